@@ -1,1 +1,21 @@
-//! placeholder
+//! What a shell command, an inline script or a patch does, in symbolic terms.
+//!
+//! [`read`] takes the text of a command and says which programs it runs and which files, hosts, repositories,
+//! databases and processes they touch, as [`Effect`]s over [`Operand`]s: paths as far as the text itself tells.
+//! `lictor-observe` then looks at the world and turns operands into places.
+//!
+//! Two readings of one tree: everything is walked to find danger; only a closed list of constructs counts as
+//! understood. What is neither is reported as opaque, never dropped.
+//!
+//! What this crate deliberately does not do: look at the file system, the environment or the clock (the few
+//! things it has to know come in through [`Surroundings`]); decide anything (guards do); expand globs; run code.
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod call;
+mod operand;
+mod reading;
+
+pub use operand::{Arg, Cwd, Known, Operand, Taint};
+pub use reading::{Reading, Surroundings};
+
+pub use lictor_core::facts::Effect;

@@ -1,0 +1,79 @@
+//! What an action would really do, worked out once by Lictor and never by the agent.
+//!
+//! The same [`Effect`] vocabulary is used twice. `lictor-shell` reads a command and says what it does in
+//! *symbolic* terms (`Effect<Operand>`: "deletes the word `$HOME/x`"); `lictor-observe` looks at the world
+//! and turns that into `Effect<Place>` ("deletes `/home/me/x`, a directory, outside the project").
+//! Guards see only the second kind.
+
+mod cardinality;
+mod effect;
+mod place;
+mod summary;
+
+pub use cardinality::Cardinality;
+pub use effect::{
+    Access, Command, DatabaseEffect, Effect, FlowSink, FlowSource, GitEffect, GuardOff, Opaque, OpaqueWhat,
+    Privilege, ProcessEffect, Reach,
+};
+pub use place::{Existence, Place, Zone};
+pub use summary::{Deed, Object, Verb};
+
+use serde::{Deserialize, Serialize};
+
+/// Everything Lictor knows about what an action does.
+///
+/// The order of `effects` is the order in which the action would perform them, as far as that is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Effects with resolved places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<Effect<Place>>,
+    /// What could not be worked out. Not empty means the effects above may be incomplete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<Opaque>,
+}
+
+impl Facts {
+    /// Facts of an action that does nothing anyone cares about.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Whether everything the action does was understood.
+    #[must_use]
+    pub fn understood(&self) -> bool {
+        self.opaque.is_empty()
+    }
+
+    /// Every simple command on the line, in order.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        self.effects.iter().filter_map(|effect| match effect {
+            Effect::Run(command) => Some(command),
+            _ => None,
+        })
+    }
+
+    /// Every file the action touches, with how.
+    pub fn files(&self) -> impl Iterator<Item = (Access, &Place)> {
+        self.effects.iter().filter_map(|effect| match effect {
+            Effect::File { access, target, .. } => Some((*access, target)),
+            _ => None,
+        })
+    }
+
+    /// Every host the action talks to.
+    pub fn hosts(&self) -> impl Iterator<Item = &Reach> {
+        self.effects.iter().filter_map(|effect| match effect {
+            Effect::Reach(reach) => Some(reach),
+            _ => None,
+        })
+    }
+
+    /// The `verb → object` pairs that policies match on, each with its cardinality, in order of first
+    /// appearance and without duplicates.
+    #[must_use]
+    pub fn deeds(&self) -> Vec<Deed> {
+        summary::deeds(self)
+    }
+}

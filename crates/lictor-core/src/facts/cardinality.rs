@@ -1,0 +1,33 @@
+use serde::{Deserialize, Serialize};
+
+/// How many things one deed touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cardinality {
+    /// Exactly one, and known to be so.
+    Single,
+    /// More than one: several operands, a glob, a recursive walk.
+    Multiple,
+    /// Cannot be told. Policies for either of the other two fire.
+    Unknown,
+}
+
+impl Cardinality {
+    /// The cardinality of doing two things of the same kind.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            _ => Self::Multiple,
+        }
+    }
+
+    /// Whether a policy written for `wanted` (`None` = any) fires on this.
+    #[must_use]
+    pub fn triggers(self, wanted: Option<Self>) -> bool {
+        match wanted {
+            None | Some(Self::Unknown) => true,
+            Some(wanted) => self == Self::Unknown || self == wanted,
+        }
+    }
+}

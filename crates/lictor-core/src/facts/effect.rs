@@ -1,0 +1,324 @@
+use serde::{Deserialize, Serialize};
+
+use super::Cardinality;
+
+/// One thing that an action does. `P` is how a path is given: a symbolic operand or a looked-at [`Place`](super::Place).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect<P> {
+    /// Touches a file or directory.
+    File {
+        /// How.
+        access: Access,
+        /// What.
+        target: P,
+        /// The whole tree below it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        recursive: bool,
+        /// Index into the action's commands (order of `Run` effects) that does it, when it is a command.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<u32>,
+    },
+    /// Runs a program.
+    Run(Command),
+    /// Talks to a host.
+    Reach(Reach),
+    /// Does something to a git repository that cannot simply be undone, or that rewrites the rules.
+    Git {
+        /// What.
+        effect: GitEffect,
+        /// What it is done to, as written: remote, branch, ref, path.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
+    },
+    /// Acts on processes or on the machine.
+    Process(ProcessEffect),
+    /// Acts on a database.
+    Database {
+        /// What.
+        effect: DatabaseEffect,
+        /// The statement or the tool's words, shortened.
+        text: String,
+    },
+    /// Destroys or changes infrastructure: cloud resources, clusters, containers, volumes.
+    Infrastructure {
+        /// The tool (`terraform`, `kubectl`, `aws`, `docker`, …).
+        tool: String,
+        /// What it does with what, in the tool's own words (`delete namespace`, `volume rm`).
+        what: String,
+        /// Gone for good and wholesale: nobody would be asked again.
+        mass: bool,
+    },
+    /// Publishes a package or release.
+    Publish {
+        /// The tool (`npm`, `cargo`, `twine`, …).
+        tool: String,
+    },
+    /// Gains rights.
+    Privilege(Privilege),
+    /// Data moves from a sensitive source to a sensitive sink on one line.
+    Flow {
+        /// From where.
+        from: FlowSource,
+        /// To where.
+        to: FlowSink,
+        /// What, as written.
+        text: String,
+    },
+    /// Switches off or goes around something that governs.
+    GuardOff {
+        /// What.
+        what: GuardOff,
+        /// As written.
+        text: String,
+    },
+    /// Evaluates inline code in another language (`python -c`, `node -e`, an `execute_code` action).
+    Code {
+        /// `python`, `javascript`, `typescript`, `perl`, `ruby`, `php`, …
+        language: String,
+        /// The code itself, for the sandbox guard.
+        body: String,
+    },
+    /// Starts another agent.
+    Delegate {
+        /// The agent or program.
+        agent: String,
+    },
+    /// Uses a tool that is none of the above: an MCP tool, an agent's own.
+    Tool {
+        /// The server, for `mcp__server__tool`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        server: Option<String>,
+        /// The tool.
+        name: String,
+    },
+    /// A deed in the words of the policy catalogue that no other effect expresses (`send email`, `approve invoice`).
+    Deed {
+        /// Verb.
+        verb: String,
+        /// Object.
+        object: String,
+        /// How many.
+        cardinality: Cardinality,
+    },
+}
+
+/// How a file is touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Reads content.
+    Read,
+    /// Lists names or metadata, searches by name.
+    List,
+    /// Writes a file from the start: creates it or replaces its content.
+    Write,
+    /// Makes it empty and leaves it so (`: > f`, `truncate -s0`).
+    Empty,
+    /// Adds to its end.
+    Append,
+    /// Changes parts of it in place.
+    Modify,
+    /// Removes it.
+    Delete,
+    /// Takes it away from here (the source of a move).
+    MoveAway,
+    /// Creates a directory.
+    MakeDirectory,
+    /// Creates a link there.
+    Link,
+    /// Changes mode bits.
+    ChangeMode,
+    /// Changes owner or group.
+    ChangeOwner,
+    /// Runs it.
+    Execute,
+    /// Overwrites it so that it cannot be restored (`shred`, `dd of=`, `mkfs`).
+    Destroy,
+}
+
+impl Access {
+    /// Whether it leaves everything as it was.
+    #[must_use]
+    pub fn is_read_only(self) -> bool {
+        matches!(self, Self::Read | Self::List | Self::Execute)
+    }
+
+    /// Whether content that was there is gone afterwards.
+    #[must_use]
+    pub fn loses_content(self) -> bool {
+        matches!(self, Self::Write | Self::Empty | Self::Delete | Self::MoveAway | Self::Destroy)
+    }
+}
+
+/// One simple command after quote removal, wrappers unwrapped, options as they stand.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Command {
+    /// Base name of the program (`rm`, `git`), lower-cased only where the platform does.
+    pub program: String,
+    /// Arguments; an argument that is not known is `None`.
+    pub args: Vec<Option<String>>,
+    /// The names of the wrappers that were taken off (`sudo`, `env`, `xargs`, `bash -c`), outermost first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<String>,
+    /// The exit status of the whole line is non-zero when this command fails: its success can be told from the
+    /// line's (`cargo test`, `a && cargo test`; not `cargo test || true`, not `cargo test | tail` without pipefail).
+    pub attributable: bool,
+    /// The command is known to run whenever the line runs (not in an `if` body, after `||`, in a function never called).
+    pub certain: bool,
+    /// A subcommand's words start here for patterns like `bash("git push")`: options before the subcommand
+    /// that take values (`git -C dir push`) are left out. `words[0]` is the program.
+    pub words: Vec<String>,
+}
+
+/// A host that is talked to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Reach {
+    /// Host name or address, lower case, without port or credentials. `None` when it cannot be told.
+    pub host: Option<String>,
+    /// The URL or target as written, shortened.
+    pub text: String,
+    /// Data of ours goes out (upload, POST, `scp` to, `git push`).
+    pub sends: bool,
+}
+
+/// What is done to a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GitEffect {
+    /// Throws uncommitted work away (`reset --hard`, `checkout -- .`, `restore`, `clean -f`, `switch -f`).
+    DiscardWork,
+    /// Throws stashes away.
+    DropStash,
+    /// Deletes a branch that may hold unmerged commits (`branch -D`), a tag, a worktree by force.
+    DiscardCommits,
+    /// Rewrites history (`filter-branch`, `filter-repo`, `rebase` of published refs is not included).
+    RewriteHistory,
+    /// Makes lost commits unrecoverable (`reflog expire`, `gc --prune=now`, `update-ref -d`).
+    ExpireHistory,
+    /// `push --force`, `+ref`, `--mirror`.
+    ForcePush,
+    /// `push --force-with-lease`.
+    ForcePushWithLease,
+    /// Deletes a remote ref.
+    DeleteRemote,
+    /// Plain push.
+    Push,
+    /// Makes a commit.
+    Commit,
+    /// Goes around hooks (`--no-verify`, `-n` on commit, `core.hooksPath`).
+    SkipHooks,
+    /// Changes configuration that runs programs or moves hooks.
+    ConfigureExecution,
+    /// Other configuration.
+    Configure,
+}
+
+/// What is done to processes or the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessEffect {
+    /// `kill 1234`, `pkill name`.
+    Kill,
+    /// `kill -9 -1`: everything the user may reach, or init.
+    KillAll,
+    /// `shutdown`, `reboot`, `halt`, `init 0`.
+    Shutdown,
+    /// A function that only multiplies itself.
+    ForkBomb,
+    /// Formats, partitions or wipes a disk.
+    Format,
+}
+
+/// What is done to a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DatabaseEffect {
+    /// A whole database, schema or keyspace goes (`DROP DATABASE`, `dropdb`, `FLUSHALL`).
+    DropAll,
+    /// A table or collection goes or is emptied (`DROP TABLE`, `TRUNCATE`, `DELETE` without `WHERE`).
+    DropPart,
+    /// Anything else that changes data.
+    Change,
+}
+
+/// Rights gained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Privilege {
+    /// sudo, doas, su, pkexec.
+    BecomeRoot,
+    /// A container or namespace with the host's file system or full rights.
+    Container,
+    /// setuid/setgid bits, capabilities.
+    GrantBits,
+}
+
+/// Where sensitive data comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowSource {
+    /// A secret file or variable.
+    Secret,
+    /// The network.
+    Network,
+    /// Text that was decoded on the line (base64, hex, rot13) and is not known.
+    Decoded,
+}
+
+/// Where it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowSink {
+    /// Is executed.
+    Shell,
+    /// Leaves the machine.
+    Host,
+    /// Is written to a file.
+    File,
+}
+
+/// What is switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GuardOff {
+    /// A `lictor` command that only people may run (approve, clear, trust, init, session refresh, …).
+    LictorCommand,
+    /// An environment variable or flag that redirects or disables Lictor.
+    LictorEnvironment,
+    /// Hooks of git or of the agent are skipped or removed.
+    Hooks,
+    /// A nested agent is started with permission checks off.
+    NestedAgent,
+    /// The Lictor process or binary itself is attacked.
+    LictorBinary,
+}
+
+/// Something that could not be worked out.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Opaque {
+    /// What it is.
+    pub what: OpaqueWhat,
+    /// The text in question, shortened.
+    pub text: String,
+}
+
+/// Kinds of what could not be worked out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OpaqueWhat {
+    /// The program to run is not known (`$CMD x`).
+    Program,
+    /// Code that is executed is not known (`eval "$X"`).
+    Code,
+    /// A path that is changed or deleted is not known.
+    Target,
+    /// The text is not valid in its language.
+    Syntax,
+    /// The text uses something Lictor does not model.
+    Construct,
+    /// Larger, deeper or longer than Lictor is willing to read.
+    Limit,
+    /// A tool nobody described.
+    Tool,
+}

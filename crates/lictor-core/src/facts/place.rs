@@ -1,0 +1,112 @@
+use serde::{Deserialize, Serialize};
+
+/// Where a path lies, as far as policy cares. The narrowest fitting zone is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Zone {
+    /// The project's root directory itself.
+    ProjectRoot,
+    /// The project's `.git` directory or something in it (also of linked worktrees and submodules).
+    GitDir,
+    /// Inside the project.
+    Project,
+    /// Inside `/tmp`, `/var/tmp`, or `$TMPDIR` when that literally is a temporary directory.
+    Temp,
+    /// A temporary directory itself (`/tmp`), not something in it.
+    TempRoot,
+    /// The user's home directory itself, or `/home`, `/Users`, `/root`.
+    HomeRoot,
+    /// Inside the user's home directory, outside the project.
+    Home,
+    /// `/` itself.
+    Root,
+    /// A system tree (`/etc`, `/usr`, `/bin`, `/var`, `/boot`, `/System`, …) or something in it.
+    System,
+    /// A device file that can do harm (`/dev/sda`, `/dev/mem`).
+    Device,
+    /// `/dev/{null,zero,random,urandom,stdin,stdout,stderr,tty,fd/*}`.
+    HarmlessDevice,
+    /// Another absolute place, none of the above.
+    Outside,
+    /// The path could not be worked out (`$X/y`), so it may be anywhere.
+    Unknown,
+}
+
+impl Zone {
+    /// Inside the project, not its root and not its `.git`.
+    #[must_use]
+    pub fn is_inside_project(self) -> bool {
+        self == Self::Project
+    }
+
+    /// A temporary directory's content.
+    #[must_use]
+    pub fn is_temp(self) -> bool {
+        self == Self::Temp
+    }
+}
+
+/// What was found at a path when Lictor looked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Existence {
+    /// A regular file, empty.
+    EmptyFile,
+    /// A regular file with content.
+    File,
+    /// A directory.
+    Directory,
+    /// Something else: device, socket, fifo.
+    Special,
+    /// Nothing.
+    Missing,
+    /// Not looked at, or looking failed.
+    Unknown,
+}
+
+/// A path operand after Lictor looked at the world.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// As the action wrote it.
+    pub text: String,
+    /// Absolute, `.` and `..` removed, relative parts taken from the action's cwd. For a glob: the longest
+    /// directory above it that is fixed. Empty when nothing is known (`zone` is then `Unknown`).
+    pub path: String,
+    /// The same with symbolic links followed, when that is a different path. A guard must allow both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real: Option<String>,
+    /// Zone of `path`.
+    pub zone: Zone,
+    /// Zone of `real`, or the same as `zone`.
+    pub real_zone: Zone,
+    /// What is there now.
+    pub existence: Existence,
+    /// The word is a glob or brace list: it stands for any number of entries below `path`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub glob: bool,
+    /// Path relative to the project root when inside it (`src/main.rs`), else `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_project: Option<String>,
+    /// The path names something that Lictor itself lives by: policy files, store, agent settings, hook files.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+    /// The path names a secret: private key, `.env`, cloud credentials.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub secret: bool,
+    /// The path is malformed: empty, with a NUL, not UTF-8, or a device/UNC form. Always blocked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub malformed: bool,
+}
+
+impl Place {
+    /// Both zones, the written one and that of the link's target.
+    #[must_use]
+    pub fn zones(&self) -> [Zone; 2] {
+        [self.zone, self.real_zone]
+    }
+
+    /// Both paths that must be allowed.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.path.as_str()).chain(self.real.as_deref())
+    }
+}

@@ -1,0 +1,115 @@
+//! The seam between the reader, which finds simple commands, and the tables that know what programs do.
+//!
+//! The walker of the tree builds a [`Call`] for each simple command and hands it to the table entry for the
+//! program. The entry writes what it knows into a [`Report`]: effects at once, and as [`Next`] whatever the
+//! program would run in turn, which the walker follows with a shrinking budget.
+
+use lictor_core::facts::{Access, Effect, Opaque, OpaqueWhat};
+
+use crate::operand::{Arg, Cwd, Operand, Taint};
+use crate::reading::Surroundings;
+
+/// What a command finds on its standard input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stdin {
+    /// Nothing special: the terminal, or what the line inherits.
+    Inherited,
+    /// A here-document, here-string, or the literal output of a command that the reader could work out.
+    Text(String),
+    /// Something whose content is not known, with where it came from.
+    Unknown(Taint),
+}
+
+/// One simple command: what a table entry judges.
+pub struct Call<'a> {
+    /// Base name of the program.
+    pub program: &'a str,
+    /// As written, for instance `/usr/bin/rm` or `./rm`.
+    pub path: &'a str,
+    /// Arguments without the program.
+    pub args: &'a [Arg],
+    /// Where it runs.
+    pub cwd: &'a Cwd,
+    /// Its standard input.
+    pub stdin: &'a Stdin,
+    /// `NAME=value` words in front of it.
+    pub assignments: &'a [(String, Arg)],
+    /// Things outside the text.
+    pub surroundings: &'a dyn Surroundings,
+}
+
+/// Something a program runs in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// An argument vector (`sudo rm x`, `xargs rm`, `find -exec rm {} ;`): first the program.
+    Argv {
+        /// The words.
+        argv: Vec<Arg>,
+        /// Directory, when the wrapper changes it.
+        cwd: Option<Cwd>,
+        /// Name of the wrapper, for `Command::through`.
+        through: String,
+        /// More arguments follow that are not known (`xargs`): the command touches any number of unknown operands.
+        more: bool,
+    },
+    /// Shell text (`bash -c TEXT`, `eval TEXT`, `watch TEXT`, `ssh host TEXT`).
+    Shell {
+        /// The text.
+        text: Arg,
+        /// Name of the wrapper.
+        through: String,
+        /// Runs on another machine or in a container: file effects are not ours, the rest still counts.
+        elsewhere: bool,
+    },
+    /// Code in another language.
+    Code {
+        /// `python`, `javascript`, `typescript`, `perl`, `ruby`, `php`, `awk`, `sed`, `sql`, …
+        language: &'static str,
+        /// The code.
+        body: Arg,
+    },
+    /// A script file is run by an interpreter (`bash ./x.sh`, `python x.py`, `./x.sh`).
+    Script {
+        /// The file.
+        path: Arg,
+        /// The interpreter's language, when the command line says so.
+        language: Option<&'static str>,
+    },
+}
+
+/// What a table entry has to say about one call.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Effects, in order.
+    pub effects: Vec<Effect<Operand>>,
+    /// What could not be worked out.
+    pub opaque: Vec<Opaque>,
+    /// What is run in turn.
+    pub next: Vec<Next>,
+    /// Literal text on standard output, when the entry can work it out (`echo`, `printf`, `base64 -d` of a
+    /// literal, `rev`, …), for `$(…)` and for pipes.
+    pub stdout: Option<String>,
+    /// Taint of the standard output when its text is not known (`curl` → network, `cat ~/.ssh/id_rsa` → secret).
+    pub taint: Taint,
+    /// A new directory for what follows on the line (`cd`, `pushd`).
+    pub cwd: Option<Cwd>,
+    /// The program is in the tables: its argument grammar is known.
+    pub known_program: bool,
+}
+
+impl Report {
+    /// Reports a file effect on an operand of the call.
+    pub fn file(&mut self, call: &Call<'_>, access: Access, arg: &Arg, recursive: bool) {
+        self.effects.push(Effect::File {
+            access,
+            target: Operand { arg: arg.clone(), cwd: call.cwd.clone() },
+            recursive,
+            by: None,
+        });
+    }
+
+    /// Reports something that could not be worked out.
+    pub fn opaque(&mut self, what: OpaqueWhat, text: &str) {
+        self.opaque.push(Opaque { what, text: text.chars().take(120).collect() });
+    }
+}

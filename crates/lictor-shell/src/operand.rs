@@ -1,0 +1,122 @@
+//! Words after expansion, with what is known of them.
+
+use lictor_core::facts::FlowSource;
+
+/// What is known of a word's value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Known {
+    /// The whole value.
+    Text(String),
+    /// It starts and ends like this; the middle is not known. Either may be empty, not both.
+    Partly {
+        /// Known start.
+        prefix: String,
+        /// Known end.
+        suffix: String,
+    },
+    /// Nothing.
+    Nothing,
+}
+
+/// Where data that made it into a word or a stream came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Taint {
+    /// From a secret file or variable.
+    pub secret: bool,
+    /// From the network.
+    pub network: bool,
+    /// Decoded on the line (base64, hex, …) without the result being known.
+    pub decoded: bool,
+}
+
+impl Taint {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            secret: self.secret || other.secret,
+            network: self.network || other.network,
+            decoded: self.decoded || other.decoded,
+        }
+    }
+
+    /// The sources, worst first.
+    pub fn sources(self) -> impl Iterator<Item = FlowSource> {
+        [
+            self.secret.then_some(FlowSource::Secret),
+            self.network.then_some(FlowSource::Network),
+            self.decoded.then_some(FlowSource::Decoded),
+        ]
+        .into_iter()
+        .flatten()
+    }
+}
+
+/// One argument of a command, after quote removal and expansion.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Arg {
+    /// Its value.
+    pub value: Known,
+    /// As written, shortened.
+    pub text: String,
+    /// Holds an unquoted `*`, `?` or `[…]`: stands for any number of names.
+    pub glob: bool,
+    /// Unquoted and not fully known: may become any number of words, options among them.
+    pub splits: bool,
+    /// Where its value came from.
+    pub taint: Taint,
+}
+
+impl Arg {
+    /// A fully known argument.
+    #[must_use]
+    pub fn literal(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { value: Known::Text(text.clone()), text, glob: false, splits: false, taint: Taint::default() }
+    }
+
+    /// An argument of which nothing is known.
+    #[must_use]
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self { value: Known::Nothing, text: text.into(), glob: false, splits: true, taint: Taint::default() }
+    }
+
+    /// The value, when it is wholly known.
+    #[must_use]
+    pub fn known(&self) -> Option<&str> {
+        match &self.value {
+            Known::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What it certainly starts with (the whole value when known).
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        match &self.value {
+            Known::Text(text) => text,
+            Known::Partly { prefix, .. } => prefix,
+            Known::Nothing => "",
+        }
+    }
+}
+
+/// The directory that a command runs in, as far as the line tells.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Cwd {
+    /// The directory of the action itself.
+    Start,
+    /// After `cd dir`: absolute, or relative to the start.
+    Known(String),
+    /// After `cd "$x"`.
+    Unknown,
+}
+
+/// A path operand: the argument plus the directory it is relative to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Operand {
+    /// The argument. `~` and `~user` are still in it when unquoted tilde could not be resolved by the reader.
+    pub arg: Arg,
+    /// Where a relative path starts.
+    pub cwd: Cwd,
+}

@@ -1,0 +1,27 @@
+//! The result of reading, and what the reader may ask.
+
+use lictor_core::facts::{Effect, Opaque};
+
+use crate::operand::Operand;
+
+/// What a piece of text does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Effects in the order they would happen.
+    pub effects: Vec<Effect<Operand>>,
+    /// What could not be worked out.
+    pub opaque: Vec<Opaque>,
+}
+
+/// The few things outside the text that a reading depends on. Answers must not change during one reading.
+pub trait Surroundings {
+    /// The value of an environment variable (`HOME`, `TMPDIR`, `PWD`, `USER`, …), if it is known and may be relied on.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// The home directory of a named user (`~alice`).
+    fn home_of(&self, user: &str) -> Option<String>;
+    /// The expansion of a git alias (`git config alias.NAME`) in force in the action's repository.
+    fn git_alias(&self, name: &str) -> Option<String>;
+    /// The text of a local script that the command runs (`bash ./x.sh`, `./x.sh`), capped by the implementation.
+    /// `None` when there is none or it is not text.
+    fn script(&self, path: &str) -> Option<String>;
+}
