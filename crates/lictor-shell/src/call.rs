@@ -16,6 +16,9 @@ pub enum Stdin {
     Inherited,
     /// A here-document, here-string, or the literal output of a command that the reader could work out.
     Text(String),
+    /// A list of file names, one a line or NUL-separated, of which the shape is known: what `find`, `ls`,
+    /// `git ls-files` or `grep -l` printed ([`Report::names`]).
+    Names(Vec<Arg>),
     /// Something whose content is not known, with where it came from.
     Unknown(Taint),
 }
@@ -89,6 +92,10 @@ pub struct Report {
     /// Literal text on standard output, when the entry can work it out (`echo`, `printf`, `base64 -d` of a
     /// literal, `rev`, …), for `$(…)` and for pipes.
     pub stdout: Option<String>,
+    /// The standard output is a list of file names that lie at or below these operands (globs among them), when
+    /// `stdout` itself is not known (`find . -name '*.pyc'` → `./**/*.pyc`). Becomes [`Stdin::Names`] of the next
+    /// command in a pipe, so that `… | xargs rm` deletes those and not something unknown.
+    pub names: Vec<Arg>,
     /// Taint of the standard output when its text is not known (`curl` → network, `cat ~/.ssh/id_rsa` → secret).
     pub taint: Taint,
     /// A new directory for what follows on the line (`cd`, `pushd`).

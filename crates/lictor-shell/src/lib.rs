@@ -12,7 +12,10 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod call;
+pub mod languages;
 mod operand;
+pub mod patch;
+pub mod programs;
 mod reading;
 
 pub use operand::{Arg, Cwd, Known, Operand, Taint};
