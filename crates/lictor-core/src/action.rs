@@ -1,0 +1,253 @@
+//! What an agent wants to do, and for whom.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::canonical;
+use crate::clock::Timestamp;
+use crate::digest::Digest;
+
+/// What kind of thing an action is. Agents' tool names map to these; unknown ones stay nameable.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ActionKind {
+    /// Reads files: `payload.path` (or `paths`).
+    Read,
+    /// Writes files: `payload.path`, optionally `content`, `old`, `new`, `patch`.
+    Write,
+    /// Runs a shell command: `payload.command`.
+    Bash,
+    /// Runs code: `payload.language`, `payload.code`.
+    ExecuteCode,
+    /// Submits a task: `task_type` and whatever the task needs.
+    SubmitTask,
+    /// Fetches from the network: `payload.url`.
+    Fetch,
+    /// Uses a tool that is none of the above: `payload` is the tool's input.
+    Tool,
+    /// Starts another agent.
+    Delegate,
+    /// Anything else. Never "not applicable": unknown kinds ask or block by default.
+    Other(String),
+}
+
+impl ActionKind {
+    /// The name used in policies, logs and on the command line.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Bash => "bash",
+            Self::ExecuteCode => "execute_code",
+            Self::SubmitTask => "submit_task",
+            Self::Fetch => "fetch",
+            Self::Tool => "tool",
+            Self::Delegate => "delegate",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// The kind of that name; [`ActionKind::Other`] when it is not one of ours.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "read" => Self::Read,
+            "write" => Self::Write,
+            "bash" => Self::Bash,
+            "execute_code" => Self::ExecuteCode,
+            "submit_task" => Self::SubmitTask,
+            "fetch" => Self::Fetch,
+            "tool" => Self::Tool,
+            "delegate" => Self::Delegate,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for ActionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for ActionKind {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for ActionKind {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::from_name(&std::borrow::Cow::<str>::deserialize(deserializer)?))
+    }
+}
+
+/// On whose behalf an action happens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Actor {
+    /// The organisation, where one installation serves several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    /// The person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The agent program (`claude-code`, `codex`, …). Empty when a library user did not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub agent: String,
+    /// Main agent first, then each subagent that was started by the one before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chain: Vec<String>,
+}
+
+/// Which session: session ids of different agents may collide, so the agent is part of the key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SessionKey {
+    /// The agent program.
+    pub agent: String,
+    /// The agent's own id. Opaque; never used as a file name.
+    pub id: String,
+}
+
+/// The longest session id that is accepted.
+pub const MAX_SESSION_ID: usize = 256;
+
+impl fmt::Display for SessionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.agent.is_empty() { f.write_str(&self.id) } else { write!(f, "{}:{}", self.agent, self.id) }
+    }
+}
+
+/// What an agent wants to do. Immutable once evaluation starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Action {
+    /// What kind of thing.
+    pub kind: ActionKind,
+    /// The agent's own name for the tool (`Bash`, `mcp__github__create_issue`).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// The tool's input.
+    #[serde(default)]
+    pub payload: Map<String, Value>,
+    /// For `submit_task` and for routing: `deploy`, `release`, ….
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_type: Option<String>,
+    /// The session, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionKey>,
+    /// The session that started this one (subagents).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_session: Option<SessionKey>,
+    /// The agent's id for this one call. Not part of the digest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// Absolute directory that the action happens in. Empty when unknown.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cwd: String,
+    /// For whom.
+    #[serde(default)]
+    pub actor: Actor,
+    /// When it was asked for. Not part of the digest.
+    #[serde(default)]
+    pub at: Timestamp,
+}
+
+impl Action {
+    /// An action of that kind with that payload and nothing else.
+    #[must_use]
+    pub fn new(kind: ActionKind, payload: Map<String, Value>) -> Self {
+        Self {
+            kind,
+            tool: String::new(),
+            payload,
+            task_type: None,
+            session: None,
+            parent_session: None,
+            tool_use_id: None,
+            cwd: String::new(),
+            actor: Actor::default(),
+            at: Timestamp::default(),
+        }
+    }
+
+    /// A shell command.
+    #[must_use]
+    pub fn bash(command: impl Into<String>) -> Self {
+        Self::new(ActionKind::Bash, one("command", command.into()))
+    }
+
+    /// Reading one file.
+    #[must_use]
+    pub fn read(path: impl Into<String>) -> Self {
+        Self::new(ActionKind::Read, one("path", path.into()))
+    }
+
+    /// Writing one file.
+    #[must_use]
+    pub fn write(path: impl Into<String>) -> Self {
+        Self::new(ActionKind::Write, one("path", path.into()))
+    }
+
+    /// Submitting a task of that type.
+    #[must_use]
+    pub fn task(task_type: impl Into<String>) -> Self {
+        let mut action = Self::new(ActionKind::SubmitTask, Map::new());
+        action.task_type = Some(task_type.into());
+        action
+    }
+
+    /// The same action in that session.
+    #[must_use]
+    pub fn in_session(mut self, id: impl Into<String>) -> Self {
+        self.session = Some(SessionKey { agent: self.actor.agent.clone(), id: id.into() });
+        self
+    }
+
+    /// The same action by that agent. Keeps the session key in step.
+    #[must_use]
+    pub fn by_agent(mut self, agent: impl Into<String>) -> Self {
+        self.actor.agent = agent.into();
+        if let Some(session) = &mut self.session {
+            session.agent.clone_from(&self.actor.agent);
+        }
+        self
+    }
+
+    /// The same action in that directory.
+    #[must_use]
+    pub fn in_dir(mut self, cwd: impl Into<String>) -> Self {
+        self.cwd = cwd.into();
+        self
+    }
+
+    /// A text field of the payload.
+    #[must_use]
+    pub fn text(&self, field: &str) -> Option<&str> {
+        self.payload.get(field).and_then(Value::as_str)
+    }
+
+    /// Identifies what is to be done: kind, tool, task type, canonical payload, cwd, actor and session are in;
+    /// tool-use id, time and permission mode are not.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        let payload = canonical::bytes(&Value::Object(self.payload.clone()));
+        let actor =
+            serde_json::to_value(&self.actor).map(|value| canonical::bytes(&value)).unwrap_or_default();
+        Digest::of_parts([
+            b"lictor action 1".as_slice(),
+            self.kind.as_str().as_bytes(),
+            self.tool.as_bytes(),
+            self.task_type.as_deref().unwrap_or("").as_bytes(),
+            &payload,
+            self.cwd.as_bytes(),
+            &actor,
+        ])
+    }
+}
+
+fn one(key: &str, value: String) -> Map<String, Value> {
+    let mut map = Map::new();
+    map.insert(key.to_owned(), Value::String(value));
+    map
+}

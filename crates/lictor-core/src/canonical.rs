@@ -1,0 +1,46 @@
+//! One byte form for one JSON value: object keys sorted by bytes, no insignificant white space.
+
+use serde_json::Value;
+
+/// The canonical bytes of a JSON value. Two values have the same bytes exactly when they are equal as JSON,
+/// with numbers compared by their shortest text.
+#[must_use]
+pub fn bytes(value: &Value) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128);
+    write(value, &mut out);
+    out
+}
+
+fn write(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Array(items) => {
+            out.push(b'[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                write(item, out);
+            }
+            out.push(b']');
+        }
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_unstable_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));
+            out.push(b'{');
+            for (index, (key, item)) in entries.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(b',');
+                }
+                scalar(&Value::String(key.clone()), out);
+                out.push(b':');
+                write(item, out);
+            }
+            out.push(b'}');
+        }
+        other => scalar(other, out),
+    }
+}
+
+fn scalar(value: &Value, out: &mut Vec<u8>) {
+    out.extend_from_slice(value.to_string().as_bytes());
+}

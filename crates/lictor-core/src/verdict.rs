@@ -1,0 +1,171 @@
+//! What one guard says.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::decision::Value;
+
+/// What one guard says about one action. Built only through the constructors, so that a block always has a
+/// reason and a fix, and a warning or question always has a reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    value: Value,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reason: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    fix: String,
+    /// Name of the rule inside the guard that decided, when it has several (`git.reset-hard`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<Json>,
+}
+
+/// Said when a guard blocks and gives no reason of its own.
+const NO_REASON: &str = "the guard gave no reason";
+/// Said when a guard blocks and gives no way out.
+const NO_FIX: &str = "choose another way to reach the goal, or ask a person";
+
+impl Verdict {
+    /// No objection.
+    #[must_use]
+    pub fn pass() -> Self {
+        Self { value: Value::Pass, reason: String::new(), fix: String::new(), rule: None, evidence: None }
+    }
+
+    /// No objection, with a remark for the trace.
+    #[must_use]
+    pub fn pass_because(note: impl Into<String>) -> Self {
+        Self { reason: note.into(), ..Self::pass() }
+    }
+
+    /// May go ahead; the agent and the log get the remark.
+    #[must_use]
+    pub fn warn(reason: impl Into<String>) -> Self {
+        Self { value: Value::Warn, reason: filled(reason.into(), NO_REASON), ..Self::pass() }
+    }
+
+    /// A person has to say yes.
+    #[must_use]
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self { value: Value::Ask, reason: filled(reason.into(), NO_REASON), ..Self::pass() }
+    }
+
+    /// No, and what to do instead.
+    #[must_use]
+    pub fn block(reason: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self {
+            value: Value::Block,
+            reason: filled(reason.into(), NO_REASON),
+            fix: filled(fix.into(), NO_FIX),
+            rule: None,
+            evidence: None,
+        }
+    }
+
+    /// The guard could not come to an answer. `fix` is for the operator.
+    #[must_use]
+    pub fn error(reason: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { value: Value::Error, ..Self::block(reason, fix) }
+    }
+
+    /// The verdict of that strictness: what a configured decision becomes.
+    #[must_use]
+    pub fn of(value: Value, reason: impl Into<String>, fix: impl Into<String>) -> Self {
+        match value {
+            Value::Pass => Self::pass_because(reason),
+            value => Self { value, ..Self::block(reason, fix) },
+        }
+    }
+
+    /// The same with a way out. On a pass it changes nothing.
+    #[must_use]
+    pub fn with_fix(mut self, fix: impl Into<String>) -> Self {
+        let fix = fix.into();
+        if self.value > Value::Pass && !fix.trim().is_empty() {
+            self.fix = fix;
+        }
+        self
+    }
+
+    /// The same, naming the rule that decided.
+    #[must_use]
+    pub fn by_rule(mut self, rule: impl Into<String>) -> Self {
+        self.rule = Some(rule.into());
+        self
+    }
+
+    /// The same with evidence: what matched, counts, callback results.
+    #[must_use]
+    pub fn with_evidence(mut self, evidence: Json) -> Self {
+        self.evidence = Some(evidence);
+        self
+    }
+
+    /// How strict it is.
+    #[must_use]
+    pub fn value(&self) -> Value {
+        self.value
+    }
+
+    /// Whether the action may go ahead as far as this guard is concerned.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.value <= Value::Warn
+    }
+
+    /// Why. Empty only for a pass without a remark.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// What to do instead. Never empty for a block or an error.
+    #[must_use]
+    pub fn fix(&self) -> &str {
+        &self.fix
+    }
+
+    /// The rule inside the guard that decided.
+    #[must_use]
+    pub fn rule(&self) -> Option<&str> {
+        self.rule.as_deref()
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn evidence(&self) -> Option<&Json> {
+        self.evidence.as_ref()
+    }
+}
+
+fn filled(text: String, otherwise: &str) -> String {
+    if text.trim().is_empty() { otherwise.to_owned() } else { text }
+}
+
+/// Deserialisation goes through the constructors too: a stored block without reason or fix cannot come back.
+impl<'de> Deserialize<'de> for Verdict {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Raw {
+            value: Value,
+            #[serde(default)]
+            reason: String,
+            #[serde(default)]
+            fix: String,
+            #[serde(default)]
+            rule: Option<String>,
+            #[serde(default)]
+            evidence: Option<Json>,
+        }
+        let raw = Raw::deserialize(deserializer)?;
+        let mut verdict = match raw.value {
+            Value::Warn => Self::warn(raw.reason).with_fix(raw.fix),
+            Value::Ask => Self::ask(raw.reason).with_fix(raw.fix),
+            value => Self::of(value, raw.reason, raw.fix),
+        };
+        verdict.rule = raw.rule;
+        verdict.evidence = raw.evidence;
+        Ok(verdict)
+    }
+}
