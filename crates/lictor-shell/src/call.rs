@@ -48,17 +48,23 @@ pub enum Next {
     Argv {
         /// The words.
         argv: Vec<Arg>,
+        /// Variables the wrapper sets for it (`env A=1 cmd`, `sudo A=1 cmd`).
+        assignments: Vec<(String, Arg)>,
         /// Directory, when the wrapper changes it.
         cwd: Option<Cwd>,
         /// Name of the wrapper, for `Command::through`.
         through: String,
         /// More arguments follow that are not known (`xargs`): the command touches any number of unknown operands.
         more: bool,
+        /// Runs on another machine or in a container (`docker exec`, `kubectl exec`): see [`Next::Shell`].
+        elsewhere: bool,
     },
     /// Shell text (`bash -c TEXT`, `eval TEXT`, `watch TEXT`, `ssh host TEXT`).
     Shell {
         /// The text.
         text: Arg,
+        /// `$0`, `$1`, … inside the text (`sh -c TEXT name first second`).
+        args: Vec<Arg>,
         /// Name of the wrapper.
         through: String,
         /// Runs on another machine or in a container: file effects are not ours, the rest still counts.
@@ -94,7 +100,8 @@ pub struct Report {
     pub stdout: Option<String>,
     /// The standard output is a list of file names that lie at or below these operands (globs among them), when
     /// `stdout` itself is not known (`find . -name '*.pyc'` → `./**/*.pyc`). Becomes [`Stdin::Names`] of the next
-    /// command in a pipe, so that `… | xargs rm` deletes those and not something unknown.
+    /// command in a pipe, so that `… | xargs rm` deletes those and not something unknown. In `$(…)` a single name
+    /// stands for the value (`mktemp -d` → starts with `/tmp/`).
     pub names: Vec<Arg>,
     /// Taint of the standard output when its text is not known (`curl` → network, `cat ~/.ssh/id_rsa` → secret).
     pub taint: Taint,
