@@ -1,19 +1,41 @@
-//! The pure model of Lictor.
+//! The pure model of Lictor: what an agent wants to do ([`Action`]), what that would really do ([`Facts`]), what
+//! guards say about it ([`Verdict`]), how the policy graph makes one [`Decision`] of it, and the session as a
+//! fold over events.
+//!
+//! What this crate deliberately does not do: any I/O, reading a clock or the environment, starting threads,
+//! keeping global state. `clippy.toml` lists what is forbidden and the line below makes it an error. Time comes
+//! in as a [`Timestamp`], the world as [`Facts`].
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod action;
 pub mod canonical;
 pub mod clock;
+pub mod context;
 pub mod decision;
 pub mod digest;
+pub mod evaluation;
+pub mod event;
 pub mod facts;
+pub mod graph;
+pub mod guard;
 pub mod risk;
+pub mod session;
+pub mod trace;
 pub mod verdict;
 
 pub use action::{Action, ActionKind, Actor, SessionKey};
 pub use clock::{Clock, FixedClock, Timestamp};
+pub use context::Context;
 pub use decision::{Decision, Value};
 pub use digest::Digest;
+pub use evaluation::{Evaluation, Judged};
+pub use event::{Outcome, SessionEvent, Standing};
 pub use facts::Facts;
+pub use graph::{
+    All, Any, Children, Escalate, Graph, GraphError, Node, Not, SharedGuard, Threshold, When, pipeline,
+};
+pub use guard::{Guard, GuardFn, Layer, guard_fn};
 pub use risk::Risk;
+pub use session::SessionState;
+pub use trace::{GivenVerdict, NodeKind, Status, TraceEntry};
 pub use verdict::Verdict;

@@ -1,0 +1,124 @@
+//! The engine's answer for one action.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::decision::{Decision, Value};
+use crate::digest::Digest;
+use crate::risk::Risk;
+use crate::session::SessionState;
+use crate::trace::{GivenVerdict, Status, TraceEntry};
+
+/// What the graph says, before anything is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// Value of the root.
+    pub value: Value,
+    /// All verdicts, in the order they were given.
+    pub verdicts: Vec<GivenVerdict>,
+    /// The path.
+    pub trace: Vec<TraceEntry>,
+    /// Notes between guards.
+    pub annotations: BTreeMap<String, Json>,
+    /// Risk at the end.
+    pub risk: Risk,
+    /// Tags that guards gave the action.
+    pub tags: Vec<String>,
+}
+
+/// The answer for one action: the decision and everything that led to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// The decision.
+    pub decision: Decision,
+    /// All verdicts, in the order they were given.
+    pub verdicts: Vec<GivenVerdict>,
+    /// Risk at the end.
+    pub risk: Risk,
+    /// The path.
+    #[serde(default)]
+    pub trace: Vec<TraceEntry>,
+    /// Notes between guards.
+    #[serde(default)]
+    pub annotations: BTreeMap<String, Json>,
+    /// Tags that guards gave the action.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Digest of the action.
+    pub action: Digest,
+    /// Digest of the policy.
+    pub policy: Digest,
+    /// The session after this action.
+    #[serde(skip)]
+    pub session: SessionState,
+}
+
+impl Evaluation {
+    /// Puts the graph's answer together with what it was about.
+    #[must_use]
+    pub fn new(judged: Judged, action: Digest, policy: Digest) -> Self {
+        Self {
+            decision: judged.value.settle(),
+            verdicts: judged.verdicts,
+            risk: judged.risk,
+            trace: judged.trace,
+            annotations: judged.annotations,
+            tags: judged.tags,
+            action,
+            policy,
+            session: SessionState::default(),
+        }
+    }
+
+    /// Whether the action may go ahead as it is.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.decision.allows()
+    }
+
+    /// The verdicts that count, strictest first, then in the order they were given.
+    #[must_use]
+    pub fn active(&self) -> Vec<&GivenVerdict> {
+        let mut active: Vec<_> =
+            self.verdicts.iter().filter(|given| given.status == Status::Active).collect();
+        active.sort_by_key(|given| std::cmp::Reverse(given.verdict.value()));
+        active
+    }
+
+    /// Why, one line for each verdict that counts, strictest first.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        join(self.active().into_iter().map(|given| given.verdict.reason()))
+    }
+
+    /// What to do instead: the fixes of the verdicts that stop the action, without repetition.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        join(
+            self.active()
+                .into_iter()
+                .filter(|given| !given.verdict.passed())
+                .map(|given| given.verdict.fix()),
+        )
+    }
+
+    /// The same with a block on top: what could not be recorded or finished must not pass.
+    #[must_use]
+    pub fn blocked_by(mut self, given: GivenVerdict) -> Self {
+        self.decision = Decision::Block;
+        self.verdicts.push(given);
+        self
+    }
+}
+
+fn join<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    for line in lines.filter(|line| !line.is_empty()) {
+        if !seen.contains(&line) {
+            seen.push(line);
+        }
+    }
+    seen.join("\n")
+}

@@ -1,0 +1,114 @@
+//! What is written to the log about a session. State is a fold of these.
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::SessionKey;
+use crate::decision::Decision;
+use crate::digest::Digest;
+use crate::risk::Risk;
+
+/// One thing that happened in a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum SessionEvent {
+    /// The first event of a session: fixes its policy.
+    Started {
+        /// Digest of the policy in force.
+        policy: Digest,
+        /// The session that started this one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<SessionKey>,
+    },
+    /// An action was judged.
+    Judged(Judgement),
+    /// An action happened.
+    Happened(Happened),
+}
+
+/// The part of an evaluation that state depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// Digest of the action.
+    pub action: Digest,
+    /// Its kind.
+    pub kind: String,
+    /// Its tool.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// The agent's id for the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// What was decided.
+    pub decision: Decision,
+    /// Risk.
+    #[serde(default)]
+    pub risk: Risk,
+    /// Tags that guards gave it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Whether a fallback went around a block.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escalated: bool,
+    /// Judged only to see what would be said: counts for nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry: bool,
+}
+
+/// What came of an action.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Happened {
+    /// Digest of the action.
+    pub action: Digest,
+    /// The agent's id for the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// How it stands to what was decided.
+    pub standing: Standing,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// How what happened stands to what was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It was judged and not blocked.
+    Governed,
+    /// It was never judged.
+    Ungoverned,
+    /// It was blocked and happened all the same.
+    Bypass,
+}
+
+/// What came of an action.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Whether it did what it should.
+    pub success: bool,
+    /// Exit code, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Files that are known to have changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub millis: Option<u64>,
+}
+
+impl Outcome {
+    /// It worked.
+    #[must_use]
+    pub fn success() -> Self {
+        Self { success: true, ..Self::default() }
+    }
+
+    /// It did not.
+    #[must_use]
+    pub fn failure(error: impl Into<String>) -> Self {
+        Self { error: Some(error.into()), ..Self::default() }
+    }
+}

@@ -1,0 +1,84 @@
+/// Why a graph cannot be built. Every one of these would otherwise mean something nobody intended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// A combinator without children.
+    #[error("`{combinator}` at `{path}` has no children; give it at least one guard, or leave it out")]
+    Empty {
+        /// `all`, `any`, `threshold`.
+        combinator: &'static str,
+        /// Where.
+        path: String,
+    },
+    /// A threshold that nothing or everything meets.
+    #[error("threshold at `{path}` wants {at_least} of {of}; use a number from 1 to {of}")]
+    Threshold {
+        /// How many were wanted.
+        at_least: usize,
+        /// Of how many.
+        of: usize,
+        /// Where.
+        path: String,
+    },
+    /// One guard may not vote twice.
+    #[error("guard `{name}` stands twice below the threshold at `{path}`; one reviewer has one vote")]
+    VotesTwice {
+        /// The guard.
+        name: String,
+        /// Where.
+        path: String,
+    },
+    /// A `When` without `otherwise` where its silence would count as a pass.
+    #[error(
+        "the condition at `{path}` has no `otherwise`; that is only allowed directly below `all` or at the root, \
+         because elsewhere it would count as a pass"
+    )]
+    NoOtherwise {
+        /// Where.
+        path: String,
+    },
+    /// A `When` without `then`.
+    #[error("the condition at `{path}` has no `then`")]
+    NoThen {
+        /// Where.
+        path: String,
+    },
+    /// Two different guards under one name.
+    #[error("two guards are called `{name}` (at `{first}` and `{second}`); rename one of them")]
+    DuplicateName {
+        /// The name.
+        name: String,
+        /// Where the first stands.
+        first: String,
+        /// Where the second stands.
+        second: String,
+    },
+    /// A guard without a name.
+    #[error("the guard at `{path}` has no name")]
+    NoName {
+        /// Where.
+        path: String,
+    },
+    /// A `Not` must say in its own words why and what to do.
+    #[error("`not` at `{path}` needs a reason and a fix of its own")]
+    NotWithoutWords {
+        /// Where.
+        path: String,
+    },
+    /// An OBSERVE guard inside the tree: its verdict would be ignored where it looks as if it counted.
+    #[error("guard `{name}` at `{path}` only observes; add it with `observe` instead")]
+    ObserverInTree {
+        /// The guard.
+        name: String,
+        /// Where.
+        path: String,
+    },
+    /// Deeper than any policy needs.
+    #[error("the graph is more than {limit} levels deep at `{path}`")]
+    TooDeep {
+        /// The limit.
+        limit: usize,
+        /// Where.
+        path: String,
+    },
+}

@@ -1,0 +1,104 @@
+//! A leaf of the policy graph: one check of one action.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::Action;
+use crate::context::Context;
+use crate::verdict::Verdict;
+
+/// One check. A name and `check` are enough; see [`guard_fn`] for plain closures.
+///
+/// A guard is total: a panic, or a missed deadline where the engine has one, becomes an error and so a block.
+/// A guard that does not concern an action passes it.
+pub trait Guard: Send + Sync {
+    /// Unique within one policy graph.
+    fn name(&self) -> &str;
+
+    /// Judges one action. The context shows the state *before* the action.
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict;
+
+    /// Which of the four layers it belongs to.
+    fn layer(&self) -> Layer {
+        Layer::Intent
+    }
+}
+
+/// The four layers, in the order in which they are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Layer {
+    /// Cheap, stateless, absolute: where an agent may go at all.
+    Boundary,
+    /// What it may spend.
+    Resource,
+    /// Whether what it does makes sense here.
+    Intent,
+    /// Records; always runs; its verdict is ignored.
+    Observe,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Boundary => "BOUNDARY",
+            Self::Resource => "RESOURCE",
+            Self::Intent => "INTENT",
+            Self::Observe => "OBSERVE",
+        })
+    }
+}
+
+/// A guard made from a name and a closure. Made by [`guard_fn`].
+pub struct GuardFn<F> {
+    name: String,
+    layer: Layer,
+    check: F,
+}
+
+/// Makes a guard from a closure of the action and the context.
+///
+/// ```
+/// use lictor_core::{guard_fn, Verdict};
+///
+/// let no_deploys = guard_fn("no_deploys", |action, _context| {
+///     if action.task_type.as_deref() == Some("deploy") {
+///         Verdict::block("deploys are frozen", "wait until the freeze is over")
+///     } else {
+///         Verdict::pass()
+///     }
+/// });
+/// ```
+pub fn guard_fn<F>(name: impl Into<String>, check: F) -> GuardFn<F>
+where
+    F: Fn(&Action, &mut Context<'_>) -> Verdict + Send + Sync,
+{
+    GuardFn { name: name.into(), layer: Layer::Intent, check }
+}
+
+impl<F> GuardFn<F> {
+    /// The same in another layer.
+    #[must_use]
+    pub fn in_layer(mut self, layer: Layer) -> Self {
+        self.layer = layer;
+        self
+    }
+}
+
+impl<F> Guard for GuardFn<F>
+where
+    F: Fn(&Action, &mut Context<'_>) -> Verdict + Send + Sync,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        (self.check)(action, context)
+    }
+
+    fn layer(&self) -> Layer {
+        self.layer
+    }
+}
