@@ -1,0 +1,111 @@
+//! What can go wrong with a store. Each message names the file and the way out.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a store could not be opened, read or written. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Other writers held the store for too long.
+    #[error(
+        "the store `{file}` was busy for {waited_ms} ms; try again, and if this goes on look for a process that keeps the file open (`fuser {file}`)"
+    )]
+    Busy {
+        /// The store.
+        file: PathBuf,
+        /// How long this process waited.
+        waited_ms: u64,
+    },
+    /// The file is a store, but damaged.
+    #[error(
+        "the store `{file}` is damaged ({detail}); move it aside and restore a copy, or run `lictor audit export` to save what can be read"
+    )]
+    Corrupt {
+        /// The store.
+        file: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
+    /// The file is something else.
+    #[error(
+        "`{file}` is not a Lictor store ({detail}); move it aside, or point `LICTOR_STATE_DIR` to another directory"
+    )]
+    NotAStore {
+        /// The file.
+        file: PathBuf,
+        /// What it is instead.
+        detail: String,
+    },
+    /// The store was written by a newer Lictor.
+    #[error(
+        "the store `{file}` has format {found}, this lictor knows up to {known}; install the newer lictor that wrote it"
+    )]
+    NewerSchema {
+        /// The store.
+        file: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest format this version knows.
+        known: u32,
+    },
+    /// The file, its directory or the file system cannot be written.
+    #[error(
+        "the store `{file}` is read-only; make the file and its directory writable for this user (`chmod u+w`), or remount the file system"
+    )]
+    ReadOnly {
+        /// The store.
+        file: PathBuf,
+    },
+    /// No space left, or a size limit reached.
+    #[error(
+        "no space left to write the store `{file}`; free some space on its file system or raise the file-size limit"
+    )]
+    Full {
+        /// The store.
+        file: PathBuf,
+    },
+    /// There is no such store and it was not to be created.
+    #[error("there is no store at `{file}`; `lictor init` or the first hook creates it")]
+    Missing {
+        /// The store.
+        file: PathBuf,
+    },
+    /// This user may not open it.
+    #[error(
+        "no permission to open the store `{file}`; it must belong to the user who runs the agent (`ls -l {file}`)"
+    )]
+    Permission {
+        /// The store.
+        file: PathBuf,
+    },
+    /// The operating system failed in some other way.
+    #[error("cannot use the store `{file}`: {source}; check the disk and run `lictor doctor`")]
+    Io {
+        /// The store.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The database failed in some other way.
+    #[error("the store `{file}` failed: {detail}; run `lictor doctor`")]
+    Failed {
+        /// The store.
+        file: PathBuf,
+        /// What the database said.
+        detail: String,
+    },
+    /// The caller gave the change up.
+    #[error("the change was given up by its caller; nothing was recorded")]
+    Abandoned,
+    /// The caller gave the change up for a reason of its own.
+    #[error(transparent)]
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl StoreError {
+    /// Wraps an error of the layer above, to leave a closure with.
+    pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Other(error.into())
+    }
+}

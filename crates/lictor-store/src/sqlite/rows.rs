@@ -1,0 +1,183 @@
+//! Records and entries as rows.
+
+use lictor_core::{Digest, SessionKey, Timestamp};
+use rusqlite::types::{FromSqlError, Type};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter, types::Value};
+
+use super::Failure;
+use crate::{Draft, Entry, Head, Keys, Query, Record, Space, StoreError, Transaction, View};
+
+/// The tables inside one transaction.
+pub(super) struct Rows<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) failure: Failure<'a>,
+}
+
+impl Rows<'_> {
+    fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(values))
+            .map(drop)
+            .map_err(|error| self.failure.of(error))
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        values: impl rusqlite::Params,
+        of_row: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row(values, of_row).optional())
+            .map_err(|error| self.failure.of(error))
+    }
+
+    fn many<T>(
+        &self,
+        sql: &str,
+        values: Vec<Value>,
+        of_row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_map(params_from_iter(values), of_row)?.collect())
+            .map_err(|error| self.failure.of(error))
+    }
+}
+
+impl View for Rows<'_> {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        let sql = "SELECT value FROM entry WHERE space = ? AND key = ?";
+        self.one(sql, params![space.name(), key], |row| row.get(0))
+    }
+
+    fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<Entry>, StoreError> {
+        let mut sql = String::from("SELECT key, value FROM entry WHERE space = ? AND key ");
+        let mut values = vec![Value::Text(space.name().to_owned()), Value::Blob(keys.from.clone())];
+        sql.push_str(if keys.skip_from { "> ?" } else { ">= ?" });
+        if let Some(to) = &keys.to {
+            sql.push_str(" AND key < ?");
+            values.push(Value::Blob(to.clone()));
+        }
+        sql.push_str(if keys.reversed { " ORDER BY key DESC LIMIT ?" } else { " ORDER BY key LIMIT ?" });
+        values.push(Value::Integer(limit(keys.limit)));
+        self.many(&sql, values, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+        let mut sql = String::from(
+            "SELECT seq, at, agent, session, kind, prev, hash, body FROM log WHERE seq > ? AND seq < ?",
+        );
+        let mut values = vec![Value::Integer(clamped(query.after)), Value::Integer(clamped(query.before))];
+        if let Some(kind) = &query.kind {
+            sql.push_str(" AND kind = ?");
+            values.push(Value::Text(kind.clone()));
+        }
+        if let Some(session) = &query.session {
+            sql.push_str(" AND agent = ? AND session = ?");
+            values.push(Value::Text(session.agent.clone()));
+            values.push(Value::Text(session.id.clone()));
+        }
+        sql.push_str(if query.newest_first { " ORDER BY seq DESC LIMIT ?" } else { " ORDER BY seq LIMIT ?" });
+        values.push(Value::Integer(limit(query.limit)));
+        self.many(&sql, values, record)
+    }
+
+    fn head(&self) -> Result<Head, StoreError> {
+        match self.one("SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1", [], head)? {
+            Some(head) => Ok(head),
+            None => self.base(),
+        }
+    }
+
+    fn base(&self) -> Result<Head, StoreError> {
+        Ok(self.one("SELECT seq, hash FROM base", [], head)?.unwrap_or(Head::START))
+    }
+}
+
+impl Transaction for Rows<'_> {
+    fn append(&mut self, draft: Draft) -> Result<Record, StoreError> {
+        let record = Record::after(self.head()?, draft);
+        let session = record.session.as_ref();
+        self.execute(
+            "INSERT INTO log (seq, at, agent, session, kind, prev, hash, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            params![
+                clamped(record.seq),
+                record.at.0,
+                session.map(|session| &session.agent),
+                session.map(|session| &session.id),
+                record.kind,
+                record.prev.as_bytes(),
+                record.hash.as_bytes(),
+                record.body,
+            ],
+        )?;
+        Ok(record)
+    }
+
+    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO entry (space, key, value) VALUES (?, ?, ?)";
+        self.execute(sql, params![space.name(), key, value])
+    }
+
+    fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {
+        self.execute("DELETE FROM entry WHERE space = ? AND key = ?", params![space.name(), key])
+    }
+
+    fn prune(&mut self, through: u64) -> Result<(), StoreError> {
+        let through = clamped(through);
+        let sql = "INSERT OR REPLACE INTO base (only, seq, hash) SELECT 1, seq, hash FROM log WHERE seq = ?";
+        self.execute(sql, params![through])?;
+        self.execute("DELETE FROM log WHERE seq <= (SELECT seq FROM base WHERE seq = ?)", params![through])
+    }
+}
+
+/// SQLite's integers are signed; a number beyond them is beyond every record.
+fn clamped(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+fn limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let session = match (row.get::<_, Option<String>>(2)?, row.get::<_, Option<String>>(3)?) {
+        (Some(agent), Some(id)) => Some(SessionKey { agent, id }),
+        (None, None) => None,
+        (Some(_), None) => {
+            return Err(rusqlite::Error::InvalidColumnType(3, "session".to_owned(), Type::Null));
+        }
+        (None, Some(_)) => return Err(rusqlite::Error::InvalidColumnType(2, "agent".to_owned(), Type::Null)),
+    };
+    Ok(Record {
+        seq: number(row, 0)?,
+        at: Timestamp(row.get(1)?),
+        session,
+        kind: row.get(4)?,
+        prev: digest(row, 5)?,
+        hash: digest(row, 6)?,
+        body: row.get(7)?,
+    })
+}
+
+fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
+    Ok(Head { seq: number(row, 0)?, hash: digest(row, 1)? })
+}
+
+fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}
+
+fn digest(row: &Row<'_>, column: usize) -> rusqlite::Result<Digest> {
+    let bytes = row.get_ref(column)?.as_blob().and_then(|blob| {
+        let size = FromSqlError::InvalidBlobSize { expected_size: 32, blob_size: blob.len() };
+        blob.try_into().map_err(|_| size)
+    });
+    bytes
+        .map(Digest::from_bytes)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, Box::new(error)))
+}

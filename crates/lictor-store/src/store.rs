@@ -1,0 +1,157 @@
+//! The seam: what every store can do.
+
+use crate::{Draft, Entry, Head, Keys, Query, Record, Space, StoreError};
+
+/// What a change must survive once [`Store::write`] has returned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// The end of the process at any point, `kill -9` included. For every event.
+    Process,
+    /// Loss of power as well. For what a person or a reviewer said: grants, approvals, findings.
+    Power,
+}
+
+/// One consistent state of a store.
+pub trait View {
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Keys and values of a space, in byte order of the keys.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<Entry>, StoreError>;
+
+    /// Records, exactly as stored: a forged one comes back as it is, for `verify` to find.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError>;
+
+    /// The newest record.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn head(&self) -> Result<Head, StoreError>;
+
+    /// The newest record that was moved to an archive: the first record kept follows it.
+    /// [`Head::START`] as long as nothing was.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn base(&self) -> Result<Head, StoreError>;
+}
+
+/// A change in the making. Sees its own changes; nobody else does until it is committed.
+pub trait Transaction: View {
+    /// Adds a record at the end of the log.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn append(&mut self, draft: Draft) -> Result<Record, StoreError>;
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> Result<(), StoreError>;
+
+    /// Removes a key, if it is there.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError>;
+
+    /// Forgets the records up to and including `through`, which becomes the [`base`](View::base).
+    /// Nothing happens when that record is not there. Callers use `retain`, which archives first.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    fn prune(&mut self, through: u64) -> Result<(), StoreError>;
+}
+
+/// A store. Use it through [`StoreExt`], whose closures return values.
+///
+/// A closure must not call the store that runs it: it would wait for itself.
+pub trait Store: Send + Sync {
+    /// Runs `f` once on one consistent state.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or what `f` returned.
+    fn read(&self, f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>) -> Result<(), StoreError>;
+
+    /// Runs `f` at most once, alone: no other writer is between what it reads and what it writes. All of it is
+    /// kept when both `f` and this return `Ok`, none of it when `f` returns an error or panics.
+    ///
+    /// # Errors
+    /// When the store cannot be written or stays busy past the deadline it was opened with, or what `f` returned.
+    fn write(
+        &self,
+        durability: Durability,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError>;
+}
+
+/// [`Store`] with closures that return values.
+pub trait StoreExt: Store {
+    /// What `f` finds in one consistent state.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or what `f` returned.
+    fn view<T>(&self, f: impl FnOnce(&dyn View) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut f = Some(f);
+        let mut found = None;
+        self.read(&mut |view| {
+            found = f.take().map(|f| f(view)).transpose()?;
+            Ok(())
+        })?;
+        found.ok_or(StoreError::Abandoned)
+    }
+
+    /// Changes the store by `f` and returns what `f` returns.
+    ///
+    /// # Errors
+    /// As [`Store::write`]; nothing has changed then.
+    fn update<T>(
+        &self,
+        durability: Durability,
+        f: impl FnOnce(&mut dyn Transaction) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.try_update(durability, f)
+    }
+
+    /// As [`update`](Self::update), for closures with an error type of their own.
+    ///
+    /// # Errors
+    /// As [`Store::write`]; nothing has changed then.
+    fn try_update<T, E: From<StoreError>>(
+        &self,
+        durability: Durability,
+        f: impl FnOnce(&mut dyn Transaction) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut f = Some(f);
+        let mut outcome = None;
+        let written = self.write(durability, &mut |tx| match f.take().map(|f| f(tx)) {
+            Some(Ok(value)) => {
+                outcome = Some(Ok(value));
+                Ok(())
+            }
+            Some(Err(error)) => {
+                outcome = Some(Err(error));
+                Err(StoreError::Abandoned)
+            }
+            None => Err(StoreError::Abandoned),
+        });
+        match (outcome, written) {
+            (Some(Err(error)), _) => Err(error),
+            (_, Err(error)) => Err(error.into()),
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (None, Ok(())) => Err(StoreError::Abandoned.into()),
+        }
+    }
+}
+
+impl<S: Store + ?Sized> StoreExt for S {}
