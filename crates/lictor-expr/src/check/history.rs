@@ -1,0 +1,50 @@
+//! The calls that ask about the past.
+
+use super::{Checked, Checker};
+use crate::error::CompileError;
+use crate::history::{HistoryOp, Pattern, window};
+use crate::program::Node;
+use crate::schema::Type;
+use crate::span::Span;
+use crate::syntax::{Expr, Name};
+
+impl Checker<'_> {
+    pub(super) fn history(&mut self, span: Span, operator: &Name, arguments: &[Expr]) -> Checked {
+        match read(operator, arguments) {
+            Ok(op) => {
+                let of = if matches!(op, HistoryOp::Count { .. }) { Type::Int } else { Type::Bool };
+                let known = self.history.iter().position(|other| *other == op);
+                let index = known.unwrap_or(self.history.len());
+                if known.is_none() {
+                    self.history.push(op);
+                }
+                self.push(span, Node::History(index), of)
+            }
+            Err(error) => self.fail(error),
+        }
+    }
+}
+
+fn read(operator: &Name, arguments: &[Expr]) -> Result<HistoryOp, CompileError> {
+    let pattern = Pattern::from_expr;
+    match (operator.text.as_str(), arguments) {
+        ("formerly", [p]) => Ok(HistoryOp::Formerly { pattern: pattern(p)?, within: None }),
+        ("formerly", [p, within]) => {
+            Ok(HistoryOp::Formerly { pattern: pattern(p)?, within: Some(window(within)?) })
+        }
+        ("previous", [p]) => Ok(HistoryOp::Previous { pattern: pattern(p)? }),
+        ("since", [p, q]) => Ok(HistoryOp::Since { pattern: pattern(p)?, reset: pattern(q)? }),
+        ("count", [p]) => Ok(HistoryOp::Count { pattern: pattern(p)?, within: None }),
+        ("count", [p, within]) => {
+            Ok(HistoryOp::Count { pattern: pattern(p)?, within: Some(window(within)?) })
+        }
+        (name, _) => {
+            let takes = match name {
+                "previous" => "one pattern",
+                "since" => "two patterns",
+                _ => "a pattern and, if you like, a window such as `\"1h\"`",
+            };
+            Err(CompileError::new(operator.span, format!("`{name}` takes {takes}")))
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Equality and order.
+
+use core::cmp::Ordering;
+
+use super::{Evaluator, Result};
+use crate::error::EvalError;
+use crate::limits::MAX_VALUE_DEPTH;
+use crate::program::NodeId;
+use crate::value::{List, Map, Value};
+
+impl<'a> Evaluator<'a> {
+    /// Whether two values are equal. Values of different types are an error, not false: a rule that
+    /// compares an int with a string has no meaning that could be enforced. `null` is comparable
+    /// with everything, ints and doubles compare by their numbers.
+    pub(super) fn equal(&mut self, id: NodeId, left: &Value<'a>, right: &Value<'a>) -> Result<bool> {
+        self.equal_within(id, left, right, MAX_VALUE_DEPTH)
+    }
+
+    fn equal_within(
+        &mut self,
+        id: NodeId,
+        left: &Value<'a>,
+        right: &Value<'a>,
+        depth: usize,
+    ) -> Result<bool> {
+        Ok(match (left, right) {
+            (Value::Null, Value::Null) => true,
+            (Value::Null, _) | (_, Value::Null) => false,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Text(a), Value::Text(b)) => {
+                self.charge_bytes(id, a.as_str().len().min(b.as_str().len()))?;
+                a == b
+            }
+            (Value::List(a), Value::List(b)) => self.equal_lists(id, a, b, depth)?,
+            (Value::Map(a), Value::Map(b)) => self.equal_maps(id, a, b, depth)?,
+            (a, b) => match numbers(a, b) {
+                Some(ordering) => ordering == Some(Ordering::Equal),
+                None => {
+                    return Err(EvalError::NeverEqual {
+                        span: self.span(id),
+                        left: a.kind().name().to_owned(),
+                        right: b.kind().name().to_owned(),
+                    });
+                }
+            },
+        })
+    }
+
+    fn equal_lists(&mut self, id: NodeId, left: &List<'a>, right: &List<'a>, depth: usize) -> Result<bool> {
+        if left.len() != right.len() {
+            return Ok(false);
+        }
+        let pairs = (0..left.len()).map(|index| (left.get(index), right.get(index)));
+        self.equal_pairs(id, pairs, depth)
+    }
+
+    fn equal_maps(&mut self, id: NodeId, left: &Map<'a>, right: &Map<'a>, depth: usize) -> Result<bool> {
+        let (keys, others) = (left.keys(), right.keys());
+        self.charge(id, keys.len().saturating_add(others.len()))?;
+        if keys.len() != others.len() {
+            return Ok(false);
+        }
+        let pairs = keys.iter().map(|key| (left.get(key.as_str()), right.get(key.as_str())));
+        self.equal_pairs(id, pairs, depth)
+    }
+
+    /// Like `&&` over the pairs: one that differs settles it, even after one without an answer.
+    fn equal_pairs(
+        &mut self,
+        id: NodeId,
+        pairs: impl Iterator<Item = (Option<Value<'a>>, Option<Value<'a>>)>,
+        depth: usize,
+    ) -> Result<bool> {
+        let Some(depth) = depth.checked_sub(1) else {
+            return Err(EvalError::CostLimit { span: self.span(id) });
+        };
+        let mut failed = None;
+        for pair in pairs {
+            self.charge(id, 1)?;
+            let (Some(left), Some(right)) = pair else {
+                return Ok(false);
+            };
+            match self.equal_within(id, &left, &right, depth) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(error) if error.is_fatal() => return Err(error),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        failed.map_or(Ok(true), Err)
+    }
+
+    /// Whether a value is an element of a list or a key of a map.
+    pub(super) fn contained(
+        &mut self,
+        id: NodeId,
+        right: NodeId,
+        item: &Value<'a>,
+        container: &Value<'a>,
+    ) -> Result<bool> {
+        match (item, container) {
+            (Value::Text(key), Value::Map(map)) => {
+                self.charge_bytes(id, key.as_str().len())?;
+                Ok(map.get(key.as_str()).is_some())
+            }
+            (key, Value::Map(_)) => Err(self.wrong_type(id, "a key", "a string", key)),
+            (item, Value::List(list)) => {
+                let mut failed = None;
+                for index in 0..list.len() {
+                    self.charge(id, 1)?;
+                    let Some(element) = list.get(index) else { break };
+                    match self.equal(id, item, &element) {
+                        Ok(true) => return Ok(true),
+                        Ok(false) => {}
+                        Err(error) if error.is_fatal() => return Err(error),
+                        Err(error) => failed = failed.or(Some(error)),
+                    }
+                }
+                failed.map_or(Ok(false), Err)
+            }
+            (_, other) => Err(self.wrong_type(right, "`in`", "a list or a map", other)),
+        }
+    }
+
+    /// How two values are ordered; none when one is NaN.
+    pub(super) fn order(
+        &mut self,
+        id: NodeId,
+        operator: &str,
+        left: &Value<'a>,
+        right: &Value<'a>,
+    ) -> Result<Option<Ordering>> {
+        match (left, right) {
+            (Value::Bool(a), Value::Bool(b)) => Ok(Some(a.cmp(b))),
+            (Value::Text(a), Value::Text(b)) => {
+                self.charge_bytes(id, a.as_str().len().min(b.as_str().len()))?;
+                Ok(Some(a.cmp(b)))
+            }
+            (a, b) => numbers(a, b).ok_or_else(|| EvalError::WrongType {
+                span: self.span(id),
+                operation: format!("`{operator}`"),
+                wanted: "two numbers or two strings".to_owned(),
+                found: format!("{} and {}", a.kind().article(), b.kind().article()),
+            }),
+        }
+    }
+}
+
+/// How two numbers are ordered: none when one of the values is no number, none inside when one is
+/// NaN.
+fn numbers(left: &Value<'_>, right: &Value<'_>) -> Option<Option<Ordering>> {
+    Some(match (left, right) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
+        (Value::Double(a), Value::Double(b)) => a.partial_cmp(b),
+        (Value::Int(a), Value::Double(b)) => int_with_double(*a, *b),
+        (Value::Double(a), Value::Int(b)) => int_with_double(*b, *a).map(Ordering::reverse),
+        _ => return None,
+    })
+}
+
+/// Exact: the int is not rounded to a double first.
+fn int_with_double(int: i64, double: f64) -> Option<Ordering> {
+    /// 2⁶³, the first double above every int.
+    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+    if double.is_nan() {
+        return None;
+    }
+    if double >= LIMIT {
+        return Some(Ordering::Less);
+    }
+    if double < -LIMIT {
+        return Some(Ordering::Greater);
+    }
+    let whole = double.trunc();
+    #[expect(clippy::cast_possible_truncation, reason = "within the range of i64, without fraction")]
+    let by_whole = int.cmp(&(whole as i64));
+    Some(by_whole.then(0.0_f64.partial_cmp(&(double - whole)).unwrap_or(Ordering::Equal)))
+}

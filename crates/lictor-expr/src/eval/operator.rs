@@ -1,0 +1,91 @@
+//! Arithmetic and relations.
+
+use core::cmp::Ordering;
+
+use super::{Evaluator, Result, holds};
+use crate::error::EvalError;
+use crate::program::{BinaryOp, NodeId};
+use crate::value::{List, Text, Value};
+
+impl<'a> Evaluator<'a> {
+    pub(super) fn binary(
+        &mut self,
+        id: NodeId,
+        op: BinaryOp,
+        left: NodeId,
+        right: NodeId,
+    ) -> Result<Value<'a>> {
+        let a = self.value(left)?;
+        let b = self.value(right)?;
+        let accepted: &[Ordering] = match op {
+            BinaryOp::Equal => return Ok(Value::Bool(self.equal(id, &a, &b)?)),
+            BinaryOp::NotEqual => return Ok(Value::Bool(!self.equal(id, &a, &b)?)),
+            BinaryOp::In => return Ok(Value::Bool(self.contained(id, right, &a, &b)?)),
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::Remainder => return self.arithmetic(id, op, &a, &b),
+            BinaryOp::Less => &[Ordering::Less],
+            BinaryOp::LessEqual => &[Ordering::Less, Ordering::Equal],
+            BinaryOp::Greater => &[Ordering::Greater],
+            BinaryOp::GreaterEqual => &[Ordering::Greater, Ordering::Equal],
+        };
+        Ok(Value::Bool(holds(self.order(id, op.text(), &a, &b)?, accepted)))
+    }
+
+    fn arithmetic(&mut self, id: NodeId, op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Result<Value<'a>> {
+        match (op, a, b) {
+            (_, Value::Int(a), Value::Int(b)) => self.int_arithmetic(id, op, *a, *b),
+            (BinaryOp::Add, Value::Double(a), Value::Double(b)) => Ok(Value::Double(a + b)),
+            (BinaryOp::Subtract, Value::Double(a), Value::Double(b)) => Ok(Value::Double(a - b)),
+            (BinaryOp::Multiply, Value::Double(a), Value::Double(b)) => Ok(Value::Double(a * b)),
+            (BinaryOp::Divide, Value::Double(a), Value::Double(b)) => Ok(Value::Double(a / b)),
+            (BinaryOp::Add, Value::Text(a), Value::Text(b)) => {
+                let (a, b) = (a.as_str(), b.as_str());
+                self.charge_bytes(id, a.len().saturating_add(b.len()))?;
+                Ok(Value::Text(Text::Shared([a, b].concat().into())))
+            }
+            (BinaryOp::Add, Value::List(a), Value::List(b)) => {
+                self.charge(id, a.len().saturating_add(b.len()))?;
+                let items = |list: List<'a>| (0..list.len()).filter_map(move |index| list.get(index));
+                Ok(items(a.clone()).chain(items(b.clone())).collect())
+            }
+            _ => Err(EvalError::WrongType {
+                span: self.span(id),
+                operation: format!("`{}`", op.text()),
+                wanted: match op {
+                    BinaryOp::Add => "two ints, two doubles, two strings or two lists".to_owned(),
+                    BinaryOp::Remainder => "two ints".to_owned(),
+                    _ => "two ints or two doubles".to_owned(),
+                },
+                found: format!("{} and {}", a.kind().article(), b.kind().article()),
+            }),
+        }
+    }
+
+    fn int_arithmetic(&self, id: NodeId, op: BinaryOp, a: i64, b: i64) -> Result<Value<'a>> {
+        let span = self.span(id);
+        let result = match op {
+            BinaryOp::Subtract => a.checked_sub(b),
+            BinaryOp::Multiply => a.checked_mul(b),
+            BinaryOp::Divide | BinaryOp::Remainder if b == 0 => {
+                return Err(EvalError::DivisionByZero { span });
+            }
+            BinaryOp::Divide => a.checked_div(b),
+            BinaryOp::Remainder => a.checked_rem(b),
+            _ => a.checked_add(b),
+        };
+        result.map(Value::Int).ok_or(EvalError::Overflow { span })
+    }
+
+    pub(super) fn negate(&mut self, id: NodeId, operand: NodeId) -> Result<Value<'a>> {
+        match self.value(operand)? {
+            Value::Int(value) => {
+                value.checked_neg().map(Value::Int).ok_or(EvalError::Overflow { span: self.span(id) })
+            }
+            Value::Double(value) => Ok(Value::Double(-value)),
+            other => Err(self.wrong_type(operand, "`-`", "a number", &other)),
+        }
+    }
+}

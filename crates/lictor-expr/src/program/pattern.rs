@@ -1,0 +1,94 @@
+//! The literal patterns of `matches` and `glob`: checked at load, compiled at first use.
+
+use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
+
+use crate::limits::MAX_REGEX_SIZE;
+
+/// A regular expression. Stored as text; the compiled form is made when it is first needed, so that
+/// a policy with many of them costs nothing to load.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RegexPattern {
+    source: String,
+    #[serde(skip)]
+    #[expect(clippy::disallowed_types, reason = "a memo inside one value, not a static")]
+    compiled: std::sync::OnceLock<Option<Regex>>,
+}
+
+impl RegexPattern {
+    /// Compiles the pattern, or says why it is none.
+    pub(crate) fn new(source: &str) -> Result<Self, String> {
+        match compile(source) {
+            Ok(regex) => Ok(Self { source: source.to_owned(), compiled: Some(regex).into() }),
+            Err(regex::Error::CompiledTooBig(_)) => {
+                Err(format!("the regular expression needs more than {MAX_REGEX_SIZE} bytes"))
+            }
+            Err(error) => {
+                let text = error.to_string();
+                let reason = text.rsplit("error: ").next().unwrap_or_default().trim();
+                Err(format!("this is not a regular expression: {reason}"))
+            }
+        }
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The compiled form; none when the text did not come from [`RegexPattern::new`].
+    pub(crate) fn get(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| compile(&self.source).ok()).as_ref()
+    }
+}
+
+fn compile(source: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(source).size_limit(MAX_REGEX_SIZE).build()
+}
+
+/// Most ways in which the braces of one glob can be read; matching tries them one by one.
+const MAX_ALTERNATIVES: usize = 64;
+
+/// A glob over `/`-separated paths.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GlobPattern {
+    source: String,
+}
+
+impl GlobPattern {
+    /// Checks the pattern, or says why it is none.
+    pub(crate) fn new(source: &str) -> Result<Self, String> {
+        if source.starts_with('!') {
+            return Err("a glob must not start with `!`; negate the call instead: `!glob(…)`".to_owned());
+        }
+        fast_glob::validate(source).map_err(|error| format!("this is not a glob: {error}"))?;
+        let pattern = Self { source: source.to_owned() };
+        if pattern.alternatives() > MAX_ALTERNATIVES {
+            return Err(format!("the braces of this glob have more than {MAX_ALTERNATIVES} readings"));
+        }
+        Ok(pattern)
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// An upper bound on the readings of the braces: 2 for each comma, 1 without any.
+    fn alternatives(&self) -> usize {
+        let commas = self.source.bytes().filter(|byte| *byte == b',').count();
+        let groups = self.source.bytes().filter(|byte| *byte == b'{').count();
+        if groups == 0 {
+            return 1;
+        }
+        // The product over the groups is largest when the commas are spread evenly.
+        (commas / groups + 2).saturating_pow(u32::try_from(groups).unwrap_or(u32::MAX))
+    }
+
+    /// What one match against a text of this length may cost, in bytes looked at.
+    pub(crate) fn work(&self, text: usize) -> usize {
+        text.saturating_add(1).saturating_mul(self.source.len() + 1).saturating_mul(self.alternatives())
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        fast_glob::glob_match(&self.source, text)
+    }
+}
