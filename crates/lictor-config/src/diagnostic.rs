@@ -1,0 +1,156 @@
+//! Problems in a policy file, shown where they are.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+/// A stretch of text, lines and columns counted from 1, columns in characters. The end is exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Span {
+    /// First line.
+    pub line: usize,
+    /// First column.
+    pub column: usize,
+    /// Last line.
+    pub end_line: usize,
+    /// Column after the last one.
+    pub end_column: usize,
+}
+
+impl Span {
+    /// The place before the first character.
+    pub const START: Self = Self { line: 1, column: 1, end_line: 1, end_column: 1 };
+
+    /// One place of no width.
+    #[must_use]
+    pub fn at(line: usize, column: usize) -> Self {
+        Self { line, column, end_line: line, end_column: column }
+    }
+}
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth a look; the policy is used.
+    Warning,
+    /// The policy is refused.
+    Error,
+}
+
+/// One problem with its place and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diagnostic {
+    /// How bad.
+    pub severity: Severity,
+    /// Which file, as the user named it.
+    pub file: String,
+    /// Where in it.
+    #[serde(flatten)]
+    pub span: Span,
+    /// What is wrong: lower case, no final stop, user text in backticks.
+    pub message: String,
+    /// What to do: a suggestion or an example. Empty when the message says it all.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub help: String,
+}
+
+impl Diagnostic {
+    /// A problem that refuses the file.
+    #[must_use]
+    pub fn error(file: &str, span: Span, message: impl Into<String>) -> Self {
+        Self {
+            severity: Severity::Error,
+            file: file.to_owned(),
+            span,
+            message: message.into(),
+            help: String::new(),
+        }
+    }
+
+    /// A problem worth a look.
+    #[must_use]
+    pub fn warning(file: &str, span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(file, span, message) }
+    }
+
+    /// The same with a way out.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+
+    /// `file:line:column: error: message`, one line, for editors and logs.
+    #[must_use]
+    pub fn one_line(&self) -> String {
+        let word = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        format!("{}:{}:{}: {word}: {}", self.file, self.span.line, self.span.column, self.message)
+    }
+
+    /// The one-line form, the line of the file with the place underlined, and the help.
+    #[must_use]
+    pub fn render(&self, source: &str) -> String {
+        let mut out = self.one_line();
+        if let Some(text) = source.lines().nth(self.span.line.saturating_sub(1)) {
+            let number = self.span.line.to_string();
+            let margin = " ".repeat(number.len());
+            let shown: String =
+                text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
+            let width = if self.span.end_line == self.span.line {
+                self.span.end_column.saturating_sub(self.span.column)
+            } else {
+                shown.chars().count().saturating_sub(self.span.column.saturating_sub(1))
+            };
+            let lead = " ".repeat(self.span.column.saturating_sub(1));
+            let mark = "^".repeat(width.clamp(1, 200));
+            let _ = write!(out, "\n {margin} |\n {number} | {shown}\n {margin} | {lead}{mark}");
+        }
+        if !self.help.is_empty() {
+            let _ = write!(out, "\n  help: {}", self.help);
+        }
+        out
+    }
+}
+
+/// The candidate that a misspelt word most likely meant, if one is close enough to be worth suggesting.
+#[must_use]
+pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.chars().count() / 3).clamp(1, 3);
+    candidates
+        .into_iter()
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edit distance that also counts a swap of neighbours, and dashes for underscores, as one.
+fn distance(a: &str, b: &str) -> usize {
+    let fold = |c: char| if c == '-' { '_' } else { c.to_ascii_lowercase() };
+    let a: Vec<char> = a.chars().take(64).map(fold).collect();
+    let b: Vec<char> = b.chars().take(64).map(fold).collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
+            let mut best =
+                (at(&last, j) + usize::from(x != y)).min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
+            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
+            if swapped {
+                best = best.min(at(&before, j - 1) + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests;
