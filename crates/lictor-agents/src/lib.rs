@@ -1,1 +1,38 @@
-//! placeholder
+//! One file per coding agent: what it sends becomes an [`Event`], what Lictor says becomes the bytes and the exit code
+//! that this agent obeys.
+//!
+//! Nothing here judges an action and nothing here reads files or the environment: translation is a pure function of
+//! the hook's input, and editing an agent's settings takes text and gives text.
+//!
+//! ```
+//! use lictor_agents::{Agent, Block, EventKind, HookEnv, Reply, parse, render};
+//!
+//! let stdin = br#"{"session_id": "s1", "cwd": "/work", "permission_mode": "default",
+//!     "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "git push --force"}}"#;
+//! let event = parse(Agent::ClaudeCode, Some("PreToolUse"), stdin, &HookEnv::default()).unwrap();
+//! let EventKind::PreTool(action) = &event.kind else { panic!() };
+//! assert_eq!(action.text("command"), Some("git push --force"));
+//!
+//! let reply = Reply::Block(Block {
+//!     reason: "a force push rewrites what others have".into(),
+//!     fix: "push to a new branch and open a pull request".into(),
+//!     id: Some("0f3a".into()),
+//! });
+//! let answer = render(&event.slot, &reply);
+//! assert!(answer.stdout.contains(r#""permissionDecision":"deny""#) && answer.exit == 0);
+//! ```
+
+mod agent;
+mod contract;
+mod event;
+mod input;
+mod parse;
+mod reply;
+mod tools;
+
+pub use agent::{Agent, UnknownAgent};
+pub use contract::Moment;
+pub use event::{Event, EventKind, Outcome, PermissionMode, SessionSource, Status, Stop, twin_digest};
+pub use input::{MAX_INPUT, Unreadable};
+pub use parse::{HookEnv, NotUnderstood, parse};
+pub use reply::{Ask, Block, Rendered, Reply, Slot, render};

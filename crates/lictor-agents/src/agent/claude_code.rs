@@ -1,0 +1,85 @@
+//! Claude Code: the shape that others follow.
+
+use crate::contract::{AskForm, BlockForm, Contract, Moment, Row, TellForm};
+use crate::event::PermissionMode;
+use crate::parse::{self, HookEnv};
+use crate::tools::{Shape, ToolRow};
+
+pub(super) static CONTRACT: Contract =
+    Contract { events: EVENTS, tools: TOOLS, read: parse::common, person_present };
+
+const DECISION: BlockForm = BlockForm::Decision("block");
+const CONTEXT: TellForm = TellForm::AdditionalContext;
+
+const EVENTS: &[Row] = &[
+    Row::new("PreToolUse", Moment::PreTool)
+        .blocks(BlockForm::PermissionDecision)
+        .asks(AskForm::PermissionDecision)
+        .tells(CONTEXT),
+    // Exit code 2 is not honoured here, only the JSON is.
+    Row::new("PermissionRequest", Moment::PermissionRequest).blocks(BlockForm::Behavior),
+    Row::new("PostToolUse", Moment::PostTool).blocks(DECISION).tells(CONTEXT),
+    Row::new("PostToolUseFailure", Moment::PostTool).blocks(DECISION).tells(CONTEXT),
+    Row::new("SessionStart", Moment::SessionStart).tells(CONTEXT),
+    Row::new("SessionEnd", Moment::SessionEnd),
+    Row::new("UserPromptSubmit", Moment::Prompt).blocks(DECISION).tells(CONTEXT),
+    // Context keeps the agent going here just as a block does, so there is no way to only remark.
+    Row::new("Stop", Moment::Stop).blocks(DECISION),
+    Row::new("SubagentStop", Moment::SubagentStop).blocks(DECISION),
+    Row::new("SubagentStart", Moment::SubagentStart).tells(CONTEXT),
+    Row::new("PreCompact", Moment::Compaction).blocks(DECISION),
+    Row::new("ConfigChange", Moment::Other).blocks(DECISION),
+    Row::new("UserPromptExpansion", Moment::Other).blocks(DECISION),
+    Row::new("TaskCreated", Moment::Other).blocks(DECISION),
+    Row::new("TaskCompleted", Moment::Other).blocks(BlockForm::ExitTwo),
+    Row::new("TeammateIdle", Moment::Other).blocks(BlockForm::ExitTwo),
+    Row::new("PostToolBatch", Moment::Other).blocks(DECISION).tells(CONTEXT),
+    Row::new("Elicitation", Moment::Other).blocks(BlockForm::ExitTwo),
+    Row::new("ElicitationResult", Moment::Other).blocks(BlockForm::ExitTwo),
+    Row::new("PreModelSwitch", Moment::Other).blocks(BlockForm::ExitTwo),
+    Row::new("WorktreeCreate", Moment::Other).blocks(BlockForm::ExitTwo),
+    Row::new("Setup", Moment::Other).tells(CONTEXT),
+    Row::new("InstructionsLoaded", Moment::Other),
+    Row::new("MessageDisplay", Moment::Other),
+    Row::new("PermissionDenied", Moment::Other),
+    Row::new("Notification", Moment::Other),
+    Row::new("StopFailure", Moment::Other),
+    Row::new("CwdChanged", Moment::Other),
+    Row::new("FileChanged", Moment::Other),
+    Row::new("DirectoryAdded", Moment::Other),
+    Row::new("WorktreeRemove", Moment::Other),
+    Row::new("PostCompact", Moment::Other),
+    Row::new("PostModelSwitch", Moment::Other),
+];
+
+const TOOLS: &[ToolRow] = &[
+    ("Bash", Shape::Shell),
+    ("PowerShell", Shape::PowerShell),
+    ("Monitor", Shape::Monitor),
+    // The shell tool of Devin, which reads the same settings.
+    ("exec", Shape::Shell),
+    ("Read", Shape::Read),
+    ("Glob", Shape::Search),
+    ("Grep", Shape::Search),
+    ("LS", Shape::Search),
+    ("Write", Shape::Write),
+    ("Edit", Shape::Edit),
+    ("MultiEdit", Shape::Edit),
+    ("NotebookEdit", Shape::Notebook),
+    ("WebFetch", Shape::Fetch),
+    ("WebSearch", Shape::WebSearch),
+    ("Agent", Shape::Delegate),
+    ("Task", Shape::Delegate),
+    ("TodoWrite", Shape::Todo),
+    ("TaskCreate", Shape::Todo),
+    ("TaskUpdate", Shape::Todo),
+];
+
+/// Only modes in which Claude Code is known to show a question; runs through the SDK, with `-p`, in the cloud or in
+/// CI have nobody in front of them.
+fn person_present(mode: Option<&PermissionMode>, env: &HookEnv) -> bool {
+    let asks =
+        matches!(mode, Some(PermissionMode::Default | PermissionMode::Plan | PermissionMode::AcceptEdits));
+    let attended = !env.get("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk"));
+    asks && attended && !env.is_set("CLAUDE_CODE_REMOTE") && !env.is_set("CI")
+}

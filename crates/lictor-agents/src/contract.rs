@@ -1,0 +1,136 @@
+//! What an agent's hook contract says, as a table: which events there are and what an answer to each can do.
+//!
+//! A decision that an event has no form for cannot be written down: rendering only knows the forms of the row.
+
+use crate::event::{EventKind, PermissionMode};
+use crate::input::{Fields, Unreadable};
+use crate::parse::{Context, HookEnv};
+use crate::tools::ToolRow;
+
+/// The contract of one agent.
+pub(crate) struct Contract {
+    pub(crate) events: &'static [Row],
+    pub(crate) tools: &'static [ToolRow],
+    /// Turns one event of this agent into what happened. Most agents use [`crate::parse::common`].
+    pub(crate) read: fn(&Context<'_>, &Fields) -> Result<EventKind, Unreadable>,
+    /// Whether a person will see a question that the hook asks in this mode.
+    pub(crate) person_present: fn(Option<&PermissionMode>, &HookEnv) -> bool,
+}
+
+/// One event of one agent.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// The agent's own name for it.
+    pub(crate) name: &'static str,
+    /// Other spellings: older versions, or another agent's hooks read by this one.
+    pub(crate) also: &'static [&'static str],
+    pub(crate) moment: Moment,
+    pub(crate) block: BlockForm,
+    pub(crate) ask: AskForm,
+    pub(crate) tell: TellForm,
+}
+
+impl Row {
+    pub(crate) const fn new(name: &'static str, moment: Moment) -> Self {
+        Self {
+            name,
+            also: &[],
+            moment,
+            block: BlockForm::Impossible,
+            ask: AskForm::Impossible,
+            tell: TellForm::Impossible,
+        }
+    }
+
+    pub(crate) const fn also(self, also: &'static [&'static str]) -> Self {
+        Self { also, ..self }
+    }
+
+    pub(crate) const fn blocks(self, block: BlockForm) -> Self {
+        Self { block, ..self }
+    }
+
+    pub(crate) const fn asks(self, ask: AskForm) -> Self {
+        Self { ask, ..self }
+    }
+
+    pub(crate) const fn tells(self, tell: TellForm) -> Self {
+        Self { tell, ..self }
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.also.contains(&name)
+    }
+}
+
+impl Contract {
+    pub(crate) fn row(&self, name: &str) -> Option<&'static Row> {
+        self.events.iter().find(|row| row.is_called(name))
+    }
+}
+
+/// An event that nobody can name may be one that blocks. Exit code 2 with a reason on stderr stops the action on
+/// every agent that runs hooks as processes, and the OpenCode plugin obeys it too.
+pub(crate) static UNKNOWN: Row = Row::new("", Moment::Unknown).blocks(BlockForm::ExitTwo);
+
+/// When in an agent's life an event comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Moment {
+    /// Before a tool runs.
+    PreTool,
+    /// When the agent is about to ask a person for permission.
+    PermissionRequest,
+    /// After a tool ran.
+    PostTool,
+    /// A session begins, is resumed, forked, cleared or compacted.
+    SessionStart,
+    /// A session is over.
+    SessionEnd,
+    /// A person sent a prompt.
+    Prompt,
+    /// The main agent wants to stop.
+    Stop,
+    /// A subagent wants to stop.
+    SubagentStop,
+    /// A subagent starts.
+    SubagentStart,
+    /// The context is about to be compacted.
+    Compaction,
+    /// An event that Lictor knows and does not judge.
+    Other,
+    /// An event that Lictor does not know.
+    Unknown,
+}
+
+/// How a block is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockForm {
+    /// Nothing can be stopped here: it already happened, or the agent ignores the answer.
+    Impossible,
+    /// `{"hookSpecificOutput": {"hookEventName", "permissionDecision": "deny", "permissionDecisionReason"}}`
+    PermissionDecision,
+    /// `{"hookSpecificOutput": {"hookEventName", "decision": {"behavior": "deny", "message"}}}`
+    Behavior,
+    /// `{"decision": <word>, "reason"}`
+    Decision(&'static str),
+    /// No output, exit code 2, the reason on stderr.
+    ExitTwo,
+}
+
+/// How a question to a person is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AskForm {
+    /// The agent has no way to ask here.
+    Impossible,
+    /// As [`BlockForm::PermissionDecision`], with `"ask"`.
+    PermissionDecision,
+}
+
+/// How a remark for the agent is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TellForm {
+    /// The agent cannot be told anything here.
+    Impossible,
+    /// `{"hookSpecificOutput": {"hookEventName", "additionalContext"}}`
+    AdditionalContext,
+}

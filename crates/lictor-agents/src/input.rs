@@ -1,0 +1,210 @@
+//! Reading what an agent sent: any bytes in, fields or a reason out.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// More bytes than this are not read. Events carry whole files, so the limit is generous.
+pub const MAX_INPUT: usize = 16 * 1024 * 1024;
+
+/// Why an event cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// Longer than [`MAX_INPUT`].
+    #[error("the event is longer than {} MiB", MAX_INPUT / 1024 / 1024)]
+    TooLong,
+    /// No bytes, or only white space.
+    #[error("the event is empty")]
+    Empty,
+    /// Not one JSON object; repeated keys and deep nesting count.
+    #[error("the event is not one JSON object: {0}")]
+    NotAnObject(String),
+    /// A field that is needed is not there.
+    #[error("the event has no `{0}`")]
+    Missing(&'static str),
+    /// A field has a type that was not expected.
+    #[error("`{0}` of the event is not {1}")]
+    WrongType(&'static str, &'static str),
+    /// The same thing is said twice under two names.
+    #[error("the event says both `{0}` and `{1}`")]
+    Twice(&'static str, &'static str),
+    /// The session id is longer than ids are.
+    #[error("the session id of the event is too long")]
+    LongSessionId,
+    /// The event says it is one thing and was sent to the hook of another.
+    #[error("the event calls itself `{0}` but came to the hook for `{1}`")]
+    Mismatch(String, String),
+    /// The event is not in the agent's contract.
+    #[error("the event `{0}` is not known")]
+    UnknownEvent(String),
+}
+
+/// The fields of a JSON object, read leniently about what is there and strictly about its type.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Fields(pub(crate) Map<String, Value>);
+
+impl Fields {
+    /// One JSON object and nothing else.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, Unreadable> {
+        if bytes.len() > MAX_INPUT {
+            return Err(Unreadable::TooLong);
+        }
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(Unreadable::Empty);
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+        let value = Strict
+            .deserialize(&mut deserializer)
+            .and_then(|value| deserializer.end().map(|()| value))
+            .map_err(|error| Unreadable::NotAnObject(error.to_string()))?;
+        match value {
+            Value::Object(map) => Ok(Self(map)),
+            _ => Err(Unreadable::NotAnObject("it is another kind of value".to_owned())),
+        }
+    }
+
+    /// The one of these fields that is there. `null` counts as not there.
+    pub(crate) fn get(&self, names: &[&'static str]) -> Result<Option<(&'static str, &Value)>, Unreadable> {
+        let mut found = None;
+        for name in names {
+            match (self.0.get(*name), found) {
+                (None | Some(Value::Null), _) => {}
+                (Some(value), None) => found = Some((*name, value)),
+                (Some(value), Some((_, other))) if value == other => {}
+                (Some(_), Some((other, _))) => return Err(Unreadable::Twice(other, name)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Text under one of these names.
+    pub(crate) fn text(&self, names: &[&'static str]) -> Result<Option<&str>, Unreadable> {
+        match self.get(names)? {
+            None => Ok(None),
+            Some((_, Value::String(text))) => Ok(Some(text)),
+            Some((name, _)) => Err(Unreadable::WrongType(name, "text")),
+        }
+    }
+
+    /// Text that has to be there.
+    pub(crate) fn need_text(&self, names: &[&'static str]) -> Result<&str, Unreadable> {
+        self.text(names)?.ok_or_else(|| missing(names))
+    }
+
+    /// Yes or no under one of these names.
+    pub(crate) fn flag(&self, names: &[&'static str]) -> Result<Option<bool>, Unreadable> {
+        match self.get(names)? {
+            None => Ok(None),
+            Some((_, Value::Bool(flag))) => Ok(Some(*flag)),
+            Some((name, _)) => Err(Unreadable::WrongType(name, "true or false")),
+        }
+    }
+
+    /// An object under one of these names.
+    pub(crate) fn object(&self, names: &[&'static str]) -> Result<Option<Self>, Unreadable> {
+        match self.get(names)? {
+            None => Ok(None),
+            Some((_, Value::Object(map))) => Ok(Some(Self(map.clone()))),
+            Some((name, _)) => Err(Unreadable::WrongType(name, "an object")),
+        }
+    }
+
+    /// An object under one of these names, or text that holds one as JSON.
+    pub(crate) fn object_or_json(&self, names: &[&'static str]) -> Result<Option<Self>, Unreadable> {
+        match self.get(names)? {
+            Some((_, Value::String(text))) => Self::read(text.as_bytes()).map(Some),
+            _ => self.object(names),
+        }
+    }
+
+    /// A list of texts under one of these names.
+    pub(crate) fn texts(&self, names: &[&'static str]) -> Result<Option<Vec<String>>, Unreadable> {
+        let Some((name, value)) = self.get(names)? else { return Ok(None) };
+        let wrong = || Unreadable::WrongType(name, "a list of texts");
+        let items = value.as_array().ok_or_else(wrong)?;
+        items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned).ok_or_else(wrong))
+            .collect::<Result<_, _>>()
+            .map(Some)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|value| !value.is_null())
+    }
+}
+
+/// The error for a field that is not there; the first name is the one that agents use.
+pub(crate) fn missing(names: &[&'static str]) -> Unreadable {
+    Unreadable::Missing(names.first().copied().unwrap_or("field"))
+}
+
+/// Reads a JSON value and refuses repeated keys: which of two values counts differs between readers, and the one that
+/// Lictor judges must be the one that runs.
+struct Strict;
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut out = Vec::new();
+        while let Some(item) = items.next_element_seed(Strict)? {
+            out.push(item);
+        }
+        Ok(Value::Array(out))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut out = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            let value = entries.next_value_seed(Strict)?;
+            if out.contains_key(&key) {
+                return Err(A::Error::custom(format!("the key `{key}` is there twice")));
+            }
+            out.insert(key, value);
+        }
+        Ok(Value::Object(out))
+    }
+}

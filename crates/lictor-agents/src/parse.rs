@@ -1,0 +1,296 @@
+//! From bytes to an [`Event`]: who called, which event, which session, what happened.
+
+use lictor_core::action::MAX_SESSION_ID;
+use lictor_core::{Action, Actor, SessionKey};
+use serde_json::Value;
+
+use crate::agent::Agent;
+use crate::contract::{self, Contract, Moment, Row};
+use crate::event::{Event, EventKind, Outcome, PermissionMode, SessionSource, Status, Stop};
+use crate::input::{Fields, Unreadable, missing};
+use crate::reply::{Block, Reply, Slot};
+use crate::tools;
+
+/// What the hook process knows besides its input.
+#[derive(Debug, Clone, Default)]
+pub struct HookEnv {
+    /// The directory that the hook process runs in.
+    pub cwd: String,
+    variables: Vec<(&'static str, String)>,
+}
+
+impl HookEnv {
+    /// The environment variables that tell agents and unattended runs apart.
+    pub const VARIABLES: [&'static str; 5] =
+        ["CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_REMOTE", "CURSOR_CODE_REMOTE", "COPILOT_CLI", "CI"];
+
+    /// Reads the variables through `lookup`.
+    #[must_use]
+    pub fn new(cwd: impl Into<String>, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let variables =
+            Self::VARIABLES.into_iter().filter_map(|name| lookup(name).map(|value| (name, value))).collect();
+        Self { cwd: cwd.into(), variables }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Set to something that does not mean no.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| !matches!(value, "" | "0" | "false"))
+    }
+}
+
+/// An event that could not be read. Where it may be one that blocks, the answer has to be a block.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{why}")]
+pub struct NotUnderstood {
+    /// Where the answer goes.
+    pub slot: Slot,
+    /// What is wrong.
+    pub why: Unreadable,
+}
+
+impl NotUnderstood {
+    /// The answer: a block wherever one can stop something, else silence.
+    #[must_use]
+    pub fn reply(&self) -> Reply {
+        if !self.slot.can_block() {
+            return Reply::Silence;
+        }
+        Reply::Block(Block {
+            reason: format!("this could not be judged because {}", self.why),
+            fix: "ask a person to run `lictor doctor`".to_owned(),
+            id: None,
+        })
+    }
+}
+
+/// Reads one event that came to the hook installed for `agent`, with the event's name from the hook's command line.
+///
+/// # Errors
+///
+/// Any input that is not an event of the agent's contract. The error knows how to answer.
+pub fn parse(agent: Agent, hint: Option<&str>, stdin: &[u8], env: &HookEnv) -> Result<Event, NotUnderstood> {
+    let hinted = hint.and_then(|name| agent.contract().row(name));
+    let fallback = Slot { agent, through: agent, row: hinted.unwrap_or(&contract::UNKNOWN), person: false };
+    let fields = Fields::read(stdin).map_err(|why| NotUnderstood { slot: fallback, why })?;
+    let row = which_event(agent.contract(), hint, hinted, &fields)
+        .map_err(|why| NotUnderstood { slot: fallback, why })?;
+    let mut slot = Slot { row, ..fallback };
+    read(&mut slot, &fields, env).map_err(|why| NotUnderstood { slot, why })
+}
+
+/// The payload's own word counts; the command line's word is for agents that do not say. When both speak they
+/// must mean the same moment, or one of them is not to be trusted.
+fn which_event(
+    contract: &Contract,
+    hint: Option<&str>,
+    hinted: Option<&'static Row>,
+    fields: &Fields,
+) -> Result<&'static Row, Unreadable> {
+    let said = fields.text(EVENT_NAME)?;
+    match (said, hinted) {
+        (None, Some(row)) => Ok(row),
+        (None, None) => {
+            Err(hint.map_or(missing(EVENT_NAME), |name| Unreadable::UnknownEvent(name.to_owned())))
+        }
+        (Some(name), hinted) => {
+            let row = contract.row(name).ok_or_else(|| Unreadable::UnknownEvent(name.to_owned()))?;
+            match hinted {
+                Some(other) if !same_moment(row.moment, other.moment) => {
+                    Err(Unreadable::Mismatch(name.to_owned(), other.name.to_owned()))
+                }
+                _ => Ok(row),
+            }
+        }
+    }
+}
+
+fn same_moment(a: Moment, b: Moment) -> bool {
+    let stops = [Moment::Stop, Moment::SubagentStop];
+    a == b || (stops.contains(&a) && stops.contains(&b))
+}
+
+fn read(slot: &mut Slot, fields: &Fields, env: &HookEnv) -> Result<Event, Unreadable> {
+    let contract = slot.agent.contract();
+    let permission_mode = fields.text(MODE)?.map(PermissionMode::from_name);
+    slot.person = (contract.person_present)(permission_mode.as_ref(), env);
+    let context = Context::read(slot, contract, fields, env)?;
+    let kind = (contract.read)(&context, fields)?;
+    Ok(Event {
+        slot: *slot,
+        session: context.session,
+        parent_session: context.parent_session,
+        actor: context.actor,
+        cwd: context.cwd,
+        permission_mode,
+        kind,
+    })
+}
+
+const EVENT_NAME: &[&str] = &["hook_event_name", "hookEventName"];
+const MODE: &[&str] = &["permission_mode", "permissionMode"];
+const SESSION: &[&str] = &["session_id", "sessionId"];
+const AGENT_ID: &[&str] = &["agent_id", "agentId"];
+const AGENT_TYPE: &[&str] = &["agent_type", "agentType"];
+const CWD: &[&str] = &["cwd"];
+pub(crate) const TOOL_NAME: &[&str] = &["tool_name", "toolName"];
+pub(crate) const TOOL_INPUT: &[&str] = &["tool_input", "toolInput"];
+pub(crate) const TOOL_USE_ID: &[&str] = &["tool_use_id", "toolUseId"];
+
+/// What every event of a session shares.
+pub(crate) struct Context<'a> {
+    pub(crate) slot: &'a Slot,
+    pub(crate) contract: &'static Contract,
+    pub(crate) session: Option<SessionKey>,
+    pub(crate) parent_session: Option<SessionKey>,
+    pub(crate) actor: Actor,
+    pub(crate) cwd: String,
+}
+
+impl<'a> Context<'a> {
+    fn read(
+        slot: &'a Slot,
+        contract: &'static Contract,
+        fields: &Fields,
+        env: &HookEnv,
+    ) -> Result<Self, Unreadable> {
+        let cwd = match fields.text(CWD)? {
+            Some(cwd) if !cwd.is_empty() => cwd.to_owned(),
+            _ => env.cwd.clone(),
+        };
+        let root = fields.text(SESSION)?.filter(|id| !id.is_empty());
+        let subagent = fields.text(AGENT_ID)?.filter(|id| !id.is_empty());
+        let agent_type = fields.text(AGENT_TYPE)?.filter(|name| !name.is_empty());
+        let mut context = Self {
+            slot,
+            contract,
+            session: None,
+            parent_session: None,
+            actor: Actor { agent: slot.agent.name().to_owned(), ..Actor::default() },
+            cwd,
+        };
+        // Starting a subagent is something that the parent does.
+        let inside = subagent.filter(|_| slot.row.moment != Moment::SubagentStart);
+        if let Some(root) = root {
+            let root_key = context.key(root)?;
+            match inside {
+                Some(id) => {
+                    context.session = Some(context.child_key(root, id)?);
+                    context.parent_session = Some(root_key);
+                }
+                None => context.session = Some(root_key),
+            }
+        }
+        context.actor.chain = match (inside, agent_type) {
+            (Some(id), name) => vec![slot.agent.name().to_owned(), name.unwrap_or(id).to_owned()],
+            (None, Some(name)) if slot.row.moment != Moment::SubagentStart => vec![name.to_owned()],
+            _ => Vec::new(),
+        };
+        Ok(context)
+    }
+
+    pub(crate) fn key(&self, id: &str) -> Result<SessionKey, Unreadable> {
+        if id.len() > MAX_SESSION_ID {
+            return Err(Unreadable::LongSessionId);
+        }
+        Ok(SessionKey { agent: self.actor.agent.clone(), id: id.to_owned() })
+    }
+
+    /// Subagents share their root's session id, so theirs is made of both.
+    pub(crate) fn child_key(&self, root: &str, id: &str) -> Result<SessionKey, Unreadable> {
+        self.key(&format!("{root}/{id}"))
+    }
+
+    /// The tool call, with everything around it filled in.
+    pub(crate) fn action(&self, tool: &str, input: Fields, id: Option<&str>) -> Result<Action, Unreadable> {
+        let (kind, payload) = tools::translate(self.contract.tools, tool, input)?;
+        let mut action = Action::new(kind, payload);
+        action.tool = tool.to_owned();
+        action.session = self.session.clone();
+        action.parent_session = self.parent_session.clone();
+        action.tool_use_id = id.map(str::to_owned);
+        action.cwd = self.cwd.clone();
+        action.actor = self.actor.clone();
+        if action.text("cwd").is_some_and(|cwd| cwd.is_empty() || cwd == self.cwd) {
+            action.payload.remove("cwd");
+        }
+        Ok(action)
+    }
+}
+
+/// The shape that Claude Code began and most agents follow.
+pub(crate) fn common(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
+    Ok(match context.slot.row.moment {
+        Moment::PreTool => EventKind::PreTool(tool_call(context, fields)?),
+        Moment::PermissionRequest => EventKind::PermissionRequest(tool_call(context, fields)?),
+        Moment::PostTool => {
+            let action = tool_call(context, fields)?;
+            let outcome = outcome(fields, &action);
+            EventKind::PostTool(action, outcome)
+        }
+        Moment::SessionStart => {
+            EventKind::SessionStart(SessionSource::from_name(fields.text(&["source"])?.unwrap_or("")))
+        }
+        Moment::SessionEnd => EventKind::SessionEnd(fields.text(&["reason"])?.unwrap_or("").to_owned()),
+        Moment::Prompt => {
+            EventKind::Prompt { text: fields.need_text(&["prompt"])?.to_owned(), files: Vec::new() }
+        }
+        Moment::Stop | Moment::SubagentStop => EventKind::Stop(stop(context, fields)?),
+        Moment::SubagentStart => subagent_start(context, fields)?,
+        Moment::Compaction => EventKind::Compaction,
+        Moment::Other | Moment::Unknown => EventKind::Other,
+    })
+}
+
+fn tool_call(context: &Context<'_>, fields: &Fields) -> Result<Action, Unreadable> {
+    let tool = fields.need_text(TOOL_NAME)?;
+    let input = fields.object(TOOL_INPUT)?.ok_or_else(|| missing(TOOL_INPUT))?;
+    context.action(tool, input, fields.text(TOOL_USE_ID)?)
+}
+
+fn stop(context: &Context<'_>, fields: &Fields) -> Result<Stop, Unreadable> {
+    Ok(Stop {
+        subagent: context.slot.row.moment == Moment::SubagentStop,
+        hook_active: fields.flag(&["stop_hook_active"])?.unwrap_or(false),
+        last_message: fields.text(&["last_assistant_message"])?.map(str::to_owned),
+        background: background(fields),
+    })
+}
+
+/// Work that is said to go on, one line each. Its shape is not promised, so nothing here is an error.
+fn background(fields: &Fields) -> Vec<String> {
+    let Some(tasks) = fields.0.get("background_tasks").and_then(Value::as_array) else { return Vec::new() };
+    let text = |task: &Value, name: &str| task.get(name).and_then(Value::as_str).map(str::to_owned);
+    tasks
+        .iter()
+        .filter(|task| !matches!(text(task, "status").as_deref(), Some("completed" | "failed" | "killed")))
+        .map(|task| text(task, "description").or_else(|| text(task, "id")).unwrap_or_default())
+        .collect()
+}
+
+fn subagent_start(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
+    let root = context.session.as_ref().ok_or_else(|| missing(SESSION))?;
+    let agent_type = fields.text(AGENT_TYPE)?.map(str::to_owned);
+    let id = fields.text(AGENT_ID)?.or(agent_type.as_deref()).ok_or_else(|| missing(AGENT_ID))?;
+    Ok(EventKind::SubagentStart { child: context.child_key(&root.id, id)?, agent_type })
+}
+
+/// Success is PostToolUse without an interruption. A command left running in the background has not ended.
+fn outcome(fields: &Fields, action: &Action) -> Outcome {
+    let output =
+        fields.0.get("tool_response").or_else(|| fields.0.get("error")).cloned().unwrap_or(Value::Null);
+    let yes = |name: &str| output.get(name).and_then(Value::as_bool).unwrap_or(false);
+    let background = action.payload.get("run_in_background") == Some(&Value::Bool(true))
+        || output.get("backgroundTaskId").is_some_and(|id| !id.is_null());
+    let status = if fields.has("error") || yes("interrupted") || yes("isError") {
+        Status::Failed
+    } else if background {
+        Status::Unknown
+    } else {
+        Status::Succeeded
+    };
+    Outcome { status, output }
+}

@@ -1,0 +1,212 @@
+//! What Lictor answers, in the bytes and the exit code that the agent obeys.
+
+use serde_json::{Map, Value, json};
+
+use crate::agent::Agent;
+use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
+
+/// Where an answer goes. Comes from parsing, so it always names an event of the agent's own contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    pub(crate) agent: Agent,
+    pub(crate) through: Agent,
+    pub(crate) row: &'static Row,
+    pub(crate) person: bool,
+}
+
+impl Slot {
+    /// The agent that called.
+    #[must_use]
+    pub fn agent(&self) -> Agent {
+        self.agent
+    }
+
+    /// The agent whose settings the hook was installed in. Some agents run the hooks of others; one tool call may
+    /// then be seen twice.
+    #[must_use]
+    pub fn through(&self) -> Agent {
+        self.through
+    }
+
+    /// The agent's own name for the event. Empty when it is not known.
+    #[must_use]
+    pub fn event_name(&self) -> &'static str {
+        self.row.name
+    }
+
+    /// When in the agent's life this is.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        self.row.moment
+    }
+
+    /// Whether a block would stop anything.
+    #[must_use]
+    pub fn can_block(&self) -> bool {
+        self.row.block != BlockForm::Impossible
+    }
+
+    /// Whether a question would reach a person. Where it would not, a block has to be answered instead.
+    #[must_use]
+    pub fn can_ask(&self) -> bool {
+        self.person && self.ask_form() != AskForm::Impossible
+    }
+
+    /// Whether a remark would reach the agent now. Where it would not, it can be kept for the next event.
+    #[must_use]
+    pub fn can_tell(&self) -> bool {
+        self.row.tell != TellForm::Impossible
+    }
+
+    fn ask_form(&self) -> AskForm {
+        self.row.ask
+    }
+
+    fn block_form(&self) -> BlockForm {
+        self.row.block
+    }
+}
+
+/// What Lictor answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// No objection and nothing to say. Never "allow": that would skip the agent's own questions.
+    Silence,
+    /// A remark for the agent.
+    Tell(String),
+    /// A person has to say yes.
+    Ask(Ask),
+    /// No.
+    Block(Block),
+}
+
+/// A question to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ask {
+    /// What the person has to know, one message per open point.
+    pub messages: Vec<String>,
+    /// The answer where nobody can be asked: it names the pending approval.
+    pub otherwise: Block,
+}
+
+/// A refusal. At the moment an agent wants to stop: it has to go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Why.
+    pub reason: String,
+    /// How to go on.
+    pub fix: String,
+    /// The id to give to `lictor explain`, or of the pending approval.
+    pub id: Option<String>,
+}
+
+/// What the hook process writes and how it ends.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rendered {
+    /// One JSON object, or nothing.
+    pub stdout: String,
+    /// For agents that read reasons there.
+    pub stderr: String,
+    /// The exit code.
+    pub exit: u8,
+}
+
+/// The longest text that is sent to an agent. Claude Code moves longer ones to a file.
+const MAX_TEXT: usize = 8_000;
+
+/// The answer in the form that the agent cannot ignore.
+#[must_use]
+pub fn render(slot: &Slot, reply: &Reply) -> Rendered {
+    match reply {
+        Reply::Silence => Rendered::default(),
+        Reply::Tell(text) => tell(slot, text),
+        Reply::Ask(question) if slot.can_ask() => ask(slot, question),
+        Reply::Ask(question) => block(slot, &question.otherwise),
+        Reply::Block(refusal) => block(slot, refusal),
+    }
+}
+
+fn tell(slot: &Slot, text: &str) -> Rendered {
+    let text = clean(text);
+    if text.is_empty() {
+        return Rendered::default();
+    }
+    match slot.row.tell {
+        TellForm::Impossible => Rendered::default(),
+        TellForm::AdditionalContext => specific(slot, json!({"additionalContext": text})),
+    }
+}
+
+fn ask(slot: &Slot, question: &Ask) -> Rendered {
+    let text = clean(&question.messages.join("\n"));
+    let text = if text.is_empty() { question.otherwise.text(slot.moment()) } else { text };
+    match slot.ask_form() {
+        AskForm::Impossible => block(slot, &question.otherwise),
+        AskForm::PermissionDecision => {
+            specific(slot, json!({"permissionDecision": "ask", "permissionDecisionReason": text}))
+        }
+    }
+}
+
+fn block(slot: &Slot, refusal: &Block) -> Rendered {
+    let text = refusal.text(slot.moment());
+    match slot.block_form() {
+        // The tool already ran, or nothing listens: the most that can be done is to say it.
+        BlockForm::Impossible => tell(slot, &text),
+        BlockForm::PermissionDecision => {
+            specific(slot, json!({"permissionDecision": "deny", "permissionDecisionReason": text}))
+        }
+        BlockForm::Behavior => specific(slot, json!({"decision": {"behavior": "deny", "message": text}})),
+        BlockForm::Decision(word) => object(json!({"decision": word, "reason": text})),
+        BlockForm::ExitTwo => Rendered { stdout: String::new(), stderr: text, exit: 2 },
+    }
+}
+
+impl Block {
+    /// What the agent reads: why, how to go on, where to find out more. Never blank.
+    fn text(&self, moment: Moment) -> String {
+        let opening = match moment {
+            Moment::Stop | Moment::SubagentStop => "Not done yet",
+            Moment::PostTool => "Lictor found a problem",
+            _ => "Blocked by Lictor",
+        };
+        let mut text = format!("{opening}: {}", or(&self.reason, "no reason was given"));
+        let fix = clean(&self.fix);
+        if !fix.is_empty() {
+            text.push_str("\nHow to go on: ");
+            text.push_str(&fix);
+        }
+        if let Some(id) = &self.id {
+            text.push_str("\nMore: lictor explain ");
+            text.push_str(&clean(id));
+        }
+        text
+    }
+}
+
+fn or(text: &str, otherwise: &str) -> String {
+    let text = clean(text);
+    if text.is_empty() { otherwise.to_owned() } else { text }
+}
+
+/// Bounded, without white space at the ends and without control characters: it is shown in terminals.
+fn clean(text: &str) -> String {
+    text.trim()
+        .chars()
+        .take(MAX_TEXT)
+        .map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c })
+        .collect()
+}
+
+fn specific(slot: &Slot, fields: Value) -> Rendered {
+    let mut inner = Map::new();
+    inner.insert("hookEventName".to_owned(), slot.event_name().into());
+    if let Value::Object(fields) = fields {
+        inner.extend(fields);
+    }
+    object(json!({"hookSpecificOutput": inner}))
+}
+
+fn object(value: Value) -> Rendered {
+    Rendered { stdout: value.to_string(), stderr: String::new(), exit: 0 }
+}
