@@ -1,0 +1,113 @@
+//! Where things are: the project, its policy files, its state.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use lictor_core::Digest;
+
+/// The project that an action belongs to.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// The work tree's root, or the directory itself outside a repository.
+    pub root: PathBuf,
+    /// The repository's common `.git` directory, shared by all its work trees.
+    pub git_common: Option<PathBuf>,
+}
+
+impl Project {
+    /// The project around a directory: the nearest one above it with a `.git`, else the directory itself.
+    pub fn around(directory: &Path) -> Self {
+        let start = absolute(directory);
+        for candidate in start.ancestors() {
+            if let Some(git) = git_dir(&candidate.join(".git")) {
+                let common = common_dir(&git);
+                return Self { root: candidate.to_owned(), git_common: Some(common) };
+            }
+        }
+        Self { root: start, git_common: None }
+    }
+
+    /// Where this project's state is kept. Never in the work tree.
+    pub fn state_dir(&self) -> PathBuf {
+        if let Some(directory) = variable("LICTOR_STATE_DIR") {
+            return PathBuf::from(directory);
+        }
+        let identity = self.git_common.as_deref().unwrap_or(&self.root);
+        let identity = fs::canonicalize(identity).unwrap_or_else(|_| identity.to_owned());
+        let name = Digest::of(identity.as_os_str().as_encoded_bytes()).short();
+        base("XDG_STATE_HOME", ".local/state").join("lictor").join(name)
+    }
+
+    /// The repository's policy file, there or not.
+    pub fn policy_file(&self) -> PathBuf {
+        self.root.join("governance.yaml")
+    }
+}
+
+/// The user's policy file, there or not.
+pub fn user_policy_file() -> PathBuf {
+    base("XDG_CONFIG_HOME", ".config").join("lictor/governance.yaml")
+}
+
+/// The managed policy file, there or not.
+pub fn managed_policy_file() -> PathBuf {
+    PathBuf::from("/etc/lictor/governance.yaml")
+}
+
+/// The user's home directory; the root directory when it is not known, so that nothing lands in the work tree.
+pub fn home() -> PathBuf {
+    variable("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
+}
+
+fn base(name: &str, below_home: &str) -> PathBuf {
+    match variable(name).map(PathBuf::from) {
+        Some(directory) if directory.is_absolute() => directory,
+        _ => home().join(below_home),
+    }
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// Absolute and without `.` and `..`, without looking at links.
+pub fn absolute(path: &Path) -> PathBuf {
+    let joined = if path.is_absolute() {
+        path.to_owned()
+    } else {
+        env::current_dir().unwrap_or_else(|_| PathBuf::from("/")).join(path)
+    };
+    let mut clean = PathBuf::new();
+    for component in joined.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                clean.pop();
+            }
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+/// The git directory that `.git` stands for: itself, or where its `gitdir:` line points.
+fn git_dir(dot_git: &Path) -> Option<PathBuf> {
+    let kind = fs::metadata(dot_git).ok()?;
+    if kind.is_dir() {
+        return dot_git.join("HEAD").exists().then(|| dot_git.to_owned());
+    }
+    let text = fs::read_to_string(dot_git).ok()?;
+    let target = Path::new(text.strip_prefix("gitdir:")?.trim());
+    let parent = dot_git.parent()?;
+    Some(absolute(&parent.join(target)))
+}
+
+/// The directory shared by all work trees of a repository.
+fn common_dir(git: &Path) -> PathBuf {
+    match fs::read_to_string(git.join("commondir")) {
+        Ok(text) => absolute(&git.join(text.trim())),
+        Err(_) => git.to_owned(),
+    }
+}
