@@ -1,0 +1,13 @@
+//! Everything a change must pass.
+
+use anyhow::Result;
+
+use crate::{lint, shell};
+
+/// Lint, then all tests of all crates, examples and doc tests included.
+pub fn run() -> Result<()> {
+    lint::run()?;
+    // The tests of the command run the binary that users get, so it is built first.
+    shell::run("cargo", &["build", "--locked", "--bin", "lictor"])?;
+    shell::run("cargo", &["test", "--locked", "--workspace"])
+}
