@@ -19,7 +19,7 @@
 //!     id: Some("0f3a".into()),
 //! });
 //! let answer = render(&event.slot, &reply);
-//! assert!(answer.stdout.contains(r#""permissionDecision":"deny""#) && answer.exit == 0);
+//! assert!(answer.stderr.contains("rewrites what others have") && answer.stdout.is_empty() && answer.exit == 2);
 //! ```
 
 mod agent;

@@ -13,7 +13,8 @@ const CONTEXT: TellForm = TellForm::AdditionalContext;
 
 const EVENTS: &[Row] = &[
     Row::new("PreToolUse", Moment::PreTool)
-        .blocks(BlockForm::PermissionDecision)
+        // Exit code 2 stops the call in every version, also where a JSON answer would not be read.
+        .blocks(BlockForm::ExitTwo)
         .asks(AskForm::PermissionDecision)
         .tells(CONTEXT),
     // Exit code 2 is not honoured here, only the JSON is.
