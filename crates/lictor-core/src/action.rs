@@ -227,11 +227,42 @@ impl Action {
         self.payload.get(field).and_then(Value::as_str)
     }
 
+    /// Whether the action has what its kind needs. One that has not cannot be judged.
+    ///
+    /// # Errors
+    /// The first thing that is missing or out of bounds.
+    pub fn validate(&self) -> Result<(), ActionError> {
+        let field = match &self.kind {
+            ActionKind::Bash => Some("command"),
+            ActionKind::ExecuteCode => Some("code"),
+            ActionKind::Fetch => Some("url"),
+            ActionKind::Read | ActionKind::Write if !self.payload.contains_key("paths") => Some("path"),
+            _ => None,
+        };
+        if let Some(field) = field
+            && self.text(field).is_none_or(str::is_empty)
+        {
+            return Err(ActionError::Missing { kind: self.kind.to_string(), field });
+        }
+        if self.kind.as_str().is_empty() {
+            return Err(ActionError::NoKind);
+        }
+        for session in [&self.session, &self.parent_session].into_iter().flatten() {
+            if session.id.is_empty() || session.id.len() > MAX_SESSION_ID {
+                return Err(ActionError::SessionId { limit: MAX_SESSION_ID });
+            }
+        }
+        if self.session.is_some() && self.session == self.parent_session {
+            return Err(ActionError::OwnParent);
+        }
+        Ok(())
+    }
+
     /// Identifies what is to be done: kind, tool, task type, canonical payload, cwd, actor and session are in;
     /// tool-use id, time and permission mode are not.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let payload = canonical::bytes(&Value::Object(self.payload.clone()));
+        let payload = canonical::object_bytes(&self.payload);
         let actor =
             serde_json::to_value(&self.actor).map(|value| canonical::bytes(&value)).unwrap_or_default();
         Digest::of_parts([
@@ -244,6 +275,31 @@ impl Action {
             &actor,
         ])
     }
+}
+
+/// Why an action cannot be judged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ActionError {
+    /// The payload lacks what every action of this kind has.
+    #[error("a `{kind}` action needs the text field `{field}` in its payload")]
+    Missing {
+        /// The kind.
+        kind: String,
+        /// What is missing.
+        field: &'static str,
+    },
+    /// No kind at all.
+    #[error("the action has no kind; say what it does, for example `bash`")]
+    NoKind,
+    /// A session id that is empty or too long.
+    #[error("a session id must have 1 to {limit} bytes")]
+    SessionId {
+        /// The most bytes.
+        limit: usize,
+    },
+    /// A session cannot have started itself.
+    #[error("a session cannot be its own parent; leave `parent_session` out for a main session")]
+    OwnParent,
 }
 
 fn one(key: &str, value: String) -> Map<String, Value> {

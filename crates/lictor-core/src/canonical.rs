@@ -1,6 +1,6 @@
 //! One byte form for one JSON value: object keys sorted by bytes, no insignificant white space.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The canonical bytes of a JSON value. Two values have the same bytes exactly when they are equal as JSON,
 /// with numbers compared by their shortest text.
@@ -8,6 +8,14 @@ use serde_json::Value;
 pub fn bytes(value: &Value) -> Vec<u8> {
     let mut out = Vec::with_capacity(128);
     write(value, &mut out);
+    out
+}
+
+/// The canonical bytes of a JSON object.
+#[must_use]
+pub fn object_bytes(map: &Map<String, Value>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128);
+    object(map, &mut out);
     out
 }
 
@@ -23,24 +31,31 @@ fn write(value: &Value, out: &mut Vec<u8>) {
             }
             out.push(b']');
         }
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_unstable_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));
-            out.push(b'{');
-            for (index, (key, item)) in entries.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                scalar(&Value::String(key.clone()), out);
-                out.push(b':');
-                write(item, out);
-            }
-            out.push(b'}');
-        }
+        Value::Object(map) => object(map, out),
         other => scalar(other, out),
     }
 }
 
+fn object(map: &Map<String, Value>, out: &mut Vec<u8>) {
+    let mut entries: Vec<_> = map.iter().collect();
+    entries.sort_unstable_by(|a, b| a.0.as_bytes().cmp(b.0.as_bytes()));
+    out.push(b'{');
+    for (index, (key, item)) in entries.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        text(key, out);
+        out.push(b':');
+        write(item, out);
+    }
+    out.push(b'}');
+}
+
+/// A string as JSON writes it. Writing to memory cannot fail, and a text always has a JSON form.
+fn text(value: &str, out: &mut Vec<u8>) {
+    let _ = serde_json::to_writer(out, value);
+}
+
 fn scalar(value: &Value, out: &mut Vec<u8>) {
-    out.extend_from_slice(value.to_string().as_bytes());
+    let _ = serde_json::to_writer(out, value);
 }

@@ -50,6 +50,15 @@ pub struct Evaluation {
     pub action: Digest,
     /// Digest of the policy.
     pub policy: Digest,
+    /// The number of its record in the log; `None` when it could not be recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    /// Judged only to see what would be said.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dry: bool,
+    /// Judged and recorded, not enforced: the action goes ahead whatever the decision.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observed: bool,
     /// The session after this action.
     #[serde(skip)]
     pub session: SessionState,
@@ -68,14 +77,17 @@ impl Evaluation {
             tags: judged.tags,
             action,
             policy,
+            id: None,
+            dry: false,
+            observed: false,
             session: SessionState::default(),
         }
     }
 
-    /// Whether the action may go ahead as it is.
+    /// Whether the action may go ahead as it is: decided so, or only observed.
     #[must_use]
     pub fn passed(&self) -> bool {
-        self.decision.allows()
+        self.decision.allows() || self.observed
     }
 
     /// The verdicts that count, strictest first, then in the order they were given.

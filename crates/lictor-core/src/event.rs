@@ -52,6 +52,9 @@ pub struct Judgement {
     /// Judged only to see what would be said: counts for nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dry: bool,
+    /// Judged and recorded, not enforced.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observed: bool,
 }
 
 /// What came of an action.

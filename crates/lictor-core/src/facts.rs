@@ -20,6 +20,23 @@ pub use summary::{Deed, Object, Verb};
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::Action;
+
+/// Whoever works out what an action would do: the one place that may look at the world.
+///
+/// What it cannot work out it reports as [`Opaque`]; it never fails and never guesses in the action's favour.
+pub trait FactSource: Send + Sync {
+    /// What the action would do.
+    fn facts(&self, action: &Action) -> Facts;
+}
+
+/// A closure is enough.
+impl<F: Fn(&Action) -> Facts + Send + Sync> FactSource for F {
+    fn facts(&self, action: &Action) -> Facts {
+        self(action)
+    }
+}
+
 /// Everything Lictor knows about what an action does.
 ///
 /// The order of `effects` is the order in which the action would perform them, as far as that is known.

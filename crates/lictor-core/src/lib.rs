@@ -23,14 +23,14 @@ pub mod session;
 pub mod trace;
 pub mod verdict;
 
-pub use action::{Action, ActionKind, Actor, SessionKey};
+pub use action::{Action, ActionError, ActionKind, Actor, SessionKey};
 pub use clock::{Clock, FixedClock, Timestamp};
 pub use context::Context;
 pub use decision::{Decision, Value};
 pub use digest::Digest;
 pub use evaluation::{Evaluation, Judged};
 pub use event::{Outcome, SessionEvent, Standing};
-pub use facts::Facts;
+pub use facts::{FactSource, Facts};
 pub use graph::{
     All, Any, Children, Escalate, Graph, GraphError, Node, Not, SharedGuard, Threshold, When, pipeline,
 };

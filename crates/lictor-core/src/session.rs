@@ -94,6 +94,9 @@ pub struct Open {
     pub tool_use_id: Option<String>,
     /// What was decided.
     pub decision: Decision,
+    /// The decision was not enforced.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observed: bool,
 }
 
 impl SessionState {
@@ -151,6 +154,7 @@ impl SessionState {
                 action: judgement.action,
                 tool_use_id: judgement.tool_use_id.clone(),
                 decision: judgement.decision,
+                observed: judgement.observed,
             },
             OPEN_KEPT,
         );
@@ -177,7 +181,7 @@ impl SessionState {
     pub fn standing(&self, action: &Digest, tool_use_id: Option<&str>) -> Standing {
         match self.find_open(action, tool_use_id).and_then(|index| self.open.get(index)) {
             None => Standing::Ungoverned,
-            Some(open) if open.decision == Decision::Block => Standing::Bypass,
+            Some(open) if open.decision == Decision::Block && !open.observed => Standing::Bypass,
             Some(_) => Standing::Governed,
         }
     }

@@ -1,0 +1,126 @@
+//! The engine: the graph judges, the store remembers, tracers are told.
+//!
+//! No guard, callback or person is ever waited for while the store is locked: the session is read first, then
+//! the graph judges, then one transaction records the judgement against the state as it is by then.
+
+mod build;
+mod judge;
+mod keys;
+mod post;
+mod record;
+mod sessions;
+
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lictor_core::{
+    Action, Clock, Digest, Evaluation, FactSource, Graph, GraphError, Node, SessionKey, SessionState,
+};
+use lictor_store::{Store, StoreError, StoreExt};
+
+pub use build::Builder;
+pub use record::Mode;
+
+use crate::tracer::Tracer;
+
+/// Judges actions by a policy graph and records every judgement. Cheap to clone, made to be shared between threads.
+#[derive(Clone)]
+pub struct PolicyEngine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    graph: Graph,
+    policy: Digest,
+    store: Arc<dyn Store>,
+    facts: Arc<dyn FactSource>,
+    clock: Arc<dyn Clock>,
+    tracers: Vec<Box<dyn Tracer>>,
+    deadline: Option<Duration>,
+}
+
+impl PolicyEngine {
+    /// An engine over that graph, with a store that ends with the process.
+    ///
+    /// # Errors
+    /// When the graph is degenerate; see [`GraphError`].
+    pub fn new(root: impl Into<Node>) -> Result<Self, GraphError> {
+        Self::builder(root).build()
+    }
+
+    /// An engine over that graph, to be given a store, tracers and so on.
+    pub fn builder(root: impl Into<Node>) -> Builder {
+        Builder::new(root.into())
+    }
+
+    /// Judges one action and records the judgement. Whatever goes wrong on the way is a block.
+    #[must_use]
+    pub fn evaluate(&self, action: &Action) -> Evaluation {
+        self.evaluate_with(action, Mode::default())
+    }
+
+    /// As [`evaluate`](Self::evaluate), in another mode.
+    #[must_use]
+    pub fn evaluate_with(&self, action: &Action, mode: Mode) -> Evaluation {
+        let now = self.inner.clock.now();
+        let (judged, facts) = match self.sessions_of(action) {
+            Ok(sessions) => self.judge(action, sessions, now),
+            Err(fault) => (judge::refused("store", &fault.to_string(), OPERATOR), Default::default()),
+        };
+        let mut evaluation = Evaluation::new(judged, action.digest(), self.inner.policy);
+        evaluation.dry = mode.dry;
+        evaluation.observed = mode.observe;
+        let evaluation = self.record(action, &facts, evaluation, mode, now);
+        self.tell(action, &evaluation);
+        evaluation
+    }
+
+    /// The state of a session.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn session(&self, key: &SessionKey) -> Result<SessionState, StoreError> {
+        self.inner.store.view(|view| sessions::read(view, key))
+    }
+
+    /// The checked graph.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.inner.graph
+    }
+
+    /// The digest of the policy in force.
+    #[must_use]
+    pub fn policy(&self) -> Digest {
+        self.inner.policy
+    }
+
+    /// The store behind it.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.inner.store
+    }
+
+    fn sessions_of(&self, action: &Action) -> Result<sessions::Lineage, StoreError> {
+        self.inner.store.view(|view| sessions::Lineage::load(view, action))
+    }
+
+    /// A tracer that fails changes nothing, but somebody should know.
+    fn tell(&self, action: &Action, evaluation: &Evaluation) {
+        for tracer in &self.inner.tracers {
+            let told = catch_unwind(AssertUnwindSafe(|| tracer.trace(action, evaluation)));
+            let fault = match told {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => error.to_string(),
+                Err(_) => "it panicked".to_owned(),
+            };
+            // Nobody is left to tell when stderr is closed.
+            let _ = writeln!(std::io::stderr(), "lictor: a tracer failed: {fault}");
+        }
+    }
+}
+
+/// What an operator does about a fault of the machinery.
+const OPERATOR: &str = "run `lictor doctor`; nothing was done meanwhile";

@@ -1,0 +1,119 @@
+//! Putting an engine together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lictor_core::facts::{Opaque, OpaqueWhat};
+use lictor_core::{Action, Clock, Digest, FactSource, Facts, Graph, GraphError, Node, SharedGuard};
+use lictor_store::{MemoryStore, Store};
+
+use super::{Inner, PolicyEngine};
+use crate::system_clock::SystemClock;
+use crate::tracer::Tracer;
+
+/// Makes a [`PolicyEngine`].
+pub struct Builder {
+    root: Node,
+    observers: Vec<SharedGuard>,
+    policy: Option<Digest>,
+    store: Option<Arc<dyn Store>>,
+    facts: Option<Arc<dyn FactSource>>,
+    clock: Option<Arc<dyn Clock>>,
+    tracers: Vec<Box<dyn Tracer>>,
+    deadline: Option<Duration>,
+}
+
+impl Builder {
+    pub(super) fn new(root: Node) -> Self {
+        Self {
+            root,
+            observers: Vec::new(),
+            policy: None,
+            store: None,
+            facts: None,
+            clock: None,
+            tracers: Vec::new(),
+            deadline: None,
+        }
+    }
+
+    /// Where to remember. A hook process needs a store that outlives it.
+    #[must_use]
+    pub fn store(self, store: impl Store + 'static) -> Self {
+        self.shared_store(Arc::new(store))
+    }
+
+    /// As [`store`](Self::store), shared with others.
+    #[must_use]
+    pub fn shared_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Who else is told. May be given several times.
+    #[must_use]
+    pub fn tracer(mut self, tracer: impl Tracer + 'static) -> Self {
+        self.tracers.push(Box::new(tracer));
+        self
+    }
+
+    /// Where time comes from.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// How long one evaluation may take. When it is over the answer is a block that names the guard.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Who works out what an action would do.
+    #[must_use]
+    pub fn facts(mut self, source: impl FactSource + 'static) -> Self {
+        self.facts = Some(Arc::new(source));
+        self
+    }
+
+    /// The digest of the policy that the graph was made from. Grants and sessions are bound to it.
+    #[must_use]
+    pub fn policy_digest(mut self, digest: Digest) -> Self {
+        self.policy = Some(digest);
+        self
+    }
+
+    /// A guard that only records: it always runs, after the tree, and its verdict is ignored.
+    #[must_use]
+    pub fn observe(mut self, guard: impl lictor_core::Guard + 'static) -> Self {
+        self.observers.push(Arc::new(guard));
+        self
+    }
+
+    /// The engine.
+    ///
+    /// # Errors
+    /// When the graph is degenerate; see [`GraphError`].
+    pub fn build(self) -> Result<PolicyEngine, GraphError> {
+        let graph = self.observers.into_iter().fold(Graph::new(self.root)?, Graph::observe);
+        Ok(PolicyEngine {
+            inner: Arc::new(Inner {
+                graph,
+                policy: self.policy.unwrap_or_default(),
+                store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
+                facts: self.facts.unwrap_or_else(|| Arc::new(unseen)),
+                clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+                tracers: self.tracers,
+                deadline: self.deadline,
+            }),
+        })
+    }
+}
+
+/// What is known when nobody looks: nothing, and that it is nothing.
+fn unseen(action: &Action) -> Facts {
+    let text = format!("nobody looked at this {}", action.kind);
+    Facts { effects: Vec::new(), opaque: vec![Opaque { what: OpaqueWhat::Construct, text }] }
+}

@@ -1,0 +1,70 @@
+//! Who else is told about an evaluation. A tracer never changes a decision and never writes to stdout, which
+//! belongs to the hook protocol.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+use lictor_core::{Action, Evaluation, TraceEntry};
+
+/// Gets every evaluation after it was recorded.
+pub trait Tracer: Send + Sync {
+    /// One evaluation.
+    ///
+    /// # Errors
+    /// What went wrong; it is reported on stderr and changes nothing.
+    fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()>;
+}
+
+/// Prints the path of every evaluation to stderr, one line a node.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StderrTracer;
+
+impl Tracer for StderrTracer {
+    fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()> {
+        write_trace(&mut io::stderr().lock(), action, evaluation)
+    }
+}
+
+fn write_trace(out: &mut impl Write, action: &Action, evaluation: &Evaluation) -> io::Result<()> {
+    writeln!(out, "{} {} → {}", action.kind, evaluation.action.short(), evaluation.decision)?;
+    for entry in &evaluation.trace {
+        let value = entry.value.map_or("skipped", |value| value.as_str());
+        writeln!(out, "  {} {} {value}", entry.path, entry.name)?;
+    }
+    Ok(())
+}
+
+/// Keeps every evaluation: tests, and programs that look at the path themselves.
+#[derive(Debug, Default)]
+pub struct CollectingTracer {
+    traces: Mutex<Vec<(Action, Vec<TraceEntry>)>>,
+}
+
+impl CollectingTracer {
+    /// One that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Everything so far: each action with the path of its evaluation.
+    #[must_use]
+    pub fn traces(&self) -> Vec<(Action, Vec<TraceEntry>)> {
+        self.traces.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Tracer for CollectingTracer {
+    fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()> {
+        let entry = (action.clone(), evaluation.trace.clone());
+        self.traces.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+        Ok(())
+    }
+}
+
+/// One tracer for the engine and for whoever reads it.
+impl<T: Tracer + ?Sized> Tracer for std::sync::Arc<T> {
+    fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()> {
+        (**self).trace(action, evaluation)
+    }
+}

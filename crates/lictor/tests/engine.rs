@@ -1,0 +1,75 @@
+//! The engine around the graph: what is recorded, what is counted, and that every fault is a block.
+
+use std::sync::Arc;
+
+use lictor::{
+    Action, All, CollectingTracer, Decision, Graph, Mode, Outcome, PolicyEngine, Standing, Verdict, guard_fn,
+};
+
+fn no_rm() -> impl lictor::Guard {
+    guard_fn("no_rm", |action, _| match action.text("command") {
+        Some(command) if command.starts_with("rm") => Verdict::block("no rm", "move it to the bin"),
+        _ => Verdict::pass(),
+    })
+}
+
+#[test]
+fn a_session_counts_and_shows_the_state_after_the_action() {
+    let engine = PolicyEngine::new(All::new([no_rm()])).unwrap();
+    let ls = Action::bash("ls").in_session("s1");
+    let first = engine.evaluate(&ls);
+    assert_eq!((first.decision, first.session.action_count), (Decision::Pass, 1));
+    let second = engine.evaluate(&Action::bash("rm x").in_session("s1"));
+    assert_eq!(
+        (second.decision, second.session.action_count, second.session.block_count),
+        (Decision::Block, 2, 1)
+    );
+    assert_eq!(engine.evaluate(&ls.in_session("s2")).session.action_count, 1);
+}
+
+#[test]
+fn what_happened_is_held_against_what_was_decided() {
+    let engine = PolicyEngine::new(All::new([no_rm()])).unwrap();
+    let (ls, rm) = (Action::bash("ls").in_session("s"), Action::bash("rm x").in_session("s"));
+    let _ = (engine.evaluate(&ls), engine.evaluate(&rm));
+    assert_eq!(engine.post_action(&ls, Outcome::success()).unwrap(), Standing::Governed);
+    assert_eq!(engine.post_action(&rm, Outcome::success()).unwrap(), Standing::Bypass);
+    assert_eq!(
+        engine.post_action(&Action::bash("id").in_session("s"), Outcome::success()).unwrap(),
+        Standing::Ungoverned
+    );
+}
+
+#[test]
+fn a_dry_run_is_recorded_and_counts_for_nothing() {
+    let engine = PolicyEngine::new(All::new([no_rm()])).unwrap();
+    let ls = Action::bash("ls").in_session("s");
+    let dry = engine.evaluate_with(&ls, Mode { dry: true, ..Mode::default() });
+    assert_eq!((dry.decision, dry.session.action_count, dry.id), (Decision::Pass, 0, Some(1)));
+    assert_eq!(engine.evaluate(&ls).session.action_count, 1);
+}
+
+#[test]
+fn tracers_get_every_evaluation() {
+    let tracer = Arc::new(CollectingTracer::new());
+    let engine = PolicyEngine::builder(All::new([no_rm()])).tracer(Arc::clone(&tracer)).build().unwrap();
+    let _ = engine.evaluate(&Action::bash("ls"));
+    let traces = tracer.traces();
+    assert_eq!(traces.len(), 1);
+    assert_eq!(traces[0].1.len(), 2);
+}
+
+#[test]
+fn an_action_without_what_its_kind_needs_is_blocked() {
+    let engine = PolicyEngine::new(All::new([no_rm()])).unwrap();
+    let result = engine.evaluate(&Action::bash(""));
+    assert_eq!(result.decision, Decision::Block);
+    assert!(result.reason().contains("needs the text field `command`"), "{}", result.reason());
+}
+
+#[test]
+fn an_engine_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<PolicyEngine>();
+    shared::<Graph>();
+}
