@@ -3,17 +3,20 @@
 //!
 //! * [`Store`] is the seam. [`MemoryStore`] and [`SqliteStore`] implement it; a store on a database server can
 //!   do so too: nothing in the traits speaks of files.
-//! * A [`Record`] is never changed. Each one carries the hash of the one before it, so `verify` finds and
+//! * A [`Record`] is never changed. Each one carries the hash of the one before it, so [`verify`](verify()) finds and
 //!   names a record that was changed, removed or moved. That the *newest* records are still there can only be
 //!   told with an [`Anchor`] that was kept elsewhere.
 //! * The projection ([`Space`] × key → value) holds what must be looked up fast: session state, grants, open
 //!   findings. The layer that owns a space can always rebuild it by folding the log.
-//! * `retain` moves old records to an archive file; the rest of the chain and the archive stay verifiable.
+//! * [`retain`] moves old records to an archive file; the rest of the chain and the archive stay verifiable.
 //!
 //! This crate knows nothing of actions, decisions or findings: bodies and values are text and bytes that other
 //! crates give a meaning. It never reads a clock for data; drafts bring their own time.
 
 mod anchor;
+mod archive;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod memory;
 mod query;
@@ -21,8 +24,10 @@ mod record;
 mod space;
 mod sqlite;
 mod store;
+mod verify;
 
 pub use anchor::{Anchor, BadAnchor};
+pub use archive::{ArchiveError, Keep, RetainError, Retained, Segment, retain};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use query::{Entry, Keys, Query};
@@ -30,3 +35,4 @@ pub use record::{Draft, Head, Record};
 pub use space::Space;
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{Durability, Store, StoreExt, Transaction, View};
+pub use verify::{Anchoring, Fault, Verification, verify};

@@ -22,11 +22,14 @@ impl MemoryStore {
     }
 }
 
+/// A space and a key in it.
+type Slot = (Space, Vec<u8>);
+
 #[derive(Debug)]
 struct State {
     base: Head,
     log: Vec<Record>,
-    entries: BTreeMap<(Space, Vec<u8>), Vec<u8>>,
+    entries: BTreeMap<Slot, Vec<u8>>,
 }
 
 impl Default for State {
@@ -86,7 +89,7 @@ impl View for State {
 /// What a transaction changed, so that it can be taken back.
 struct Change<'a> {
     state: &'a mut State,
-    undo: Vec<((Space, Vec<u8>), Option<Vec<u8>>)>,
+    undo: Vec<(Slot, Option<Vec<u8>>)>,
     appended: usize,
     pruned: Option<(Head, Vec<Record>)>,
     committed: bool,

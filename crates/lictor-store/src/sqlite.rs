@@ -1,4 +1,10 @@
 //! The default store: one SQLite file that many short-lived processes share.
+//!
+//! The file is in WAL mode. Every transaction is one append to the log beside the file, without waiting for the
+//! disk: it survives the end of the process, and loss of power can only cut off the newest transactions, never
+//! damage the file. [`Durability::Power`] waits for the disk, for itself and all that came before it.
+//! A cold process reads the whole log when it opens the store, so the log is kept short: whoever sees it longer
+//! than [`LOG_LIMIT`] moves it into the main file.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,10 +16,17 @@ use crate::{Durability, Store, StoreError, Transaction, View};
 
 mod failure;
 mod open;
+mod patience;
 mod rows;
 
 use failure::Failure;
+use patience::Patience;
 use rows::Rows;
+
+/// Bytes of log beyond which it is moved into the main file if nobody is using the store at that moment.
+const LOG_LIMIT: u64 = 64 * 4096;
+/// Bytes of log beyond which it is moved even if others have to be waited for.
+const LOG_HARD_LIMIT: u64 = 32 * LOG_LIMIT;
 
 /// How to open a [`SqliteStore`].
 #[derive(Debug, Clone)]
@@ -54,8 +67,13 @@ impl SqliteOptions {
     /// it was.
     pub fn open(&self, file: impl Into<PathBuf>) -> Result<SqliteStore, StoreError> {
         let file = file.into();
-        let connection = open::connection(&file, self)?;
-        Ok(SqliteStore { file, connection: Mutex::new(connection), wait: self.wait })
+        let failure = Failure { file: &file, wait: self.wait };
+        let mut connection = open::connection(&file, self)?;
+        let patience = Patience::install(&mut connection, self.wait).map_err(|error| failure.of(error))?;
+        open::check_format(&connection, failure)?;
+        let handle = Handle { connection, patience, synced: None };
+        let log = open::beside(&file, "-wal");
+        Ok(SqliteStore { file, log, handle: Mutex::new(handle), wait: self.wait })
     }
 }
 
@@ -63,8 +81,17 @@ impl SqliteOptions {
 #[derive(Debug)]
 pub struct SqliteStore {
     file: PathBuf,
-    connection: Mutex<Connection>,
+    log: PathBuf,
+    handle: Mutex<Handle>,
     wait: Duration,
+}
+
+#[derive(Debug)]
+struct Handle {
+    connection: Connection,
+    patience: Patience,
+    /// The level that the connection is set to; `None` before the first write.
+    synced: Option<Durability>,
 }
 
 impl SqliteStore {
@@ -83,38 +110,63 @@ impl SqliteStore {
     }
 
     /// A poisoned lock is harmless: `Open` has rolled back before the lock was released.
-    fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    fn handle(&self) -> MutexGuard<'_, Handle> {
+        self.handle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn failure(&self) -> Failure<'_> {
         Failure { file: &self.file, wait: self.wait }
+    }
+
+    /// Moves the log into the main file when it has grown too long.
+    ///
+    /// The transaction before it is already kept, so nothing that goes wrong here is its failure: the log stays,
+    /// and the next writer tries again.
+    fn shorten_log(&self, handle: &Handle) {
+        let length = std::fs::metadata(&self.log).map_or(0, |log| log.len());
+        let checkpoint = || handle.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        if length > LOG_HARD_LIMIT {
+            let _ = checkpoint();
+        } else if length > LOG_LIMIT {
+            let _ = handle.patience.lose(checkpoint);
+        }
+    }
+}
+
+impl Handle {
+    /// Sets what the next transaction must survive.
+    fn sync_for(&mut self, durability: Durability) -> rusqlite::Result<()> {
+        if self.synced != Some(durability) {
+            self.connection.execute_batch(match durability {
+                Durability::Process => "PRAGMA synchronous = NORMAL",
+                Durability::Power => "PRAGMA synchronous = FULL",
+            })?;
+            self.synced = Some(durability);
+        }
+        Ok(())
     }
 }
 
 /// An open transaction that rolls back when it is dropped.
 struct Open<'a> {
     connection: &'a Connection,
-    done: bool,
 }
 
 impl<'a> Open<'a> {
     fn begin(connection: &'a Connection, how: &str) -> rusqlite::Result<Self> {
         connection.prepare_cached(how)?.execute([])?;
-        Ok(Self { connection, done: false })
+        Ok(Self { connection })
     }
 
-    fn commit(mut self) -> rusqlite::Result<()> {
-        self.connection.prepare_cached("COMMIT")?.execute([])?;
-        self.done = true;
-        Ok(())
+    fn commit(self) -> rusqlite::Result<()> {
+        self.connection.prepare_cached("COMMIT")?.execute([]).map(drop)
     }
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        if !self.done && !self.connection.is_autocommit() {
-            // Nothing can be done about a failing rollback; the next opener rolls the journal back.
+        if !self.connection.is_autocommit() {
+            // A rollback only forgets; should it fail, nothing was committed either.
             let _ = self.connection.execute_batch("ROLLBACK");
         }
     }
@@ -122,10 +174,11 @@ impl Drop for Open<'_> {
 
 impl Store for SqliteStore {
     fn read(&self, f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>) -> Result<(), StoreError> {
-        let connection = self.connection();
+        let handle = self.handle();
         let failure = self.failure();
-        let open = Open::begin(&connection, "BEGIN").map_err(|error| failure.of(error))?;
-        f(&Rows { connection: &connection, failure })?;
+        let connection = &handle.connection;
+        let open = Open::begin(connection, "BEGIN").map_err(|error| failure.of(error))?;
+        f(&Rows { connection, failure })?;
         open.commit().map_err(|error| failure.of(error))
     }
 
@@ -134,11 +187,14 @@ impl Store for SqliteStore {
         durability: Durability,
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let connection = self.connection();
+        let mut handle = self.handle();
         let failure = self.failure();
-        open::synchronous(&connection, durability).map_err(|error| failure.of(error))?;
-        let open = Open::begin(&connection, "BEGIN IMMEDIATE").map_err(|error| failure.of(error))?;
-        f(&mut Rows { connection: &connection, failure })?;
-        open.commit().map_err(|error| failure.of(error))
+        handle.sync_for(durability).map_err(|error| failure.of(error))?;
+        let connection = &handle.connection;
+        let open = Open::begin(connection, "BEGIN IMMEDIATE").map_err(|error| failure.of(error))?;
+        f(&mut Rows { connection, failure })?;
+        open.commit().map_err(|error| failure.of(error))?;
+        self.shorten_log(&handle);
+        Ok(())
     }
 }

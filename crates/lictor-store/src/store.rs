@@ -25,7 +25,7 @@ pub trait View {
     /// When the store cannot be read.
     fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<Entry>, StoreError>;
 
-    /// Records, exactly as stored: a forged one comes back as it is, for `verify` to find.
+    /// Records, exactly as stored: a forged one comes back as it is, for [`verify`](crate::verify()) to find.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -66,7 +66,7 @@ pub trait Transaction: View {
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError>;
 
     /// Forgets the records up to and including `through`, which becomes the [`base`](View::base).
-    /// Nothing happens when that record is not there. Callers use `retain`, which archives first.
+    /// Nothing happens when that record is not there. Callers use [`retain`](crate::retain), which archives first.
     ///
     /// # Errors
     /// When the store cannot be written.

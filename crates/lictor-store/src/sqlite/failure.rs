@@ -1,9 +1,12 @@
 //! SQLite's errors in the words of the store.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::ErrorCode;
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
 use crate::StoreError;
 
@@ -17,6 +20,7 @@ pub(super) struct Failure<'a> {
 impl Failure<'_> {
     pub(super) fn of(&self, error: rusqlite::Error) -> StoreError {
         let file = self.file.to_owned();
+        let detail = error.to_string();
         match error.sqlite_error_code() {
             Some(
                 ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed,
@@ -24,21 +28,74 @@ impl Failure<'_> {
                 let waited_ms = u64::try_from(self.wait.as_millis()).unwrap_or(u64::MAX);
                 StoreError::Busy { file, waited_ms }
             }
-            Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupt { file, detail: error.to_string() },
-            Some(ErrorCode::NotADatabase) => {
-                StoreError::NotAStore { file, detail: "not a SQLite database".to_owned() }
-            }
+            Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupt { file, detail },
+            Some(ErrorCode::NotADatabase) => self.not_a_database(),
             Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { file },
             Some(ErrorCode::DiskFull) => StoreError::Full { file },
-            Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => StoreError::Permission { file },
-            _ => match &error {
+            Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => self.cannot_open(detail),
+            Some(ErrorCode::SystemIoFailure) => self.system(&error, detail),
+            _ => match error {
                 rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::InvalidColumnType(..)
-                | rusqlite::Error::IntegralValueOutOfRange(..) => {
-                    StoreError::Corrupt { file, detail: error.to_string() }
-                }
-                _ => StoreError::Failed { file, detail: error.to_string() },
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::Utf8Error(..) => StoreError::Corrupt { file, detail },
+                _ => StoreError::Failed { file, detail },
             },
+        }
+    }
+
+    pub(super) fn of_io(&self, source: io::Error) -> StoreError {
+        let file = self.file.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => StoreError::Missing { file },
+            io::ErrorKind::PermissionDenied => StoreError::Permission { file },
+            io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { file },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                StoreError::Full { file }
+            }
+            _ => StoreError::Io { file, source },
+        }
+    }
+
+    fn not_a_database(&self) -> StoreError {
+        StoreError::NotAStore { file: self.file.to_owned(), detail: "not a SQLite database".to_owned() }
+    }
+
+    /// SQLite does not say why it cannot open a file. Asks with `access`, never by opening it: closing any
+    /// descriptor of the file would drop the locks that another connection of this process holds on it.
+    fn cannot_open(&self, detail: String) -> StoreError {
+        let file = self.file.to_owned();
+        let directory = self.file.parent().unwrap_or(Path::new("."));
+        match access(self.file, Access::READ_OK) {
+            Err(Errno::NOENT) => return StoreError::Missing { file },
+            Err(Errno::ACCESS | Errno::PERM) => return StoreError::Permission { file },
+            _ => {}
+        }
+        let writable = access(self.file, Access::WRITE_OK)
+            .and_then(|()| access(directory, Access::WRITE_OK | Access::EXEC_OK));
+        match writable {
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => StoreError::ReadOnly { file },
+            Err(errno) => StoreError::Io { file, source: errno.into() },
+            Ok(()) if self.file.is_dir() => {
+                StoreError::NotAStore { file, detail: "it is a directory".to_owned() }
+            }
+            Ok(()) => StoreError::Failed { file, detail },
+        }
+    }
+
+    /// SQLite reports a write that the system refused for lack of space as "full" only for one of the reasons; a
+    /// quota or a file-size limit comes as a failed write.
+    fn system(&self, error: &rusqlite::Error, detail: String) -> StoreError {
+        let file = self.file.to_owned();
+        let extended = error.sqlite_error().map(|error| error.extended_code);
+        match extended {
+            Some(
+                rusqlite::ffi::SQLITE_IOERR_WRITE
+                | rusqlite::ffi::SQLITE_IOERR_SHMSIZE
+                | rusqlite::ffi::SQLITE_IOERR_TRUNCATE,
+            ) => StoreError::Full { file },
+            Some(rusqlite::ffi::SQLITE_IOERR_SHORT_READ) => StoreError::Corrupt { file, detail },
+            _ => StoreError::Io { file, source: io::Error::other(detail) },
         }
     }
 }

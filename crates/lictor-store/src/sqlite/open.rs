@@ -1,20 +1,27 @@
-//! Opening: permissions, format, settings.
+//! Opening and creating the file.
 
-use std::fs::DirBuilder;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, File};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{Failure, SqliteOptions};
-use crate::{Durability, StoreError};
+use crate::StoreError;
 
 /// `LICT`: tells our files from other SQLite files.
-const APPLICATION: i32 = 0x4c49_4354;
-/// The format of this version. A store with a greater number is refused.
+const APPLICATION: i64 = 0x4c49_4354;
+/// The format of this version. A store with another number is refused.
 const FORMAT: u32 = 1;
 
 /// The hash of a record covers every column of `log`. `base` has one row as soon as records were archived.
+///
+/// No index on kind or session: every index is one more page in every transaction of the hot path, and what
+/// must be found fast has its own entry.
 const SCHEMA: &str = "
 CREATE TABLE log (
   seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, agent TEXT, session TEXT, kind TEXT NOT NULL,
@@ -24,70 +31,106 @@ CREATE TABLE entry (space TEXT, key BLOB, value BLOB NOT NULL, PRIMARY KEY (spac
 CREATE TABLE base (only INTEGER PRIMARY KEY CHECK (only = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
 ";
 
+/// An open store whose format is the one we know.
 pub(super) fn connection(file: &Path, options: &SqliteOptions) -> Result<Connection, StoreError> {
     let failure = Failure { file, wait: options.wait };
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = Connection::open_with_flags(file, flags);
-    let connection = match opened {
+    let connection = match connect(file) {
         Ok(connection) => connection,
-        Err(_) if !file.exists() => {
-            if !options.create {
-                return Err(StoreError::Missing { file: file.to_owned() });
+        Err(error) => {
+            let error = failure.of(error);
+            if !(options.create && matches!(error, StoreError::Missing { .. })) {
+                return Err(error);
             }
-            create(file).map_err(|source| StoreError::Io { file: file.to_owned(), source })?;
-            Connection::open_with_flags(file, flags).map_err(|error| failure.of(error))?
+            create(file, failure)?;
+            connect(file).map_err(|error| failure.of(error))?
         }
-        Err(error) => return Err(failure.of(error)),
     };
-    connection.busy_timeout(options.wait).map_err(|error| failure.of(error))?;
-    check_format(&connection, failure)?;
+    // The last process to leave would otherwise pay for a checkpoint, and under hooks every process is the last.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .map_err(|error| failure.of(error))?;
     Ok(connection)
 }
 
-/// An empty file that only this user can read. SQLite gives its journal the same mode.
-fn create(file: &Path) -> std::io::Result<()> {
-    if let Some(directory) = file.parent() {
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
-    }
-    std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(file).map(drop)
+fn connect(file: &Path) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-fn check_format(connection: &Connection, failure: Failure<'_>) -> Result<(), StoreError> {
+/// Refuses what is not a store, or a store of another format. Reads only.
+pub(super) fn check_format(connection: &Connection, failure: Failure<'_>) -> Result<(), StoreError> {
     let number = |pragma: &str| -> Result<i64, StoreError> {
         connection.query_row(pragma, [], |row| row.get(0)).map_err(|error| failure.of(error))
     };
-    let file = failure.file.to_owned();
-    if number("PRAGMA application_id")? != i64::from(APPLICATION) {
-        if number("SELECT count(*) FROM sqlite_schema")? == 0 {
-            return set_up(connection, failure);
+    let not_a_store = |detail: &str| {
+        Err(StoreError::NotAStore { file: failure.file.to_owned(), detail: detail.to_owned() })
+    };
+    let found = number("PRAGMA user_version")?;
+    match number("PRAGMA application_id")? {
+        APPLICATION => {}
+        0 if number("PRAGMA page_count")? == 0 => return not_a_store("the file is empty"),
+        _ => return not_a_store("a database of another program"),
+    }
+    match u32::try_from(found) {
+        Ok(FORMAT) => Ok(()),
+        Ok(found) if found > FORMAT => {
+            Err(StoreError::NewerSchema { file: failure.file.to_owned(), found, known: FORMAT })
         }
-        return Err(StoreError::NotAStore { file, detail: "a database of another program".to_owned() });
+        _ => not_a_store("its format number is not one that any version wrote"),
     }
-    let found = u32::try_from(number("PRAGMA user_version")?).unwrap_or(u32::MAX);
-    if found > FORMAT {
-        return Err(StoreError::NewerSchema { file, found, known: FORMAT });
-    }
-    Ok(())
 }
 
-/// Makes an empty file a store. Another process may be doing the same: the first one wins.
-fn set_up(connection: &Connection, failure: Failure<'_>) -> Result<(), StoreError> {
-    let run = |sql: &str| connection.execute_batch(sql).map_err(|error| failure.of(error));
-    run("PRAGMA page_size = 4096; BEGIN IMMEDIATE")?;
-    let tables: i64 = connection
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(|error| failure.of(error))?;
-    if tables == 0 {
-        run(SCHEMA)?;
-        run(&format!("PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}"))?;
+/// Creates a store. It is made complete under another name and then linked into place, so that nobody ever sees
+/// half a store, and when several processes try at once one wins and the others use its file.
+fn create(file: &Path, failure: Failure<'_>) -> Result<(), StoreError> {
+    let io = |source| failure.of_io(source);
+    let wal = beside(file, "-wal");
+    if wal.exists() {
+        let detail = format!("the file is gone, but the changes in `{}` belong to it", wal.display());
+        return Err(StoreError::Corrupt { file: file.to_owned(), detail });
     }
-    run("COMMIT")
+    let directory = match file.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(io)?;
+    static DRAFTS: AtomicU32 = AtomicU32::new(0);
+    let draft = DRAFTS.fetch_add(1, Ordering::Relaxed);
+    let draft = beside(file, &format!(".{}.{draft}.new", std::process::id()));
+    let made = fill(&draft, failure).and_then(|()| match std::fs::hard_link(&draft, file) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(io(error)),
+        _ => Ok(()),
+    });
+    for leftover in [draft.clone(), beside(&draft, "-wal"), beside(&draft, "-shm")] {
+        match std::fs::remove_file(leftover) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+            _ => {}
+        }
+    }
+    made?;
+    File::open(directory).and_then(|directory| directory.sync_all()).map_err(io)
 }
 
-/// Sets what the next transaction must survive.
-pub(super) fn synchronous(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
-    connection.execute_batch(match durability {
-        Durability::Process => "PRAGMA synchronous = OFF",
-        Durability::Power => "PRAGMA synchronous = FULL",
-    })
+/// Writes an empty store that only this user can read; SQLite gives the files beside it the same mode.
+fn fill(draft: &Path, failure: Failure<'_>) -> Result<(), StoreError> {
+    // Whatever is there was left by a process with our id that died.
+    let _ = std::fs::remove_file(draft);
+    let io = |source| failure.of_io(source);
+    std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft).map_err(io)?;
+    let sql = format!(
+        "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN; {SCHEMA}
+         PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"
+    );
+    let made = connect(draft).and_then(|connection| {
+        connection.execute_batch(&sql)?;
+        // Closing moves everything into the main file and syncs it.
+        connection.close().map_err(|(_, error)| error)
+    });
+    made.map_err(|error| failure.of(error))
+}
+
+/// `file` with something added to its name.
+pub(super) fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push(suffix);
+    name.into()
 }

@@ -1,0 +1,256 @@
+//! Retention: old records move to files that anyone can check and join again.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use lictor_core::{Digest, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::verify::Chain;
+use crate::{Draft, Durability, Fault, Head, Query, Record, Store, StoreError, StoreExt, View};
+
+/// Records read at a time.
+const PAGE: usize = 500;
+
+/// The body of the record that accounts for records which were archived.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retained {
+    /// The first record archived.
+    pub first: u64,
+    /// The last one.
+    pub last: u64,
+    /// Its hash.
+    pub hash: Digest,
+    /// The name of the archive file.
+    pub archive: String,
+}
+
+impl Retained {
+    /// The kind of that record.
+    pub const KIND: &str = "log.retained";
+
+    /// Whether the records up to `base` were archived, by the word of the log itself.
+    pub(crate) fn covers(view: &dyn View, base: Head) -> Result<bool, StoreError> {
+        if base == Head::START {
+            return Ok(true);
+        }
+        // Retention appends its record right when it moves the base, so it is the newest of its kind.
+        let newest = view.records(&Query::all().kind(Self::KIND).newest_first().limit(1))?;
+        let retained: Option<Self> =
+            newest.first().and_then(|record| serde_json::from_str(&record.body).ok());
+        Ok(retained.is_some_and(|retained| retained.last == base.seq && retained.hash == base.hash))
+    }
+}
+
+/// What to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// The newest so many records.
+    Newest(u64),
+    /// Everything from the first record that is not older than this.
+    Since(Timestamp),
+}
+
+/// Why records were not archived. All of them are still in the store.
+#[derive(Debug, thiserror::Error)]
+pub enum RetainError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The archive could not be written.
+    #[error("cannot write the archive `{file}`: {source}; nothing was removed from the store")]
+    Write {
+        /// The archive.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The records to archive are not sound. Evidence of tampering stays where it is.
+    #[error("{0}; nothing was archived, run `lictor audit verify`")]
+    Unsound(Fault),
+}
+
+/// Moves the oldest records to a file in `directory` and returns it; `None` when there is nothing to move.
+///
+/// The file is on disk before anything is removed. A crash between the two leaves records in both places, which
+/// [`Segment::join`] accepts.
+///
+/// # Errors
+/// See [`RetainError`]; nothing was removed then.
+pub fn retain(
+    store: &dyn Store,
+    keep: Keep,
+    directory: &Path,
+    at: Timestamp,
+) -> Result<Option<PathBuf>, RetainError> {
+    let (base, last) = store.view(|view| Ok((view.base()?, last_to_go(view, keep)?)))?;
+    let Some(last) = last else { return Ok(None) };
+    let first = base.seq.saturating_add(1);
+    let name = format!("log-{first:010}-{last:010}.jsonl");
+    let file = directory.join(&name);
+    let draft = directory.join(format!(".{name}.{}.new", std::process::id()));
+    let failed = |source| RetainError::Write { file: file.clone(), source };
+    let end = write_segment(store, base, last, &draft, &file)?;
+    std::fs::rename(&draft, &file).and_then(|()| File::open(directory)?.sync_all()).map_err(failed)?;
+    store.update(Durability::Power, |tx| {
+        if tx.base()? != base {
+            return Err(StoreError::Abandoned); // Someone else archived the same records meanwhile.
+        }
+        tx.prune(last)?;
+        let body = Retained { first, last, hash: end.hash, archive: name };
+        let body = serde_json::to_string(&body).map_err(StoreError::other)?;
+        tx.append(Draft { at, session: None, kind: Retained::KIND.to_owned(), body })
+    })?;
+    Ok(Some(file))
+}
+
+/// The number of the newest record that need not be kept.
+fn last_to_go(view: &dyn View, keep: Keep) -> Result<Option<u64>, StoreError> {
+    let (base, head) = (view.base()?, view.head()?);
+    let last = match keep {
+        Keep::Newest(count) => head.seq.saturating_sub(count),
+        Keep::Since(time) => {
+            let mut after = base.seq;
+            loop {
+                let page = view.records(&Query::all().after(after).limit(PAGE))?;
+                let young = page.iter().find(|record| record.at >= time).map(|record| record.seq - 1);
+                match (young, page.last()) {
+                    (Some(last), _) => break last,
+                    (None, Some(newest)) => after = newest.seq,
+                    (None, None) => break after,
+                }
+            }
+        }
+    };
+    Ok((last > base.seq).then_some(last))
+}
+
+/// Writes the records after `base` up to `last` to `draft`, one JSON object a line, and waits for the disk.
+fn write_segment(
+    store: &dyn Store,
+    base: Head,
+    last: u64,
+    draft: &Path,
+    file: &Path,
+) -> Result<Head, RetainError> {
+    let failed = |source| RetainError::Write { file: file.to_owned(), source };
+    let options = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(draft);
+    let mut out = BufWriter::new(options.map_err(failed)?);
+    let mut chain = Chain::after(base.seq, Some(base));
+    let mut end = base;
+    while end.seq < last {
+        let query = Query::all().after(end.seq).before(last.saturating_add(1)).limit(PAGE);
+        let page = store.view(|view| view.records(&query))?;
+        let Some(newest) = page.last() else { break };
+        end = newest.head();
+        for record in &page {
+            chain.follow(record);
+            serde_json::to_writer(&mut out, record).map_err(|error| failed(error.into()))?;
+            out.write_all(b"\n").map_err(failed)?;
+        }
+    }
+    if let Some(fault) = chain.finish().first() {
+        let _ = std::fs::remove_file(draft);
+        return Err(RetainError::Unsound(*fault));
+    }
+    out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)?;
+    Ok(end)
+}
+
+/// One archive file that was read and checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// The place before its first record.
+    pub before: Head,
+    /// Its last record.
+    pub last: Head,
+    /// What is wrong with it.
+    pub faults: Vec<Fault>,
+}
+
+/// Why an archive cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// It cannot be read.
+    #[error("cannot read the archive `{file}`: {source}; restore it from a copy")]
+    Read {
+        /// The archive.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line is not a record.
+    #[error("line {line} of the archive `{file}` is not a record ({detail}); restore the file from a copy")]
+    Line {
+        /// The archive.
+        file: PathBuf,
+        /// Which line.
+        line: usize,
+        /// What is wrong.
+        detail: String,
+    },
+    /// It has no records.
+    #[error("the archive `{file}` is empty; restore it from a copy")]
+    Empty {
+        /// The archive.
+        file: PathBuf,
+    },
+    /// Records between two archives, or between the last archive and the store, are missing or differ.
+    #[error("the archives do not join: nothing sound leads from record {} to record {}", from.seq, to.seq)]
+    Gap {
+        /// Up to here everything is there.
+        from: Head,
+        /// This comes next.
+        to: Head,
+    },
+}
+
+impl Segment {
+    /// Reads an archive and checks it, calling `each` for every record.
+    ///
+    /// # Errors
+    /// When the file cannot be read as an archive. Records that were tampered with are `faults`.
+    pub fn read(file: &Path, mut each: impl FnMut(&Record)) -> Result<Self, ArchiveError> {
+        let cannot = |source| ArchiveError::Read { file: file.to_owned(), source };
+        let mut lines = BufReader::new(File::open(file).map_err(cannot)?).lines().enumerate();
+        let mut state: Option<(Head, Head, Chain)> = None;
+        for (index, line) in &mut lines {
+            let bad = |detail| ArchiveError::Line { file: file.to_owned(), line: index + 1, detail };
+            let line = line.map_err(cannot)?;
+            let record: Record = serde_json::from_str(&line).map_err(|error| bad(error.to_string()))?;
+            let (_, last, chain) = state.get_or_insert_with(|| {
+                let before = Head { seq: record.seq.saturating_sub(1), hash: record.prev };
+                (before, before, Chain::after(before.seq, Some(before)))
+            });
+            if record.seq <= last.seq {
+                return Err(bad(format!("record {} stands after record {}", record.seq, last.seq)));
+            }
+            chain.follow(&record);
+            *last = record.head();
+            each(&record);
+        }
+        let (before, last, chain) = state.ok_or_else(|| ArchiveError::Empty { file: file.to_owned() })?;
+        Ok(Self { before, last, faults: chain.finish() })
+    }
+
+    /// Whether these archives, as far as they are sound, together lead without a gap from the very first record to `base`, where the store
+    /// goes on.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Gap`] when they do not.
+    pub fn join(mut segments: Vec<Self>, base: Head) -> Result<(), ArchiveError> {
+        segments.sort_by_key(|segment| (segment.before.seq, segment.last.seq));
+        // An archive that a crash kept from counting overlaps with the one written in its place.
+        segments.retain(|segment| segment.faults.is_empty() && segment.last.seq <= base.seq);
+        let mut from = Head::START;
+        while from != base {
+            let Some(next) = segments.iter().rfind(|segment| segment.before == from) else {
+                return Err(ArchiveError::Gap { from, to: base });
+            };
+            from = next.last;
+        }
+        Ok(())
+    }
+}

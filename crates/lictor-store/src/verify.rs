@@ -1,0 +1,283 @@
+//! Checking the chain: finding and naming what was changed, removed or moved.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use lictor_core::Digest;
+
+use crate::archive::Retained;
+use crate::{Anchor, Head, Query, Record, StoreError, View};
+
+/// So many faults are named; a log with more is not worth reading further.
+const MOST_FAULTS: usize = 100;
+/// Records read at a time.
+const PAGE: usize = 500;
+
+/// Something that only happens to a log when someone other than its store writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The content of a record does not match its hash.
+    Changed {
+        /// Which record.
+        seq: u64,
+    },
+    /// A record stands where another one belongs.
+    Moved {
+        /// Where it stands.
+        seq: u64,
+        /// Where it was written.
+        from: u64,
+    },
+    /// Records are not there.
+    Missing {
+        /// The first one.
+        first: u64,
+        /// The last one.
+        last: u64,
+    },
+    /// A record, sound in itself, follows another record than the one before it: one of the two was replaced.
+    Unlinked {
+        /// Which record.
+        seq: u64,
+    },
+    /// The oldest records were removed, and no record says that they were archived.
+    Unaccounted {
+        /// The last one removed.
+        last: u64,
+    },
+    /// The anchor names a record that is not there any more: the newest ones were removed.
+    CutOff {
+        /// The anchor.
+        anchor: Anchor,
+        /// Where the log ends.
+        end: u64,
+    },
+    /// The anchor names another hash than the record has: the log was rewritten.
+    Rewritten {
+        /// The anchor.
+        anchor: Anchor,
+        /// The hash that the record has.
+        found: Digest,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Changed { seq } => {
+                write!(f, "record {seq} was changed: its content does not match its hash")
+            }
+            Self::Moved { seq, from } => write!(f, "record {from} was moved to place {seq}"),
+            Self::Missing { first, last } if first == last => write!(f, "record {first} is missing"),
+            Self::Missing { first, last } => write!(f, "records {first} to {last} are missing"),
+            Self::Unlinked { seq } => write!(
+                f,
+                "record {seq} does not follow record {}: one of the two was replaced",
+                seq.saturating_sub(1)
+            ),
+            Self::Unaccounted { last } => {
+                write!(f, "records up to {last} were removed without having been archived")
+            }
+            Self::CutOff { anchor, end } => write!(
+                f,
+                "records {} to {} are missing: the log ends at {end}, the anchor names record {}",
+                end.saturating_add(1),
+                anchor.seq,
+                anchor.seq
+            ),
+            Self::Rewritten { anchor, found } => write!(
+                f,
+                "record {} was rewritten: its hash is {}, the anchor says {}",
+                anchor.seq,
+                found.short(),
+                anchor.hash.short()
+            ),
+        }
+    }
+}
+
+/// What the anchor could tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchoring {
+    /// There was none. Removal of the newest records cannot be seen.
+    None,
+    /// Nothing up to and including the anchor is missing, unless a fault says so. What came after it may be.
+    Used(Anchor),
+    /// The anchored record was archived; it must be looked for in the archive.
+    Archived(Anchor),
+}
+
+impl fmt::Display for Anchoring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("no anchor was given: removal of the newest records cannot be seen"),
+            Self::Used(anchor) => write!(f, "anchored at record {} ({})", anchor.seq, anchor.hash.short()),
+            Self::Archived(anchor) => write!(
+                f,
+                "the anchor names record {}, which is in the archive: removal of the newest records cannot be seen",
+                anchor.seq
+            ),
+        }
+    }
+}
+
+/// The result of [`verify`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// The first and last record that were read; `None` when there is none in the range.
+    pub checked: Option<(u64, u64)>,
+    /// How many were read.
+    pub records: u64,
+    /// What is wrong, at most one hundred faults, oldest record first. Empty: everything that was checked is sound.
+    pub faults: Vec<Fault>,
+    /// What the anchor could tell.
+    pub anchoring: Anchoring,
+    /// The end of the log.
+    pub head: Head,
+}
+
+impl Verification {
+    /// Whether nothing is wrong with what was checked.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.faults.is_empty()
+    }
+}
+
+/// Checks the records with these numbers, and the end of the log against an anchor.
+///
+/// # Errors
+/// When the store cannot be read. A log that was tampered with is not an error but a list of faults.
+pub fn verify(
+    view: &dyn View,
+    range: RangeInclusive<u64>,
+    anchor: Option<Anchor>,
+) -> Result<Verification, StoreError> {
+    let (base, head) = (view.base()?, view.head()?);
+    let first = (*range.start()).max(base.seq.saturating_add(1));
+    let last = (*range.end()).min(head.seq);
+    // The record before the range tells what its first record must follow.
+    let before = match first.checked_sub(1) {
+        Some(seq) if seq > base.seq => record_at(view, seq)?.map(|record| record.head()),
+        _ => Some(base),
+    };
+    let mut chain = Chain::after(first.saturating_sub(1), before);
+    let mut after = first.saturating_sub(1);
+    while chain.faults.len() < MOST_FAULTS {
+        let page = view.records(&Query::all().after(after).before(last.saturating_add(1)).limit(PAGE))?;
+        let Some(newest) = page.last() else { break };
+        after = newest.seq;
+        page.iter().for_each(|record| chain.follow(record));
+    }
+    chain.end_at(last);
+    let (records, mut faults) = (chain.records, chain.finish());
+    if *range.start() <= base.seq && !Retained::covers(view, base)? {
+        faults.insert(0, Fault::Unaccounted { last: base.seq });
+    }
+    let anchoring = match anchor {
+        None => Anchoring::None,
+        Some(anchor) if anchor.seq < base.seq => Anchoring::Archived(anchor),
+        Some(anchor) => {
+            faults.extend(against(view, anchor, base, head)?);
+            Anchoring::Used(anchor)
+        }
+    };
+    let checked = (records > 0).then_some((first, after));
+    Ok(Verification { checked, records, faults, anchoring, head })
+}
+
+fn record_at(view: &dyn View, seq: u64) -> Result<Option<Record>, StoreError> {
+    let query = Query::all().after(seq.saturating_sub(1)).before(seq.saturating_add(1)).limit(1);
+    Ok(view.records(&query)?.into_iter().next())
+}
+
+fn against(view: &dyn View, anchor: Anchor, base: Head, head: Head) -> Result<Option<Fault>, StoreError> {
+    if anchor.seq > head.seq {
+        return Ok(Some(Fault::CutOff { anchor, end: head.seq }));
+    }
+    let found = if anchor.seq == base.seq {
+        base.hash
+    } else {
+        match record_at(view, anchor.seq)? {
+            Some(record) => record.hash,
+            None => return Ok(Some(Fault::Missing { first: anchor.seq, last: anchor.seq })),
+        }
+    };
+    Ok((found != anchor.hash).then_some(Fault::Rewritten { anchor, found }))
+}
+
+/// Follows a chain record by record.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    /// The number that the next record must have.
+    expected: u64,
+    /// The hash that the next record must name; `None` when the record before it is not there.
+    link: Option<Digest>,
+    records: u64,
+    faults: Vec<Fault>,
+    /// Records whose hash does not match: changed, or moved from elsewhere.
+    odd: Vec<Record>,
+}
+
+impl Chain {
+    /// A chain whose next record follows the one with number `seq`.
+    pub(crate) fn after(seq: u64, before: Option<Head>) -> Self {
+        let link = before.filter(|head| head.seq == seq).map(|head| head.hash);
+        Self { expected: seq.saturating_add(1), link, records: 0, faults: Vec::new(), odd: Vec::new() }
+    }
+
+    /// Checks the next record. Records come in the order of their numbers.
+    pub(crate) fn follow(&mut self, record: &Record) {
+        if self.faults.len() >= MOST_FAULTS {
+            return;
+        }
+        self.records += 1;
+        if record.seq > self.expected {
+            self.faults.push(Fault::Missing { first: self.expected, last: record.seq - 1 });
+            self.link = None;
+        }
+        if record.computed_hash() != record.hash {
+            self.faults.push(Fault::Changed { seq: record.seq });
+            self.odd.push(record.clone());
+        } else if self.link.is_some_and(|link| link != record.prev) {
+            self.faults.push(Fault::Unlinked { seq: record.seq });
+        }
+        self.link = Some(record.hash);
+        self.expected = record.seq.saturating_add(1);
+    }
+
+    /// Says that the chain must reach the record with number `last`.
+    fn end_at(&mut self, last: u64) {
+        if self.expected <= last && self.faults.len() < MOST_FAULTS {
+            self.faults.push(Fault::Missing { first: self.expected, last });
+        }
+    }
+
+    /// All faults. A changed record that fits another place is named as moved.
+    pub(crate) fn finish(mut self) -> Vec<Fault> {
+        let mut places: Vec<u64> = self.odd.iter().map(|record| record.seq).collect();
+        for fault in &self.faults {
+            if let Fault::Missing { first, last } = fault {
+                places.extend((*first..=*last).take(MOST_FAULTS));
+            }
+        }
+        places.truncate(2 * MOST_FAULTS);
+        let odd = std::mem::take(&mut self.odd);
+        let origin = |seq: u64| {
+            let mut record = odd.iter().find(|record| record.seq == seq)?.clone();
+            places.iter().copied().find(|place| {
+                record.seq = *place;
+                record.computed_hash() == record.hash
+            })
+        };
+        for fault in &mut self.faults {
+            if let Fault::Changed { seq } = *fault
+                && let Some(from) = origin(seq)
+            {
+                *fault = Fault::Moved { seq, from };
+            }
+        }
+        self.faults
+    }
+}
