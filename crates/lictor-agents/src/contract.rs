@@ -11,10 +11,31 @@ use crate::tools::ToolRow;
 pub(crate) struct Contract {
     pub(crate) events: &'static [Row],
     pub(crate) tools: &'static [ToolRow],
+    /// What the payload calls its event, if it says so.
+    pub(crate) event_name: fn(&Fields) -> Result<Option<&str>, Unreadable>,
+    /// The session's id.
+    pub(crate) session: fn(&Fields) -> Result<Option<&str>, Unreadable>,
     /// Turns one event of this agent into what happened. Most agents use [`crate::parse::common`].
     pub(crate) read: fn(&Context<'_>, &Fields) -> Result<EventKind, Unreadable>,
+    /// Whether the event after a shell command says that the command succeeded, rather than that it ended.
+    pub(crate) post_means_success: bool,
     /// Whether a person will see a question that the hook asks in this mode.
     pub(crate) person_present: fn(Option<&PermissionMode>, &HookEnv) -> bool,
+}
+
+impl Contract {
+    /// The shape that Claude Code began, with nobody there to ask.
+    pub(crate) const fn like_claude(events: &'static [Row], tools: &'static [ToolRow]) -> Self {
+        Self {
+            events,
+            tools,
+            event_name: |fields| fields.text(&["hook_event_name", "hookEventName"]),
+            session: |fields| fields.text(&["session_id", "sessionId"]),
+            read: crate::parse::common,
+            post_means_success: false,
+            person_present: |_, _| false,
+        }
+    }
 }
 
 /// One event of one agent.
@@ -113,6 +134,22 @@ pub(crate) enum BlockForm {
     Behavior,
     /// `{"decision": <word>, "reason"}`
     Decision(&'static str),
+    /// `{"hookSpecificOutput": {"hookEventName", "decision": "block", "reason"}}`
+    NestedDecision,
+    /// `{"permissionDecision": "deny", "permissionDecisionReason"}`
+    TopPermissionDecision,
+    /// `{"behavior": "deny", "message"}`
+    TopBehavior,
+    /// `{"permission": "deny", "user_message", "agent_message"}`
+    Permission,
+    /// `{"permission": "deny", "user_message"}`
+    PermissionForUser,
+    /// `{"continue": false, "stopReason"}`
+    Halt,
+    /// `{"continue": false, "user_message"}`
+    Refuse,
+    /// `{"followup_message"}`
+    FollowUp,
     /// No output, exit code 2, the reason on stderr.
     ExitTwo,
 }
@@ -124,6 +161,10 @@ pub(crate) enum AskForm {
     Impossible,
     /// As [`BlockForm::PermissionDecision`], with `"ask"`.
     PermissionDecision,
+    /// As [`BlockForm::TopPermissionDecision`], with `"ask"`.
+    TopPermissionDecision,
+    /// As [`BlockForm::Permission`], with `"ask"`.
+    Permission,
 }
 
 /// How a remark for the agent is written.
@@ -133,4 +174,12 @@ pub(crate) enum TellForm {
     Impossible,
     /// `{"hookSpecificOutput": {"hookEventName", "additionalContext"}}`
     AdditionalContext,
+    /// `{"additionalContext"}`
+    TopAdditionalContext,
+    /// `{"additional_context"}`
+    SnakeContext,
+    /// `{"systemMessage"}`: the person sees it, the model does not.
+    SystemMessage,
+    /// `{"injectSteps": [{"ephemeralMessage"}]}`
+    InjectSteps,
 }

@@ -153,6 +153,8 @@ pub struct Stop {
     pub last_message: Option<String>,
     /// Work that goes on in the background.
     pub background: Vec<String>,
+    /// A person or an error ended the turn: telling the agent to go on would be against their will.
+    pub aborted: bool,
 }
 
 /// What two looks at one tool call have in common when they come through different hooks: another agent's

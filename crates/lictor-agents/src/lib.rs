@@ -23,9 +23,11 @@
 //! ```
 
 mod agent;
+mod caller;
 mod contract;
 mod event;
 mod input;
+mod outcome;
 mod parse;
 mod reply;
 mod tools;

@@ -5,11 +5,13 @@ use lictor_core::{Action, Actor, SessionKey};
 use serde_json::Value;
 
 use crate::agent::Agent;
+use crate::caller;
 use crate::contract::{self, Contract, Moment, Row};
-use crate::event::{Event, EventKind, Outcome, PermissionMode, SessionSource, Status, Stop};
+use crate::event::{Event, EventKind, PermissionMode, SessionSource, Stop};
 use crate::input::{Fields, Unreadable, missing};
+use crate::outcome;
 use crate::reply::{Block, Reply, Slot};
-use crate::tools;
+use crate::tools::{self, Tool};
 
 /// What the hook process knows besides its input.
 #[derive(Debug, Clone, Default)]
@@ -74,11 +76,15 @@ impl NotUnderstood {
 /// Any input that is not an event of the agent's contract. The error knows how to answer.
 pub fn parse(agent: Agent, hint: Option<&str>, stdin: &[u8], env: &HookEnv) -> Result<Event, NotUnderstood> {
     let hinted = hint.and_then(|name| agent.contract().row(name));
-    let fallback = Slot { agent, through: agent, row: hinted.unwrap_or(&contract::UNKNOWN), person: false };
-    let fields = Fields::read(stdin).map_err(|why| NotUnderstood { slot: fallback, why })?;
-    let row = which_event(agent.contract(), hint, hinted, &fields)
-        .map_err(|why| NotUnderstood { slot: fallback, why })?;
-    let mut slot = Slot { row, ..fallback };
+    let mut slot = Slot { agent, through: agent, row: hinted.unwrap_or(&contract::UNKNOWN), person: false };
+    let fields = Fields::read(stdin).map_err(|why| NotUnderstood { slot, why })?;
+    slot.agent = caller::detect(agent, hint, &fields, env);
+    if slot.agent != agent {
+        // The row has to be one of the real caller's; until its name is read, any that may block will do.
+        slot.row = &contract::UNKNOWN;
+    }
+    let row = which_event(slot.agent.contract(), hint, hinted, &fields);
+    slot.row = row.map_err(|why| NotUnderstood { slot, why })?;
     read(&mut slot, &fields, env).map_err(|why| NotUnderstood { slot, why })
 }
 
@@ -90,21 +96,17 @@ fn which_event(
     hinted: Option<&'static Row>,
     fields: &Fields,
 ) -> Result<&'static Row, Unreadable> {
-    let said = fields.text(EVENT_NAME)?;
-    match (said, hinted) {
-        (None, Some(row)) => Ok(row),
-        (None, None) => {
-            Err(hint.map_or(missing(EVENT_NAME), |name| Unreadable::UnknownEvent(name.to_owned())))
+    let unknown = |name: &str| Unreadable::UnknownEvent(name.to_owned());
+    let Some(said) = (contract.event_name)(fields)? else {
+        let name = hint.ok_or(Unreadable::Missing("hook_event_name"))?;
+        return contract.row(name).ok_or_else(|| unknown(name));
+    };
+    let row = contract.row(said).ok_or_else(|| unknown(said))?;
+    match hinted {
+        Some(other) if !same_moment(row.moment, other.moment) => {
+            Err(Unreadable::Mismatch(said.to_owned(), other.name.to_owned()))
         }
-        (Some(name), hinted) => {
-            let row = contract.row(name).ok_or_else(|| Unreadable::UnknownEvent(name.to_owned()))?;
-            match hinted {
-                Some(other) if !same_moment(row.moment, other.moment) => {
-                    Err(Unreadable::Mismatch(name.to_owned(), other.name.to_owned()))
-                }
-                _ => Ok(row),
-            }
-        }
+        _ => Ok(row),
     }
 }
 
@@ -130,15 +132,14 @@ fn read(slot: &mut Slot, fields: &Fields, env: &HookEnv) -> Result<Event, Unread
     })
 }
 
-const EVENT_NAME: &[&str] = &["hook_event_name", "hookEventName"];
 const MODE: &[&str] = &["permission_mode", "permissionMode"];
-const SESSION: &[&str] = &["session_id", "sessionId"];
 const AGENT_ID: &[&str] = &["agent_id", "agentId"];
 const AGENT_TYPE: &[&str] = &["agent_type", "agentType"];
-const CWD: &[&str] = &["cwd"];
-pub(crate) const TOOL_NAME: &[&str] = &["tool_name", "toolName"];
-pub(crate) const TOOL_INPUT: &[&str] = &["tool_input", "toolInput"];
-pub(crate) const TOOL_USE_ID: &[&str] = &["tool_use_id", "toolUseId"];
+const AGENT_NAME: &[&str] = &["agent_name", "agentName"];
+const ROOTS: &[&str] = &["workspace_roots", "workspacePaths"];
+const TOOL_NAME: &[&str] = &["tool_name", "toolName"];
+const TOOL_INPUT: &[&str] = &["tool_input", "toolInput", "toolArgs"];
+const TOOL_USE_ID: &[&str] = &["tool_use_id", "toolUseId"];
 
 /// What every event of a session shares.
 pub(crate) struct Context<'a> {
@@ -157,11 +158,10 @@ impl<'a> Context<'a> {
         fields: &Fields,
         env: &HookEnv,
     ) -> Result<Self, Unreadable> {
-        let cwd = match fields.text(CWD)? {
-            Some(cwd) if !cwd.is_empty() => cwd.to_owned(),
-            _ => env.cwd.clone(),
-        };
-        let root = fields.text(SESSION)?.filter(|id| !id.is_empty());
+        let roots = fields.texts(ROOTS)?.unwrap_or_default();
+        let cwd = fields.text(&["cwd"])?.filter(|cwd| !cwd.is_empty()).map(str::to_owned);
+        let cwd = cwd.or_else(|| roots.into_iter().next()).unwrap_or_else(|| env.cwd.clone());
+        let root = (contract.session)(fields)?.filter(|id| !id.is_empty());
         let subagent = fields.text(AGENT_ID)?.filter(|id| !id.is_empty());
         let agent_type = fields.text(AGENT_TYPE)?.filter(|name| !name.is_empty());
         let mut context = Self {
@@ -205,10 +205,15 @@ impl<'a> Context<'a> {
     }
 
     /// The tool call, with everything around it filled in.
-    pub(crate) fn action(&self, tool: &str, input: Fields, id: Option<&str>) -> Result<Action, Unreadable> {
+    pub(crate) fn action(
+        &self,
+        tool: Tool<'_>,
+        input: Fields,
+        id: Option<&str>,
+    ) -> Result<Action, Unreadable> {
         let (kind, payload) = tools::translate(self.contract.tools, tool, input)?;
         let mut action = Action::new(kind, payload);
-        action.tool = tool.to_owned();
+        action.tool = tool.full_name();
         action.session = self.session.clone();
         action.parent_session = self.parent_session.clone();
         action.tool_use_id = id.map(str::to_owned);
@@ -228,7 +233,7 @@ pub(crate) fn common(context: &Context<'_>, fields: &Fields) -> Result<EventKind
         Moment::PermissionRequest => EventKind::PermissionRequest(tool_call(context, fields)?),
         Moment::PostTool => {
             let action = tool_call(context, fields)?;
-            let outcome = outcome(fields, &action);
+            let outcome = outcome::read(context, fields, &action);
             EventKind::PostTool(action, outcome)
         }
         Moment::SessionStart => {
@@ -246,17 +251,27 @@ pub(crate) fn common(context: &Context<'_>, fields: &Fields) -> Result<EventKind
 }
 
 fn tool_call(context: &Context<'_>, fields: &Fields) -> Result<Action, Unreadable> {
-    let tool = fields.need_text(TOOL_NAME)?;
     let input = fields.object(TOOL_INPUT)?.ok_or_else(|| missing(TOOL_INPUT))?;
-    context.action(tool, input, fields.text(TOOL_USE_ID)?)
+    named_call(context, fields, input)
+}
+
+/// The tool call of fields that name the tool, with an input that was read elsewhere.
+pub(crate) fn named_call(
+    context: &Context<'_>,
+    fields: &Fields,
+    input: Fields,
+) -> Result<Action, Unreadable> {
+    context.action(Tool::named(fields.need_text(TOOL_NAME)?), input, fields.text(TOOL_USE_ID)?)
 }
 
 fn stop(context: &Context<'_>, fields: &Fields) -> Result<Stop, Unreadable> {
+    const LAST: &[&str] = &["last_assistant_message", "prompt_response", "response"];
     Ok(Stop {
         subagent: context.slot.row.moment == Moment::SubagentStop,
-        hook_active: fields.flag(&["stop_hook_active"])?.unwrap_or(false),
-        last_message: fields.text(&["last_assistant_message"])?.map(str::to_owned),
+        hook_active: fields.flag(&["stop_hook_active", "stopHookActive"])?.unwrap_or(false),
+        last_message: fields.text(LAST)?.map(str::to_owned),
         background: background(fields),
+        aborted: false,
     })
 }
 
@@ -272,25 +287,8 @@ fn background(fields: &Fields) -> Vec<String> {
 }
 
 fn subagent_start(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
-    let root = context.session.as_ref().ok_or_else(|| missing(SESSION))?;
-    let agent_type = fields.text(AGENT_TYPE)?.map(str::to_owned);
+    let root = context.session.as_ref().ok_or(Unreadable::Missing("session_id"))?;
+    let agent_type = fields.text(AGENT_TYPE)?.or(fields.text(AGENT_NAME)?).map(str::to_owned);
     let id = fields.text(AGENT_ID)?.or(agent_type.as_deref()).ok_or_else(|| missing(AGENT_ID))?;
     Ok(EventKind::SubagentStart { child: context.child_key(&root.id, id)?, agent_type })
-}
-
-/// Success is PostToolUse without an interruption. A command left running in the background has not ended.
-fn outcome(fields: &Fields, action: &Action) -> Outcome {
-    let output =
-        fields.0.get("tool_response").or_else(|| fields.0.get("error")).cloned().unwrap_or(Value::Null);
-    let yes = |name: &str| output.get(name).and_then(Value::as_bool).unwrap_or(false);
-    let background = action.payload.get("run_in_background") == Some(&Value::Bool(true))
-        || output.get("backgroundTaskId").is_some_and(|id| !id.is_null());
-    let status = if fields.has("error") || yes("interrupted") || yes("isError") {
-        Status::Failed
-    } else if background {
-        Status::Unknown
-    } else {
-        Status::Succeeded
-    };
-    Outcome { status, output }
 }

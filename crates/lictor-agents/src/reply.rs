@@ -58,12 +58,25 @@ impl Slot {
         self.row.tell != TellForm::Impossible
     }
 
+    /// Cursor runs Claude Code's hooks, and which of the two forms it reads from them is not documented; exit code 2
+    /// is, and means no.
+    fn foreign_to_cursor(&self) -> bool {
+        self.agent == Agent::Cursor && self.through != Agent::Cursor
+    }
+
     fn ask_form(&self) -> AskForm {
-        self.row.ask
+        if self.foreign_to_cursor() { AskForm::Impossible } else { self.row.ask }
     }
 
     fn block_form(&self) -> BlockForm {
-        self.row.block
+        match self.row.block {
+            BlockForm::Permission | BlockForm::PermissionForUser | BlockForm::Refuse
+                if self.foreign_to_cursor() =>
+            {
+                BlockForm::ExitTwo
+            }
+            form => form,
+        }
     }
 }
 
@@ -134,6 +147,10 @@ fn tell(slot: &Slot, text: &str) -> Rendered {
     match slot.row.tell {
         TellForm::Impossible => Rendered::default(),
         TellForm::AdditionalContext => specific(slot, json!({"additionalContext": text})),
+        TellForm::TopAdditionalContext => object(json!({"additionalContext": text})),
+        TellForm::SnakeContext => object(json!({"additional_context": text})),
+        TellForm::SystemMessage => object(json!({"systemMessage": text})),
+        TellForm::InjectSteps => object(json!({"injectSteps": [{"ephemeralMessage": text}]})),
     }
 }
 
@@ -145,6 +162,10 @@ fn ask(slot: &Slot, question: &Ask) -> Rendered {
         AskForm::PermissionDecision => {
             specific(slot, json!({"permissionDecision": "ask", "permissionDecisionReason": text}))
         }
+        AskForm::TopPermissionDecision => {
+            object(json!({"permissionDecision": "ask", "permissionDecisionReason": text}))
+        }
+        AskForm::Permission => object(json!({"permission": "ask", "user_message": text})),
     }
 }
 
@@ -158,6 +179,18 @@ fn block(slot: &Slot, refusal: &Block) -> Rendered {
         }
         BlockForm::Behavior => specific(slot, json!({"decision": {"behavior": "deny", "message": text}})),
         BlockForm::Decision(word) => object(json!({"decision": word, "reason": text})),
+        BlockForm::NestedDecision => specific(slot, json!({"decision": "block", "reason": text})),
+        BlockForm::TopPermissionDecision => {
+            object(json!({"permissionDecision": "deny", "permissionDecisionReason": text}))
+        }
+        BlockForm::TopBehavior => object(json!({"behavior": "deny", "message": text})),
+        BlockForm::Permission => {
+            object(json!({"permission": "deny", "user_message": text, "agent_message": text}))
+        }
+        BlockForm::PermissionForUser => object(json!({"permission": "deny", "user_message": text})),
+        BlockForm::Halt => object(json!({"continue": false, "stopReason": text})),
+        BlockForm::Refuse => object(json!({"continue": false, "user_message": text})),
+        BlockForm::FollowUp => object(json!({"followup_message": text})),
         BlockForm::ExitTwo => Rendered { stdout: String::new(), stderr: text, exit: 2 },
     }
 }

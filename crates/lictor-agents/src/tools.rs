@@ -5,29 +5,44 @@ use serde_json::{Map, Value, json};
 
 use crate::input::{Fields, Unreadable, missing};
 
+mod command;
+mod files;
+
 /// A tool's name and what its input looks like.
 pub(crate) type ToolRow = (&'static str, Shape);
 
 /// What the input of a tool looks like, and so what the tool does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Runs a shell command.
+    /// Runs a shell command given as text.
     Shell,
+    /// Runs a shell command given as text or as a list of words.
+    Argv,
     /// Runs a PowerShell command.
     PowerShell,
     /// Runs a command or opens a web socket.
     Monitor,
-    /// Reads files.
+    /// Reads one file.
     Read,
-    /// Looks for names or contents below a directory.
+    /// Reads the files of a list.
+    ReadMany,
+    /// Looks into a directory: lists it, or searches what its files say.
     Search,
+    /// Finds files by a pattern of names.
+    Glob,
     /// Writes a whole file.
     Write,
     /// Changes parts of a file.
     Edit,
+    /// Changes the files of a list.
+    WriteMany,
+    /// Changes files as a patch says.
+    Patch,
+    /// Removes a file.
+    Delete,
     /// Changes a cell of a notebook.
     Notebook,
-    /// Fetches a page.
+    /// Fetches pages.
     Fetch,
     /// Searches the web.
     WebSearch,
@@ -37,139 +52,146 @@ pub(crate) enum Shape {
     Todo,
 }
 
-type Translated = (ActionKind, Map<String, Value>);
+pub(crate) type Payload = Map<String, Value>;
+pub(crate) type Translated = (ActionKind, Payload);
 
-const PATH: &[&str] = &["file_path", "filePath", "path", "notebook_path"];
-const COMMAND: &[&str] = &["command"];
+/// A tool as the agent names it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tool<'a> {
+    pub(crate) name: &'a str,
+    /// The server, for a tool that is known to come from one.
+    pub(crate) server: Option<&'a str>,
+}
+
+impl<'a> Tool<'a> {
+    /// A tool of the agent's own, or one whose name says which server it comes from: `mcp__server__tool`.
+    pub(crate) fn named(name: &'a str) -> Self {
+        match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
+            Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
+                Self { name: tool, server: Some(server) }
+            }
+            _ => Self { name, server: None },
+        }
+    }
+
+    /// One spelling for a server's tool whatever the agent calls it, so that one policy fits all agents.
+    pub(crate) fn full_name(&self) -> String {
+        match self.server {
+            Some(server) => format!("mcp__{server}__{}", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+}
 
 /// The kind of action and its payload in Lictor's own words. A tool that is not in the table keeps its input as it
 /// is; policy decides about tools that it does not know.
-pub(crate) fn translate(table: &[ToolRow], tool: &str, input: Fields) -> Result<Translated, Unreadable> {
-    if let Some((server, name)) = mcp_name(tool) {
-        return Ok((ActionKind::Tool, object(json!({"server": server, "name": name, "input": input.0}))));
+pub(crate) fn translate(table: &[ToolRow], tool: Tool<'_>, input: Fields) -> Result<Translated, Unreadable> {
+    if let Some(server) = tool.server {
+        let payload = json!({"server": server, "name": tool.name, "input": input.0});
+        return Ok((ActionKind::Tool, object(payload)));
     }
-    let Some((_, shape)) = table.iter().find(|(name, _)| *name == tool) else {
-        return Ok((ActionKind::Tool, object(json!({"name": tool, "input": input.0}))));
+    let Some((_, shape)) = table.iter().find(|(name, _)| *name == tool.name) else {
+        return Ok((ActionKind::Tool, object(json!({"name": tool.name, "input": input.0}))));
     };
     match shape {
-        Shape::Shell => shell(&input),
-        Shape::PowerShell => {
-            let (kind, mut payload) = shell(&input)?;
-            payload.insert("shell".to_owned(), "powershell".into());
-            Ok((kind, payload))
-        }
-        Shape::Monitor if input.has("command") => shell(&input),
+        Shape::Shell => command::shell(&input),
+        Shape::Argv => command::argv(&input),
+        Shape::PowerShell => command::powershell(&input),
+        Shape::Monitor if input.has("command") => command::shell(&input),
         Shape::Monitor => Ok((ActionKind::Fetch, one("url", input.need_text(&["ws"])?))),
-        Shape::Read => read(&input),
-        Shape::Search => search(&input),
-        Shape::Write => {
-            let mut payload = one("path", input.need_text(PATH)?);
-            put(&mut payload, "content", input.text(&["content"])?);
-            Ok((ActionKind::Write, payload))
-        }
-        Shape::Edit => edit(&input),
-        Shape::Notebook => notebook(&input),
-        Shape::Fetch => {
-            let mut payload = one("url", input.need_text(&["url"])?);
-            put(&mut payload, "prompt", input.text(&["prompt"])?);
-            Ok((ActionKind::Fetch, payload))
-        }
-        Shape::WebSearch => Ok((ActionKind::Fetch, one("query", input.need_text(&["query"])?))),
+        Shape::Read => files::read(&input),
+        Shape::ReadMany => files::read_many(&input),
+        Shape::Search => files::search(&input),
+        Shape::Glob => files::glob(&input),
+        Shape::Write => files::write(&input),
+        Shape::Edit => files::edit(&input),
+        Shape::WriteMany => files::write_many(&input),
+        Shape::Patch => files::patch(&input),
+        Shape::Delete => files::delete(&input),
+        Shape::Notebook => files::notebook(&input),
+        Shape::Fetch => fetch(&input),
+        Shape::WebSearch => Ok((ActionKind::Fetch, one("query", input.need_text(QUERY)?))),
         Shape::Delegate => delegate(input),
-        Shape::Todo => Ok((ActionKind::Tool, input.0)),
+        Shape::Todo => Ok((ActionKind::Tool, todo(input))),
     }
 }
 
-/// `mcp__server__tool`. A server's name may hold single underscores only, a tool's name anything.
-fn mcp_name(tool: &str) -> Option<(&str, &str)> {
-    let (server, name) = tool.strip_prefix("mcp__")?.split_once("__")?;
-    (!server.is_empty() && !name.is_empty()).then_some((server, name))
-}
+const QUERY: &[&str] = &["query", "q", "search_term"];
+const URL: &[&str] = &["url", "Url", "uri"];
 
-fn shell(input: &Fields) -> Result<Translated, Unreadable> {
-    let mut payload = one("command", input.need_text(COMMAND)?);
-    put(&mut payload, "cwd", input.text(&["cwd"])?);
-    keep(&mut payload, input, &["timeout", "run_in_background"]);
-    Ok((ActionKind::Bash, payload))
-}
-
-fn read(input: &Fields) -> Result<Translated, Unreadable> {
-    Ok((ActionKind::Read, one("path", input.need_text(PATH)?)))
-}
-
-/// A pattern that is absolute or climbs names places of its own.
-fn search(input: &Fields) -> Result<Translated, Unreadable> {
-    let path = input.text(&["path"])?.filter(|path| !path.is_empty()).unwrap_or(".");
-    let mut payload = one("path", path);
-    payload.insert("search".to_owned(), true.into());
-    put(&mut payload, "pattern", input.text(&["pattern"])?);
-    put(&mut payload, "glob", input.text(&["glob"])?);
-    Ok((ActionKind::Read, payload))
-}
-
-fn edit(input: &Fields) -> Result<Translated, Unreadable> {
-    let mut payload = one("path", input.need_text(PATH)?);
-    if let Some((name, edits)) = input.get(&["edits"])? {
-        let wrong = || Unreadable::WrongType(name, "a list of edits");
-        let edits = edits.as_array().ok_or_else(wrong)?;
-        let edits = edits.iter().map(|edit| {
-            let edit = Fields(edit.as_object().ok_or_else(wrong)?.clone());
-            let mut out = Map::new();
-            old_and_new(&mut out, &edit)?;
-            Ok(Value::Object(out))
-        });
-        payload.insert("edits".to_owned(), Value::Array(edits.collect::<Result<_, Unreadable>>()?));
+/// Some tools take addresses in words: every address in the prompt will be fetched.
+fn fetch(input: &Fields) -> Result<Translated, Unreadable> {
+    let prompt = input.text(&["prompt"])?;
+    let mut urls: Vec<String> = input.texts(&["urls"])?.unwrap_or_default();
+    urls.extend(input.text(URL)?.map(str::to_owned));
+    if urls.is_empty() {
+        urls = addresses(prompt.ok_or_else(|| missing(URL))?);
     }
-    old_and_new(&mut payload, input)?;
-    Ok((ActionKind::Write, payload))
+    let mut payload = Payload::new();
+    put(&mut payload, "url", urls.first().map(String::as_str));
+    if urls.len() > 1 {
+        payload.insert("urls".to_owned(), urls.into());
+    }
+    put(&mut payload, "prompt", prompt);
+    Ok((ActionKind::Fetch, payload))
 }
 
-fn old_and_new(payload: &mut Map<String, Value>, input: &Fields) -> Result<(), Unreadable> {
-    put(payload, "old", input.text(&["old_string", "oldString", "old_str"])?);
-    put(payload, "new", input.text(&["new_string", "newString", "new_str"])?);
-    Ok(())
+fn addresses(prompt: &str) -> Vec<String> {
+    let edge = |c: char| matches!(c, '<' | '>' | '(' | ')' | '[' | ']' | '"' | '\'' | '`' | ',' | ';');
+    prompt
+        .split(|c: char| c.is_whitespace() || edge(c))
+        .filter(|word| word.contains("://"))
+        .map(|word| word.trim_end_matches(['.', '!', '?']).to_owned())
+        .collect()
 }
 
-fn notebook(input: &Fields) -> Result<Translated, Unreadable> {
-    let mut payload = one("path", input.need_text(PATH)?);
-    put(&mut payload, "content", input.text(&["new_source"])?);
-    put(&mut payload, "cell", input.text(&["cell_id"])?);
-    put(&mut payload, "cell_type", input.text(&["cell_type"])?);
-    put(&mut payload, "edit_mode", input.text(&["edit_mode"])?);
-    Ok((ActionKind::Write, payload))
-}
-
+/// An agent that is started without a name is the agent's own general one.
 fn delegate(input: Fields) -> Result<Translated, Unreadable> {
-    let mut payload = Map::new();
-    put(&mut payload, "agent", input.text(&["subagent_type"])?);
-    payload.entry("agent").or_insert_with(|| "general".into());
-    put(&mut payload, "prompt", input.text(&["prompt"])?);
+    let mut payload = Payload::new();
+    let mut agent = None;
+    for name in ["subagent_type", "agent_name", "agentName", "agent_type", "agent", "name"] {
+        agent = agent.or(input.text(&[name])?);
+    }
+    put(&mut payload, "agent", Some(agent.unwrap_or("general")));
+    let prompt = input.text(&["prompt", "message", "task", "objective"])?;
+    put(&mut payload, "prompt", prompt);
     keep(&mut payload, &input, &["description", "model", "run_in_background"]);
-    if !payload.contains_key("prompt") {
-        return Err(missing(&["prompt"]));
+    if prompt.is_none() {
+        payload.insert("input".to_owned(), Value::Object(input.0));
     }
     Ok((ActionKind::Delegate, payload))
 }
 
-fn one(name: &str, value: &str) -> Map<String, Value> {
+fn todo(mut input: Fields) -> Payload {
+    for other in ["plan", "todoList", "items"] {
+        if !input.0.contains_key("todos")
+            && let Some(list) = input.0.remove(other)
+        {
+            input.0.insert("todos".to_owned(), list);
+        }
+    }
+    input.0
+}
+
+fn one(name: &str, value: &str) -> Payload {
     object(json!({name: value}))
 }
 
-fn object(value: Value) -> Map<String, Value> {
+fn object(value: Value) -> Payload {
     match value {
         Value::Object(map) => map,
-        _ => Map::new(),
+        _ => Payload::new(),
     }
 }
 
-fn put(payload: &mut Map<String, Value>, name: &str, value: Option<&str>) {
+fn put(payload: &mut Payload, name: &str, value: Option<&str>) {
     if let Some(value) = value {
         payload.insert(name.to_owned(), value.into());
     }
 }
 
 /// Takes these over as they are: nothing is decided by them.
-fn keep(payload: &mut Map<String, Value>, input: &Fields, names: &[&str]) {
+fn keep(payload: &mut Payload, input: &Fields, names: &[&str]) {
     for name in names {
         if let Some(value) = input.0.get(*name).filter(|value| !value.is_null()) {
             payload.insert((*name).to_owned(), value.clone());

@@ -2,11 +2,11 @@
 
 use crate::contract::{AskForm, BlockForm, Contract, Moment, Row, TellForm};
 use crate::event::PermissionMode;
-use crate::parse::{self, HookEnv};
+use crate::parse::HookEnv;
 use crate::tools::{Shape, ToolRow};
 
 pub(super) static CONTRACT: Contract =
-    Contract { events: EVENTS, tools: TOOLS, read: parse::common, person_present };
+    Contract { post_means_success: true, person_present, ..Contract::like_claude(EVENTS, TOOLS) };
 
 const DECISION: BlockForm = BlockForm::Decision("block");
 const CONTEXT: TellForm = TellForm::AdditionalContext;
@@ -60,7 +60,7 @@ const TOOLS: &[ToolRow] = &[
     // The shell tool of Devin, which reads the same settings.
     ("exec", Shape::Shell),
     ("Read", Shape::Read),
-    ("Glob", Shape::Search),
+    ("Glob", Shape::Glob),
     ("Grep", Shape::Search),
     ("LS", Shape::Search),
     ("Write", Shape::Write),

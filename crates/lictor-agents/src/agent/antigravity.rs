@@ -1,0 +1,69 @@
+//! Antigravity CLI. The payload does not name its event, so the hook's command line has to.
+//!
+//! `ask` is not used: it is known to lose against `--dangerously-skip-permissions`, and nothing tells the hook that
+//! the flag is set. An answer of `{}` is a refusal, silence is not.
+
+use serde_json::Value;
+
+use crate::contract::{BlockForm, Contract, Moment, Row, TellForm};
+use crate::event::{EventKind, Stop};
+use crate::input::{Fields, Unreadable, missing};
+use crate::outcome;
+use crate::parse::{self, Context};
+use crate::tools::{Shape, Tool, ToolRow};
+
+pub(super) static CONTRACT: Contract = Contract {
+    read,
+    event_name: |_| Ok(None),
+    session: |fields| fields.text(&["conversationId"]),
+    ..Contract::like_claude(EVENTS, TOOLS)
+};
+
+const EVENTS: &[Row] = &[
+    Row::new("PreToolUse", Moment::PreTool).blocks(BlockForm::Decision("deny")),
+    Row::new("PostToolUse", Moment::PostTool),
+    Row::new("Stop", Moment::Stop).blocks(BlockForm::Decision("continue")),
+    Row::new("SessionStart", Moment::SessionStart).tells(TellForm::InjectSteps),
+    Row::new("PreInvocation", Moment::Other).tells(TellForm::InjectSteps),
+    Row::new("PostInvocation", Moment::Other).tells(TellForm::InjectSteps),
+];
+
+const TOOLS: &[ToolRow] = &[
+    ("run_command", Shape::Shell),
+    ("view_file", Shape::Read),
+    ("list_dir", Shape::Search),
+    ("grep_search", Shape::Search),
+    ("find_by_name", Shape::Glob),
+    ("write_to_file", Shape::Write),
+    ("replace_file_content", Shape::Edit),
+    ("multi_replace_file_content", Shape::Edit),
+    ("read_url_content", Shape::Fetch),
+    ("search_web", Shape::WebSearch),
+    ("invoke_subagent", Shape::Delegate),
+];
+
+fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
+    let call = || {
+        let call = fields.object(&["toolCall"])?.ok_or_else(|| missing(&["toolCall"]))?;
+        let args = call.object(&["args"])?.ok_or_else(|| missing(&["args"]))?;
+        let step = fields.0.get("stepIdx").and_then(Value::as_u64).map(|step| step.to_string());
+        context.action(Tool::named(call.need_text(&["name"])?), args, step.as_deref())
+    };
+    Ok(match context.slot.moment() {
+        Moment::PreTool => EventKind::PreTool(call()?),
+        Moment::PostTool => {
+            let action = call()?;
+            let outcome = outcome::read(context, fields, &action);
+            EventKind::PostTool(action, outcome)
+        }
+        Moment::Stop => EventKind::Stop(Stop {
+            last_message: fields.text(&["finalModelOutput"])?.map(str::to_owned),
+            background: match fields.flag(&["fullyIdle"])? {
+                Some(false) => vec!["work that the agent says is not finished".to_owned()],
+                _ => Vec::new(),
+            },
+            ..Stop::default()
+        }),
+        _ => parse::common(context, fields)?,
+    })
+}

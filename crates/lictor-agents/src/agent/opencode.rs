@@ -1,0 +1,100 @@
+//! OpenCode. It runs plugins, not processes; Lictor's plugin sends each call as `{hook, cwd, input, output}` and obeys the
+//! answer. The envelope is ours, so are the forms of answer.
+
+use serde_json::Value;
+
+use crate::contract::{BlockForm, Contract, Moment, Row, TellForm};
+use crate::event::{EventKind, Outcome, SessionSource, Stop};
+use crate::input::{Fields, Unreadable, missing};
+use crate::outcome;
+use crate::parse::Context;
+use crate::tools::{Shape, Tool, ToolRow};
+
+pub(super) static CONTRACT: Contract =
+    Contract { read, event_name, session, ..Contract::like_claude(EVENTS, TOOLS) };
+
+const BLOCK: BlockForm = BlockForm::Decision("block");
+
+const EVENTS: &[Row] = &[
+    Row::new("tool.execute.before", Moment::PreTool).blocks(BLOCK),
+    Row::new("tool.execute.after", Moment::PostTool).tells(TellForm::TopAdditionalContext),
+    Row::new("chat.message", Moment::Prompt),
+    // The plugin sends the reason as the next prompt.
+    Row::new("session.idle", Moment::Stop).blocks(BLOCK),
+    Row::new("session.created", Moment::SessionStart),
+    Row::new("session.deleted", Moment::SessionEnd),
+    Row::new("session.compacted", Moment::Compaction),
+    Row::new("permission.ask", Moment::Other),
+    Row::new("command.execute.before", Moment::Other),
+    Row::new("shell.env", Moment::Other),
+    Row::new("event", Moment::Other),
+];
+
+const TOOLS: &[ToolRow] = &[
+    ("bash", Shape::Shell),
+    ("shell", Shape::Shell),
+    ("read", Shape::Read),
+    ("list", Shape::Search),
+    ("grep", Shape::Search),
+    ("glob", Shape::Glob),
+    ("write", Shape::Write),
+    ("edit", Shape::Edit),
+    ("multiedit", Shape::Edit),
+    ("apply_patch", Shape::Patch),
+    ("patch", Shape::Patch),
+    ("webfetch", Shape::Fetch),
+    ("websearch", Shape::WebSearch),
+    ("task", Shape::Delegate),
+    ("todowrite", Shape::Todo),
+];
+
+/// Events of the bus all come under one hook.
+fn event_name(fields: &Fields) -> Result<Option<&str>, Unreadable> {
+    let bus = fields.0.get("event").and_then(|event| event.get("type")).and_then(Value::as_str);
+    match bus.filter(|kind| CONTRACT.row(kind).is_some()) {
+        Some(kind) => Ok(Some(kind)),
+        None => fields.text(&["hook"]),
+    }
+}
+
+fn session(fields: &Fields) -> Result<Option<&str>, Unreadable> {
+    let input = fields.0.get("input");
+    let properties = fields.0.get("event").and_then(|event| event.get("properties"));
+    let id = [input, properties].into_iter().flatten().find_map(|place| place.get("sessionID"));
+    let created = || properties.and_then(|properties| properties.get("info")?.get("id"));
+    match id.or_else(created) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(id)) => Ok(Some(id)),
+        Some(_) => Err(Unreadable::WrongType("sessionID", "text")),
+    }
+}
+
+fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
+    let input = fields.object(&["input"])?.unwrap_or_default();
+    let output = fields.object(&["output"])?.unwrap_or_default();
+    let call = |args: Option<Fields>| {
+        let tool = Tool { name: input.need_text(&["tool"])?, server: None };
+        context.action(tool, args.ok_or_else(|| missing(&["args"]))?, input.text(&["callID"])?)
+    };
+    Ok(match context.slot.moment() {
+        Moment::PreTool => EventKind::PreTool(call(output.object(&["args"])?)?),
+        Moment::PostTool => {
+            let action = call(input.object(&["args"])?)?;
+            let result = Value::Object(output.0.clone());
+            let status = outcome::status(context.contract, &result, &action);
+            EventKind::PostTool(action, Outcome { status, output: result })
+        }
+        Moment::Prompt => EventKind::Prompt { text: said(&output), files: Vec::new() },
+        Moment::Stop => EventKind::Stop(Stop::default()),
+        Moment::SessionStart => EventKind::SessionStart(SessionSource::Startup),
+        Moment::SessionEnd => EventKind::SessionEnd(String::new()),
+        Moment::Compaction => EventKind::Compaction,
+        _ => EventKind::Other,
+    })
+}
+
+fn said(output: &Fields) -> String {
+    let parts = output.0.get("parts").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
+    texts.join("\n")
+}
