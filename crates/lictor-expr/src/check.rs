@@ -203,7 +203,7 @@ impl Checker<'_> {
                     format!("{} has no fields, so there is no `{name}`", article(other)),
                 );
                 Err(if call::is_method(name) {
-                    error.help(format!("to call it, write `{name}(…)`"))
+                    error.help(format!("to call it, write `.{name}(…)`"))
                 } else if matches!(other, Type::List(_)) {
                     error.help(format!("look at its elements, for example `.exists(x, x.{name} == …)`"))
                 } else {

@@ -32,7 +32,7 @@ impl CompileError {
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum EvalError {
     /// A field, key or root that is not there.
-    #[error("there is no `{name}`; test for it first, for example with `has({name})`")]
+    #[error("there is no `{name}`; test for it first, with `has` or `in`")]
     Missing {
         /// The access.
         span: Span,
@@ -62,7 +62,7 @@ pub enum EvalError {
         found: String,
     },
     /// `==`, `!=` or `in` on values of different types, which would be false whatever was meant.
-    #[error("a {left} is never equal to a {right}; convert one of them, for example with `string()`")]
+    #[error("{left} is never equal to {right}; convert one of them, for example with `string()`")]
     NeverEqual {
         /// The comparison.
         span: Span,
@@ -70,6 +70,12 @@ pub enum EvalError {
         left: String,
         /// Type on the right.
         right: String,
+    },
+    /// An order of NaN, which would be false whatever was meant.
+    #[error("one side is not a number (NaN), so it is neither less nor greater")]
+    NoOrder {
+        /// The comparison.
+        span: Span,
     },
     /// The result does not fit into an int.
     #[error("the result does not fit into a 64-bit int")]
@@ -132,6 +138,7 @@ impl EvalError {
             | Self::OutOfRange { span, .. }
             | Self::WrongType { span, .. }
             | Self::NeverEqual { span, .. }
+            | Self::NoOrder { span }
             | Self::Overflow { span }
             | Self::DivisionByZero { span }
             | Self::BadConversion { span, .. }

@@ -3,8 +3,6 @@
 //! Recurses along the tree, whose depth was bounded at load. Nothing here trusts the declared types:
 //! each operation looks at the values it got.
 
-use core::cmp::Ordering;
-
 use crate::error::EvalError;
 use crate::history::{HistoryOp, HistoryValue};
 use crate::limits::{BYTES_PER_STEP, STEP_BUDGET};
@@ -200,7 +198,7 @@ impl<'a> Evaluator<'a> {
                 HistoryOp::Formerly { .. } | HistoryOp::Previous { .. } | HistoryOp::Since { .. },
                 Some(HistoryValue::Bool(answer)),
             ) => Ok(Value::Bool(answer)),
-            _ => Err(EvalError::NoHistory { span, operator: op.to_string() }),
+            _ => Err(EvalError::NoHistory { span, operator: self.program.text(id) }),
         }
     }
 
@@ -251,7 +249,7 @@ impl<'a> Evaluator<'a> {
                 self.charge(id, keys.len())?;
                 List::Shared(keys.into_iter().map(Value::Text).collect())
             }
-            other => return Err(self.wrong_type(over, "a macro", "a list or a map", &other)),
+            other => return Err(self.wrong_type(over, kind.shown(), "a list or a map", &other)),
         };
         let mut state = Each { kind, matched: 0, failed: None, kept: Vec::new() };
         for position in 0..items.len() {
@@ -272,7 +270,7 @@ impl<'a> Evaluator<'a> {
     /// Looks at the innermost variable; true when the rest of the list cannot change the result.
     fn each_item(&mut self, state: &mut Each<'a>, condition: Option<NodeId>, body: NodeId) -> Result<bool> {
         match state.kind {
-            Macro::All | Macro::Exists => match self.bool(body, "a macro") {
+            Macro::All | Macro::Exists => match self.bool(body, state.kind.shown()) {
                 Ok(value) if value == (state.kind == Macro::Exists) => {
                     state.matched = 1;
                     return Ok(true);
@@ -281,15 +279,15 @@ impl<'a> Evaluator<'a> {
                 Err(error) if error.is_fatal() => return Err(error),
                 Err(error) => state.failed = state.failed.take().or(Some(error)),
             },
-            Macro::ExistsOne => state.matched += usize::from(self.bool(body, "`exists_one`")?),
+            Macro::ExistsOne => state.matched += usize::from(self.bool(body, state.kind.shown())?),
             Macro::Filter => {
-                if self.bool(body, "`filter`")? {
+                if self.bool(body, state.kind.shown())? {
                     state.kept.extend(self.locals.last().cloned());
                 }
             }
             Macro::Map => {
                 let wanted = match condition {
-                    Some(condition) => self.bool(condition, "`map`")?,
+                    Some(condition) => self.bool(condition, state.kind.shown())?,
                     None => true,
                 };
                 if wanted {
@@ -321,9 +319,4 @@ impl<'a> Each<'a> {
             (Macro::Filter | Macro::Map, _) => self.kept.into_iter().collect(),
         })
     }
-}
-
-/// Whether an ordering satisfies a relation; unordered (NaN) satisfies none.
-fn holds(ordering: Option<Ordering>, accepted: &[Ordering]) -> bool {
-    ordering.is_some_and(|ordering| accepted.contains(&ordering))
 }

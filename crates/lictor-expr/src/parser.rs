@@ -97,11 +97,16 @@ impl<'t> Parser<'t> {
             Token::Symbol(symbol) => format!("`{}`", symbol.text()),
         };
         let error = CompileError::new(*span, format!("{wanted} is expected here, not {found}"));
+        let before = self.next.checked_sub(1).and_then(|before| self.tokens.get(before));
+        if let Some((Token::Word(word), span)) = before
+            && word == "not"
+        {
+            return CompileError::new(*span, "`not` is not an operator").help("write `!`");
+        }
         match token {
             Token::Word(word) => match word.as_str() {
                 "and" | "AND" => error.help("write `&&`"),
                 "or" | "OR" => error.help("write `||`"),
-                "not" => error.help("write `!`"),
                 "is" => error.help("write `==`"),
                 _ => error,
             },

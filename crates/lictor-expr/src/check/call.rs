@@ -125,10 +125,21 @@ impl Checker<'_> {
     }
 
     fn unknown(&mut self, target: Option<&Expr>, function: &Name, arguments: &[Expr]) -> Checked {
-        // The parts are looked at too, so that their problems come out at the same time.
-        for part in target.into_iter().chain(arguments) {
-            self.expr(part);
+        // The parts are looked at too, so that their problems come out at the same time. A first
+        // argument that is a plain unknown name is taken for the variable of a misspelt macro.
+        target.map(|target| self.expr(target));
+        let variable = match arguments {
+            [Expr { kind: Kind::Name(name), .. }, ..] if target.is_some() => {
+                self.schema.root(name).is_none().then(|| name.clone())
+            }
+            _ => None,
+        };
+        let bound = self.variables.len();
+        self.variables.extend(variable.map(|name| (name, Type::Dyn)));
+        for argument in arguments {
+            self.expr(argument);
         }
+        self.variables.truncate(bound);
         let name = function.text.as_str();
         let error = CompileError::new(function.span, format!("there is no function `{name}`"));
         let method = target.is_some();
@@ -248,7 +259,8 @@ impl Checker<'_> {
             Type::Map(_) => Type::String,
             Type::Dyn => Type::Dyn,
             other => {
-                let message = format!("this needs a list or a map, but it is {}", article(other));
+                let message =
+                    format!("{} needs a list or a map, but this is {}", kind.shown(), article(other));
                 self.errors.push(CompileError::new(over.span, message));
                 Type::Dyn
             }
@@ -267,15 +279,15 @@ impl Checker<'_> {
             }
         };
         self.variables.push((name, item.clone()));
-        let condition = condition.map(|condition| self.operand(condition, &Type::Bool, "`map`"));
+        let condition = condition.map(|condition| self.operand(condition, &Type::Bool, kind.shown()));
         let (body, result) = match kind {
             Macro::Map => {
                 let (body, of) = self.expr(body);
                 (body, Type::list(of))
             }
-            Macro::Filter => (self.operand(body, &Type::Bool, "`filter`"), Type::list(item)),
+            Macro::Filter => (self.operand(body, &Type::Bool, kind.shown()), Type::list(item)),
             Macro::All | Macro::Exists | Macro::ExistsOne => {
-                (self.operand(body, &Type::Bool, "a macro"), Type::Bool)
+                (self.operand(body, &Type::Bool, kind.shown()), Type::Bool)
             }
         };
         self.variables.pop();

@@ -130,6 +130,7 @@ fn arithmetic(op: BinaryOp, a: &Type, b: &Type) -> Outcome {
                 _ => "two ints or two doubles",
             };
             let help = match (a, b) {
+                (Type::Double, Type::Double) => Some("convert both of them with `int()`".to_owned()),
                 (a, b) if a.is_numeric() && b.is_numeric() => {
                     Some("convert one of them with `int()` or `double()`".to_owned())
                 }

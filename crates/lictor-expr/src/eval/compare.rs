@@ -38,8 +38,8 @@ impl<'a> Evaluator<'a> {
                 None => {
                     return Err(EvalError::NeverEqual {
                         span: self.span(id),
-                        left: a.kind().name().to_owned(),
-                        right: b.kind().name().to_owned(),
+                        left: a.kind().article().to_owned(),
+                        right: b.kind().article().to_owned(),
                     });
                 }
             },
@@ -122,26 +122,29 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// How two values are ordered; none when one is NaN.
+    /// How two values are ordered. NaN is an error: `risk > 0.8` must not pass because of it.
     pub(super) fn order(
         &mut self,
         id: NodeId,
         operator: &str,
         left: &Value<'a>,
         right: &Value<'a>,
-    ) -> Result<Option<Ordering>> {
+    ) -> Result<Ordering> {
         match (left, right) {
-            (Value::Bool(a), Value::Bool(b)) => Ok(Some(a.cmp(b))),
+            (Value::Bool(a), Value::Bool(b)) => Ok(a.cmp(b)),
             (Value::Text(a), Value::Text(b)) => {
                 self.charge_bytes(id, a.as_str().len().min(b.as_str().len()))?;
-                Ok(Some(a.cmp(b)))
+                Ok(a.cmp(b))
             }
-            (a, b) => numbers(a, b).ok_or_else(|| EvalError::WrongType {
-                span: self.span(id),
-                operation: format!("`{operator}`"),
-                wanted: "two numbers or two strings".to_owned(),
-                found: format!("{} and {}", a.kind().article(), b.kind().article()),
-            }),
+            (a, b) => match numbers(a, b) {
+                Some(ordering) => ordering.ok_or(EvalError::NoOrder { span: self.span(id) }),
+                None => Err(EvalError::WrongType {
+                    span: self.span(id),
+                    operation: format!("`{operator}`"),
+                    wanted: "two numbers or two strings".to_owned(),
+                    found: format!("{} and {}", a.kind().article(), b.kind().article()),
+                }),
+            },
         }
     }
 }

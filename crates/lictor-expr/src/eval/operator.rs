@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use super::{Evaluator, Result, holds};
+use super::{Evaluator, Result};
 use crate::error::EvalError;
 use crate::program::{BinaryOp, NodeId};
 use crate::value::{List, Text, Value};
@@ -31,7 +31,7 @@ impl<'a> Evaluator<'a> {
             BinaryOp::Greater => &[Ordering::Greater],
             BinaryOp::GreaterEqual => &[Ordering::Greater, Ordering::Equal],
         };
-        Ok(Value::Bool(holds(self.order(id, op.text(), &a, &b)?, accepted)))
+        Ok(Value::Bool(accepted.contains(&self.order(id, op.text(), &a, &b)?)))
     }
 
     fn arithmetic(&mut self, id: NodeId, op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Result<Value<'a>> {

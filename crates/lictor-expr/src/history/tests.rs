@@ -46,7 +46,7 @@ fn operators_are_read() {
             },
         ),
     ] {
-        assert_eq!(history(source), [want.clone()], "{source}");
+        assert_eq!(history(source), std::slice::from_ref(&want), "{source}");
         assert_eq!(history(&want.to_string()), [want], "what is printed can be read");
     }
 }

@@ -182,6 +182,19 @@ pub(crate) enum Macro {
     Map,
 }
 
+impl Macro {
+    /// The name, as messages show it.
+    pub(crate) fn shown(self) -> &'static str {
+        match self {
+            Self::All => "`all`",
+            Self::Exists => "`exists`",
+            Self::ExistsOne => "`exists_one`",
+            Self::Filter => "`filter`",
+            Self::Map => "`map`",
+        }
+    }
+}
+
 /// Functions of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Function {
