@@ -140,7 +140,16 @@ fn source() -> impl Strategy<Value = String> {
     })
 }
 
+#[test]
+fn numbers_keep_the_parentheses_they_need() {
+    for source in ["-(5)", "-(0).f", "(1).f(2)", "-(-5)", "(-5).f", "a - -5", "-(1.5)[0]", "-a.f"] {
+        assert_eq!(parse(source).expect(source).to_string(), source);
+    }
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn printing_and_parsing_give_the_same_tree(source in source()) {
         let first = match parse(&source) {

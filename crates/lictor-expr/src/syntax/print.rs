@@ -19,6 +19,17 @@ impl Expr {
         }
     }
 
+    /// A number after a minus reads as one literal, so a number keeps its parentheses where a minus
+    /// may come before it.
+    fn is_number(&self) -> bool {
+        matches!(self.kind, Kind::Int(_) | Kind::Double(_))
+    }
+
+    /// Writes what stands before a dot or a bracket.
+    fn write_target(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.is_number() { write!(f, "({self})") } else { self.write(f, Precedence::Postfix) }
+    }
+
     /// Writes the expression, in parentheses when it binds looser than `least`.
     fn write(&self, f: &mut Formatter<'_>, least: Precedence) -> fmt::Result {
         if self.precedence() < least {
@@ -50,16 +61,16 @@ impl Display for Expr {
                 f.write_char('}')
             }
             Kind::Member { target, field } => {
-                target.write(f, Precedence::Postfix)?;
+                target.write_target(f)?;
                 write!(f, ".{}", field.text)
             }
             Kind::Index { target, index } => {
-                target.write(f, Precedence::Postfix)?;
+                target.write_target(f)?;
                 write!(f, "[{index}]")
             }
             Kind::Call { target, function, arguments } => {
                 if let Some(target) = target {
-                    target.write(f, Precedence::Postfix)?;
+                    target.write_target(f)?;
                     f.write_char('.')?;
                 }
                 write!(f, "{}(", function.text)?;
@@ -72,9 +83,11 @@ impl Display for Expr {
             }
             Kind::Negate(operand) => {
                 f.write_char('-')?;
-                // `-5` reads as one literal, so the negation of a literal keeps its parentheses.
-                let literal = matches!(operand.kind, Kind::Int(_) | Kind::Double(_));
-                if literal { write!(f, "({operand})") } else { operand.write(f, Precedence::Unary) }
+                if operand.is_number() {
+                    write!(f, "({operand})")
+                } else {
+                    operand.write(f, Precedence::Unary)
+                }
             }
             Kind::Binary { op, left, right } => {
                 left.write(f, op.precedence())?;
