@@ -1,1 +1,25 @@
-//! placeholder
+//! The one place that looks at the world: turns an [`Action`](lictor_core::Action) into
+//! [`Facts`](lictor_core::Facts).
+//!
+//! `lictor-shell` says what a command does in symbolic terms. This crate asks an [`Observer`] what is behind the
+//! words (symbolic links, globs, git aliases, script bodies, the home directory) and gives every path a
+//! [`Place`](lictor_core::facts::Place): where it lies, what is there, whether it is a secret or something Lictor
+//! lives by. Facts go into the event, so that a replay needs no looking.
+//!
+//! What this crate deliberately does not do: decide anything, change anything, start a program (git's files are read,
+//! git is not run), or follow what happens after the look. It looks lazily: an action without paths costs no system
+//! call.
+
+mod facts;
+mod git;
+mod observer;
+mod own;
+mod place;
+mod project;
+mod reader;
+mod surroundings;
+mod zone;
+
+pub use facts::facts;
+pub use observer::{FakeObserver, Names, Observer, RealObserver, Seen};
+pub use project::Project;

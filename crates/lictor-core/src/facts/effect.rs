@@ -103,6 +103,32 @@ pub enum Effect<P> {
     },
 }
 
+impl<P> Effect<P> {
+    /// The same effect with its paths given in another way.
+    #[must_use]
+    pub fn map_target<Q>(self, give: impl FnOnce(P) -> Q) -> Effect<Q> {
+        match self {
+            Self::File { access, target, recursive, by } => {
+                Effect::File { access, target: give(target), recursive, by }
+            }
+            Self::Run(command) => Effect::Run(command),
+            Self::Reach(reach) => Effect::Reach(reach),
+            Self::Git { effect, target } => Effect::Git { effect, target },
+            Self::Process(effect) => Effect::Process(effect),
+            Self::Database { effect, text } => Effect::Database { effect, text },
+            Self::Infrastructure { tool, what, mass } => Effect::Infrastructure { tool, what, mass },
+            Self::Publish { tool } => Effect::Publish { tool },
+            Self::Privilege(privilege) => Effect::Privilege(privilege),
+            Self::Flow { from, to, text } => Effect::Flow { from, to, text },
+            Self::GuardOff { what, text } => Effect::GuardOff { what, text },
+            Self::Code { language, body } => Effect::Code { language, body },
+            Self::Delegate { agent } => Effect::Delegate { agent },
+            Self::Tool { server, name } => Effect::Tool { server, name },
+            Self::Deed { verb, object, cardinality } => Effect::Deed { verb, object, cardinality },
+        }
+    }
+}
+
 /// How a file is touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,0 +1,64 @@
+//! Simple commands as text, for patterns and messages.
+
+use lictor_core::facts::Command;
+
+/// Long options whose short form everyone writes.
+const SHORT: [(&str, char); 4] = [("--recursive", 'r'), ("--force", 'f'), ("--verbose", 'v'), ("--all", 'a')];
+
+/// The command with quotes removed and wrappers taken off; unknown words as `…`.
+pub(crate) fn text(command: &Command) -> String {
+    join(&command.program, command.args.iter().map(|arg| arg.as_deref().unwrap_or("…")))
+}
+
+/// The same when every word is known: what an exception may be compared with.
+pub(crate) fn whole(command: &Command) -> Option<String> {
+    command.args.iter().all(Option::is_some).then(|| text(command))
+}
+
+/// Every spelling of the command that a pattern is tried on: as it stands, and with its short options apart, together
+/// in alphabetical order, and together in reverse order (`rm -r -f x`, `rm -fr x`, `rm -rf x`).
+pub(crate) fn spellings(command: &Command) -> Vec<String> {
+    let mut all = vec![text(command)];
+    let mut flags: Vec<char> = Vec::new();
+    let mut rest: Vec<&str> = Vec::new();
+    let mut ended = false;
+    for arg in command.args.iter().map(|arg| arg.as_deref().unwrap_or("…")) {
+        let short = SHORT.iter().find(|(long, _)| *long == arg).map(|(_, short)| *short);
+        match (short, arg.strip_prefix('-')) {
+            _ if ended => rest.push(arg),
+            (Some(short), _) => flags.push(short),
+            (None, Some("-")) => ended = true,
+            (None, Some(cluster)) if is_cluster(cluster) => flags.extend(cluster.chars()),
+            _ => rest.push(arg),
+        }
+    }
+    if flags.is_empty() {
+        return all;
+    }
+    let apart: Vec<String> = flags.iter().map(|flag| format!("-{flag}")).collect();
+    all.push(join(&command.program, apart.iter().map(String::as_str).chain(rest.iter().copied())));
+    flags.sort_unstable();
+    flags.dedup();
+    for together in [flags.iter().collect::<String>(), flags.iter().rev().collect()] {
+        let cluster = format!("-{together}");
+        all.push(join(&command.program, std::iter::once(cluster.as_str()).chain(rest.iter().copied())));
+    }
+    all.dedup();
+    all
+}
+
+fn is_cluster(cluster: &str) -> bool {
+    !cluster.is_empty() && cluster.len() <= 6 && cluster.chars().all(|char| char.is_ascii_alphabetic())
+}
+
+fn join<'a>(program: &str, args: impl Iterator<Item = &'a str>) -> String {
+    let mut out = program.to_owned();
+    for arg in args {
+        out.push(' ');
+        out.push_str(arg);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! Regular expressions that people write into policy: checked when given, compiled when they could match.
+
+use regex::{Regex, RegexBuilder};
+
+/// How large a compiled pattern may become.
+const SIZE_LIMIT: usize = 1 << 20;
+
+/// A pattern that is not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{pattern}` is not a regular expression that can be matched in linear time: {problem}")]
+pub struct PatternError {
+    pattern: String,
+    problem: String,
+}
+
+/// A regular expression as written. Compiled for a check only when the text holds what the pattern cannot match
+/// without, so that nothing is compiled for a command it has nothing to do with.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    source: String,
+    whole: bool,
+    needs: Option<String>,
+}
+
+impl Pattern {
+    /// A pattern that may match anywhere in a text.
+    ///
+    /// # Errors
+    /// Not a regular expression, or one with look-around or back-references.
+    pub fn anywhere(source: &str) -> Result<Self, PatternError> {
+        Self::checked(source, false)
+    }
+
+    /// A pattern that has to match a whole text.
+    ///
+    /// # Errors
+    /// As for [`Pattern::anywhere`].
+    pub fn whole(source: &str) -> Result<Self, PatternError> {
+        Self::checked(source, true)
+    }
+
+    /// Checks the syntax, which costs a fraction of compiling.
+    fn checked(source: &str, whole: bool) -> Result<Self, PatternError> {
+        regex_syntax::parse(source).map_err(|error| PatternError {
+            pattern: source.to_owned(),
+            problem: match error {
+                regex_syntax::Error::Parse(error) => error.kind().to_string(),
+                regex_syntax::Error::Translate(error) => error.kind().to_string(),
+                other => other.to_string(),
+            },
+        })?;
+        Ok(Self { needs: needed_literal(source), source: source.to_owned(), whole })
+    }
+
+    /// As written.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether it matches.
+    #[must_use]
+    pub fn is_match(&self, text: &str) -> bool {
+        self.count(text, 1) > 0
+    }
+
+    /// How often it matches, at most `limit`. A pattern that is too large to compile matches everything.
+    pub(crate) fn count(&self, text: &str, limit: usize) -> usize {
+        if self.needs.as_deref().is_some_and(|needs| !text.contains(needs)) {
+            return 0;
+        }
+        let compiled =
+            if self.whole { compile(&format!("^(?:{})$", self.source)) } else { compile(&self.source) };
+        compiled.map_or(limit, |regex| regex.find_iter(text).take(limit).count())
+    }
+}
+
+fn compile(source: &str) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(source).size_limit(SIZE_LIMIT).build()
+}
+
+/// The longest run of plain characters that every match holds. `None` when there is none that is easy to see.
+fn needed_literal(source: &str) -> Option<String> {
+    if source.contains(['|', '(', '[', '{']) {
+        return None;
+    }
+    let mut best = String::new();
+    let mut run = String::new();
+    let mut chars = source.chars().peekable();
+    let mut close = |run: &mut String| {
+        if run.len() > best.len() {
+            best.clone_from(run);
+        }
+        run.clear();
+    };
+    while let Some(char) = chars.next() {
+        let optional = |next: Option<&char>| matches!(next, Some('?' | '*'));
+        let literal = match char {
+            '\\' => match chars.next() {
+                Some(escaped) if escaped.is_ascii_punctuation() => Some(escaped),
+                Some('x' | 'u' | 'U' | 'p' | 'P') => return None,
+                _ => None,
+            },
+            '.' | '^' | '$' | '+' | '?' | '*' => None,
+            plain => Some(plain),
+        };
+        match literal {
+            Some(plain) if !optional(chars.peek()) => {
+                run.push(plain);
+                if chars.peek() == Some(&'+') {
+                    close(&mut run);
+                }
+            }
+            _ => close(&mut run),
+        }
+    }
+    close(&mut run);
+    (!best.is_empty()).then_some(best)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+use super::*;
+
+#[test]
+fn look_around_and_back_references_are_refused() {
+    for bad in ["(?=x)", r"(a)\1", "[", "*"] {
+        assert!(Pattern::anywhere(bad).is_err(), "{bad}");
+    }
+    let error = Pattern::anywhere("(?=x)").unwrap_err().to_string();
+    assert!(error.contains("`(?=x)`") && error.contains("look-around"), "{error}");
+}
+
+#[test]
+fn the_needed_literal_is_in_every_match() {
+    for (source, literal) in [
+        (r"rm\s+-rf\s+/", Some("-rf")),
+        (r"DROP\s+TABLE", Some("TABLE")),
+        ("ab?c", Some("a")),
+        ("ab+c", Some("ab")),
+        ("a|b", None),
+        ("(?i)x", None),
+        (r"\bgit push\b", Some("git push")),
+    ] {
+        assert_eq!(needed_literal(source).as_deref(), literal, "{source}");
+    }
+}
+
+#[test]
+fn a_whole_pattern_has_to_match_all_of_it() {
+    let pattern = Pattern::whole("rm -rf target").unwrap();
+    assert!(pattern.is_match("rm -rf target"));
+    assert!(!pattern.is_match("rm -rf target /"));
+}

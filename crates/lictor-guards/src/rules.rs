@@ -1,0 +1,214 @@
+//! The guard that evaluates rule packs.
+
+mod pack;
+
+use lictor_core::facts::{Command, Effect, Facts, Opaque, Place, Zone};
+use lictor_core::{Action, ActionKind, Context, Decision, Guard, Layer, Value, Verdict};
+
+pub use pack::{Pack, Rule};
+
+use crate::pattern::{Pattern, PatternError};
+use pack::Kind;
+
+/// What `rules` may be told.
+#[derive(Debug, Clone, Default, serde::Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct RulesConfig {
+    /// Packs in force, by name.
+    #[serde(default)]
+    pub packs: Vec<String>,
+    /// Simple commands that no rule of the packs stops: regular expressions that fit the whole command.
+    #[serde(default)]
+    pub allow: Vec<String>,
+    /// What opaque commands get instead of what the packs say.
+    #[serde(default)]
+    pub opaque: Option<Decision>,
+}
+
+/// Why packs cannot be put in force.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RulesError {
+    /// No such pack.
+    #[error("there is no pack `{0}`; the packs are {1}")]
+    UnknownPack(String, String),
+    /// A bad exception.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+}
+
+/// Judges effects by the rules of packs.
+#[derive(Debug)]
+pub struct Rules {
+    packs: Vec<&'static Pack>,
+    allow: Vec<Pattern>,
+    opaque: Option<Decision>,
+}
+
+impl Rules {
+    /// The pack that is in force when nobody says otherwise.
+    #[must_use]
+    pub fn recommended() -> Self {
+        Self { packs: Pack::named("recommended").into_iter().collect(), allow: Vec::new(), opaque: None }
+    }
+
+    /// The packs of that configuration and those they extend.
+    ///
+    /// # Errors
+    /// A pack that does not exist or an exception that is not a regular expression.
+    pub fn new(config: &RulesConfig) -> Result<Self, RulesError> {
+        let mut packs: Vec<&'static Pack> = Vec::new();
+        let mut wanted: Vec<&str> = config.packs.iter().map(String::as_str).collect();
+        while let Some(name) = wanted.pop() {
+            let Some(pack) = Pack::named(name) else {
+                let known: Vec<String> = Pack::all().iter().map(|pack| format!("`{}`", pack.name)).collect();
+                return Err(RulesError::UnknownPack(name.to_owned(), known.join(", ")));
+            };
+            if !packs.iter().any(|known| known.name == pack.name) {
+                packs.push(pack);
+                wanted.extend(pack.extends);
+            }
+        }
+        let allow = config.allow.iter().map(|pattern| Pattern::whole(pattern)).collect::<Result<_, _>>()?;
+        Ok(Self { packs, allow, opaque: config.opaque })
+    }
+
+    /// The packs in force.
+    pub fn packs(&self) -> impl Iterator<Item = &'static Pack> + '_ {
+        self.packs.iter().copied()
+    }
+
+    /// The strictest rule that fits an effect.
+    fn rule_for(&self, effect: &Effect<Place>, facts: &Facts) -> Option<&'static Rule> {
+        let kind = Kind::of(effect)?;
+        let fitting = self
+            .packs
+            .iter()
+            .flat_map(|pack| pack.of_kind(kind))
+            .filter(|rule| rule.when.fits(effect, facts));
+        strictest(fitting)
+    }
+
+    fn rule_for_opaque(&self, opaque: &Opaque) -> Option<&'static Rule> {
+        let rules = self.packs.iter().flat_map(|pack| pack.of_kind(Kind::Opaque));
+        strictest(rules.filter(|rule| rule.when.fits_opaque(opaque)))
+    }
+
+    fn verdicts(&self, facts: &Facts) -> Vec<Verdict> {
+        let mut given: Vec<(&'static str, Verdict)> = Vec::new();
+        let mut file = |rule: &'static Rule, decision: Decision, reason: String| {
+            // One verdict a rule: ten operands of one `rm` are one objection.
+            if decision > Decision::Pass && !given.iter().any(|(id, _)| *id == rule.id) {
+                given.push((rule.id, Verdict::of(decision.into(), reason, rule.fix).by_rule(rule.id)));
+            }
+        };
+        let mut running: Option<&Command> = None;
+        for effect in &facts.effects {
+            if let Effect::Run(command) = effect {
+                running = Some(command);
+            }
+            if let Some(rule) = self.rule_for(effect, facts)
+                && !running.is_some_and(|command| self.is_excepted(command))
+            {
+                file(rule, rule.decision, fill(rule.reason, effect, running));
+            }
+        }
+        for opaque in &facts.opaque {
+            if let Some(rule) = self.rule_for_opaque(opaque) {
+                let text = if opaque.text.is_empty() { "it" } else { opaque.text.as_str() };
+                file(rule, self.opaque.unwrap_or(rule.decision), rule.reason.replace("{what}", text));
+            }
+        }
+        given.into_iter().map(|(_, verdict)| verdict).collect()
+    }
+
+    fn is_excepted(&self, command: &Command) -> bool {
+        !self.allow.is_empty()
+            && crate::normal::whole(command)
+                .is_some_and(|text| self.allow.iter().any(|pattern| pattern.is_match(&text)))
+    }
+}
+
+impl Guard for Rules {
+    fn name(&self) -> &str {
+        "rules"
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        if action.kind == ActionKind::Bash && action.text("command").is_none() {
+            return Verdict::error(
+                "the action is a shell command without its text",
+                "send the command as `payload.command`",
+            );
+        }
+        let mut verdicts = self.verdicts(context.facts());
+        let strictest = verdicts
+            .iter()
+            .enumerate()
+            .max_by_key(|(index, verdict)| (verdict.value(), std::cmp::Reverse(*index)));
+        let Some((index, _)) = strictest else { return Verdict::pass() };
+        let first = verdicts.remove(index);
+        if first.value() >= Value::Ask {
+            context.add_risk(if first.value() == Value::Block { 0.5 } else { 0.3 });
+        }
+        for verdict in verdicts {
+            context.also(verdict);
+        }
+        first
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Boundary
+    }
+}
+
+fn strictest(rules: impl Iterator<Item = &'static Rule>) -> Option<&'static Rule> {
+    rules.fold(None, |best: Option<&Rule>, rule| match best {
+        Some(best) if best.decision >= rule.decision => Some(best),
+        _ => Some(rule),
+    })
+}
+
+/// The reason with what it is about.
+fn fill(reason: &str, effect: &Effect<Place>, running: Option<&Command>) -> String {
+    let (what, place) = match effect {
+        Effect::File { target, .. } => (target.text.clone(), zone_name(target)),
+        Effect::Git { target, .. } => {
+            let words = running.map(crate::normal::text);
+            let words = words.as_deref().and_then(|words| words.strip_prefix("git ")).map(str::to_owned);
+            (words.or_else(|| target.clone()).unwrap_or_default(), "")
+        }
+        Effect::Database { text, .. } | Effect::Flow { text, .. } | Effect::GuardOff { text, .. } => {
+            (text.clone(), "")
+        }
+        Effect::Infrastructure { tool, what, .. } => (format!("{tool} {what}"), ""),
+        Effect::Publish { tool } => (format!("{tool} publish"), ""),
+        Effect::Run(command) => (crate::normal::text(command), ""),
+        Effect::Reach(reach) => (reach.text.clone(), ""),
+        Effect::Code { language, .. } => (language.clone(), ""),
+        Effect::Delegate { agent } => (agent.clone(), ""),
+        _ => (String::new(), ""),
+    };
+    reason.replace("{what}", what.trim()).replace("{place}", place)
+}
+
+fn zone_name(place: &Place) -> &'static str {
+    let name = |zone| match zone {
+        Zone::ProjectRoot => "the whole project",
+        Zone::GitDir => "the repository's own directory",
+        Zone::Project => "the project",
+        Zone::Temp => "a temporary directory",
+        Zone::TempRoot => "all temporary files",
+        Zone::HomeRoot => "a home directory",
+        Zone::Home => "the home directory",
+        Zone::Root => "the whole file system",
+        Zone::System => "the system",
+        Zone::Device | Zone::HarmlessDevice => "a device",
+        Zone::Outside => "another place",
+        Zone::Unknown => "an unknown place",
+    };
+    let harmless = matches!(place.zone, Zone::Project | Zone::Temp);
+    name(if harmless { place.real_zone } else { place.zone })
+}
+
+#[cfg(test)]
+mod tests;

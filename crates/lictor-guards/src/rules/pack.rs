@@ -1,0 +1,235 @@
+//! Rules as data: what a pack is and when one of its rules fits an effect.
+
+use lictor_core::Decision;
+use lictor_core::facts::{
+    Access, Command, DatabaseEffect, Effect, Existence, Facts, FlowSink, FlowSource, GitEffect, GuardOff,
+    Opaque, OpaqueWhat, Place, Privilege, ProcessEffect, Zone,
+};
+
+/// A set of rules that ships in the binary. Compiled from `packs/NAME.yaml` when Lictor is built.
+#[derive(Debug)]
+pub struct Pack {
+    /// Its name, as `extends:` gives it.
+    pub name: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// Packs that are in force with it.
+    pub extends: &'static [&'static str],
+    /// The rules, by what they look at.
+    pub(super) rules: &'static [(Kind, &'static [Rule])],
+}
+
+impl Pack {
+    /// The pack of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PACKS.iter().copied().find(|pack| pack.name == name)
+    }
+
+    /// All packs.
+    #[must_use]
+    pub fn all() -> &'static [&'static Self] {
+        PACKS
+    }
+
+    /// Its rules, without those of packs that it extends.
+    pub fn rules(&self) -> impl Iterator<Item = &'static Rule> {
+        self.rules.iter().flat_map(|(_, rules)| rules.iter())
+    }
+
+    pub(super) fn of_kind(&self, kind: Kind) -> &'static [Rule] {
+        self.rules.iter().find(|(known, _)| *known == kind).map_or(&[], |(_, rules)| rules)
+    }
+}
+
+/// One rule of a pack.
+#[derive(Debug)]
+pub struct Rule {
+    /// Unique among all packs (`git.discard-work`).
+    pub id: &'static str,
+    /// Which effects it fits.
+    pub(super) when: When,
+    /// What it then says.
+    pub decision: Decision,
+    /// Why; `{what}` stands for what the effect is about.
+    pub reason: &'static str,
+    /// What to do instead.
+    pub fix: &'static str,
+}
+
+/// What a rule looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Git,
+    Process,
+    Database,
+    Infrastructure,
+    Publish,
+    Privilege,
+    Flow,
+    GuardOff,
+    Opaque,
+    Run,
+    Reach,
+    Deed,
+    Code,
+    Delegate,
+}
+
+impl Kind {
+    pub(super) fn of(effect: &Effect<Place>) -> Option<Self> {
+        Some(match effect {
+            Effect::File { .. } => Self::File,
+            Effect::Run(_) => Self::Run,
+            Effect::Reach(_) => Self::Reach,
+            Effect::Git { .. } => Self::Git,
+            Effect::Process(_) => Self::Process,
+            Effect::Database { .. } => Self::Database,
+            Effect::Infrastructure { .. } => Self::Infrastructure,
+            Effect::Publish { .. } => Self::Publish,
+            Effect::Privilege(_) => Self::Privilege,
+            Effect::Flow { .. } => Self::Flow,
+            Effect::GuardOff { .. } => Self::GuardOff,
+            Effect::Code { .. } => Self::Code,
+            Effect::Delegate { .. } => Self::Delegate,
+            Effect::Deed { .. } => Self::Deed,
+            Effect::Tool { .. } => return None,
+        })
+    }
+}
+
+/// The condition of a rule. Lists mean "one of these"; an empty list or `None` means "any".
+#[derive(Debug)]
+pub(super) enum When {
+    File(FileWhen),
+    Git(&'static [GitEffect]),
+    Process(&'static [ProcessEffect]),
+    Database(&'static [DatabaseEffect]),
+    Infrastructure {
+        tool: &'static [&'static str],
+        mass: Option<bool>,
+    },
+    Privilege(&'static [Privilege]),
+    Flow {
+        from: &'static [FlowSource],
+        to: &'static [FlowSink],
+    },
+    GuardOff(&'static [GuardOff]),
+    Opaque(&'static [OpaqueWhat]),
+    /// A simple command that starts with these words and, where flags are given, holds one of them.
+    Run {
+        words: &'static [&'static [&'static str]],
+        flag: &'static [&'static str],
+    },
+    Reach {
+        sends: Option<bool>,
+    },
+    Deed {
+        verb: &'static str,
+        object: &'static str,
+    },
+    Always,
+}
+
+/// The condition of a rule about files.
+#[derive(Debug)]
+pub(super) struct FileWhen {
+    pub(super) access: &'static [Access],
+    /// The zone of the path or of what it links to.
+    pub(super) zone: &'static [Zone],
+    pub(super) existence: &'static [Existence],
+    /// More than one file: recursive, or a glob.
+    pub(super) tree: Option<bool>,
+    pub(super) secret: Option<bool>,
+    pub(super) malformed: Option<bool>,
+    /// At or below one of these paths.
+    pub(super) below: &'static [&'static str],
+    /// The path ends like this.
+    pub(super) ends: &'static [&'static str],
+    pub(super) not_below: &'static [&'static str],
+    pub(super) not_ends: &'static [&'static str],
+    /// The program that does it.
+    pub(super) by: &'static [&'static str],
+    pub(super) not_by: &'static [&'static str],
+}
+
+impl When {
+    pub(super) fn fits(&self, effect: &Effect<Place>, facts: &Facts) -> bool {
+        match (self, effect) {
+            (Self::File(when), Effect::File { access, target, recursive, by }) => when.fits(
+                *access,
+                target,
+                *recursive,
+                by.and_then(|index| facts.commands().nth(index as usize)),
+            ),
+            (Self::Git(effects), Effect::Git { effect, .. }) => one_of(effects, effect),
+            (Self::Process(effects), Effect::Process(effect)) => one_of(effects, effect),
+            (Self::Database(effects), Effect::Database { effect, .. }) => one_of(effects, effect),
+            (
+                Self::Infrastructure { tool: tools, mass: wanted },
+                Effect::Infrastructure { tool, mass, .. },
+            ) => one_of(tools, &tool.as_str()) && wanted.is_none_or(|wanted| wanted == *mass),
+            (Self::Privilege(kinds), Effect::Privilege(kind)) => one_of(kinds, kind),
+            (Self::Flow { from: sources, to: sinks }, Effect::Flow { from, to, .. }) => {
+                one_of(sources, from) && one_of(sinks, to)
+            }
+            (Self::GuardOff(kinds), Effect::GuardOff { what, .. }) => one_of(kinds, what),
+            (Self::Run { words, flag }, Effect::Run(command)) => {
+                words.iter().any(|words| starts_with(&command.words, words))
+                    && (flag.is_empty() || has_flag(command, flag))
+            }
+            (Self::Reach { sends: wanted }, Effect::Reach(reach)) => {
+                wanted.is_none_or(|wanted| wanted == reach.sends)
+            }
+            (Self::Deed { verb, object }, Effect::Deed { verb: is, object: on, .. }) => {
+                verb == is && object == on
+            }
+            (Self::Always, _) => true,
+            _ => false,
+        }
+    }
+
+    pub(super) fn fits_opaque(&self, opaque: &Opaque) -> bool {
+        matches!(self, Self::Opaque(kinds) if one_of(kinds, &opaque.what))
+    }
+}
+
+impl FileWhen {
+    fn fits(&self, access: Access, place: &Place, recursive: bool, by: Option<&Command>) -> bool {
+        let any = |wanted: &[&str], test: fn(&str, &str) -> bool| {
+            wanted.iter().any(|wanted| place.paths().any(|path| test(path, wanted)))
+        };
+        let program = by.map(|command| command.program.as_str()).unwrap_or_default();
+        one_of(self.access, &access)
+            && (self.zone.is_empty() || place.zones().iter().any(|zone| self.zone.contains(zone)))
+            && one_of(self.existence, &place.existence)
+            && self.tree.is_none_or(|tree| tree == (recursive || place.glob))
+            && self.secret.is_none_or(|secret| secret == place.secret)
+            && self.malformed.is_none_or(|malformed| malformed == place.malformed)
+            && (self.below.is_empty() || any(self.below, is_at_or_below))
+            && (self.ends.is_empty() || any(self.ends, |path, end| path.ends_with(end)))
+            && !any(self.not_below, is_at_or_below)
+            && !any(self.not_ends, |path, end| path.ends_with(end))
+            && (self.by.is_empty() || self.by.contains(&program))
+            && !self.not_by.contains(&program)
+    }
+}
+
+fn one_of<T: PartialEq>(wanted: &[T], is: &T) -> bool {
+    wanted.is_empty() || wanted.contains(is)
+}
+
+fn is_at_or_below(path: &str, top: &str) -> bool {
+    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn starts_with(words: &[String], wanted: &[&str]) -> bool {
+    wanted.len() <= words.len() && words.iter().zip(wanted).all(|(word, wanted)| word == wanted)
+}
+
+fn has_flag(command: &Command, flags: &[&str]) -> bool {
+    command.args.iter().flatten().any(|arg| flags.contains(&arg.split('=').next().unwrap_or(arg)))
+}
+
+include!(concat!(env!("OUT_DIR"), "/packs.rs"));

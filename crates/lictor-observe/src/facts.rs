@@ -1,0 +1,112 @@
+//! From an action to facts: one file for each way an action can be given.
+
+mod code;
+mod files;
+mod tools;
+
+use lictor_core::facts::{Access, Effect, Facts, Opaque, OpaqueWhat, Place, Reach};
+use lictor_core::{Action, ActionKind};
+use lictor_shell::{Operand, Reading};
+
+use crate::observer::Observer;
+use crate::place::{Looker, remarkable};
+use crate::project::Project;
+
+/// What an action would really do. Total: what cannot be worked out is said to be opaque.
+#[must_use]
+pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Facts {
+    let cwd = if action.cwd.is_empty() { project.root.as_str() } else { action.cwd.as_str() };
+    let looker = Looker { project, observer, cwd };
+    let mut facts = Facts::none();
+    match &action.kind {
+        ActionKind::Bash => match action.text("command") {
+            Some(command) => looker.add(&mut facts, crate::reader::read(command, &looker)),
+            None => facts.opaque.push(opaque(OpaqueWhat::Syntax, "no command")),
+        },
+        ActionKind::Read => files::read(action, &looker, &mut facts),
+        ActionKind::Write => files::write(action, &looker, &mut facts),
+        ActionKind::ExecuteCode => code::execute(action, &looker, &mut facts),
+        ActionKind::Fetch => fetch(action, &mut facts),
+        ActionKind::Delegate => facts.effects.push(Effect::Delegate { agent: agent(action) }),
+        ActionKind::SubmitTask => {}
+        ActionKind::Tool | ActionKind::Other(_) => tools::tool(action, &looker, &mut facts),
+    }
+    facts
+}
+
+impl Looker<'_> {
+    /// Adds what the shell reader found, with every operand looked at.
+    fn add(&self, facts: &mut Facts, reading: Reading) {
+        facts.opaque.extend(reading.opaque);
+        for effect in reading.effects {
+            self.add_effect(facts, effect);
+        }
+    }
+
+    fn add_effect(&self, facts: &mut Facts, effect: Effect<Operand>) {
+        match effect {
+            Effect::File { access, target, recursive, by } => {
+                let place = self.operand(&target, access, recursive);
+                self.add_place(facts, place, access, recursive, by);
+            }
+            other => {
+                facts.effects.push(other.map_target(|target| self.operand(&target, Access::Read, false)))
+            }
+        }
+    }
+
+    /// Adds a file effect, and those of what the place holds that deserves its own judgement.
+    fn add_place(&self, facts: &mut Facts, place: Place, access: Access, recursive: bool, by: Option<u32>) {
+        let (within, cut) = remarkable(self, &place, access, recursive);
+        if cut {
+            facts.opaque.push(opaque(OpaqueWhat::Limit, &place.text));
+        }
+        facts.effects.push(Effect::File { access, target: place, recursive, by });
+        facts.effects.extend(within.into_iter().map(|target| Effect::File { access, target, recursive, by }));
+    }
+}
+
+fn fetch(action: &Action, facts: &mut Facts) {
+    let Some(url) = action.text("url").or_else(|| action.text("query")) else {
+        facts.opaque.push(opaque(OpaqueWhat::Target, "no url"));
+        return;
+    };
+    // A search has no host of its own: the agent's service does it.
+    let host = if action.text("url").is_some() { host_of(url) } else { None };
+    if action.text("url").is_some() {
+        facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends: false }));
+    } else {
+        facts.effects.push(Effect::Tool { server: None, name: "web_search".to_owned() });
+    }
+}
+
+/// The host of a URL, lower case, without credentials and port.
+fn host_of(url: &str) -> Option<String> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let host = match host.strip_prefix('[') {
+        Some(six) => six.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    (!host.is_empty()).then(|| host.trim_end_matches('.').to_ascii_lowercase())
+}
+
+fn agent(action: &Action) -> String {
+    ["agent", "subagent_type", "agent_type", "name"]
+        .iter()
+        .find_map(|field| action.text(field))
+        .unwrap_or(action.tool.as_str())
+        .to_owned()
+}
+
+pub(crate) fn opaque(what: OpaqueWhat, text: &str) -> Opaque {
+    Opaque { what, text: shorten(text) }
+}
+
+pub(crate) fn shorten(text: &str) -> String {
+    text.chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests;

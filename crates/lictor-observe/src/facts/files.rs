@@ -1,0 +1,128 @@
+//! Actions that name files themselves: read, write, edit, patch, notebook.
+
+use lictor_core::Action;
+use lictor_core::facts::{Access, Existence, Facts, OpaqueWhat, Place};
+use serde_json::Value;
+
+use super::opaque;
+use crate::place::Looker;
+
+/// Names under which agents give a file.
+const PATH_FIELDS: [&str; 6] =
+    ["path", "file_path", "notebook_path", "filePath", "absolute_path", "target_file"];
+/// Names under which they give several.
+const PATHS_FIELDS: [&str; 3] = ["paths", "file_paths", "files"];
+
+/// Reading one or more files, or searching: with a `pattern` the path is where the search starts (default: cwd).
+pub(super) fn read(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
+    let mut named = paths(action);
+    let searches = ["pattern", "glob", "query"].iter().any(|field| action.payload.contains_key(*field));
+    if searches {
+        let recursive = true;
+        let start = named.first().copied().unwrap_or(looker.cwd);
+        for field in ["glob", "pattern"] {
+            // A pattern with a path in it names where it looks (`../secrets/*`).
+            if let Some(pattern) = action
+                .text(field)
+                .filter(|pattern| pattern.contains('/') && field == "glob" || is_path_pattern(pattern))
+            {
+                let fixed = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
+                if fixed.contains("..") || fixed.starts_with(['/', '~']) {
+                    looker.add_place(facts, looker.path(fixed, Access::List, true), Access::List, true, None);
+                }
+            }
+        }
+        // Content comes back only from a search inside files of one named file; a tree is searched, not read out.
+        let place = looker.path(start, Access::Read, recursive);
+        let access = if place.existence == Existence::Directory || named.is_empty() {
+            Access::List
+        } else {
+            Access::Read
+        };
+        looker.add_place(facts, place, access, recursive, None);
+        named.clear();
+        return;
+    }
+    if named.is_empty() {
+        facts.effects.push(file(Access::Read, missing()));
+    }
+    for path in named {
+        looker.add_place(facts, looker.path(path, Access::Read, false), Access::Read, false, None);
+    }
+}
+
+/// Writing: the whole file, parts of it, or a patch over several.
+pub(super) fn write(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
+    if let Some(patch) = action.text("patch") {
+        patched(patch, looker, facts);
+        return;
+    }
+    let named = paths(action);
+    if named.is_empty() {
+        facts.effects.push(file(Access::Write, missing()));
+    }
+    for path in named {
+        let access = write_access(action, path, looker);
+        looker.add_place(facts, looker.path(path, access, false), access, false, None);
+    }
+}
+
+fn write_access(action: &Action, path: &str, looker: &Looker<'_>) -> Access {
+    let has = |fields: &[&str]| fields.iter().any(|field| action.payload.contains_key(*field));
+    if action.text("operation") == Some("delete") {
+        return Access::Delete;
+    }
+    if has(&["old", "new", "old_string", "edits", "new_source", "cell_id"]) {
+        return Access::Modify;
+    }
+    let emptied = action.text("content") == Some("");
+    let place = looker.path(path, Access::Write, false);
+    if emptied && place.existence == Existence::File { Access::Empty } else { Access::Write }
+}
+
+/// The effects of a patch; what is not a patch is opaque.
+pub(super) fn patched(patch: &str, looker: &Looker<'_>, facts: &mut Facts) {
+    let reading = crate::reader::patch(patch);
+    if reading.effects.is_empty() && reading.opaque.is_empty() {
+        facts.opaque.push(opaque(OpaqueWhat::Syntax, patch));
+    }
+    looker.add(facts, reading);
+}
+
+/// A pattern of a file search (`**/*.rs`), not a regular expression.
+fn is_path_pattern(pattern: &str) -> bool {
+    pattern.starts_with(['/', '~'])
+        || pattern.starts_with("../")
+        || pattern.starts_with("./")
+        || pattern.contains("**/")
+}
+
+/// Every path the payload names.
+pub(super) fn paths(action: &Action) -> Vec<&str> {
+    let single = PATH_FIELDS.iter().filter_map(|field| action.text(field));
+    let several = PATHS_FIELDS.iter().filter_map(|field| action.payload.get(*field)?.as_array()).flatten();
+    let mut all: Vec<&str> = single.chain(several.filter_map(Value::as_str)).collect();
+    all.dedup();
+    all
+}
+
+fn missing() -> Place {
+    use lictor_core::facts::Zone;
+    Place {
+        text: String::new(),
+        path: String::new(),
+        real: None,
+        zone: Zone::Unknown,
+        real_zone: Zone::Unknown,
+        existence: Existence::Unknown,
+        glob: false,
+        in_project: None,
+        own: false,
+        secret: false,
+        malformed: true,
+    }
+}
+
+fn file(access: Access, target: Place) -> lictor_core::facts::Effect<Place> {
+    lictor_core::facts::Effect::File { access, target, recursive: false, by: None }
+}

@@ -1,0 +1,54 @@
+//! What can be asked about the world.
+
+mod fake;
+mod real;
+
+pub use fake::FakeObserver;
+pub use real::RealObserver;
+
+/// What lies at a path, links not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// A regular file.
+    File {
+        /// Without content.
+        empty: bool,
+    },
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, socket or fifo.
+    Special,
+    /// Nothing.
+    Missing,
+    /// Looking failed.
+    Unknown,
+}
+
+/// Names in a directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The entries, without `.` and `..`.
+    pub names: Vec<String>,
+    /// There were more than asked for, or some are not UTF-8.
+    pub cut: bool,
+}
+
+/// The world, as far as facts depend on it. Paths are absolute. Answers must not change during one look.
+pub trait Observer {
+    /// What lies at a path, links not followed.
+    fn look(&self, path: &str) -> Seen;
+    /// Where a symbolic link points, as stored.
+    fn link(&self, path: &str) -> Option<String>;
+    /// The entries of a directory, at most `limit`.
+    fn names(&self, directory: &str, limit: usize) -> Option<Names>;
+    /// The text of a file, `None` when it is longer than `limit` bytes or not UTF-8.
+    fn text(&self, path: &str, limit: usize) -> Option<String>;
+    /// An environment variable.
+    fn variable(&self, name: &str) -> Option<String>;
+    /// The home directory of a user of this machine.
+    fn home_of(&self, user: &str) -> Option<String>;
+    /// Whether the volume of that path takes `A` and `a` for the same name.
+    fn folds_case(&self, path: &str) -> bool;
+}

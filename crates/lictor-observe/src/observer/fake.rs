@@ -1,0 +1,165 @@
+use std::collections::BTreeMap;
+
+use super::{Names, Observer, Seen};
+
+/// A world in memory, for tests. What was not put there is missing.
+#[derive(Debug, Clone, Default)]
+pub struct FakeObserver {
+    nodes: BTreeMap<String, Node>,
+    variables: BTreeMap<String, String>,
+    users: BTreeMap<String, String>,
+    folds_case: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    File(String),
+    Directory,
+    Link(String),
+    Special,
+}
+
+impl FakeObserver {
+    /// A world in which nothing exists.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The world that labelled commands are judged in: home `/home/user`, a git repository at `/home/user/project`.
+    #[must_use]
+    pub fn for_judging() -> Self {
+        Self::default()
+            .directory("/tmp")
+            .directory("/home/user/project/.git/hooks")
+            .file("/home/user/project/.git/config", "[core]\n\tbare = false\n")
+            .file("/home/user/project/.git/HEAD", "ref: refs/heads/main\n")
+            .variable_set("HOME", "/home/user")
+            .variable_set("USER", "user")
+            .user("root", "/root")
+    }
+
+    /// The same with a directory, and the directories above it.
+    #[must_use]
+    pub fn directory(mut self, path: &str) -> Self {
+        self.put(path, Node::Directory);
+        self
+    }
+
+    /// The same with a file.
+    #[must_use]
+    pub fn file(mut self, path: &str, text: &str) -> Self {
+        self.put(path, Node::File(text.to_owned()));
+        self
+    }
+
+    /// The same with a symbolic link.
+    #[must_use]
+    pub fn link_to(mut self, path: &str, target: &str) -> Self {
+        self.put(path, Node::Link(target.to_owned()));
+        self
+    }
+
+    /// The same with a socket, fifo or device.
+    #[must_use]
+    pub fn special(mut self, path: &str) -> Self {
+        self.put(path, Node::Special);
+        self
+    }
+
+    /// The same with an environment variable.
+    #[must_use]
+    pub fn variable_set(mut self, name: &str, value: &str) -> Self {
+        self.variables.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// The same with a user of the machine.
+    #[must_use]
+    pub fn user(mut self, name: &str, home: &str) -> Self {
+        self.users.insert(name.to_owned(), home.to_owned());
+        self
+    }
+
+    /// The same on a volume that takes `A` and `a` for the same name.
+    #[must_use]
+    pub fn folding_case(mut self) -> Self {
+        self.folds_case = true;
+        self
+    }
+
+    fn put(&mut self, path: &str, node: Node) {
+        let mut above = path;
+        while let Some((parent, _)) = above.rsplit_once('/').filter(|(parent, _)| !parent.is_empty()) {
+            self.nodes.entry(parent.to_owned()).or_insert(Node::Directory);
+            above = parent;
+        }
+        self.nodes.insert(path.to_owned(), node);
+    }
+
+    fn node(&self, path: &str) -> Option<&Node> {
+        if self.folds_case {
+            return self
+                .nodes
+                .iter()
+                .find(|(known, _)| known.eq_ignore_ascii_case(path))
+                .map(|(_, node)| node);
+        }
+        self.nodes.get(path)
+    }
+}
+
+impl Observer for FakeObserver {
+    fn look(&self, path: &str) -> Seen {
+        match self.node(path) {
+            Some(Node::File(text)) => Seen::File { empty: text.is_empty() },
+            Some(Node::Directory) => Seen::Directory,
+            Some(Node::Link(_)) => Seen::Link,
+            Some(Node::Special) => Seen::Special,
+            None if path == "/" => Seen::Directory,
+            None => Seen::Missing,
+        }
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        match self.node(path) {
+            Some(Node::Link(target)) => Some(target.clone()),
+            _ => None,
+        }
+    }
+
+    fn names(&self, directory: &str, limit: usize) -> Option<Names> {
+        if self.look(directory) != Seen::Directory {
+            return None;
+        }
+        let prefix = format!("{}/", directory.trim_end_matches('/'));
+        let all = self
+            .nodes
+            .keys()
+            .filter_map(|path| path.strip_prefix(&prefix))
+            .filter(|name| !name.contains('/'));
+        let mut names: Vec<String> = all.take(limit.saturating_add(1)).map(str::to_owned).collect();
+        let cut = names.len() > limit;
+        names.truncate(limit);
+        Some(Names { names, cut })
+    }
+
+    fn text(&self, path: &str, limit: usize) -> Option<String> {
+        match self.node(path) {
+            Some(Node::File(text)) if text.len() <= limit => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+
+    fn home_of(&self, user: &str) -> Option<String> {
+        self.users.get(user).cloned()
+    }
+
+    fn folds_case(&self, _path: &str) -> bool {
+        self.folds_case
+    }
+}

@@ -1,0 +1,69 @@
+use std::io::Read;
+
+use super::{Names, Observer, Seen};
+
+/// The machine that Lictor runs on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RealObserver;
+
+impl Observer for RealObserver {
+    fn look(&self, path: &str) -> Seen {
+        match std::fs::symlink_metadata(path) {
+            Ok(found) if found.is_symlink() => Seen::Link,
+            Ok(found) if found.is_dir() => Seen::Directory,
+            Ok(found) if found.is_file() => Seen::File { empty: found.len() == 0 },
+            Ok(_) => Seen::Special,
+            Err(error) => match error.kind() {
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Seen::Missing,
+                _ => Seen::Unknown,
+            },
+        }
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        std::fs::read_link(path).ok()?.into_os_string().into_string().ok()
+    }
+
+    fn names(&self, directory: &str, limit: usize) -> Option<Names> {
+        let mut found = Names::default();
+        for entry in std::fs::read_dir(directory).ok()? {
+            if found.names.len() >= limit {
+                found.cut = true;
+                break;
+            }
+            match entry.ok().and_then(|entry| entry.file_name().into_string().ok()) {
+                Some(name) => found.names.push(name),
+                None => found.cut = true,
+            }
+        }
+        found.names.sort_unstable();
+        Some(found)
+    }
+
+    fn text(&self, path: &str, limit: usize) -> Option<String> {
+        // A fifo or device must not be opened: it could hang the hook.
+        let meta = std::fs::metadata(path).ok()?;
+        if !meta.is_file() || meta.len() > limit as u64 {
+            return None;
+        }
+        let mut text = String::new();
+        std::fs::File::open(path).ok()?.take(limit as u64).read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn home_of(&self, user: &str) -> Option<String> {
+        let users = self.text("/etc/passwd", 1 << 20)?;
+        users.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            (fields.next() == Some(user)).then(|| fields.nth(4).map(str::to_owned)).flatten()
+        })
+    }
+
+    fn folds_case(&self, _path: &str) -> bool {
+        cfg!(any(target_os = "macos", target_os = "windows"))
+    }
+}

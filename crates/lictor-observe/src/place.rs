@@ -1,0 +1,308 @@
+//! From a word to a place: where it points, through links, and what is there.
+
+mod glob;
+
+use lictor_core::facts::{Access, Existence, Place, Zone};
+use lictor_shell::{Arg, Cwd, Known, Operand};
+
+use crate::observer::{Observer, Seen};
+use crate::own;
+use crate::project::Project;
+use crate::zone::zone_of;
+
+pub(crate) use glob::remarkable;
+
+/// How many links are followed before a path counts as a loop.
+const MAX_LINKS: usize = 40;
+
+/// The path made absolute from `base`, with `.`, `..` and doubled slashes removed, without looking.
+pub(crate) fn tidy(base: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    let base = if path.starts_with('/') { "" } else { base };
+    for part in base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    let mut out = String::with_capacity(base.len() + path.len() + 1);
+    for part in parts {
+        out.push('/');
+        out.push_str(part);
+    }
+    if out.is_empty() { "/".to_owned() } else { out }
+}
+
+/// The path with every link followed. What does not exist is kept as it is below its nearest existing parent.
+pub(crate) fn follow(path: &str, observer: &dyn Observer) -> String {
+    let mut pending: Vec<String> =
+        path.split('/').rev().filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    let mut real = String::new();
+    let mut links = 0;
+    let mut exists = true;
+    while let Some(part) = pending.pop() {
+        match part.as_str() {
+            "" | "." => continue,
+            ".." => {
+                real.truncate(real.rfind('/').unwrap_or(0));
+                continue;
+            }
+            _ => {}
+        }
+        let length = real.len();
+        real.push('/');
+        real.push_str(&part);
+        if !exists {
+            continue;
+        }
+        match observer.look(&real) {
+            Seen::Missing => exists = false,
+            Seen::Link => {
+                links += 1;
+                let Some(target) = observer.link(&real).filter(|_| links <= MAX_LINKS) else { return real };
+                real.truncate(if target.starts_with('/') { 0 } else { length });
+                pending.extend(target.split('/').rev().map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+    if real.is_empty() { "/".to_owned() } else { real }
+}
+
+/// Looks at operands on behalf of one action.
+pub(crate) struct Looker<'a> {
+    pub(crate) project: &'a Project,
+    pub(crate) observer: &'a dyn Observer,
+    /// Directory of the action.
+    pub(crate) cwd: &'a str,
+}
+
+impl Looker<'_> {
+    /// The place of an operand of a shell command.
+    pub(crate) fn operand(&self, operand: &Operand, access: Access, recursive: bool) -> Place {
+        let base = match &operand.cwd {
+            Cwd::Start => Some(self.cwd.to_owned()),
+            Cwd::Known(dir) => Some(tidy(self.cwd, &self.untilde(dir))),
+            Cwd::Unknown => None,
+        };
+        let Arg { value, text, glob, .. } = &operand.arg;
+
+        match value {
+            Known::Text(path) => self.at(base.as_deref(), path, text, *glob, access, recursive),
+            Known::Partly { prefix, suffix } => {
+                self.partly(base.as_deref(), prefix, suffix, text, access, recursive)
+            }
+            Known::Nothing => unknown(text),
+        }
+    }
+
+    /// The place of a path that a tool was given.
+    pub(crate) fn path(&self, path: &str, access: Access, recursive: bool) -> Place {
+        self.at(Some(self.cwd), path, path, false, access, recursive)
+    }
+
+    fn at(
+        &self,
+        base: Option<&str>,
+        path: &str,
+        text: &str,
+        glob: bool,
+        access: Access,
+        recursive: bool,
+    ) -> Place {
+        if path.is_empty() || path.contains('\0') || path.starts_with("\\\\") {
+            return Place { malformed: true, ..unknown(text) };
+        }
+        let path = self.untilde(path);
+        let base = match base {
+            Some(base) => base,
+            None if path.starts_with('/') => "/",
+            None => return Place { secret: self.names_secret(&path), ..unknown(text) },
+        };
+        if glob {
+            return self.glob(base, &path, text, access, recursive);
+        }
+        let trailing = path.ends_with('/') || path.ends_with("/.");
+        let written = tidy(base, &path);
+        // The system resolves `link/..` through the link; the lexical path and the real one may differ.
+        let joined = if path.starts_with('/') { path.clone() } else { format!("{base}/{path}") };
+        let acts_on_link = matches!(access, Access::Delete | Access::MoveAway) && !trailing;
+        let real = match joined.rsplit_once('/') {
+            Some((parent, name)) if acts_on_link && !matches!(name, "" | "." | "..") => {
+                tidy(&follow(parent, self.observer), name)
+            }
+            _ => follow(&joined, self.observer),
+        };
+        let existence = self.existence(if acts_on_link { &written } else { &real });
+        self.finish(text, written, real, existence, false, access, recursive)
+    }
+
+    /// A word of which only the ends are known.
+    fn partly(
+        &self,
+        base: Option<&str>,
+        prefix: &str,
+        suffix: &str,
+        text: &str,
+        access: Access,
+        recursive: bool,
+    ) -> Place {
+        let prefix = self.untilde(prefix);
+        let climbs = suffix.split('/').any(|part| part == "..");
+        let (Some((fixed, _)), false) = (prefix.rsplit_once('/'), climbs) else {
+            return self.partly_name(base, &prefix, suffix, text, climbs);
+        };
+        let fixed = if fixed.is_empty() { "/" } else { fixed };
+        let Some(base) = base.or_else(|| fixed.starts_with('/').then_some("/")) else { return unknown(text) };
+        // Stands for some entry below the fixed part: judged like one.
+        let written = tidy(base, fixed);
+        let real = follow(&written, self.observer);
+        let guess = format!("{}/{}x{suffix}", written.trim_end_matches('/'), last_part(&prefix));
+        let mut place =
+            self.finish(text, written.clone(), real.clone(), Existence::Unknown, true, access, recursive);
+        place.zone = zone_of(&child(&written), self.project);
+        place.real_zone = zone_of(&child(&real), self.project);
+        place.secret |= self.names_secret(&guess);
+        place.own |= own::is_own(&guess, false, self.project, self.observer);
+        place
+    }
+
+    /// A word whose directory is not known, or whose known start is part of a name.
+    fn partly_name(&self, base: Option<&str>, prefix: &str, suffix: &str, text: &str, climbs: bool) -> Place {
+        let secret = self.names_secret(&format!("{prefix}x{suffix}"));
+        match base {
+            // `build-$x` in a known directory: some entry of that directory.
+            Some(base) if !prefix.is_empty() && !climbs && !prefix.starts_with(['~', '-']) => {
+                let zone = zone_of(&child(base), self.project);
+                Place {
+                    path: base.to_owned(),
+                    zone,
+                    real_zone: zone,
+                    glob: true,
+                    in_project: self.project.relative(base).map(str::to_owned),
+                    secret,
+                    ..unknown(text)
+                }
+            }
+            _ => Place { secret, ..unknown(text) },
+        }
+    }
+
+    fn glob(&self, base: &str, path: &str, text: &str, access: Access, recursive: bool) -> Place {
+        let shape = glob::shape(path);
+        let written = tidy(base, shape.fixed);
+        let real = follow(&written, self.observer);
+        let existence = self.existence(&real);
+        let mut place = self.finish(text, written.clone(), real.clone(), existence, true, access, recursive);
+        if shape.climbs {
+            place.zone = Zone::Unknown;
+            place.real_zone = Zone::Unknown;
+        } else if !shape.everything {
+            place.zone = zone_of(&child(&written), self.project);
+            place.real_zone = zone_of(&child(&real), self.project);
+        }
+        let pattern = format!("{}/{}", written.trim_end_matches('/'), shape.pattern);
+        place.secret = self.names_secret(&pattern.replace(['*', '?'], ""));
+        place.own = own::is_own(&pattern, false, self.project, self.observer);
+        place
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one place, used three times here")]
+    fn finish(
+        &self,
+        text: &str,
+        path: String,
+        real: String,
+        existence: Existence,
+        glob: bool,
+        access: Access,
+        recursive: bool,
+    ) -> Place {
+        let tree = recursive && !access.is_read_only() || access == Access::MoveAway;
+        let is_own = |path: &str| own::is_own(path, tree, self.project, self.observer);
+        let zone = zone_of(&path, self.project);
+        let differs = real != path;
+        Place {
+            text: text.to_owned(),
+            zone,
+            real_zone: if differs { zone_of(&real, self.project) } else { zone },
+            existence,
+            glob,
+            in_project: self.project.relative(&path).map(str::to_owned),
+            own: !access.is_read_only() && (is_own(&path) || differs && is_own(&real)),
+            secret: self.names_secret(&path) || differs && self.names_secret(&real),
+            malformed: false,
+            real: differs.then_some(real),
+            path,
+        }
+    }
+
+    fn existence(&self, path: &str) -> Existence {
+        match self.observer.look(path) {
+            Seen::File { empty: true } => Existence::EmptyFile,
+            Seen::File { empty: false } => Existence::File,
+            Seen::Directory => Existence::Directory,
+            Seen::Special => Existence::Special,
+            Seen::Missing => Existence::Missing,
+            // A link that is acted on itself, or one that leads nowhere.
+            Seen::Link => Existence::File,
+            Seen::Unknown => Existence::Unknown,
+        }
+    }
+
+    fn names_secret(&self, path: &str) -> bool {
+        if self.observer.folds_case(path) {
+            return crate::reader::is_secret_path(&path.to_lowercase());
+        }
+        crate::reader::is_secret_path(path)
+    }
+
+    /// `~` and `~user` resolved. Homes of people this machine does not know are taken to lie beside ours.
+    pub(crate) fn untilde(&self, path: &str) -> String {
+        let Some(rest) = path.strip_prefix('~') else { return path.to_owned() };
+        let (user, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let home = match user {
+            "" => self.project.home.clone(),
+            "+" => self.cwd.to_owned(),
+            user if user.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') => {
+                self.observer.home_of(user).unwrap_or_else(|| {
+                    let homes = self.project.home.rsplit_once('/').map_or("/home", |(homes, _)| homes);
+                    format!("{homes}/{user}")
+                })
+            }
+            _ => return path.to_owned(),
+        };
+        format!("{home}{below}")
+    }
+}
+
+fn child(directory: &str) -> String {
+    format!("{}/x", directory.trim_end_matches('/'))
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// A place of which nothing is known but the words.
+fn unknown(text: &str) -> Place {
+    Place {
+        text: text.to_owned(),
+        path: String::new(),
+        real: None,
+        zone: Zone::Unknown,
+        real_zone: Zone::Unknown,
+        existence: Existence::Unknown,
+        glob: false,
+        in_project: None,
+        own: false,
+        secret: false,
+        malformed: false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

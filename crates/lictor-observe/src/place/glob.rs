@@ -1,0 +1,121 @@
+//! Globs: the part that is fixed, how much the rest stands for, and what it matches that matters.
+
+use lictor_core::facts::{Access, Place};
+
+use super::Looker;
+use crate::observer::Seen;
+
+/// How many entries are looked at for one operand.
+const MAX_ENTRIES: usize = 4096;
+/// How deep a tree is searched.
+const MAX_DEPTH: usize = 6;
+/// How many matches are reported for one operand.
+const MAX_MATCHES: usize = 64;
+
+/// A glob, taken apart.
+pub(super) struct Shape<'a> {
+    /// The directory in front of the first part with a wildcard.
+    pub(super) fixed: &'a str,
+    /// The rest.
+    pub(super) pattern: &'a str,
+    /// Matches every (visible or hidden) entry of the fixed directory.
+    pub(super) everything: bool,
+    /// `..` after a wildcard: may lead anywhere.
+    pub(super) climbs: bool,
+}
+
+pub(super) fn shape(path: &str) -> Shape<'_> {
+    let wild = path.find(['*', '?', '[', '{']).unwrap_or(path.len());
+    let (head, _) = path.split_at(wild);
+    let cut = head.rfind('/').map_or(0, |slash| slash + 1);
+    let (fixed, pattern) = path.split_at(cut);
+    Shape {
+        fixed: if fixed.is_empty() { "." } else { fixed },
+        pattern,
+        everything: is_everything(pattern),
+        climbs: pattern.split('/').any(|part| part == ".."),
+    }
+}
+
+/// Whether the pattern takes in all that a directory holds: `*`, `.*`, `**`, `**/*`, `?*`, `.[!.]*`, `{*,.*}`.
+fn is_everything(pattern: &str) -> bool {
+    pattern.trim_matches('/').split('/').all(|part| {
+        let mut in_class = false;
+        let mut star = false;
+        let plain = part.chars().all(|char| {
+            match char {
+                '[' => in_class = true,
+                ']' => in_class = false,
+                '*' => star = true,
+                '.' | '?' | '{' | '}' | ',' => {}
+                _ => return in_class,
+            }
+            true
+        });
+        plain && star
+    })
+}
+
+/// What a glob, or a tree that is changed, holds that deserves its own judgement: links, secrets, Lictor's own files,
+/// files that policy watches. `true` as well when there was more than Lictor is willing to look at.
+pub(crate) fn remarkable(
+    looker: &Looker<'_>,
+    place: &Place,
+    access: Access,
+    recursive: bool,
+) -> (Vec<Place>, bool) {
+    let tree = recursive && !access.is_read_only() && !looker.project.watched.is_empty();
+    if place.path.is_empty() || access == Access::List || !(place.glob || tree) {
+        return (Vec::new(), false);
+    }
+    let pattern =
+        place.glob.then(|| shape(&place.text).pattern.to_owned()).filter(|pattern| !pattern.is_empty());
+    let mut search = Search { looker, access, recursive, found: Vec::new(), seen: 0, cut: false };
+    search.below(&place.path, "", pattern.as_deref(), tree, 0);
+    (search.found, search.cut)
+}
+
+struct Search<'a> {
+    looker: &'a Looker<'a>,
+    access: Access,
+    recursive: bool,
+    found: Vec<Place>,
+    seen: usize,
+    cut: bool,
+}
+
+impl Search<'_> {
+    fn below(&mut self, directory: &str, relative: &str, pattern: Option<&str>, tree: bool, depth: usize) {
+        let Some(listing) = self.looker.observer.names(directory, MAX_ENTRIES.saturating_sub(self.seen))
+        else {
+            return;
+        };
+        self.seen += listing.names.len();
+        self.cut |= listing.cut && tree;
+        let deep = tree || pattern.is_some_and(|pattern| pattern.trim_matches('/').contains('/'));
+        for name in listing.names {
+            let path = format!("{}/{name}", directory.trim_end_matches('/'));
+            let relative = if relative.is_empty() { name } else { format!("{relative}/{name}") };
+            let matches =
+                pattern.is_none_or(|pattern| fast_glob::glob_match(pattern.trim_end_matches('/'), &relative));
+            if matches && self.found.len() < MAX_MATCHES && self.is_remarkable(&path) {
+                self.found.push(self.looker.path(&path, self.access, self.recursive));
+            }
+            if deep && depth < MAX_DEPTH && self.looker.observer.look(&path) == Seen::Directory {
+                self.below(&path, &relative, pattern, tree, depth + 1);
+            }
+        }
+    }
+
+    fn is_remarkable(&self, path: &str) -> bool {
+        let Looker { project, observer, .. } = self.looker;
+        let watched = || {
+            let relative = project.relative(path).unwrap_or(path);
+            project.watched.iter().any(|glob| fast_glob::glob_match(glob.as_str(), relative) || glob == path)
+        };
+        self.looker.names_secret(path)
+            || watched()
+            || !self.access.is_read_only() && crate::own::is_own(path, false, project, *observer)
+            || !matches!(self.access, Access::Delete | Access::MoveAway) && observer.look(path) == Seen::Link
+    }
+}

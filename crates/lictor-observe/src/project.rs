@@ -1,0 +1,104 @@
+//! What Lictor knows about the project and the person before it looks at an action.
+
+use crate::git;
+use crate::observer::{Observer, Seen};
+use crate::place::{follow, tidy};
+
+/// The project that an action is judged for. Paths are absolute, without `.` and `..`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// Its root: the work tree that holds the policy. Empty when there is no project.
+    pub root: String,
+    /// The same with links followed.
+    pub real_root: String,
+    /// Git directories: the repository's own and, for a linked worktree, the common one.
+    pub git_dirs: Vec<String>,
+    /// Where the repository's hooks are when `core.hooksPath` says so.
+    pub hooks_path: Option<String>,
+    /// The person's home directory.
+    pub home: String,
+    /// Directories for temporary files.
+    pub temp: Vec<String>,
+    /// Files and directories that Lictor itself lives by, beyond the built-in table: the state directory, the policy
+    /// files in force, programs that policy runs, the `lictor` binary.
+    pub own: Vec<String>,
+    /// Globs of files that policy treats specially (red lines). A glob or tree operand is looked into for these.
+    pub watched: Vec<String>,
+}
+
+impl Project {
+    /// The project around a directory: the nearest directory above it that holds `.git`, or the directory itself.
+    #[must_use]
+    pub fn discover(cwd: &str, observer: &dyn Observer) -> Self {
+        let start = tidy("/", cwd);
+        let mut root = start.clone();
+        let mut at = start.as_str();
+        loop {
+            let dot_git = format!("{}/.git", at.trim_end_matches('/'));
+            if observer.look(&dot_git) != Seen::Missing {
+                root = at.to_owned();
+                break;
+            }
+            match at.rsplit_once('/') {
+                Some((parent, _)) if !parent.is_empty() => at = parent,
+                _ => break,
+            }
+        }
+        Self::at(&root, observer)
+    }
+
+    /// The project with that root.
+    #[must_use]
+    pub fn at(root: &str, observer: &dyn Observer) -> Self {
+        let home = observer.variable("HOME").map(|home| tidy("/", &home)).unwrap_or_default();
+        let root = tidy("/", root);
+        let mut project = Self {
+            real_root: follow(&root, observer),
+            root,
+            git_dirs: Vec::new(),
+            hooks_path: None,
+            home,
+            temp: temp_dirs(observer),
+            own: Vec::new(),
+            watched: Vec::new(),
+        };
+        // A home directory or `/` that happens to be under version control is not a project: everything below it
+        // would count as the agent's to delete.
+        if project.root == "/" || crate::zone::is_at_or_below(&project.home, &project.root) {
+            project.root.clear();
+            project.real_root.clear();
+            return project;
+        }
+        project.git_dirs = git::directories(&project.root, observer);
+        project.hooks_path = git::hooks_path(&project, observer);
+        project
+    }
+
+    /// The roots that paths are compared with.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &str> {
+        let real = (self.real_root != self.root).then_some(self.real_root.as_str());
+        std::iter::once(self.root.as_str()).chain(real).filter(|root| !root.is_empty())
+    }
+
+    pub(crate) fn is_git_dir(&self, path: &str) -> bool {
+        self.git_dirs.iter().any(|dir| crate::zone::is_at_or_below(path, dir))
+    }
+
+    /// The path relative to the root, when it lies inside.
+    pub(crate) fn relative<'a>(&self, path: &'a str) -> Option<&'a str> {
+        self.roots().find_map(|root| path.strip_prefix(root)?.strip_prefix('/'))
+    }
+}
+
+fn temp_dirs(observer: &dyn Observer) -> Vec<String> {
+    let mut temp: Vec<String> =
+        ["/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm"].map(str::to_owned).into();
+    // Only where the name itself says that it is for temporary files: a TMPDIR that points home protects home.
+    if let Some(named) = observer.variable("TMPDIR").map(|dir| tidy("/", &dir)) {
+        let mac = named.starts_with("/var/folders/") || named.starts_with("/private/var/folders/");
+        if mac && named.ends_with("/T") {
+            temp.push(named);
+        }
+    }
+    temp
+}

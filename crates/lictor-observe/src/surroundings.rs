@@ -1,0 +1,36 @@
+//! What the shell reader may ask, answered by an observer.
+
+use lictor_shell::Surroundings;
+
+use crate::git;
+use crate::place::{Looker, tidy};
+
+/// Variables that the agent's shell shares with Lictor's process. Everything else may differ there.
+const RELIED_ON: [&str; 5] = ["USER", "LOGNAME", "SHELL", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+/// The most of a script that is read.
+const SCRIPT_LIMIT: usize = 128 * 1024;
+
+impl Surroundings for Looker<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        match name {
+            "HOME" => Some(self.project.home.clone()).filter(|home| !home.is_empty()),
+            "PWD" => Some(self.cwd.to_owned()).filter(|cwd| !cwd.is_empty()),
+            // Unset means the system's own.
+            "TMPDIR" => Some(self.observer.variable(name).unwrap_or_else(|| "/tmp".to_owned())),
+            name if RELIED_ON.contains(&name) => self.observer.variable(name),
+            _ => None,
+        }
+    }
+
+    fn home_of(&self, user: &str) -> Option<String> {
+        self.observer.home_of(user)
+    }
+
+    fn git_alias(&self, name: &str) -> Option<String> {
+        git::value("alias", name, self.project, self.observer)
+    }
+
+    fn script(&self, path: &str) -> Option<String> {
+        self.observer.text(&tidy(self.cwd, &self.untilde(path)), SCRIPT_LIMIT)
+    }
+}
