@@ -80,6 +80,11 @@ impl Slot {
     }
 }
 
+/// Every event of an agent's contract, as if a person sat in front of it.
+pub fn slots(agent: Agent) -> impl Iterator<Item = Slot> {
+    agent.contract().events.iter().map(move |row| Slot { agent, through: agent, row, person: true })
+}
+
 /// What Lictor answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
@@ -124,8 +129,10 @@ pub struct Rendered {
     pub exit: u8,
 }
 
-/// The longest text that is sent to an agent. Claude Code moves longer ones to a file.
-const MAX_TEXT: usize = 8_000;
+/// The longest remark that is sent to an agent: Claude Code moves more than ten thousand characters to a file.
+const MAX_TEXT: usize = 9_000;
+/// The longest reason, and the longest fix.
+const MAX_PART: usize = 4_000;
 
 /// The answer in the form that the agent cannot ignore.
 #[must_use]
@@ -140,7 +147,7 @@ pub fn render(slot: &Slot, reply: &Reply) -> Rendered {
 }
 
 fn tell(slot: &Slot, text: &str) -> Rendered {
-    let text = clean(text);
+    let text = clean(text, MAX_TEXT);
     if text.is_empty() {
         return Rendered::default();
     }
@@ -155,7 +162,7 @@ fn tell(slot: &Slot, text: &str) -> Rendered {
 }
 
 fn ask(slot: &Slot, question: &Ask) -> Rendered {
-    let text = clean(&question.messages.join("\n"));
+    let text = clean(&question.messages.join("\n"), MAX_TEXT);
     let text = if text.is_empty() { question.otherwise.text(slot.moment()) } else { text };
     match slot.ask_form() {
         AskForm::Impossible => block(slot, &question.otherwise),
@@ -204,29 +211,29 @@ impl Block {
             _ => "Blocked by Lictor",
         };
         let mut text = format!("{opening}: {}", or(&self.reason, "no reason was given"));
-        let fix = clean(&self.fix);
+        let fix = clean(&self.fix, MAX_PART);
         if !fix.is_empty() {
             text.push_str("\nHow to go on: ");
             text.push_str(&fix);
         }
         if let Some(id) = &self.id {
             text.push_str("\nMore: lictor explain ");
-            text.push_str(&clean(id));
+            text.push_str(&clean(id, MAX_PART));
         }
         text
     }
 }
 
 fn or(text: &str, otherwise: &str) -> String {
-    let text = clean(text);
+    let text = clean(text, MAX_PART);
     if text.is_empty() { otherwise.to_owned() } else { text }
 }
 
 /// Bounded, without white space at the ends and without control characters: it is shown in terminals.
-fn clean(text: &str) -> String {
+fn clean(text: &str, longest: usize) -> String {
     text.trim()
         .chars()
-        .take(MAX_TEXT)
+        .take(longest)
         .map(|c| if c.is_control() && c != '\n' && c != '\t' { ' ' } else { c })
         .collect()
 }

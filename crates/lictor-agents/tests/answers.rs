@@ -1,0 +1,189 @@
+//! Every agent × event × reply, rendered and checked against what the agent accepts (`schemas/`).
+
+#![expect(clippy::unwrap_used, reason = "a broken fixture should stop the test")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lictor_agents::{Agent, Ask, Block, HookEnv, Rendered, Reply, Slot, parse, render, slots};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Accepts {
+    block: Option<Value>,
+    ask: Option<Value>,
+    tell: Option<Value>,
+    #[serde(default)]
+    samples: BTreeMap<String, Vec<String>>,
+}
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
+}
+
+fn schema(agent: Agent) -> BTreeMap<String, Accepts> {
+    serde_saphyr::from_str(&fs::read_to_string(here(&format!("schemas/{agent}.yaml"))).unwrap()).unwrap()
+}
+
+/// Whether an answer is what the schema describes; see `schemas/README.md`.
+fn accepts(schema: &Value, answer: &Value) -> bool {
+    match (schema, answer) {
+        (Value::Object(keys), Value::Object(fields)) => {
+            let known = |name: &str| keys.contains_key(name) || keys.contains_key(&format!("{name}?"));
+            fields.keys().all(|name| known(name))
+                && keys.iter().all(|(key, inner)| match key.strip_suffix('?') {
+                    Some(name) => fields.get(name).is_none_or(|field| accepts(inner, field)),
+                    None => fields.get(key).is_some_and(|field| accepts(inner, field)),
+                })
+        }
+        (Value::Array(inner), Value::Array(items)) => match (inner.as_slice(), items.as_slice()) {
+            ([inner], [item]) => accepts(inner, item),
+            _ => false,
+        },
+        (Value::String(word), Value::String(text)) => match word.strip_prefix('=') {
+            Some(word) => word == text,
+            None => word == "text" && !text.trim().is_empty(),
+        },
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        _ => false,
+    }
+}
+
+fn valid(schema: &Value, answer: &Rendered) -> bool {
+    if schema == "exit2" {
+        return answer.exit == 2 && answer.stdout.is_empty() && !answer.stderr.trim().is_empty();
+    }
+    let Ok(value) = serde_json::from_str::<Value>(&answer.stdout) else { return false };
+    answer.exit == 0 && answer.stderr.is_empty() && accepts(schema, &value)
+}
+
+fn block(reason: &str) -> Block {
+    Block { reason: reason.into(), fix: "open a pull request".into(), id: Some("0f3a".into()) }
+}
+
+fn ask() -> Reply {
+    Reply::Ask(Ask {
+        messages: vec!["is this meant?".into()],
+        otherwise: block("nobody can be asked; approval 77"),
+    })
+}
+
+fn every_slot() -> impl Iterator<Item = (Agent, Slot)> {
+    Agent::ALL.into_iter().flat_map(|agent| slots(agent).map(move |slot| (agent, slot)))
+}
+
+#[test]
+fn the_tables_and_the_schemas_name_the_same_events() {
+    for agent in Agent::ALL {
+        let ours: BTreeSet<String> = slots(agent).map(|slot| slot.event_name().to_owned()).collect();
+        let theirs: BTreeSet<String> = schema(agent).into_keys().collect();
+        assert_eq!(ours, theirs, "{agent}");
+    }
+}
+
+#[test]
+fn every_answer_is_one_that_the_agent_accepts() {
+    for (agent, slot) in every_slot() {
+        let schemas = schema(agent);
+        let accepted = &schemas[slot.event_name()];
+        let check = |what: &str, reply: &Reply, schema: Option<&Value>| {
+            let answer = render(&slot, reply);
+            let fits = schema.map_or(answer == Rendered::default(), |schema| valid(schema, &answer));
+            assert!(fits, "{agent} {} {what}: {answer:?}", slot.event_name());
+        };
+        check("silence", &Reply::Silence, None);
+        check("tell", &Reply::Tell("mind the gap".into()), accepted.tell.as_ref());
+        // What cannot be stopped any more is at least said.
+        let no = accepted.block.as_ref().or(accepted.tell.as_ref());
+        check("block", &Reply::Block(block("rewrites history")), no);
+        check("ask", &ask(), accepted.ask.as_ref().or(no));
+        check("tell nothing", &Reply::Tell(" \n".into()), None);
+        assert_eq!(slot.can_block(), accepted.block.is_some());
+        assert_eq!(slot.can_tell(), accepted.tell.is_some());
+        assert_eq!(slot.can_ask(), accepted.ask.is_some());
+    }
+}
+
+#[test]
+fn recorded_answers_fit_the_schemas() {
+    let mut seen = 0;
+    for agent in Agent::ALL {
+        for (event, accepted) in schema(agent) {
+            for (what, names) in &accepted.samples {
+                let schema = match what.as_str() {
+                    "block" => &accepted.block,
+                    "ask" => &accepted.ask,
+                    _ => &accepted.tell,
+                };
+                for name in names {
+                    let path = here(&format!("payloads/{agent}/responses/{name}.json"));
+                    let sample: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+                    assert!(accepts(schema.as_ref().unwrap(), &sample), "{agent} {event} {name}");
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen >= 30, "{seen}");
+}
+
+#[test]
+fn a_block_says_why_how_to_go_on_and_where_to_look() {
+    for (agent, slot) in every_slot().filter(|(_, slot)| slot.can_block()) {
+        let answer = render(&slot, &Reply::Block(block("rewrites history")));
+        let said = format!("{}{}", answer.stdout, answer.stderr);
+        for part in ["rewrites history", "open a pull request", "lictor explain 0f3a"] {
+            assert!(said.contains(part), "{agent} {}: {said}", slot.event_name());
+        }
+    }
+}
+
+#[test]
+fn a_block_is_never_blank_and_never_endless() {
+    let empty = Block { reason: " ".into(), fix: String::new(), id: None };
+    let huge = Block { reason: "x\u{1b}[31m\0".repeat(100_000), fix: "y".repeat(100_000), id: None };
+    for (agent, slot) in every_slot().filter(|(_, slot)| slot.can_block()) {
+        let accepted = schema(agent).remove(slot.event_name()).unwrap().block.unwrap();
+        for refusal in [&empty, &huge] {
+            let answer = render(&slot, &Reply::Block(refusal.clone()));
+            assert!(valid(&accepted, &answer), "{agent} {}: {answer:?}", slot.event_name());
+            assert!(answer.stdout.len() + answer.stderr.len() < 64_000);
+            assert!(!answer.stderr.contains(['\u{1b}', '\0']));
+        }
+    }
+}
+
+#[test]
+fn nobody_is_asked_where_nobody_is_there() {
+    let event = |mode: &str| {
+        format!(
+            r#"{{"session_id":"s","cwd":"/w","permission_mode":"{mode}","hook_event_name":"PreToolUse",
+               "tool_name":"Bash","tool_input":{{"command":"ls"}}}}"#
+        )
+    };
+    let attended = HookEnv::new("/w", |_| None);
+    let headless =
+        HookEnv::new("/w", |name| (name == "CLAUDE_CODE_ENTRYPOINT").then(|| "sdk-cli".to_owned()));
+    let in_ci = HookEnv::new("/w", |name| (name == "CI").then(|| "true".to_owned()));
+    let rows = [
+        ("default", &attended, true),
+        ("plan", &attended, true),
+        ("acceptEdits", &attended, true),
+        ("auto", &attended, false),
+        ("dontAsk", &attended, false),
+        ("bypassPermissions", &attended, false),
+        ("brandNewMode", &attended, false),
+        ("default", &headless, false),
+        ("default", &in_ci, false),
+    ];
+    for (mode, env, asked) in rows {
+        let event = parse(Agent::ClaudeCode, None, event(mode).as_bytes(), env).unwrap();
+        assert_eq!(event.slot.can_ask(), asked, "{mode}");
+        let answer = render(&event.slot, &ask());
+        assert_eq!(answer.stdout.contains(r#""permissionDecision":"ask""#), asked, "{mode}");
+        assert_eq!(answer.stderr.contains("approval 77") && answer.exit == 2, !asked, "{mode}");
+    }
+}
