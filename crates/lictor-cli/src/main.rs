@@ -1,6 +1,24 @@
 //! The `lictor` command. `lictor hook` is the hot path and is recognised before anything else is set up.
 
+mod cli;
+mod commands;
 mod exit;
+mod hook;
+mod output;
 mod place;
+mod policy;
+mod runtime;
+mod when;
 
-fn main() {}
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    match args.split_first() {
+        Some((first, rest)) if first == "hook" && !rest.iter().any(|arg| arg == "--help" || arg == "-h") => {
+            ExitCode::from(hook::main(rest))
+        }
+        _ => cli::main(&args),
+    }
+}

@@ -1,0 +1,94 @@
+//! The command line, except for `lictor hook`.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{audit, eval, explain, session};
+use crate::exit::{self, Exit};
+use crate::output::{self, Style};
+
+/// A governance runtime for AI agents: every action passes through a policy graph.
+#[derive(Debug, Parser)]
+#[command(name = "lictor", version, disable_help_subcommand = true, arg_required_else_help = true)]
+#[command(after_help = "`lictor help <command>` says more; `lictor help exit-codes` lists the exit codes.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Answer an agent's hook event on standard input (installed by `init`).
+    Hook {
+        /// The agent: claude-code, codex, gemini-cli, cursor, copilot-cli, vscode, opencode, antigravity, factory, windsurf.
+        agent: String,
+        /// The event, for agents that do not name it themselves.
+        event: Option<String>,
+    },
+    /// Judge one action, or a file of them.
+    Eval(eval::EvalArgs),
+    /// Show how a decision came about.
+    Explain(explain::ExplainArgs),
+    /// Show sessions.
+    Session(session::SessionArgs),
+    /// Read and check the log.
+    Audit(audit::AuditArgs),
+    /// Explain a command or a topic (`exit-codes`).
+    Help {
+        /// The command or topic.
+        topic: Option<String>,
+    },
+}
+
+/// Reads the arguments, runs the command, says how to end.
+pub fn main(args: &[OsString]) -> ExitCode {
+    let with_name = std::iter::once(OsString::from("lictor")).chain(args.iter().cloned());
+    let cli = match Cli::try_parse_from(with_name) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let usage = error.use_stderr();
+            // Nobody is left to tell when the stream is closed.
+            let _ = error.print();
+            return ExitCode::from(if usage { Exit::Usage } else { Exit::Ok }.code());
+        }
+    };
+    match run(&cli.command) {
+        Ok(exit) => ExitCode::from(exit.code()),
+        Err(error) => {
+            eprintln!("{}: {error:#}", Style::stderr().red("error"));
+            ExitCode::from(Exit::Internal.code())
+        }
+    }
+}
+
+fn run(command: &Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Hook { agent, event } => {
+            let args: Vec<OsString> =
+                std::iter::once(agent).chain(event).map(|word| OsString::from(word.as_str())).collect();
+            std::process::exit(i32::from(crate::hook::main(&args)));
+        }
+        Command::Eval(args) => eval::run(args),
+        Command::Explain(args) => explain::run(args),
+        Command::Session(args) => session::run(args),
+        Command::Audit(args) => audit::run(args),
+        Command::Help { topic } => help(topic.as_deref()),
+    }
+}
+
+fn help(topic: Option<&str>) -> anyhow::Result<Exit> {
+    use clap::CommandFactory as _;
+    let mut cli = Cli::command();
+    let text = match topic {
+        Some("exit-codes") => exit::HELP.to_owned(),
+        None => cli.render_long_help().to_string(),
+        Some(name) => match cli.find_subcommand_mut(name) {
+            Some(command) => command.render_long_help().to_string(),
+            None => anyhow::bail!("there is no command or topic `{name}`; `lictor help` lists them"),
+        },
+    };
+    output::print(&text)?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,210 @@
+//! `lictor eval`: judge one action, or a file of them, without anything counting.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use lictor::Mode;
+use lictor_core::{Action, ActionKind, Decision, Evaluation, SessionKey};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::exit::Exit;
+use crate::output::{self, Style};
+use crate::place::{self, Project};
+use crate::runtime::Runtime;
+
+/// Judge one action: `lictor eval bash 'rm -rf /'`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor eval bash 'git push --force'
+  lictor eval write src/main.rs --json
+  lictor eval submit_task deploy --payload '{\"ticket\": \"OPS-12\"}'
+  lictor eval --batch actions.jsonl
+
+Exit codes: 0 pass or warn, 2 block, 3 ask, 64 usage, 70 internal. With --batch: 0 when every line was judged.
+The action is recorded as dry: no counter moves, no grant is used, no approval is requested.")]
+pub struct EvalArgs {
+    /// What kind of action: bash, read, write, execute_code, submit_task, fetch, tool, delegate.
+    #[arg(required_unless_present = "batch")]
+    kind: Option<String>,
+    /// What it does: the command, path, code, task type, URL or tool name.
+    #[arg(required_unless_present = "batch")]
+    what: Option<String>,
+    /// Further payload, as a JSON object.
+    #[arg(long, value_name = "JSON")]
+    payload: Option<String>,
+    /// Judge as part of this session (its state is read, not changed).
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Judge as this agent.
+    #[arg(long, value_name = "NAME", default_value = "")]
+    agent: String,
+    /// Directory that the action happens in.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+    /// Judge JSON lines of {kind, payload, cwd?, session_id?, tool?, task_type?} from FILE (`-`: standard input) and
+    /// print one answer a line, in order.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "what", "payload", "session"])]
+    batch: Option<PathBuf>,
+    /// Print the whole evaluation as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` and `--batch` print.
+#[derive(Serialize)]
+struct Answer<'a> {
+    reason: String,
+    fix: String,
+    #[serde(flatten)]
+    evaluation: &'a Evaluation,
+}
+
+/// One line of a batch.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    kind: ActionKind,
+    #[serde(default)]
+    payload: Map<String, Value>,
+    cwd: Option<PathBuf>,
+    session_id: Option<String>,
+    #[serde(default)]
+    agent: String,
+    #[serde(default)]
+    tool: String,
+    task_type: Option<String>,
+    /// Ids of test data are taken over into the answer.
+    id: Option<Value>,
+}
+
+/// Runs the command.
+pub fn run(args: &EvalArgs) -> Result<Exit> {
+    if let Some(file) = &args.batch {
+        return batch(file, &args.cwd);
+    }
+    let (Some(kind), Some(what)) = (&args.kind, &args.what) else { bail!("nothing to judge") };
+    let mut action = action(kind, what, args.payload.as_deref())?.by_agent(&args.agent);
+    action.cwd = text(&place::absolute(&args.cwd))?;
+    if let Some(id) = &args.session {
+        action = action.in_session(id);
+    }
+    let runtime = Runtime::open(&Project::around(Path::new(&action.cwd)))?;
+    let evaluation = judge(&runtime, &action);
+    if args.json {
+        output::print_json(&answer(&evaluation))?;
+    } else {
+        output::print(&describe(&evaluation, Style::stdout()))?;
+    }
+    Ok(Exit::from(evaluation.decision))
+}
+
+fn judge(runtime: &Runtime, action: &Action) -> Evaluation {
+    runtime.engine.evaluate_with(action, Mode { dry: true, ..Mode::default() })
+}
+
+fn answer(evaluation: &Evaluation) -> Answer<'_> {
+    Answer { reason: evaluation.reason(), fix: evaluation.fix(), evaluation }
+}
+
+fn action(kind: &str, what: &str, payload: Option<&str>) -> Result<Action> {
+    let kind = ActionKind::from_name(kind);
+    let mut fields: Map<String, Value> = match payload {
+        None => Map::new(),
+        Some(text) => serde_json::from_str(text).context("`--payload` must be a JSON object")?,
+    };
+    let mut task_type = None;
+    let mut tool = String::new();
+    match &kind {
+        ActionKind::Bash => insert(&mut fields, "command", what),
+        ActionKind::Read | ActionKind::Write => insert(&mut fields, "path", what),
+        ActionKind::Fetch => insert(&mut fields, "url", what),
+        ActionKind::ExecuteCode => insert(&mut fields, "code", what),
+        ActionKind::SubmitTask => task_type = Some(what.to_owned()),
+        ActionKind::Delegate => insert(&mut fields, "agent", what),
+        ActionKind::Tool | ActionKind::Other(_) => what.clone_into(&mut tool),
+    }
+    let mut action = Action::new(kind, fields);
+    action.task_type = task_type;
+    action.tool = tool;
+    Ok(action)
+}
+
+fn insert(fields: &mut Map<String, Value>, key: &str, value: &str) {
+    fields.insert(key.to_owned(), Value::String(value.to_owned()));
+}
+
+fn describe(evaluation: &Evaluation, style: Style) -> String {
+    let mut text = format!("{}\n", style.decision(evaluation.decision));
+    for given in evaluation.active() {
+        let rule = given.verdict.rule().unwrap_or(&given.guard);
+        text += &format!("  {} {}\n", given.verdict.reason(), style.dim(&format!("[{rule}]")));
+    }
+    for line in evaluation.fix().lines() {
+        text += &format!("  fix: {line}\n");
+    }
+    if let Some(id) = evaluation.id.filter(|_| evaluation.decision > Decision::Pass) {
+        text += &style.dim(&format!("  lictor explain {id}\n"));
+    }
+    text
+}
+
+fn batch(file: &Path, cwd: &Path) -> Result<Exit> {
+    let reader: Box<dyn BufRead> = if file == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(
+            File::open(file).with_context(|| format!("cannot open `{}`", file.display()))?,
+        ))
+    };
+    let mut runtimes: HashMap<PathBuf, Runtime> = HashMap::new();
+    let mut exit = Exit::Ok;
+    for (number, line) in reader.lines().enumerate() {
+        let line = line.with_context(|| format!("cannot read `{}`", file.display()))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let mut printed = match one(&line, cwd, &mut runtimes) {
+            Ok(answer) => answer,
+            Err(error) => {
+                exit = Exit::Usage;
+                json!({"decision": "block", "reason": format!("line {}: {error:#}", number + 1),
+                       "fix": "correct the line", "error": true})
+                .to_string()
+            }
+        };
+        printed.push('\n');
+        output::print(&printed)?;
+    }
+    Ok(exit)
+}
+
+fn one(line: &str, cwd: &Path, runtimes: &mut HashMap<PathBuf, Runtime>) -> Result<String> {
+    let line: Line = serde_json::from_str(line)?;
+    let mut action = Action::new(line.kind, line.payload);
+    action.tool = line.tool;
+    action.task_type = line.task_type;
+    action.actor.agent = line.agent;
+    action.session = line.session_id.map(|id| SessionKey { agent: action.actor.agent.clone(), id });
+    action.cwd = text(&place::absolute(&line.cwd.map_or_else(|| cwd.to_owned(), |dir| cwd.join(dir))))?;
+    let project = Project::around(Path::new(&action.cwd));
+    if !runtimes.contains_key(&project.root) {
+        runtimes.insert(project.root.clone(), Runtime::open(&project)?);
+    }
+    let runtime = runtimes.get(&project.root).context("no policy for this directory")?;
+    let evaluation = judge(runtime, &action);
+    let mut value = serde_json::to_value(answer(&evaluation))?;
+    if let (Some(id), Some(fields)) = (line.id, value.as_object_mut()) {
+        fields.insert("line_id".to_owned(), id);
+    }
+    Ok(value.to_string())
+}
+
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_owned).with_context(|| format!("`{}` is not valid UTF-8", path.display()))
+}

@@ -1,0 +1,185 @@
+//! `lictor explain [id]`: the trace of one recorded evaluation as a tree.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use lictor_core::{Action, Decision, Evaluation, Facts, NodeKind, Status, TraceEntry, Value};
+use lictor_store::{Query, Record, StoreExt as _};
+use serde::Deserialize;
+
+use crate::exit::Exit;
+use crate::output::{self, Style};
+use crate::place::Project;
+use crate::runtime;
+
+/// Show how a decision came about.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The number that Lictor gave with the decision; without it, the newest decision that was not a pass.
+    id: Option<u64>,
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+    /// Print the whole record as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Body of an `evaluated` record.
+#[derive(Deserialize)]
+pub struct Evaluated {
+    /// The action.
+    pub what: Action,
+    /// What it would have done.
+    pub facts: Facts,
+    /// The answer.
+    pub evaluation: Evaluation,
+}
+
+/// Runs the command.
+pub fn run(args: &ExplainArgs) -> Result<Exit> {
+    let store = runtime::existing_store(&Project::around(&args.cwd))?;
+    let record = match args.id {
+        Some(id) => find(&store, id)?,
+        None => newest(&store)?,
+    };
+    let evaluated: Evaluated = serde_json::from_str(&record.body)
+        .with_context(|| format!("record {} is not an evaluation", record.seq))?;
+    if args.json {
+        let mut value: serde_json::Value = serde_json::from_str(&record.body)?;
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert("id".to_owned(), record.seq.into());
+            fields.insert("at".to_owned(), record.at.0.into());
+        }
+        output::print_json(&value)?;
+    } else {
+        output::print(&tell(record.seq, &evaluated, Style::stdout()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// The record of that evaluation.
+pub fn find(store: &dyn lictor_store::Store, id: u64) -> Result<Record> {
+    let query =
+        Query::all().after(id.saturating_sub(1)).before(id.saturating_add(1)).kind("evaluated").limit(1);
+    let found = store.view(|view| view.records(&query))?.into_iter().next();
+    found.with_context(|| format!("there is no decision {id}; `lictor audit tail` shows the newest ones"))
+}
+
+fn newest(store: &dyn lictor_store::Store) -> Result<Record> {
+    let mut before = u64::MAX;
+    loop {
+        let query = Query::all().before(before).kind("evaluated").newest_first().limit(200);
+        let page = store.view(|view| view.records(&query))?;
+        for record in &page {
+            let evaluated: Evaluated = serde_json::from_str(&record.body)?;
+            if evaluated.evaluation.decision > Decision::Pass {
+                return Ok(record.clone());
+            }
+        }
+        match page.last() {
+            Some(last) => before = last.seq,
+            None => bail!("nothing but passes has been recorded; name a decision: `lictor explain ID`"),
+        }
+    }
+}
+
+fn tell(id: u64, evaluated: &Evaluated, style: Style) -> String {
+    let Evaluated { what, facts, evaluation } = evaluated;
+    let mut text = format!(
+        "{} {} {}\n",
+        style.bold(&format!("#{id}")),
+        style.decision(evaluation.decision),
+        title(what)
+    );
+    for given in evaluation.active() {
+        let rule = given.verdict.rule().map(|rule| format!(" [{rule}]")).unwrap_or_default();
+        text += &format!("\n  {} {}{}\n", style.bold(&given.guard), given.verdict.reason(), style.dim(&rule));
+        if !given.verdict.fix().is_empty() {
+            text += &format!("    fix: {}\n", given.verdict.fix());
+        }
+    }
+    text += "\n  what it would do\n";
+    let deeds = facts.deeds();
+    for deed in &deeds {
+        let targets = deed.targets.join(", ");
+        text += &format!("    {} {} {}\n", deed.verb, deed.object, style.dim(&targets));
+    }
+    if deeds.is_empty() {
+        text += "    nothing that policies know of\n";
+    }
+    text += "\n  how it was judged\n";
+    for entry in ordered(&evaluation.trace) {
+        text += &line(entry, evaluation, style);
+    }
+    text += &style.dim(&format!(
+        "\n  risk {}   action {}   policy {}\n",
+        evaluation.risk,
+        evaluation.action.short(),
+        evaluation.policy.short()
+    ));
+    text
+}
+
+/// What an action is, in one line.
+pub fn title(action: &Action) -> String {
+    let what = ["command", "path", "url", "code", "agent"].into_iter().find_map(|field| action.text(field));
+    let what =
+        what.map_or_else(|| action.task_type.clone().unwrap_or_else(|| action.tool.clone()), str::to_owned);
+    let one_line: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).take(120).collect();
+    format!("{} {one_line}", action.kind)
+}
+
+/// Parents before children: entries are recorded as nodes finish, a tree reads from its root.
+fn ordered(trace: &[TraceEntry]) -> Vec<&TraceEntry> {
+    let mut entries: Vec<(usize, &TraceEntry)> = trace.iter().enumerate().collect();
+    entries.sort_by(|(i, a), (j, b)| {
+        let (a_path, b_path) = (steps(&a.path), steps(&b.path));
+        a_path.cmp(&b_path).then(i.cmp(j))
+    });
+    entries.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// The steps of a node's path, comparable so that siblings keep their order.
+fn steps(path: &str) -> Vec<(String, usize)> {
+    path.split('/')
+        .filter(|step| !step.is_empty())
+        .map(|step| match step.split_once('[') {
+            Some((word, index)) => (word.to_owned(), index.trim_end_matches(']').parse().unwrap_or(0)),
+            // `primary` before `fallback`, `then` before `otherwise`.
+            None => (String::new(), usize::from(matches!(step, "fallback" | "otherwise"))),
+        })
+        .collect()
+}
+
+fn line(entry: &TraceEntry, evaluation: &Evaluation, style: Style) -> String {
+    let depth = steps(&entry.path).len();
+    let indent = "  ".repeat(depth + 2);
+    let kind = match entry.kind {
+        NodeKind::Guard => "",
+        NodeKind::All => "all",
+        NodeKind::Any => "any",
+        NodeKind::Not => "not",
+        NodeKind::When => "when",
+        NodeKind::Threshold => "threshold",
+        NodeKind::Escalate => "escalate",
+        NodeKind::Observer => "observe",
+    };
+    let name = match (kind, &*entry.name) {
+        ("", name) => name.to_owned(),
+        (kind, "") => kind.to_owned(),
+        (kind, name) => format!("{kind} {name}"),
+    };
+    let value = match entry.value {
+        None => return format!("{indent}{}\n", style.dim(&format!("{name}  skipped"))),
+        Some(Value::Error) => style.red("error"),
+        Some(value) => style.decision(value.settle()),
+    };
+    let branch = entry.branch.as_deref().map(|branch| format!(" → {branch}")).unwrap_or_default();
+    let superseded = evaluation.verdicts.iter().any(|given| {
+        given.path == entry.path && given.status == Status::Superseded && given.verdict.value() > Value::Pass
+    });
+    let mark = if superseded { style.dim("  (does not count)") } else { String::new() };
+    format!("{indent}{name}{branch}  {value}{mark}\n")
+}

@@ -1,0 +1,92 @@
+//! What people see: short, coloured on terminals, quiet otherwise.
+
+use std::env;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use lictor_core::Decision;
+
+/// Whether and how output to one stream is coloured.
+#[derive(Debug, Clone, Copy)]
+pub struct Style {
+    colour: bool,
+}
+
+impl Style {
+    /// For standard output: colours on a terminal, unless `NO_COLOR` is set.
+    pub fn stdout() -> Self {
+        Self {
+            colour: io::stdout().is_terminal()
+                && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        }
+    }
+
+    /// For standard error.
+    pub fn stderr() -> Self {
+        Self {
+            colour: io::stderr().is_terminal()
+                && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        }
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    /// Strong.
+    pub fn bold(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// In the background.
+    pub fn dim(self, text: &str) -> String {
+        self.paint("2", text)
+    }
+
+    /// Good.
+    pub fn green(self, text: &str) -> String {
+        self.paint("32", text)
+    }
+
+    /// Worth a look.
+    pub fn yellow(self, text: &str) -> String {
+        self.paint("33", text)
+    }
+
+    /// Bad.
+    pub fn red(self, text: &str) -> String {
+        self.paint("1;31", text)
+    }
+
+    /// A decision in its colour.
+    pub fn decision(self, decision: Decision) -> String {
+        let word = decision.as_str();
+        match decision {
+            Decision::Pass => self.green(word),
+            Decision::Warn => self.yellow(word),
+            Decision::Ask => self.paint("1;33", word),
+            Decision::Block => self.red(word),
+        }
+    }
+}
+
+/// Writes to standard output. A reader that went away (`lictor … | head`) is not an error.
+///
+/// # Errors
+/// When standard output cannot be written for any other reason.
+pub fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Writes one JSON value and a line end to standard output.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    Ok(print(&text)?)
+}
