@@ -212,7 +212,7 @@ fn against(view: &dyn View, anchor: Anchor, base: Head, head: Head) -> Result<Op
 pub(crate) struct Chain {
     /// The number that the next record must have.
     expected: u64,
-    /// The hash that the next record must name; `None` when the record before it is not there.
+    /// The hash that the next record must name; `None` when the record before it is not there or not sound.
     link: Option<Digest>,
     records: u64,
     faults: Vec<Fault>,
@@ -237,13 +237,15 @@ impl Chain {
             self.faults.push(Fault::Missing { first: self.expected, last: record.seq - 1 });
             self.link = None;
         }
-        if record.computed_hash() != record.hash {
+        let sound = record.computed_hash() == record.hash;
+        if !sound {
             self.faults.push(Fault::Changed { seq: record.seq });
             self.odd.push(record.clone());
         } else if self.link.is_some_and(|link| link != record.prev) {
             self.faults.push(Fault::Unlinked { seq: record.seq });
         }
-        self.link = Some(record.hash);
+        // What a changed record says its hash is says nothing about the next one.
+        self.link = sound.then_some(record.hash);
         self.expected = record.seq.saturating_add(1);
     }
 

@@ -8,6 +8,7 @@ use rusqlite::ErrorCode;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
+use super::open::beside;
 use crate::StoreError;
 
 /// What a [`StoreError`] says about where it happened.
@@ -30,7 +31,7 @@ impl Failure<'_> {
             }
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupt { file, detail },
             Some(ErrorCode::NotADatabase) => self.not_a_database(),
-            Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { file },
+            Some(ErrorCode::ReadOnly) => self.read_only(detail),
             Some(ErrorCode::DiskFull) => StoreError::Full { file },
             Some(ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => self.cannot_open(detail),
             Some(ErrorCode::SystemIoFailure) => self.system(&error, detail),
@@ -61,26 +62,47 @@ impl Failure<'_> {
         StoreError::NotAStore { file: self.file.to_owned(), detail: "not a SQLite database".to_owned() }
     }
 
+    /// SQLite calls a file read-only also when its header asks for a newer program to write it.
+    fn read_only(&self, detail: String) -> StoreError {
+        let file = self.file.to_owned();
+        match self.writable() {
+            Ok(()) => StoreError::Corrupt { file, detail },
+            Err(_) => StoreError::ReadOnly { file },
+        }
+    }
+
     /// SQLite does not say why it cannot open a file. Asks with `access`, never by opening it: closing any
     /// descriptor of the file would drop the locks that another connection of this process holds on it.
     fn cannot_open(&self, detail: String) -> StoreError {
         let file = self.file.to_owned();
-        let directory = self.file.parent().unwrap_or(Path::new("."));
         match access(self.file, Access::READ_OK) {
             Err(Errno::NOENT) => return StoreError::Missing { file },
             Err(Errno::ACCESS | Errno::PERM) => return StoreError::Permission { file },
             _ => {}
         }
-        let writable = access(self.file, Access::WRITE_OK)
-            .and_then(|()| access(directory, Access::WRITE_OK | Access::EXEC_OK));
-        match writable {
-            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => StoreError::ReadOnly { file },
-            Err(errno) => StoreError::Io { file, source: errno.into() },
+        match self.writable() {
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => return StoreError::ReadOnly { file },
+            Err(errno) => return StoreError::Io { file, source: errno.into() },
             Ok(()) if self.file.is_dir() => {
-                StoreError::NotAStore { file, detail: "it is a directory".to_owned() }
+                return StoreError::NotAStore { file, detail: "it is a directory".to_owned() };
             }
-            Ok(()) => StoreError::Failed { file, detail },
+            Ok(()) => {}
         }
+        // Left by another user, say by a run as root.
+        let foreign = ["-wal", "-shm"].map(|suffix| beside(self.file, suffix)).into_iter().find(|file| {
+            access(file, Access::READ_OK | Access::WRITE_OK).is_err_and(|errno| errno != Errno::NOENT)
+        });
+        match foreign {
+            Some(file) => StoreError::Permission { file },
+            None => StoreError::Failed { file, detail },
+        }
+    }
+
+    /// Whether this user may write the file and create others beside it.
+    fn writable(&self) -> rustix::io::Result<()> {
+        access(self.file, Access::WRITE_OK)?;
+        let directory = self.file.parent().filter(|parent| !parent.as_os_str().is_empty());
+        access(directory.unwrap_or(Path::new(".")), Access::WRITE_OK | Access::EXEC_OK)
     }
 
     /// SQLite reports a write that the system refused for lack of space as "full" only for one of the reasons; a

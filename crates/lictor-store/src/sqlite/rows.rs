@@ -38,12 +38,27 @@ impl Rows<'_> {
         &self,
         sql: &str,
         values: Vec<Value>,
-        of_row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut of_row: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
-        self.connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_map(params_from_iter(values), of_row)?.collect())
-            .map_err(|error| self.failure.of(error))
+        let failed = |error| self.failure.of(error);
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        let mut rows = statement.query(params_from_iter(values)).map_err(failed)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(failed)? {
+            found.push(of_row(row)?);
+        }
+        Ok(found)
+    }
+
+    /// A row that is not what this store writes is damage, and its number tells where.
+    fn record(&self, row: &Row<'_>) -> Result<Record, StoreError> {
+        record(row).map_err(|error| StoreError::Corrupt {
+            file: self.failure.file.to_owned(),
+            detail: match row.get::<_, i64>(0) {
+                Ok(seq) => format!("record {seq}: {error}"),
+                Err(_) => error.to_string(),
+            },
+        })
     }
 }
 
@@ -63,7 +78,8 @@ impl View for Rows<'_> {
         }
         sql.push_str(if keys.reversed { " ORDER BY key DESC LIMIT ?" } else { " ORDER BY key LIMIT ?" });
         values.push(Value::Integer(limit(keys.limit)));
-        self.many(&sql, values, |row| Ok((row.get(0)?, row.get(1)?)))
+        let entry = |row: &Row<'_>| -> rusqlite::Result<Entry> { Ok((row.get(0)?, row.get(1)?)) };
+        self.many(&sql, values, |row| entry(row).map_err(|error| self.failure.of(error)))
     }
 
     fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
@@ -82,7 +98,7 @@ impl View for Rows<'_> {
         }
         sql.push_str(if query.newest_first { " ORDER BY seq DESC LIMIT ?" } else { " ORDER BY seq LIMIT ?" });
         values.push(Value::Integer(limit(query.limit)));
-        self.many(&sql, values, record)
+        self.many(&sql, values, |row| self.record(row))
     }
 
     fn head(&self) -> Result<Head, StoreError> {

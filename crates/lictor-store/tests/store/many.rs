@@ -1,0 +1,70 @@
+//! Sixteen processes write to one store at once.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::{Child, Output};
+use std::time::Duration;
+
+use lictor_store::{Durability, SqliteOptions, SqliteStore, StoreError, StoreExt};
+
+use crate::{child, log};
+
+const WRITERS: usize = 16;
+const EACH: usize = 200;
+
+pub(crate) fn write_many(writer: &str, file: &Path) {
+    // Patience is not what is tested here, and the machine may be busy.
+    let options = SqliteOptions::new().wait(Duration::from_secs(120));
+    for round in 0..EACH / 10 {
+        let store = options.open(file).unwrap();
+        for step in 0..10 {
+            let durability =
+                if step == 0 && round % 10 == 0 { Durability::Power } else { Durability::Process };
+            log::append_counted(&store, durability, format!("{writer} {}", round * 10 + step)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn no_record_is_lost_or_doubled() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("state/store.db");
+    let writers: Vec<Child> =
+        (0..WRITERS).map(|writer| child::command("many", writer, &file).spawn().unwrap()).collect();
+    for output in writers.into_iter().map(|writer| writer.wait_with_output().unwrap()) {
+        let Output { status, stderr, .. } = output;
+        assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+    }
+    let bodies = log::sound_bodies(&SqliteStore::open(&file).unwrap(), 0, None);
+    assert_eq!(bodies.len(), WRITERS * EACH);
+    let expected: BTreeSet<String> =
+        (0..WRITERS).flat_map(|writer| (0..EACH).map(move |n| format!("{writer} {n}"))).collect();
+    assert_eq!(bodies.iter().cloned().collect::<BTreeSet<_>>(), expected);
+    for writer in 0..WRITERS {
+        let own: Vec<&String> =
+            bodies.iter().filter(|body| body.starts_with(&format!("{writer} "))).collect();
+        let in_order: Vec<String> = (0..EACH).map(|n| format!("{writer} {n}")).collect();
+        assert!(own.into_iter().eq(&in_order), "the records of writer {writer} keep their order");
+    }
+}
+
+#[test]
+fn a_store_that_stays_busy_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("store.db");
+    let holder = SqliteStore::open(&file).unwrap();
+    let other = SqliteOptions::new().wait(Duration::from_millis(20)).open(&file).unwrap();
+    holder
+        .update(Durability::Process, |tx| {
+            tx.append(log::draft("held"))?;
+            // Reading goes on meanwhile, and does not see what is not committed.
+            assert_eq!(other.view(|view| view.head())?.seq, 0);
+            let refused = other.update(Durability::Process, |tx| tx.append(log::draft("refused")));
+            let Err(error @ StoreError::Busy { .. }) = refused else { panic!("{refused:?}") };
+            let text = error.to_string();
+            assert!(text.contains("busy for 20 ms") && text.contains(&file.display().to_string()), "{text}");
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(other.update(Durability::Process, |tx| tx.append(log::draft("next"))).unwrap().seq, 2);
+}

@@ -1,0 +1,173 @@
+//! Old records move to archives; both the rest and the archives stay verifiable, and they join.
+
+use std::fs;
+use std::path::Path;
+
+use lictor_core::Timestamp;
+use lictor_store::{
+    Anchor, Anchoring, Draft, Durability, Head, Keep, MemoryStore, Query, Record, RetainError, Retained,
+    Segment, SqliteStore, Store, StoreExt, Verification, retain, verify,
+};
+
+use crate::log;
+
+const NOW: Timestamp = Timestamp(1_000_000);
+
+fn fill(store: &dyn Store, times: impl Iterator<Item = i64>) -> Vec<Record> {
+    times
+        .map(|at| {
+            let draft = Draft { at: Timestamp(at), ..log::draft(format!("{{\"at\": {at}}}")) };
+            store.update(Durability::Process, |tx| tx.append(draft)).unwrap()
+        })
+        .collect()
+}
+
+fn check(store: &dyn Store, anchor: Option<Anchor>) -> Verification {
+    store.view(|view| verify(view, 1..=u64::MAX, anchor)).unwrap()
+}
+
+fn base(store: &dyn Store) -> Head {
+    store.view(|view| view.base()).unwrap()
+}
+
+fn segments(directory: &Path) -> Vec<Segment> {
+    let files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|file| Segment::read(&file, |_| {}).unwrap()).collect()
+}
+
+fn both(test: impl Fn(&dyn Store, &Path)) {
+    for sqlite in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let archive = directory.path().join("archive");
+        fs::create_dir(&archive).unwrap();
+        if sqlite {
+            test(&SqliteStore::open(directory.path().join("store.db")).unwrap(), &archive);
+        } else {
+            test(&MemoryStore::new(), &archive);
+        }
+    }
+}
+
+#[test]
+fn what_is_archived_is_complete_and_joins_the_rest() {
+    both(|store, archive| {
+        let written = fill(store, 0..1200);
+        let file = retain(store, Keep::Newest(100), archive, Timestamp(1200)).unwrap().expect("an archive");
+        assert_eq!(file.file_name().unwrap(), "log-0000000001-0000001100.jsonl");
+        let mut archived = Vec::new();
+        let segment = Segment::read(&file, |record| archived.push(record.clone())).unwrap();
+        assert_eq!(segment.faults, []);
+        assert_eq!(archived, written[..1100]);
+        assert_eq!(base(store), segment.last);
+        let kept = store.view(|view| view.records(&Query::all())).unwrap();
+        assert_eq!(kept[..100], written[1100..]);
+        assert_eq!(kept.last().unwrap().kind, Retained::KIND);
+
+        let verification = check(store, None);
+        assert_eq!(
+            (verification.faults.as_slice(), verification.checked),
+            ([].as_slice(), Some((1101, 1201)))
+        );
+        fill(store, 1200..1210);
+        retain(store, Keep::Since(Timestamp(1205)), archive, NOW).unwrap().expect("another archive");
+        assert_eq!(base(store).seq, 1206, "the record about the first archive lies between");
+        assert!(check(store, None).is_sound());
+        assert_eq!(segments(archive).len(), 2);
+        Segment::join(segments(archive), base(store)).unwrap();
+
+        let gone = Anchor::from(written[10].head());
+        assert_eq!(check(store, Some(gone)).anchoring, Anchoring::Archived(gone));
+        let forged = Anchor { hash: gone.hash, ..base(store).into() };
+        assert!(!check(store, Some(forged)).is_sound());
+        assert!(check(store, Some(base(store).into())).is_sound());
+    });
+}
+
+#[test]
+fn nothing_to_archive_changes_nothing() {
+    both(|store, archive| {
+        assert_eq!(retain(store, Keep::Newest(5), archive, NOW).unwrap(), None);
+        fill(store, 10..15);
+        let head = store.view(|view| view.head()).unwrap();
+        assert_eq!(retain(store, Keep::Newest(5), archive, NOW).unwrap(), None);
+        assert_eq!(retain(store, Keep::Since(Timestamp(10)), archive, NOW).unwrap(), None);
+        assert_eq!(store.view(|view| view.head()).unwrap(), head);
+        assert_eq!(fs::read_dir(archive).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn an_archive_that_cannot_be_written_removes_nothing() {
+    both(|store, archive| {
+        fill(store, 0..10);
+        let error = retain(store, Keep::Newest(2), &archive.join("not there"), NOW).unwrap_err();
+        assert!(matches!(error, RetainError::Write { .. }), "{error}");
+        assert_eq!(base(store), Head::START);
+    });
+}
+
+#[test]
+fn an_archive_left_by_a_crash_does_not_disturb() {
+    both(|store, archive| {
+        fill(store, 0..20);
+        let left = retain(store, Keep::Newest(10), archive, NOW).unwrap().unwrap();
+        // As if the first attempt had written more than the one that counted.
+        fs::copy(&left, archive.join("copy.jsonl")).unwrap();
+        Segment::join(segments(archive), base(store)).unwrap();
+        fs::remove_file(left).unwrap();
+        Segment::join(segments(archive), base(store)).unwrap();
+    });
+}
+
+#[test]
+fn tampering_with_an_archive_is_found() {
+    both(|store, archive| {
+        fill(store, 0..20);
+        let file = retain(store, Keep::Newest(10), archive, NOW).unwrap().unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let read = |text: String| {
+            fs::write(&file, text).unwrap();
+            Segment::read(&file, |_| {})
+        };
+        let changed = read(text.replacen("\\\"at\\\": 4}", "\\\"at\\\": 5}", 1)).unwrap();
+        assert_eq!(
+            changed.faults[0].to_string(),
+            "record 5 was changed: its content does not match its hash"
+        );
+        assert!(Segment::join(vec![changed], base(store)).is_err());
+        let removed = read([&lines[..3], &lines[4..]].concat().join("\n")).unwrap();
+        assert_eq!(removed.faults[0].to_string(), "record 4 is missing");
+        let shortened = read(lines[..8].join("\n")).unwrap();
+        assert_eq!(shortened.faults, [], "sound in itself");
+        assert!(Segment::join(vec![shortened], base(store)).is_err(), "but it does not reach the store");
+        assert!(read(format!("{}\n{}", lines[1], lines[0])).unwrap_err().to_string().contains("line 2"));
+        assert!(read("{}".to_owned()).unwrap_err().to_string().contains("line 1"));
+        assert!(read(String::new()).unwrap_err().to_string().contains("empty"));
+    });
+}
+
+#[test]
+fn evidence_of_tampering_is_not_archived() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("store.db");
+    fill(&SqliteStore::open(&file).unwrap(), 0..20);
+    log::raw(&file, "UPDATE log SET body = '' WHERE seq = 3");
+    let store = SqliteStore::open(&file).unwrap();
+    let error = retain(&store, Keep::Newest(5), directory.path(), NOW).unwrap_err();
+    assert!(error.to_string().starts_with("record 3 was changed"), "{error}");
+    assert_eq!(base(&store), Head::START);
+}
+
+#[test]
+fn anchors_are_lines_of_text() {
+    let head = fill(&MemoryStore::new(), 0..3).last().unwrap().head();
+    let anchor = Anchor::from(head);
+    assert_eq!(anchor.to_string(), format!("3 {}", head.hash));
+    let text = format!("{anchor}\n\n{}\n", Anchor { seq: 2, ..anchor });
+    assert_eq!(Anchor::newest(&text), Ok(Some(anchor)));
+    assert_eq!(Anchor::newest(" \n"), Ok(None));
+    for bad in ["3", "x y", "3 0123", "-1 0", &format!("{anchor} more")] {
+        assert!(Anchor::newest(bad).unwrap_err().to_string().contains(bad), "{bad}");
+    }
+}
