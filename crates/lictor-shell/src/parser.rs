@@ -1,0 +1,622 @@
+//! Reads shell text into a tree.
+//!
+//! A hand-written reader of the bash grammar in one pass. It never gives up: what does not fit is noted in
+//! [`Parsed::fault`] and reading goes on behind it, so that visible danger is still found. It never recurses
+//! deeper than [`MAX_DEPTH`]; deeper text is noted and the rest is left unread.
+
+mod compound;
+mod dollar;
+mod heredoc;
+mod redirect;
+mod word;
+
+#[cfg(test)]
+mod tests;
+
+use std::rc::Rc;
+
+use crate::ast::{
+    Assigned, Assignment, Changes, Function, Item, Joint, Node, Part, Pipeline, Script, Simple, Word,
+};
+use heredoc::Pending;
+
+/// How deep constructs may nest.
+pub(crate) const MAX_DEPTH: u32 = 64;
+
+/// What is wrong with a text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Not valid shell, noticed at this byte.
+    pub syntax: Option<usize>,
+    /// A quote or substitution that starts here never ends.
+    pub unclosed: Option<usize>,
+    /// Nested too deep.
+    pub depth: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    pub script: Script,
+    pub fault: Fault,
+    /// Bytes looked at, for the proof that reading is linear.
+    #[cfg(test)]
+    pub steps: u64,
+}
+
+/// Reads a text. `depth` is how deep the text itself is nested in what is being read.
+pub(crate) fn parse(text: &str, depth: u32) -> Parsed {
+    let mut parser = Parser::new(text, depth);
+    let script = parser.whole();
+    Parsed {
+        script,
+        fault: parser.fault,
+        #[cfg(test)]
+        steps: parser.steps,
+    }
+}
+
+/// Builtins whose arguments name variables that they set.
+const NAMING_BUILTINS: &[&str] = &[
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "printf",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
+    "unset",
+    "let",
+    "set",
+    "shift",
+];
+
+struct Parser<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    depth: u32,
+    /// How many `$(…)` enclose the place: a here-document's delimiter may then be followed by `)`.
+    substitutions: u32,
+    pending: Vec<Pending>,
+    fault: Fault,
+    /// Names assigned so far: loops keep the part that falls into their body.
+    assigned: Vec<String>,
+    /// Directory changes so far.
+    moves: u32,
+    steps: u64,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, depth: u32) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            depth,
+            substitutions: 0,
+            pending: Vec::new(),
+            fault: Fault::default(),
+            assigned: Vec::new(),
+            moves: 0,
+            steps: 0,
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn peek_at(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at + ahead).copied()
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    fn slice(&self, from: usize, to: usize) -> &'a str {
+        self.text.get(from..to).unwrap_or_default()
+    }
+
+    fn looking_at(&self, text: &str) -> bool {
+        self.rest().starts_with(text.as_bytes())
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.looking_at(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    fn at_end(&self) -> bool {
+        self.at >= self.bytes.len()
+    }
+
+    fn wrong(&mut self) {
+        self.fault.syntax.get_or_insert(self.at);
+    }
+
+    fn unclosed(&mut self, from: usize) {
+        self.wrong();
+        self.fault.unclosed.get_or_insert(from);
+    }
+
+    /// Runs `read` one level deeper, or leaves the rest unread.
+    fn deeper<T: Default>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        if self.depth >= MAX_DEPTH {
+            self.fault.depth = true;
+            self.at = self.bytes.len();
+            return T::default();
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Skips blanks, line continuations and a comment.
+    fn blanks(&mut self) {
+        while let Some(byte) = self.peek() {
+            self.steps += 1;
+            match byte {
+                b' ' | b'\t' => self.at += 1,
+                b'\r' if self.peek_at(1) == Some(b'\n') => self.at += 1,
+                b'\\' if self.peek_at(1) == Some(b'\n') => self.at += 2,
+                b'\\' if self.looking_at("\\\r\n") => self.at += 3,
+                b'#' => match memchr::memchr(b'\n', self.rest()) {
+                    Some(length) => self.at += length,
+                    None => self.at = self.bytes.len(),
+                },
+                _ => break,
+            }
+        }
+    }
+
+    /// Skips a newline together with the here-documents that start behind it.
+    fn newline(&mut self) -> bool {
+        if self.peek() != Some(b'\n') {
+            return false;
+        }
+        self.at += 1;
+        self.steps += 1;
+        if !self.pending.is_empty() {
+            self.here_documents();
+        }
+        true
+    }
+
+    fn blank_lines(&mut self) {
+        self.blanks();
+        while self.newline() {
+            self.blanks();
+        }
+    }
+
+    /// The whole text: like a list, but what would end a list is out of place and skipped.
+    fn whole(&mut self) -> Script {
+        let mut script = Script::default();
+        loop {
+            let mut part = self.list();
+            if script.items.is_empty() {
+                script = part;
+            } else {
+                script.items.append(&mut part.items);
+            }
+            if self.at_end() {
+                break;
+            }
+            self.wrong();
+            self.skip_token();
+        }
+        if !self.pending.is_empty() {
+            self.here_documents();
+        }
+        script
+    }
+
+    /// Goes past something out of place.
+    fn skip_token(&mut self) {
+        let word = self.reserved().map_or(0, str::len);
+        self.at += if word > 0 { word } else { self.character() };
+    }
+
+    /// Length of the character here.
+    fn character(&self) -> usize {
+        let Some(first) = self.peek() else { return 1 };
+        match first {
+            0xf0.. => 4,
+            0xe0.. => 3,
+            0xc0.. => 2,
+            _ => 1,
+        }
+    }
+
+    /// A list of chains, up to the end of the text, a closing `)`, `;;` or a reserved word that closes.
+    fn list(&mut self) -> Script {
+        let mut items = Vec::new();
+        loop {
+            self.blank_lines();
+            if self.at_end() || self.list_ends() {
+                break;
+            }
+            let before = self.at;
+            let mut item = self.item();
+            self.blanks();
+            match self.peek() {
+                Some(b'&') if self.peek_at(1) != Some(b'&') => {
+                    self.at += 1;
+                    item.background = true;
+                }
+                Some(b';') if !matches!(self.peek_at(1), Some(b';' | b'&')) => self.at += 1,
+                Some(b'\n') => {
+                    self.newline();
+                }
+                None => {}
+                Some(_) if self.list_ends() => {}
+                Some(_) => {
+                    self.wrong();
+                    if self.at == before {
+                        self.at += self.character();
+                    }
+                }
+            }
+            items.push(item);
+        }
+        Script { items }
+    }
+
+    fn list_ends(&self) -> bool {
+        match self.peek() {
+            Some(b')') => true,
+            Some(b';') => matches!(self.peek_at(1), Some(b';' | b'&')),
+            _ => matches!(
+                self.reserved(),
+                Some("then" | "do" | "done" | "fi" | "elif" | "else" | "esac" | "}")
+            ),
+        }
+    }
+
+    /// The reserved word that stands here, if one does.
+    fn reserved(&self) -> Option<&'a str> {
+        let rest = self.rest();
+        match rest.first()? {
+            b'a'..=b'z' | b'{' | b'}' | b'!' | b'[' => {}
+            _ => return None,
+        }
+        let length = rest
+            .iter()
+            .take(9)
+            .position(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')'))
+            .unwrap_or(rest.len().min(9));
+        let word = self.slice(self.at, self.at + length);
+        matches!(
+            word,
+            "if" | "then"
+                | "elif"
+                | "else"
+                | "fi"
+                | "for"
+                | "select"
+                | "while"
+                | "until"
+                | "do"
+                | "done"
+                | "case"
+                | "esac"
+                | "function"
+                | "coproc"
+                | "time"
+                | "{"
+                | "}"
+                | "!"
+                | "[["
+        )
+        .then_some(word)
+    }
+
+    fn eat_reserved(&mut self, word: &str) -> bool {
+        let found = self.reserved() == Some(word);
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    /// Reads a reserved word that has to come here.
+    fn expect_reserved(&mut self, word: &str) -> bool {
+        self.blank_lines();
+        let found = self.eat_reserved(word);
+        if !found {
+            self.wrong();
+        }
+        found
+    }
+
+    fn item(&mut self) -> Item {
+        let first = self.pipeline();
+        let mut rest = Vec::new();
+        loop {
+            self.blanks();
+            let joint = if self.eat("&&") {
+                Joint::And
+            } else if self.eat("||") {
+                Joint::Or
+            } else {
+                break;
+            };
+            self.blank_lines();
+            if self.at_end() || self.list_ends() {
+                self.wrong();
+                break;
+            }
+            rest.push((joint, self.pipeline()));
+        }
+        Item { first, rest, background: false }
+    }
+
+    fn pipeline(&mut self) -> Pipeline {
+        let mut negated = false;
+        loop {
+            self.blanks();
+            if self.eat_reserved("!") {
+                negated = !negated;
+            } else if self.reserved() == Some("time") {
+                self.at += "time".len();
+                self.blanks();
+                if self.looking_at("-p") && matches!(self.peek_at(2), None | Some(b' ' | b'\t' | b'\n')) {
+                    self.at += 2;
+                }
+            } else {
+                break;
+            }
+        }
+        let mut stages = vec![self.command()];
+        loop {
+            self.blanks();
+            if self.peek() != Some(b'|') || self.peek_at(1) == Some(b'|') {
+                break;
+            }
+            self.at += 1;
+            if self.peek() == Some(b'&') {
+                self.at += 1;
+            }
+            self.blank_lines();
+            if self.at_end() || self.list_ends() {
+                self.wrong();
+                break;
+            }
+            stages.push(self.command());
+        }
+        Pipeline { negated, stages }
+    }
+
+    fn command(&mut self) -> Node {
+        self.blanks();
+        if let Some(compound) = self.compound() {
+            return compound;
+        }
+        self.simple()
+    }
+
+    fn simple(&mut self) -> Node {
+        let mut simple = Simple::default();
+        let start = self.at;
+        loop {
+            self.blanks();
+            if let Some(redirect) = self.redirect() {
+                simple.redirects.push(redirect);
+                continue;
+            }
+            if !self.word_starts() {
+                break;
+            }
+            if simple.words.is_empty()
+                && let Some(assignment) = self.assignment()
+            {
+                self.assigned.push(assignment.name.clone());
+                simple.assignments.push(assignment);
+                continue;
+            }
+            let declares = simple.words.first().and_then(Word::bare).is_some_and(is_declaration);
+            if declares && let Some(word) = self.declared_array() {
+                simple.assignments.push(word);
+                continue;
+            }
+            let word = self.word();
+            if simple.words.is_empty()
+                && simple.assignments.is_empty()
+                && simple.redirects.is_empty()
+                && let Some(function) = self.function_after(&word)
+            {
+                return function;
+            }
+            simple.words.push(word);
+        }
+        if self.at == start {
+            self.wrong();
+        }
+        self.note_changes(&simple);
+        Node::Simple(simple)
+    }
+
+    /// Remembers which names a builtin sets, for the loops around it.
+    fn note_changes(&mut self, simple: &Simple) {
+        let mut words = simple.words.iter();
+        let Some(mut program) = words.next().and_then(Word::literal) else { return };
+        if matches!(program, "builtin" | "command") {
+            let Some(next) = words.next().and_then(Word::literal) else { return };
+            program = next;
+        }
+        if matches!(program, "cd" | "pushd" | "popd") {
+            self.moves += 1;
+        } else if NAMING_BUILTINS.contains(&program) {
+            for word in words {
+                let Some(Part::Literal(text) | Part::Quoted(text)) = word.parts.first() else { continue };
+                let name = name_prefix(text);
+                if !name.is_empty() {
+                    self.assigned.push(name.to_owned());
+                }
+            }
+        }
+    }
+
+    /// Reads something and says what it may change.
+    fn tracked<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (T, Changes) {
+        let (names, moves) = (self.assigned.len(), self.moves);
+        let result = read(self);
+        let mut names: Vec<String> = self.assigned.get(names..).unwrap_or_default().to_vec();
+        names.sort_unstable();
+        names.dedup();
+        (result, Changes { names, directory: self.moves != moves })
+    }
+
+    /// Notes the names in an arithmetic text that may be assigned there.
+    fn note_arithmetic(&mut self, parts: &[Part]) {
+        for part in parts {
+            let Part::Literal(text) = part else { continue };
+            if !text.contains('=') && !text.contains("++") && !text.contains("--") {
+                continue;
+            }
+            let mut rest = text.as_str();
+            while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
+                rest = rest.get(start..).unwrap_or_default();
+                let name = name_prefix(rest);
+                self.assigned.push(name.to_owned());
+                rest = rest.get(name.len()..).unwrap_or_default();
+            }
+        }
+    }
+
+    /// `NAME=…`, `NAME+=…`, `NAME[…]=…` in front of a command.
+    fn assignment(&mut self) -> Option<Assignment> {
+        let name = name_prefix(self.slice(self.at, self.bytes.len()));
+        if name.is_empty() {
+            return None;
+        }
+        let mut after = self.at + name.len();
+        let mut element = false;
+        if self.bytes.get(after) == Some(&b'[') {
+            let rest = self.bytes.get(after..).unwrap_or_default();
+            let close = rest.iter().take(1000).take_while(|byte| **byte != b'\n').position(|byte| *byte == b']')?;
+            element = true;
+            after += close + 1;
+        }
+        let append = self.bytes.get(after) == Some(&b'+');
+        if append {
+            after += 1;
+        }
+        if self.bytes.get(after) != Some(&b'=') {
+            return None;
+        }
+        let name = name.to_owned();
+        self.at = after + 1;
+        let value = if self.peek() == Some(b'(') && !element {
+            self.array()
+        } else {
+            Assigned::Scalar(self.value_word())
+        };
+        Some(Assignment { name, element, append, value })
+    }
+
+    /// `NAME=(…)` as an argument of `declare` and the like.
+    fn declared_array(&mut self) -> Option<Assignment> {
+        let name = name_prefix(self.slice(self.at, self.bytes.len()));
+        let after = self.slice(self.at + name.len(), self.bytes.len());
+        if name.is_empty() || !(after.starts_with("=(") || after.starts_with("+=(")) {
+            return None;
+        }
+        self.assignment()
+    }
+
+    /// `(a b c)` behind `NAME=`.
+    fn array(&mut self) -> Assigned {
+        let open = self.at;
+        self.at += 1;
+        let mut words = Vec::new();
+        let mut keyed = false;
+        self.deeper(|this| {
+            loop {
+                this.blank_lines();
+                match this.peek() {
+                    Some(b')') => {
+                        this.at += 1;
+                        break;
+                    }
+                    None => {
+                        this.unclosed(open);
+                        break;
+                    }
+                    Some(b'[') => {
+                        keyed = true;
+                        words.push(this.word());
+                    }
+                    Some(_) if this.word_starts() => words.push(this.word()),
+                    Some(_) => {
+                        this.wrong();
+                        this.at += this.character();
+                    }
+                }
+            }
+        });
+        Assigned::Array { words, keyed }
+    }
+
+    /// The value behind `NAME=`: a word, possibly empty.
+    fn value_word(&mut self) -> Word {
+        if self.word_starts() { self.word() } else { Word { plain: true, ..Word::default() } }
+    }
+
+    /// `name ()` and the body, when `word` turns out to be the name of a function.
+    fn function_after(&mut self, word: &Word) -> Option<Node> {
+        if self.peek() != Some(b'(') && !matches!(self.peek(), Some(b' ' | b'\t')) {
+            return None;
+        }
+        let before = self.at;
+        self.blanks();
+        let name = word.literal();
+        if !self.eat("(") {
+            self.at = before;
+            return None;
+        }
+        self.blanks();
+        let Some(name) = name.filter(|_| self.peek() == Some(b')')) else {
+            self.at = before;
+            return None;
+        };
+        self.at += 1;
+        Some(self.function_body(name.to_owned()))
+    }
+
+    fn function_body(&mut self, name: String) -> Node {
+        self.blank_lines();
+        let body = self.compound();
+        if body.is_none() {
+            self.wrong();
+        }
+        let body = body.unwrap_or_else(|| Node::Simple(Simple::default()));
+        Node::Function(Rc::new(Function { name, body }))
+    }
+}
+
+/// Builtins that take array assignments as arguments.
+fn is_declaration(name: &str) -> bool {
+    matches!(name, "declare" | "typeset" | "local" | "export" | "readonly")
+}
+
+/// The variable name that a text starts with; empty when it starts with none.
+pub(crate) fn name_prefix(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_')) {
+        return "";
+    }
+    let length = bytes
+        .iter()
+        .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+        .unwrap_or(bytes.len());
+    text.get(..length).unwrap_or_default()
+}
