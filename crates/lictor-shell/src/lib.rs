@@ -11,14 +11,31 @@
 //! things it has to know come in through [`Surroundings`]); decide anything (guards do); expand globs; run code.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod ast;
+mod builtins;
 pub mod call;
+mod expand;
+mod flows;
+mod forkbomb;
+mod gitalias;
+mod harmless;
 pub mod languages;
 mod operand;
+mod parser;
 pub mod patch;
+mod paths;
 pub mod programs;
 mod reading;
+mod state;
+mod walk;
 
 pub use operand::{Arg, Cwd, Known, Operand, Taint};
 pub use reading::{Reading, Surroundings};
 
 pub use lictor_core::facts::Effect;
+
+/// Says what a shell command does.
+#[must_use]
+pub fn read(text: &str, surroundings: &dyn Surroundings) -> Reading {
+    walk::read(text, surroundings)
+}

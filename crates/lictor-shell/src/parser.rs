@@ -86,6 +86,8 @@ struct Parser<'a> {
     assigned: Vec<String>,
     /// Directory changes so far.
     moves: u32,
+    /// For each `(` where it closes; empty until somebody asks.
+    closing: Vec<usize>,
     steps: u64,
 }
 
@@ -101,6 +103,7 @@ impl<'a> Parser<'a> {
             fault: Fault::default(),
             assigned: Vec::new(),
             moves: 0,
+            closing: Vec::new(),
             steps: 0,
         }
     }
@@ -291,7 +294,9 @@ impl<'a> Parser<'a> {
         let length = rest
             .iter()
             .take(9)
-            .position(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')'))
+            .position(|byte| {
+                matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+            })
             .unwrap_or(rest.len().min(9));
         let word = self.slice(self.at, self.at + length);
         matches!(
@@ -502,7 +507,8 @@ impl<'a> Parser<'a> {
         let mut element = false;
         if self.bytes.get(after) == Some(&b'[') {
             let rest = self.bytes.get(after..).unwrap_or_default();
-            let close = rest.iter().take(1000).take_while(|byte| **byte != b'\n').position(|byte| *byte == b']')?;
+            let close =
+                rest.iter().take(128).take_while(|byte| **byte != b'\n').position(|byte| *byte == b']')?;
             element = true;
             after += close + 1;
         }
@@ -614,9 +620,7 @@ pub(crate) fn name_prefix(text: &str) -> &str {
     if !matches!(bytes.first(), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_')) {
         return "";
     }
-    let length = bytes
-        .iter()
-        .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
-        .unwrap_or(bytes.len());
+    let length =
+        bytes.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(bytes.len());
     text.get(..length).unwrap_or_default()
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::word::{Parts, Within};
-use super::{MAX_DEPTH, Parser, name_prefix};
+use super::{Parser, name_prefix};
 use crate::ast::{Operation, Parameter, Part, ReplacePlace, Script, Subscript};
 
 impl Parser<'_> {
@@ -58,28 +58,37 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether parentheses opened by `((` close with `))`. Otherwise it is a subshell in a subshell.
-    pub(super) fn arithmetic_closes(&mut self, from: usize) -> bool {
-        if self.depth >= MAX_DEPTH {
-            return false;
+    /// Whether the `((` that ends in front of `inside` closes with `))`. Otherwise it is a subshell in a subshell.
+    pub(super) fn arithmetic_closes(&mut self, inside: usize) -> bool {
+        if self.closing.is_empty() {
+            self.match_parentheses();
         }
-        let mut open = 0_u32;
-        let mut at = from;
-        while let Some(byte) = self.bytes.get(at) {
+        let closing = |open: usize| self.closing.get(open).copied().filter(|close| *close > 0);
+        match (closing(inside - 2), closing(inside - 1)) {
+            (Some(outer), Some(inner)) => outer == inner + 1,
+            _ => false,
+        }
+    }
+
+    /// Finds for each `(` of the text the `)` that closes it, once.
+    fn match_parentheses(&mut self) {
+        self.closing = vec![0; self.bytes.len()];
+        self.steps += self.bytes.len() as u64;
+        let mut open = Vec::new();
+        let mut escaped = false;
+        for (at, byte) in self.bytes.iter().enumerate() {
             match byte {
-                b'(' => open += 1,
-                b')' if open > 0 => open -= 1,
+                _ if std::mem::take(&mut escaped) => {}
+                b'\\' => escaped = true,
+                b'(' => open.push(at),
                 b')' => {
-                    self.steps += (at - from) as u64;
-                    return self.bytes.get(at + 1) == Some(&b')');
+                    if let Some(slot) = open.pop().and_then(|start| self.closing.get_mut(start)) {
+                        *slot = at;
+                    }
                 }
-                b'\\' => at += 1,
                 _ => {}
             }
-            at += 1;
         }
-        self.steps += (at - from) as u64;
-        false
     }
 
     /// The list in parentheses that starts here.
@@ -238,7 +247,9 @@ impl Parser<'_> {
         }
         let mut indirect = false;
         let mut length = false;
-        if self.peek() == Some(b'#') && !matches!(self.peek_at(1), Some(b'}' | b':' | b'#' | b'%' | b'/') | None) {
+        if self.peek() == Some(b'#')
+            && !matches!(self.peek_at(1), Some(b'}' | b':' | b'#' | b'%' | b'/') | None)
+        {
             self.at += 1;
             length = true;
         } else if self.peek() == Some(b'!') && !matches!(self.peek_at(1), Some(b'}' | b':') | None) {
@@ -334,10 +345,11 @@ impl Parser<'_> {
             }
             b':' => {
                 let offset = self.parts(Within::Offset);
-                let length = (self.peek() == Some(b':') && self.bytes.get(self.at - 1) != Some(&b'}')).then(|| {
-                    self.at += 1;
-                    self.parts(Within::Braces { quoted: false })
-                });
+                let length =
+                    (self.peek() == Some(b':') && self.bytes.get(self.at - 1) != Some(&b'}')).then(|| {
+                        self.at += 1;
+                        self.parts(Within::Braces { quoted: false })
+                    });
                 Operation::Slice { offset, length }
             }
             _ => Operation::Other(self.parts(within)),
@@ -365,5 +377,10 @@ impl Parser<'_> {
 }
 
 fn plain(name: String) -> Part {
-    Part::Parameter(Box::new(Parameter { name, subscript: None, indirect: false, operation: Operation::Plain }))
+    Part::Parameter(Box::new(Parameter {
+        name,
+        subscript: None,
+        indirect: false,
+        operation: Operation::Plain,
+    }))
 }

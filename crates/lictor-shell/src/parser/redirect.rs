@@ -47,7 +47,8 @@ impl Parser<'_> {
             return None;
         }
         let rest = self.bytes.get(self.at + skip..)?;
-        let (spelling, kind) = *OPERATORS.iter().find(|(spelling, _)| rest.starts_with(spelling.as_bytes()))?;
+        let (spelling, kind) =
+            *OPERATORS.iter().find(|(spelling, _)| rest.starts_with(spelling.as_bytes()))?;
         self.at += skip + spelling.len();
         self.steps += 1;
         if kind == RedirectKind::HereDocument {

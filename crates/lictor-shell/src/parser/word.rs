@@ -125,7 +125,9 @@ impl Parser<'_> {
         word.parts = parts.list;
         word.plain = match word.parts.as_slice() {
             [] | [Part::Quoted(_)] => true,
-            [Part::Literal(text)] => !text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'~')),
+            [Part::Literal(text)] => {
+                !text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'~'))
+            }
             _ => false,
         };
         if !word.plain || word.quoted {
@@ -188,7 +190,9 @@ impl Parser<'_> {
                 let length = self.character();
                 let text = self.slice(self.at, self.at + length);
                 // Only text whose quoting matters later has to be kept apart.
-                if matches!(text, "*" | "?" | "[" | "]" | "{" | "}" | "," | "~" | "." | "\\") || parts.list.is_empty() {
+                if matches!(text, "*" | "?" | "[" | "]" | "{" | "}" | "," | "~" | "." | "\\")
+                    || parts.list.is_empty()
+                {
                     parts.quoted(text);
                 } else {
                     match parts.list.last_mut() {
@@ -299,7 +303,17 @@ impl Parser<'_> {
                     let run = rest.iter().skip(1).position(|byte| {
                         matches!(
                             byte,
-                            b'"' | b'\\' | b'$' | b'`' | b'\'' | b'(' | b')' | b'[' | b']' | b'}' | b'/' | b':'
+                            b'"' | b'\\'
+                                | b'$'
+                                | b'`'
+                                | b'\''
+                                | b'('
+                                | b')'
+                                | b'['
+                                | b']'
+                                | b'}'
+                                | b'/'
+                                | b':'
                         )
                     });
                     let length = run.map_or(rest.len(), |run| run + 1);

@@ -1,0 +1,122 @@
+//! The shell's own commands that change what later commands mean.
+//!
+//! Builtins that only print or test (`echo`, `test`, `kill`) are in the tables of programs like any other.
+
+mod directory;
+mod evaluate;
+mod variables;
+
+use lictor_core::facts::Command;
+
+use crate::expand::fields::Expanded;
+use crate::operand::{Arg, Known};
+use crate::walk::simple::Argv;
+use crate::walk::{Output, Walker};
+
+pub(crate) use variables::is_declaration;
+
+/// What became of a command.
+pub(crate) enum Outcome {
+    Done(Output),
+    /// Not one of these builtins.
+    Program(Argv),
+}
+
+impl Walker<'_> {
+    pub(crate) fn builtin(&mut self, name: &str, argv: Argv) -> Outcome {
+        match name {
+            "eval" => return Outcome::Done(self.eval(argv)),
+            "source" | "." => return Outcome::Done(self.source_builtin(argv)),
+            "trap" => return Outcome::Done(self.trap(argv)),
+            "command" | "builtin" => return self.same_shell(argv),
+            "exec" => return Outcome::Done(self.exec(argv)),
+            "printf" if argv.words.get(1).and_then(|word| word.arg.known()) == Some("-v") => {
+                return Outcome::Done(self.print_into(argv));
+            }
+            _ => {}
+        }
+        let args = argv.words.get(1..).unwrap_or_default();
+        match name {
+            "cd" | "chdir" => self.change_directory(args),
+            "pushd" => self.push_directory(args),
+            "popd" => self.pop_directory(),
+            "pwd" => {
+                let output =
+                    self.working_directory().map_or_else(Output::unknown, |path| Output::Text(path + "\n"));
+                return Outcome::Done(self.done(name, argv, output));
+            }
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, args),
+            "set" => self.set(args),
+            "shift" => self.shift(args),
+            "unset" => self.unset(args),
+            "alias" => self.set_aliases(args),
+            "unalias" | ":" => {}
+            "read" => self.read_line(args),
+            "mapfile" | "readarray" | "getopts" | "let" => self.unsettle_names(args),
+            "exit" | "return" => self.end(args, argv.scene.certain),
+            _ => return Outcome::Program(argv),
+        }
+        Outcome::Done(self.done(name, argv, Output::silent()))
+    }
+
+    /// Reports a builtin as a command and sends its output on its way.
+    fn done(&mut self, name: &str, argv: Argv, output: Output) -> Output {
+        let by = self.ran(name, &argv);
+        self.report_plumbing(argv.plumbing, Some(by), Some(output))
+    }
+
+    /// Reports a builtin as a command.
+    fn ran(&mut self, name: &str, argv: &Argv) -> u32 {
+        let args: Vec<Option<String>> =
+            argv.words.iter().skip(1).map(|word| word.arg.known().map(str::to_owned)).collect();
+        let words = std::iter::once(name.to_owned()).chain(args.iter().map_while(Clone::clone)).collect();
+        self.run(Command {
+            program: name.to_owned(),
+            args,
+            through: self.wrappers(),
+            attributable: argv.scene.attributable,
+            certain: argv.scene.certain,
+            words,
+        })
+    }
+
+    /// The line may or does end here.
+    fn end(&mut self, args: &[Expanded], certain: bool) {
+        let mut flags = self.state.flags();
+        let fails = args.first().and_then(|word| word.arg.known()).is_some_and(|status| status != "0");
+        if certain {
+            flags.ended = true;
+        }
+        flags.may_have_ended |= !fails;
+        self.state.set_flags(flags);
+    }
+}
+
+/// All arguments as one text, with gaps, and whether any of it is known.
+pub(crate) fn joined(words: &[Expanded]) -> Option<String> {
+    let mut text = String::new();
+    let mut known = false;
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            text.push(' ');
+        }
+        match (word.arg.known(), &word.template) {
+            (Some(part), _) => text.push_str(part),
+            (None, Some(template)) => text.push_str(template),
+            (None, None) => return None,
+        }
+        known |= word.arg.value != Known::Nothing;
+    }
+    known.then_some(text)
+}
+
+/// As written, for messages.
+pub(crate) fn written(args: &[Expanded]) -> String {
+    let texts: Vec<&str> = args.iter().map(|word| word.arg.text.as_str()).collect();
+    texts.join(" ")
+}
+
+/// Arguments that are no options.
+fn operands(args: &[Expanded]) -> impl Iterator<Item = &Arg> {
+    args.iter().map(|word| &word.arg).filter(|arg| !arg.prefix().starts_with('-'))
+}

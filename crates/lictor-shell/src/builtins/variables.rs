@@ -1,0 +1,220 @@
+//! Builtins that set variables, options and positional parameters.
+
+use std::rc::Rc;
+
+use super::operands;
+use crate::call::Stdin;
+use crate::expand::fields::Expanded;
+use crate::operand::{Arg, Known, Taint};
+use crate::parser::name_prefix;
+use crate::state::{Datum, Positional, Value};
+use crate::walk::simple::{Argv, positional};
+use crate::walk::{Output, Walker};
+
+/// Builtins that declare variables.
+pub(crate) fn is_declaration(name: &str) -> bool {
+    matches!(name, "declare" | "typeset" | "local" | "export" | "readonly")
+}
+
+impl Walker<'_> {
+    pub(super) fn declare(&mut self, builtin: &str, args: &[Expanded]) {
+        let options: String =
+            args.iter().filter_map(|word| word.arg.known()).filter(|arg| arg.starts_with('-')).collect();
+        for word in args {
+            let arg = &word.arg;
+            let prefix = arg.prefix();
+            if prefix.starts_with('-') || arg.value == Known::Nothing {
+                continue;
+            }
+            let name = name_prefix(prefix).to_owned();
+            if name.is_empty() {
+                continue;
+            }
+            if builtin == "local" {
+                self.hide(&name);
+            }
+            // A reference to another variable, or an associative array, is not followed.
+            if options.contains('n') && builtin != "export" || options.contains('A') {
+                self.state.set(&name, Value::unknown(Taint::default()));
+                continue;
+            }
+            let Some(value) = strip(arg, name.len()) else {
+                if builtin == "local" {
+                    self.state.set(&name, Value::Unset);
+                }
+                continue;
+            };
+            self.state.set(&name, Value::Scalar(value));
+        }
+    }
+
+    /// Remembers the value that `local` hides until the function returns.
+    fn hide(&mut self, name: &str) {
+        let before = self.state.variable(name).cloned();
+        if let Some(frame) = self.locals.last_mut() {
+            frame.push((name.to_owned(), before));
+        }
+    }
+
+    pub(super) fn set(&mut self, args: &[Expanded]) {
+        let mut flags = self.state.flags();
+        let mut rest = args.iter().enumerate();
+        while let Some((index, word)) = rest.next() {
+            let Some(text) = word.arg.known() else {
+                // `set $X` may set anything.
+                self.state.set_positional(Positional::Unknown);
+                break;
+            };
+            let on = text.starts_with('-');
+            match text {
+                "--" | "-" => {
+                    let words = args.get(index + 1..).unwrap_or_default();
+                    if text == "--" || !words.is_empty() {
+                        self.state.set_positional(positional(words));
+                    }
+                    break;
+                }
+                text if on || text.starts_with('+') => {
+                    if text.contains('e') {
+                        flags.errexit = on;
+                    }
+                    if text.contains('o') {
+                        match rest.next().and_then(|(_, word)| word.arg.known()) {
+                            Some("pipefail") => flags.pipefail = on,
+                            Some("errexit") => flags.errexit = on,
+                            _ => {}
+                        }
+                    }
+                }
+                _ => {
+                    self.state.set_positional(positional(args.get(index..).unwrap_or_default()));
+                    break;
+                }
+            }
+        }
+        self.state.set_flags(flags);
+    }
+
+    pub(super) fn shift(&mut self, args: &[Expanded]) {
+        let count = match args.first() {
+            None => Some(1),
+            Some(word) => word.arg.known().and_then(|text| text.parse::<usize>().ok()),
+        };
+        let shifted = match (self.state.positional(), count) {
+            (Positional::Known(list), Some(count)) => {
+                Positional::Known(Rc::new(list.iter().skip(count).cloned().collect()))
+            }
+            _ => Positional::Unknown,
+        };
+        self.state.set_positional(shifted);
+    }
+
+    pub(super) fn unset(&mut self, args: &[Expanded]) {
+        let functions = args.iter().any(|word| word.arg.known() == Some("-f"));
+        for name in operands(args).filter_map(Arg::known) {
+            if !functions {
+                self.state.set(name, Value::Unset);
+            }
+            if functions || self.state.variable(name).is_none() {
+                self.state.forget_function(name);
+            }
+        }
+    }
+
+    pub(super) fn set_aliases(&mut self, args: &[Expanded]) {
+        for word in args {
+            if let Some((name, text)) = word.arg.known().and_then(|text| text.split_once('=')) {
+                self.state.set_alias(name, text);
+            }
+        }
+    }
+
+    /// `read`: the words of a known line, or something unknown with the taint of what is read.
+    pub(super) fn read_line(&mut self, args: &[Expanded]) {
+        let taint = self.stdin_taint();
+        let line = match self.input() {
+            Stdin::Text(text) => text.lines().next().map(|line| line.trim().to_owned()),
+            _ => None,
+        };
+        let takes_value = |option: &str| matches!(option, "-p" | "-d" | "-n" | "-N" | "-t" | "-u" | "-i");
+        let odd = args.iter().any(|word| {
+            word.arg.known().is_some_and(|text| takes_value(text) && text != "-p" || text == "-a")
+        });
+        let mut names: Vec<&str> = Vec::new();
+        let mut skip = false;
+        for word in args {
+            let Some(text) = word.arg.known() else { continue };
+            if std::mem::take(&mut skip) {
+                continue;
+            }
+            if text.starts_with('-') {
+                skip = takes_value(text);
+            } else if !name_prefix(text).is_empty() {
+                names.push(text);
+            }
+        }
+        if names.is_empty() {
+            names.push("REPLY");
+        }
+        let last = names.len() - 1;
+        let mut rest = line.filter(|_| !odd);
+        for (index, name) in names.into_iter().enumerate() {
+            let value = match rest.take() {
+                None => Value::unknown(taint),
+                Some(line) if index == last => Value::Scalar(Datum::known(line)),
+                Some(line) => {
+                    let (word, after) = line.split_once([' ', '\t']).unwrap_or((&line, ""));
+                    let value = Value::Scalar(Datum::known(word));
+                    rest = Some(after.trim_start().to_owned());
+                    value
+                }
+            };
+            self.state.set(name, value);
+        }
+    }
+
+    /// Names that a builtin sets to something unknown.
+    pub(super) fn unsettle_names(&mut self, args: &[Expanded]) {
+        let taint = self.stdin_taint();
+        for arg in operands(args) {
+            let name = name_prefix(arg.prefix()).to_owned();
+            if !name.is_empty() {
+                self.state.set(&name, Value::unknown(taint));
+            }
+        }
+    }
+
+    /// `printf -v NAME FORMAT …`.
+    pub(super) fn print_into(&mut self, mut argv: Argv) -> Output {
+        let name = argv.words.get(2).and_then(|word| word.arg.known()).unwrap_or_default().to_owned();
+        argv.words.drain(1..argv.words.len().min(3));
+        argv.scene.capture = true;
+        let plumbing = std::mem::take(&mut argv.plumbing);
+        let value = match self.program("printf", argv) {
+            Output::Text(text) => Datum::known(text),
+            other => Datum::unknown(other.taint()),
+        };
+        if !name_prefix(&name).is_empty() {
+            self.state.set(name_prefix(&name), Value::Scalar(value));
+        }
+        self.report_plumbing(plumbing, None, Some(Output::silent()))
+    }
+}
+
+/// The value behind `NAME=`; `None` when there is no `=`.
+fn strip(arg: &Arg, name: usize) -> Option<Datum> {
+    let mut datum = Datum::of(arg);
+    datum.value = match &arg.value {
+        Known::Text(text) => Known::Text(text.get(name..)?.strip_prefix('=')?.to_owned()),
+        Known::Partly { prefix, suffix } => {
+            let prefix = prefix.get(name..)?.strip_prefix('=')?.to_owned();
+            if prefix.is_empty() && suffix.is_empty() {
+                Known::Nothing
+            } else {
+                Known::Partly { prefix, suffix: suffix.clone() }
+            }
+        }
+        Known::Nothing => return None,
+    };
+    Some(datum)
+}

@@ -1,0 +1,332 @@
+//! From words of the tree to words that a program gets, as far as the line tells.
+
+mod arithmetic;
+pub(crate) mod brace;
+pub(crate) mod fields;
+mod parameter;
+mod pattern;
+
+use crate::ast::{HereBody, Part, Script, Word};
+use crate::expand::brace::Piece;
+use crate::expand::fields::{Expanded, Fields};
+use crate::operand::{Arg, Known, Taint};
+use crate::state::{Content, Datum, Value};
+use crate::walk::{Output, Walker};
+
+/// Longest value that is followed. What is longer is treated as not known.
+const LONGEST_VALUE: usize = 64 * 1024;
+
+/// What an expansion stands for.
+pub(crate) enum Expansion {
+    One(Datum),
+    /// The elements of `$@` or of an array.
+    Many(Vec<Datum>),
+    /// Any number of words.
+    Unknown(Taint),
+    /// File names, each a word.
+    Names(Vec<Arg>),
+}
+
+impl Walker<'_> {
+    /// The arguments that the words turn into.
+    pub(crate) fn words(&mut self, words: &[Word]) -> Vec<Expanded> {
+        let mut expanded = Vec::with_capacity(words.len());
+        for word in words {
+            self.expand_word(word, &mut expanded);
+        }
+        expanded
+    }
+
+    pub(crate) fn expand_word(&mut self, word: &Word, into: &mut Vec<Expanded>) {
+        self.spend(1);
+        if let Some(text) = word.literal() {
+            let arg = Arg {
+                value: Known::Text(text.to_owned()),
+                text: word.written().to_owned(),
+                glob: false,
+                splits: false,
+                taint: Taint::default(),
+            };
+            into.push(Expanded { arg, template: None });
+            return;
+        }
+        let written = word.written();
+        if word.braces {
+            match brace::expand(&word.parts) {
+                Some(words) => {
+                    for pieces in words {
+                        self.expand_pieces(&pieces, written, into);
+                    }
+                }
+                None => self.too_many_words(word, into),
+            }
+            return;
+        }
+        let mut fields = Fields::default();
+        self.feed_start(&word.parts, &mut fields);
+        fields.into_words(written, into);
+    }
+
+    fn expand_pieces(&mut self, pieces: &[Piece<'_>], written: &str, into: &mut Vec<Expanded>) {
+        let mut fields = Fields::default();
+        for (index, piece) in pieces.iter().enumerate() {
+            self.spend(1);
+            match piece {
+                Piece::Text(text) if index == 0 => self.tilde_literal(text, pieces.len() == 1, &mut fields),
+                Piece::Text(text) => fields.literal(text),
+                Piece::Part(part) => self.feed(part, false, &mut fields),
+            }
+        }
+        fields.into_words(written, into);
+    }
+
+    /// A brace list that is too long to spell out stands for whatever matches around it.
+    fn too_many_words(&mut self, word: &Word, into: &mut Vec<Expanded>) {
+        let mut fields = Fields::default();
+        for part in &word.parts {
+            match part {
+                Part::Literal(text) => {
+                    let open = text.find('{').unwrap_or(text.len());
+                    let close = text.rfind('}').map_or(open, |close| close + 1).max(open);
+                    fields.literal(text.get(..open).unwrap_or_default());
+                    if close > open {
+                        fields.literal("*");
+                    }
+                    fields.literal(text.get(close..).unwrap_or_default());
+                }
+                part => self.feed(part, false, &mut fields),
+            }
+        }
+        fields.into_words(word.written(), into);
+    }
+
+    /// The value of a word where the shell does not split: assignments, redirections, `case`.
+    pub(crate) fn value(&mut self, word: &Word) -> Datum {
+        self.spend(1);
+        if let Some(text) = word.literal() {
+            return Datum::known(text);
+        }
+        let mut fields = Fields::default();
+        self.feed_start(&word.parts, &mut fields);
+        fields.into_datum()
+    }
+
+    /// The value of parts that stand in double quotes or a here-document.
+    pub(crate) fn quoted_value(&mut self, parts: &[Part]) -> Datum {
+        let mut fields = Fields::default();
+        for part in parts {
+            self.feed(part, true, &mut fields);
+        }
+        fields.into_datum()
+    }
+
+    pub(crate) fn here_body(&mut self, body: &HereBody) -> Datum {
+        match body {
+            HereBody::Literal(text) => Datum::known(text.clone()),
+            HereBody::Expanded(parts) => self.quoted_value(parts),
+        }
+    }
+
+    fn feed_start(&mut self, parts: &[Part], fields: &mut Fields) {
+        let mut parts = parts.iter();
+        if let Some(first) = parts.next() {
+            match first {
+                Part::Literal(text) => self.tilde_literal(text, parts.len() == 0, fields),
+                part => self.feed(part, false, fields),
+            }
+        }
+        for part in parts {
+            self.feed(part, false, fields);
+        }
+    }
+
+    /// Unquoted text at the start of a word: a tilde in it is live. `alone` when nothing follows it.
+    fn tilde_literal(&mut self, text: &str, alone: bool, fields: &mut Fields) {
+        // `NAME=~/x` as an argument is expanded too.
+        let name = crate::parser::name_prefix(text);
+        let after = text.get(name.len()..).unwrap_or_default();
+        let (head, tilde) = match after.strip_prefix('=') {
+            Some(rest) if !name.is_empty() && rest.starts_with('~') => {
+                (text.get(..=name.len()).unwrap_or_default(), rest)
+            }
+            _ => ("", text),
+        };
+        let Some(rest) = tilde.strip_prefix('~') else {
+            fields.literal(text);
+            return;
+        };
+        let end = rest.find('/').unwrap_or(rest.len());
+        let user = rest.get(..end).unwrap_or_default();
+        if end == rest.len() && !alone {
+            fields.literal(text);
+            return;
+        }
+        let home = match user {
+            "" => self.home(),
+            "+" => self.working_directory(),
+            "-" => None,
+            user => self.outside().home_of(user),
+        };
+        fields.literal(head);
+        match home {
+            Some(home) => {
+                fields.quoted(&home);
+                fields.literal(rest.get(end..).unwrap_or_default());
+            }
+            None => fields.literal(tilde),
+        }
+    }
+
+    /// The home directory, when it is known.
+    pub(crate) fn home(&self) -> Option<String> {
+        match self.state.variable("HOME") {
+            Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),
+            Some(_) => None,
+            None => self.outside().variable("HOME"),
+        }
+    }
+
+    pub(crate) fn feed(&mut self, part: &Part, quoted: bool, fields: &mut Fields) {
+        match part {
+            Part::Literal(text) if quoted => fields.quoted(text),
+            Part::Literal(text) => fields.literal(text),
+            Part::Quoted(text) => fields.quoted(text),
+            Part::Double(parts) => {
+                // `"$@"` with no positional parameters is no word at all.
+                let only_words =
+                    matches!(parts.as_slice(), [Part::Parameter(parameter)] if parameter.is_list());
+                if !only_words {
+                    fields.present();
+                }
+                for part in parts {
+                    self.feed(part, true, fields);
+                }
+            }
+            Part::Parameter(parameter) => {
+                let expansion = self.parameter(parameter, quoted);
+                self.put(expansion, quoted, fields);
+            }
+            Part::Command(script) => {
+                let expansion = self.substitute(script);
+                self.put(expansion, quoted, fields);
+            }
+            Part::Arithmetic(parts) => {
+                let datum = self.arithmetic(parts);
+                fields.whole(&datum);
+            }
+            Part::ProcessIn(script) => {
+                let output = self.captured(script);
+                let path = self.pipe_path(output);
+                fields.literal(&path);
+            }
+            Part::ProcessOut(script) => {
+                // What is written there comes from the command itself; its input is the nearest thing known.
+                let taint = self.stdin_taint();
+                self.with_unknown_stdin(taint, |this| this.captured(script));
+                let path = self.pipe_path(Output::Unknown(Taint::default()));
+                fields.literal(&path);
+            }
+        }
+    }
+
+    fn put(&mut self, expansion: Expansion, quoted: bool, fields: &mut Fields) {
+        match expansion {
+            Expansion::One(datum) => {
+                let datum = self.bounded(datum);
+                if quoted {
+                    fields.whole(&datum);
+                } else {
+                    let separators = self.separators();
+                    fields.split(&datum, separators.as_deref());
+                }
+            }
+            Expansion::Many(list) => {
+                let separators = self.separators();
+                for (index, datum) in list.into_iter().enumerate() {
+                    if index > 0 {
+                        fields.end_word();
+                    }
+                    let datum = self.bounded(datum);
+                    if quoted {
+                        fields.present();
+                        fields.whole(&datum);
+                    } else {
+                        fields.split(&datum, separators.as_deref());
+                    }
+                }
+            }
+            Expansion::Unknown(taint) => fields.any_number(taint),
+            Expansion::Names(names) if quoted => match names.as_slice() {
+                [name] => fields.whole(&Datum::of(name)),
+                _ => fields.whole(&Datum::unknown(Taint::default())),
+            },
+            Expansion::Names(names) => fields.names(&names),
+        }
+    }
+
+    /// The value, unless it is longer than Lictor is willing to follow.
+    fn bounded(&mut self, datum: Datum) -> Datum {
+        let length = datum.text().map_or(0, str::len);
+        if length > LONGEST_VALUE || !self.spend(length as u64 / 16) {
+            self.over_limit("a value that grows too long");
+            return Datum::unknown(datum.taint);
+        }
+        datum
+    }
+
+    /// The characters that split words; `None` when they are not known.
+    fn separators(&self) -> Option<String> {
+        match self.state.variable("IFS") {
+            None | Some(Value::Unset) => Some(" \t\n".to_owned()),
+            Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),
+            Some(Value::List(_)) => None,
+        }
+    }
+
+    /// The output of `$(…)`.
+    fn substitute(&mut self, script: &Script) -> Expansion {
+        if let Some(content) = self.file_substitution(script) {
+            return Expansion::One(content);
+        }
+        match self.captured(script) {
+            Output::Text(text) => Expansion::One(Datum::known(text.trim_end_matches('\n'))),
+            Output::Names(names) => Expansion::Names(names),
+            Output::Unknown(taint) => Expansion::One(Datum::unknown(taint)),
+        }
+    }
+
+    /// `$(< file)`.
+    fn file_substitution(&mut self, script: &Script) -> Option<Datum> {
+        let [item] = script.items.as_slice() else { return None };
+        let [crate::ast::Node::Simple(simple)] = item.first.stages.as_slice() else { return None };
+        let [redirect] = simple.redirects.as_slice() else { return None };
+        if !simple.words.is_empty()
+            || !simple.assignments.is_empty()
+            || !item.rest.is_empty()
+            || redirect.kind != crate::ast::RedirectKind::Read
+        {
+            return None;
+        }
+        let plumbing = self.plumb(&simple.redirects);
+        let stdin = plumbing.stdin.clone();
+        self.report_plumbing(plumbing, None, None);
+        Some(match stdin.as_deref() {
+            Some(crate::call::Stdin::Text(text)) => Datum::known(text.trim_end_matches('\n')),
+            Some(crate::call::Stdin::Unknown(taint)) => Datum::unknown(*taint),
+            _ => Datum::unknown(Taint::default()),
+        })
+    }
+
+    /// A path like `/dev/fd/63` that holds the output of a process substitution.
+    fn pipe_path(&mut self, output: Output) -> String {
+        self.pipes += 1;
+        let path = format!("/dev/fd/{}", 62 + self.pipes);
+        let content = match output {
+            Output::Text(text) => Content { text: Some(text.into()), taint: Taint::default() },
+            Output::Names(_) => Content::default(),
+            Output::Unknown(taint) => Content { text: None, taint },
+        };
+        self.state.set_file(path.clone(), content);
+        path
+    }
+}

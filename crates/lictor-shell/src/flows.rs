@@ -1,0 +1,112 @@
+//! Data that moves from a sensitive source to a sensitive sink on one line.
+
+use lictor_core::facts::{Access, Effect, FlowSink, FlowSource};
+
+use crate::operand::{Operand, Taint};
+use crate::walk::simple::{Context, leaves_content};
+use crate::walk::{Plumbing, Walker};
+
+impl Walker<'_> {
+    /// Something of doubtful origin is executed.
+    pub(crate) fn flow_into_shell(&mut self, taint: Taint, text: &str) {
+        for from in taint.sources() {
+            // A secret that is run as code is odd, not dangerous.
+            if from != FlowSource::Secret {
+                self.flow(from, FlowSink::Shell, text);
+            }
+        }
+    }
+
+    fn flow(&mut self, from: FlowSource, to: FlowSink, text: &str) {
+        let text = text.chars().take(120).collect();
+        self.effect(Effect::Flow { from, to, text });
+    }
+
+    /// Looks at what a command reads and where it sends. Returns the files it wrote, with where their content
+    /// came from.
+    pub(crate) fn flows(
+        &mut self,
+        effects: &[Effect<Operand>],
+        context: &Context<'_>,
+        stdin: Taint,
+        printed: Taint,
+        plumbing: &Plumbing,
+    ) -> Vec<(String, Taint)> {
+        let mut sent = stdin;
+        for arg in context.args {
+            if !is_credential_header(arg.prefix()) {
+                sent = sent.and(arg.taint);
+            }
+        }
+        let mut receives = false;
+        let mut host = None;
+        for effect in effects {
+            match effect {
+                Effect::Reach(reach) => {
+                    receives = true;
+                    if reach.sends {
+                        host = Some(reach.text.clone());
+                    }
+                }
+                Effect::File { access: Access::Read, target, .. } => {
+                    sent.secret |= is_secret(&target.arg);
+                    if let Some(path) = target.arg.known()
+                        && let Some(content) = self.state.file(&crate::paths::key(&target.cwd, path))
+                    {
+                        sent = sent.and(content.taint);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let already = effects.iter().any(|effect| {
+            matches!(effect, Effect::Flow { from: FlowSource::Secret, to: FlowSink::Host, .. })
+        });
+        if sent.secret
+            && !already
+            && let Some(host) = host
+        {
+            self.flow(FlowSource::Secret, FlowSink::Host, &host);
+        }
+        if (sent.secret || printed.secret)
+            && let Some(reach) = plumbing.socket()
+        {
+            let text = reach.text.clone();
+            self.flow(FlowSource::Secret, FlowSink::Host, &text);
+        }
+        let taint = Taint { network: receives, ..Taint::default() };
+        effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::File { access, target, .. } if leaves_content(*access) => {
+                    Some((crate::paths::key(&target.cwd, target.arg.known()?), taint))
+                }
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// A header that carries a credential is what the credential is for.
+fn is_credential_header(text: &str) -> bool {
+    let lower: String = text.chars().take(40).collect::<String>().to_ascii_lowercase();
+    let header = lower.strip_prefix("--header=").unwrap_or(&lower);
+    let header = header.strip_prefix("-h").unwrap_or(header).trim_start();
+    [
+        "authorization:",
+        "private-token:",
+        "x-api-key:",
+        "api-key:",
+        "x-auth-token:",
+        "x-goog-api-key:",
+        "token:",
+        "cookie:",
+    ]
+    .iter()
+    .any(|name| header.starts_with(name))
+}
+
+/// Whether an operand names a secret, as far as it is known.
+pub(crate) fn is_secret(arg: &crate::operand::Arg) -> bool {
+    arg.known().is_some_and(|path| path.contains("/.ssh/id_") || path.ends_with(".env"))
+}

@@ -1,0 +1,111 @@
+//! Evaluations that everybody's setup does and that are harmless.
+
+use crate::ast::{Node, Part, Script, Word};
+
+/// Programs that print shell code for the current shell, with the words one of which has to be there.
+const SETUPS: &[(&str, &[&str])] = &[
+    ("ssh-agent", &[]),
+    ("gpg-agent", &[]),
+    ("keychain", &[]),
+    ("dircolors", &[]),
+    ("lesspipe", &[]),
+    ("lesspipe.sh", &[]),
+    ("resize", &[]),
+    ("tset", &[]),
+    ("thefuck", &[]),
+    ("register-python-argcomplete", &[]),
+    ("getopt", &[]),
+    ("direnv", &["hook", "export"]),
+    ("brew", &["shellenv"]),
+    ("pyenv", &["init", "virtualenv-init", "sh-shell"]),
+    ("rbenv", &["init"]),
+    ("nodenv", &["init"]),
+    ("goenv", &["init"]),
+    ("jenv", &["init"]),
+    ("plenv", &["init"]),
+    ("phpenv", &["init"]),
+    ("fnm", &["env", "completions"]),
+    ("starship", &["init", "completions"]),
+    ("zoxide", &["init"]),
+    ("atuin", &["init"]),
+    ("mise", &["activate", "env", "hook-env"]),
+    ("rtx", &["activate", "env"]),
+    ("asdf", &["env", "completion"]),
+    ("conda", &["hook", "shell.bash", "shell.zsh"]),
+    ("mamba", &["hook", "shell"]),
+    ("micromamba", &["hook", "shell"]),
+    ("opam", &["env"]),
+    ("luarocks", &["path"]),
+    ("fzf", &["--bash", "--zsh"]),
+    ("minikube", &["docker-env", "podman-env", "completion"]),
+    ("docker-machine", &["env"]),
+    ("kubectl", &["completion"]),
+    ("helm", &["completion"]),
+    ("gh", &["completion"]),
+    ("npm", &["completion"]),
+    ("pnpm", &["completion"]),
+    ("pip", &["completion"]),
+    ("poetry", &["completions"]),
+    ("rustup", &["completions"]),
+    ("uv", &["generate-shell-completion"]),
+    ("uvx", &["--generate-shell-completion"]),
+    ("volta", &["completions"]),
+    ("ng", &["completion"]),
+    ("hub", &["alias"]),
+    ("perl", &["-Mlocal::lib"]),
+    ("nix", &["print-dev-env"]),
+    ("devbox", &["shellenv", "init-hook"]),
+    ("guix", &["shell", "package"]),
+    ("path_helper", &["-s"]),
+    ("vault", &["-autocomplete-install"]),
+];
+
+/// Whether `words` is `eval` or `source` of what such a program prints.
+pub(crate) fn is_harmless(words: &[Word]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    if !matches!(program.literal(), Some("eval" | "source" | ".")) {
+        return false;
+    }
+    match rest {
+        [word] => prints_setup(word),
+        // `eval set -- "$(getopt …)"` only sets the positional parameters.
+        [set, dashes, ..] => set.literal() == Some("set") && dashes.literal() == Some("--"),
+        [] => false,
+    }
+}
+
+fn prints_setup(word: &Word) -> bool {
+    let mut parts = word.parts.as_slice();
+    if let [Part::Double(inner)] = parts {
+        parts = inner;
+    }
+    match parts {
+        [Part::Command(script) | Part::ProcessIn(script)] => is_setup(script),
+        _ => false,
+    }
+}
+
+fn is_setup(script: &Script) -> bool {
+    let [item] = script.items.as_slice() else { return false };
+    let [Node::Simple(simple)] = item.first.stages.as_slice() else { return false };
+    let fallbacks = item.rest.iter().all(|(_, pipeline)| match pipeline.stages.as_slice() {
+        [Node::Simple(simple)] => {
+            matches!(simple.words.first().and_then(Word::literal), Some("true" | ":" | "echo"))
+        }
+        _ => false,
+    });
+    if !fallbacks {
+        return false;
+    }
+    let mut words = simple.words.iter();
+    let program =
+        words.next().map(|word| word.literal().unwrap_or_else(|| word.written())).unwrap_or_default();
+    let name = program.trim_matches('"').rsplit('/').next().unwrap_or_default();
+    let Some((_, required)) = SETUPS.iter().find(|(setup, _)| *setup == name) else { return false };
+    required.is_empty()
+        || words.any(|word| {
+            word.literal().is_some_and(|text| {
+                required.iter().any(|wanted| text == *wanted || text.starts_with(&format!("{wanted}=")))
+            })
+        })
+}

@@ -1,0 +1,60 @@
+//! Paths as text: joining and cleaning without looking at anything.
+
+#[cfg(test)]
+mod tests;
+
+use crate::operand::Cwd;
+
+/// `path` seen from `base`, without `.` and, as far as the text allows, without `..`.
+pub(crate) fn join(base: &str, path: &str) -> String {
+    if path.starts_with(['/', '~']) || base.is_empty() {
+        return clean(path);
+    }
+    clean(&format!("{base}/{path}"))
+}
+
+/// Removes `.`, doubled slashes and `name/..`.
+pub(crate) fn clean(path: &str) -> String {
+    let absolute = path.starts_with('/');
+    let mut kept: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => match kept.last() {
+                Some(last) if *last != ".." && !last.starts_with('~') => {
+                    kept.pop();
+                }
+                None if absolute => {}
+                _ => kept.push(part),
+            },
+            part => kept.push(part),
+        }
+    }
+    let joined = kept.join("/");
+    match (absolute, joined.is_empty()) {
+        (true, _) => format!("/{joined}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => joined,
+    }
+}
+
+/// The directory after `cd path` in `from`.
+pub(crate) fn enter(from: &Cwd, path: &str) -> Cwd {
+    let target = match from {
+        _ if path.starts_with(['/', '~']) => clean(path),
+        Cwd::Start => clean(path),
+        Cwd::Known(base) => join(base, path),
+        Cwd::Unknown => return Cwd::Unknown,
+    };
+    if target == "." { Cwd::Start } else { Cwd::Known(target) }
+}
+
+/// What identifies a file that the line wrote.
+pub(crate) fn key(cwd: &Cwd, path: &str) -> String {
+    match cwd {
+        Cwd::Known(base) => join(base, path),
+        Cwd::Start => clean(path),
+        Cwd::Unknown if path.starts_with(['/', '~']) => clean(path),
+        Cwd::Unknown => format!("?/{}", clean(path)),
+    }
+}

@@ -1,0 +1,401 @@
+//! What a line says about itself: variables, functions, aliases, directories, files it wrote.
+//!
+//! Every change is journalled, so that a subshell can be undone and the branches of a condition be compared at the
+//! price of what they changed, not of everything known.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::ast;
+use crate::operand::{Arg, Cwd, Known, Taint};
+
+/// What is known of one value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Datum {
+    pub value: Known,
+    pub taint: Taint,
+    /// It holds a live glob: it stands for any number of names.
+    pub glob: bool,
+    /// The value with its gaps as references to [`GAP`], when there are gaps: for text that is run as code.
+    pub template: Option<Rc<str>>,
+}
+
+/// A variable that nothing ever sets: stands for the unknown parts of text that is run as code.
+pub(crate) const GAP: &str = "__LICTOR_UNKNOWN__";
+
+impl Datum {
+    pub(crate) fn known(text: impl Into<String>) -> Self {
+        Self { value: Known::Text(text.into()), taint: Taint::default(), glob: false, template: None }
+    }
+
+    pub(crate) fn unknown(taint: Taint) -> Self {
+        Self { value: Known::Nothing, taint, glob: false, template: None }
+    }
+
+    /// The value of a word.
+    pub(crate) fn of(arg: &Arg) -> Self {
+        Self { value: arg.value.clone(), taint: arg.taint, glob: arg.glob, template: None }
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Known::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// The value of a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Scalar(Datum),
+    /// An indexed array with all its elements; `Rc` because arrays are read far more often than changed.
+    List(Rc<Vec<Datum>>),
+    Unset,
+}
+
+impl Value {
+    pub(crate) fn unknown(taint: Taint) -> Self {
+        Self::Scalar(Datum::unknown(taint))
+    }
+
+    pub(crate) fn taint(&self) -> Taint {
+        match self {
+            Self::Scalar(datum) => datum.taint,
+            Self::List(list) => list.iter().fold(Taint::default(), |taint, datum| taint.and(datum.taint)),
+            Self::Unset => Taint::default(),
+        }
+    }
+}
+
+/// A function that the line defined.
+#[derive(Debug, Clone)]
+pub(crate) struct Defined {
+    pub function: Rc<ast::Function>,
+    /// The definition is known to have been run.
+    pub certain: bool,
+    /// Index into the walker's list of all functions.
+    pub index: usize,
+}
+
+/// What the line wrote into a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Content {
+    /// What it wrote, when known. With `>>` there may be more in front.
+    pub text: Option<Rc<str>>,
+    pub taint: Taint,
+}
+
+/// Where commands run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Directories {
+    pub now: Cwd,
+    /// Where they may run instead: a `cd` behind `&&` or in a branch may not have happened.
+    pub instead: Option<Cwd>,
+    pub previous: Cwd,
+    pub stack: Rc<Vec<Cwd>>,
+}
+
+/// Shell options and how far the line certainly gets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Flags {
+    pub pipefail: bool,
+    pub errexit: bool,
+    /// The shell has certainly ended (`exit`, `exec`).
+    pub ended: bool,
+    /// The shell may have ended with success.
+    pub may_have_ended: bool,
+}
+
+/// `$1`, `$2`, …
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Positional {
+    Known(Rc<Vec<Datum>>),
+    Unknown,
+}
+
+pub(crate) struct State {
+    variables: BTreeMap<String, Value>,
+    functions: BTreeMap<String, Defined>,
+    aliases: BTreeMap<String, Rc<str>>,
+    files: BTreeMap<String, Content>,
+    git_aliases: BTreeMap<String, Rc<str>>,
+    directories: Directories,
+    positional: Positional,
+    flags: Flags,
+    journal: Vec<Change>,
+}
+
+/// One entry of the journal: what was there before.
+enum Change {
+    Variable(String, Option<Value>),
+    Function(String, Option<Defined>),
+    Alias(String, Option<Rc<str>>),
+    File(String, Option<Content>),
+    GitAlias(String, Option<Rc<str>>),
+    Directories(Directories),
+    Positional(Positional),
+    Flags(Flags),
+}
+
+/// A place in the journal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark(usize);
+
+/// What a branch changed, taken out of the state again.
+pub(crate) struct Branch {
+    changes: Vec<Change>,
+}
+
+impl State {
+    pub(crate) fn new() -> Self {
+        Self {
+            variables: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            aliases: BTreeMap::new(),
+            files: BTreeMap::new(),
+            git_aliases: BTreeMap::new(),
+            directories: Directories {
+                now: Cwd::Start,
+                instead: None,
+                previous: Cwd::Unknown,
+                stack: Rc::new(Vec::new()),
+            },
+            positional: Positional::Unknown,
+            flags: Flags::default(),
+            journal: Vec::new(),
+        }
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<&Value> {
+        self.variables.get(name)
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        let before = self.variables.insert(name.to_owned(), value);
+        self.journal.push(Change::Variable(name.to_owned(), before));
+    }
+
+    pub(crate) fn function(&self, name: &str) -> Option<&Defined> {
+        self.functions.get(name)
+    }
+
+    pub(crate) fn define(&mut self, name: &str, function: Defined) {
+        let before = self.functions.insert(name.to_owned(), function);
+        self.journal.push(Change::Function(name.to_owned(), before));
+    }
+
+    pub(crate) fn forget_function(&mut self, name: &str) {
+        if let Some(before) = self.functions.remove(name) {
+            self.journal.push(Change::Function(name.to_owned(), Some(before)));
+        }
+    }
+
+    pub(crate) fn alias(&self, name: &str) -> Option<&Rc<str>> {
+        self.aliases.get(name)
+    }
+
+    pub(crate) fn set_alias(&mut self, name: &str, text: &str) {
+        let before = self.aliases.insert(name.to_owned(), text.into());
+        self.journal.push(Change::Alias(name.to_owned(), before));
+    }
+
+    pub(crate) fn file(&self, path: &str) -> Option<&Content> {
+        self.files.get(path)
+    }
+
+    pub(crate) fn set_file(&mut self, path: String, content: Content) {
+        let before = self.files.insert(path.clone(), content);
+        self.journal.push(Change::File(path, before));
+    }
+
+    pub(crate) fn git_alias(&self, name: &str) -> Option<&str> {
+        self.git_aliases.get(name).map(AsRef::as_ref)
+    }
+
+    pub(crate) fn set_git_alias(&mut self, name: &str, text: &str) {
+        let before = self.git_aliases.insert(name.to_owned(), text.into());
+        self.journal.push(Change::GitAlias(name.to_owned(), before));
+    }
+
+    pub(crate) fn directories(&self) -> &Directories {
+        &self.directories
+    }
+
+    pub(crate) fn set_directories(&mut self, directories: Directories) {
+        let before = std::mem::replace(&mut self.directories, directories);
+        self.journal.push(Change::Directories(before));
+    }
+
+    pub(crate) fn positional(&self) -> &Positional {
+        &self.positional
+    }
+
+    pub(crate) fn set_positional(&mut self, positional: Positional) {
+        let before = std::mem::replace(&mut self.positional, positional);
+        self.journal.push(Change::Positional(before));
+    }
+
+    pub(crate) fn flags(&self) -> Flags {
+        self.flags
+    }
+
+    pub(crate) fn set_flags(&mut self, flags: Flags) {
+        if flags != self.flags {
+            self.journal.push(Change::Flags(self.flags));
+            self.flags = flags;
+        }
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark(self.journal.len())
+    }
+
+    /// Ends a subshell: what it changed in the shell is gone, what it changed in the world stays.
+    pub(crate) fn leave(&mut self, mark: Mark) {
+        for change in self.take(mark).changes {
+            match change {
+                Change::File(path, Some(content)) => self.set_file(path, content),
+                Change::GitAlias(name, Some(text)) => self.set_git_alias(&name, &text),
+                _ => {}
+            }
+        }
+    }
+
+    /// Puts everything back to where it was at the mark and keeps what was changed.
+    pub(crate) fn take(&mut self, mark: Mark) -> Branch {
+        let mut changes = self.journal.split_off(mark.0.min(self.journal.len()));
+        for change in changes.iter_mut().rev() {
+            self.swap(change);
+        }
+        Branch { changes }
+    }
+
+    /// Exchanges what an entry holds with what is in force.
+    fn swap(&mut self, change: &mut Change) {
+        fn exchange<V>(map: &mut BTreeMap<String, V>, name: &str, held: &mut Option<V>) {
+            let now = match held.take() {
+                Some(value) => map.insert(name.to_owned(), value),
+                None => map.remove(name),
+            };
+            *held = now;
+        }
+        match change {
+            Change::Variable(name, held) => exchange(&mut self.variables, name, held),
+            Change::Function(name, held) => exchange(&mut self.functions, name, held),
+            Change::Alias(name, held) => exchange(&mut self.aliases, name, held),
+            Change::File(name, held) => exchange(&mut self.files, name, held),
+            Change::GitAlias(name, held) => exchange(&mut self.git_aliases, name, held),
+            Change::Directories(held) => std::mem::swap(&mut self.directories, held),
+            Change::Positional(held) => std::mem::swap(&mut self.positional, held),
+            Change::Flags(held) => std::mem::swap(&mut self.flags, held),
+        }
+    }
+
+    /// Goes on as if any of the branches had been taken, or none of them unless `exhaustive`.
+    pub(crate) fn merge(&mut self, branches: Vec<Branch>, exhaustive: bool) {
+        let base = self.flags;
+        let mut variables: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        let mut directories: Vec<Directories> = Vec::new();
+        let mut positional: Vec<Positional> = Vec::new();
+        let mut flags: Vec<Flags> = Vec::new();
+        let count = branches.len();
+        for branch in branches {
+            // The last entry for a name holds its value at the end of the branch.
+            let mut ends: BTreeMap<String, Value> = BTreeMap::new();
+            let (mut directory, mut words, mut flag) = (None, None, base);
+            for change in branch.changes {
+                match change {
+                    Change::Variable(name, value) => {
+                        ends.insert(name, value.unwrap_or(Value::Unset));
+                    }
+                    Change::Directories(held) => directory = Some(held),
+                    Change::Positional(held) => words = Some(held),
+                    Change::Flags(held) => flag = held,
+                    // What may exist is kept: it only adds to what is looked at.
+                    Change::Function(name, Some(mut defined)) => {
+                        defined.certain = false;
+                        self.define(&name, defined);
+                    }
+                    Change::Alias(name, Some(text)) => self.set_alias(&name, &text),
+                    Change::File(path, Some(content)) => self.set_file(path, content),
+                    Change::GitAlias(name, Some(text)) => self.set_git_alias(&name, &text),
+                    Change::Function(..) | Change::Alias(..) | Change::File(..) | Change::GitAlias(..) => {}
+                }
+            }
+            for (name, value) in ends {
+                variables.entry(name).or_default().push(value);
+            }
+            directories.extend(directory);
+            positional.extend(words);
+            flags.push(flag);
+        }
+        for (name, values) in variables {
+            let everywhere = exhaustive && values.len() == count;
+            self.merge_variable(&name, values, everywhere);
+        }
+        self.merge_directories(directories, exhaustive, count);
+        if let Some(first) = positional.first() {
+            let same =
+                exhaustive && positional.len() == count && positional.iter().all(|other| other == first);
+            let merged = if same { first.clone() } else { Positional::Unknown };
+            self.set_positional(merged);
+        }
+        if !exhaustive {
+            flags.push(base);
+        }
+        self.set_flags(Flags {
+            pipefail: flags.iter().all(|flags| flags.pipefail),
+            errexit: flags.iter().all(|flags| flags.errexit),
+            ended: flags.iter().all(|flags| flags.ended),
+            may_have_ended: flags.iter().any(|flags| flags.may_have_ended),
+        });
+    }
+
+    fn merge_variable(&mut self, name: &str, mut values: Vec<Value>, everywhere: bool) {
+        if !everywhere && let Some(before) = self.variables.get(name) {
+            values.push(before.clone());
+        }
+        let same = values.windows(2).all(|pair| pair.first() == pair.last());
+        let first = values.first().cloned();
+        let known_before = self.variables.contains_key(name);
+        let merged = match first {
+            Some(value) if same && (everywhere || known_before) => value,
+            _ => {
+                let taint = values.iter().fold(Taint::default(), |taint, value| taint.and(value.taint()));
+                Value::unknown(taint)
+            }
+        };
+        self.set(name, merged);
+    }
+
+    fn merge_directories(&mut self, ends: Vec<Directories>, exhaustive: bool, count: usize) {
+        if ends.is_empty() {
+            return;
+        }
+        let mut places: Vec<Cwd> = Vec::new();
+        let base = self.directories.clone();
+        let stays = !exhaustive || ends.len() < count;
+        let last = ends.last().cloned();
+        let candidates = ends.into_iter().rev().chain(stays.then_some(base));
+        for candidate in candidates {
+            for place in std::iter::once(candidate.now).chain(candidate.instead) {
+                if !places.contains(&place) {
+                    places.push(place);
+                }
+            }
+        }
+        let Some(mut merged) = last else { return };
+        let mut places = places.into_iter();
+        merged.now = places.next().unwrap_or(Cwd::Unknown);
+        merged.instead = places.next();
+        if places.next().is_some() {
+            merged.now = Cwd::Unknown;
+            merged.instead = None;
+        }
+        self.set_directories(merged);
+    }
+}

@@ -1,0 +1,484 @@
+//! Walks the tree and collects what it does.
+//!
+//! Everything is walked: both sides of every joint, every branch, every substitution, functions whether called or
+//! not. The walk carries the [`State`] that the line itself sets up and follows what programs run in turn.
+//! Work is bounded by fuel and depth; what lies beyond is reported as opaque.
+
+mod compound;
+mod next;
+mod output;
+mod plumbing;
+pub(crate) mod simple;
+
+pub(crate) use output::Output;
+pub(crate) use plumbing::Plumbing;
+
+use std::rc::Rc;
+
+use lictor_core::facts::{Command, Effect, Opaque, OpaqueWhat};
+
+use crate::ast::{Compound, Function, Item, Joint, Node, Pipeline, Script};
+use crate::call::Stdin;
+use crate::operand::{Cwd, Operand, Taint};
+use crate::parser;
+use crate::reading::{Reading, Surroundings};
+use crate::state::{Defined, State};
+
+/// Larger texts are read at both ends only.
+const LARGEST_TEXT: usize = 256 * 1024;
+/// How much of each end of a larger text is read.
+const READ_OF_LARGE: usize = 24 * 1024;
+/// Deepest nesting of constructs and of programs that run programs, together.
+const MAX_DEPTH: u32 = 96;
+/// Fuel for the work that does not come from the size of the text: loops, functions, nested texts.
+const BASE_FUEL: u64 = 1_000_000;
+/// Fuel for each byte of the text.
+const FUEL_PER_BYTE: u64 = 100;
+
+/// How a command stands on the line.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scene {
+    /// It runs whenever the line runs and succeeds.
+    pub certain: bool,
+    /// The line fails when it fails.
+    pub attributable: bool,
+    /// Somebody wants its output.
+    pub capture: bool,
+}
+
+pub(crate) struct Walker<'s> {
+    surroundings: &'s dyn Surroundings,
+    pub(crate) state: State,
+    pub(crate) reading: Reading,
+    runs: u32,
+    fuel: u64,
+    depth: u32,
+    stdin: Rc<Stdin>,
+    /// Wrappers around what is being walked, outermost first.
+    through: Vec<String>,
+    /// How many of them run on another machine.
+    elsewhere: u32,
+    /// Process substitutions so far.
+    pub(crate) pipes: u32,
+    /// Every function that was defined, and whether it was called.
+    functions: Vec<(Rc<Function>, bool)>,
+    /// Names of the functions and aliases being walked.
+    pub(crate) calls: Vec<String>,
+    /// Rounds of all the loops being walked.
+    rounds: usize,
+    pub(crate) scene: Scene,
+    /// File descriptors that lead to the network.
+    sockets: Vec<u32>,
+    /// A trap may change the exit status of the line.
+    pub(crate) status_changed: bool,
+    /// Values of variables that `local` hides, for each function being called.
+    pub(crate) locals: Vec<Vec<(String, Option<crate::state::Value>)>>,
+}
+
+/// Reads a text.
+pub(crate) fn read(text: &str, surroundings: &dyn Surroundings) -> Reading {
+    let mut walker = Walker::new(surroundings, text.len().min(LARGEST_TEXT));
+    let scene = Scene { certain: true, attributable: true, capture: false };
+    if text.len() > LARGEST_TEXT {
+        walker.over_limit("a text of more than 256 KiB");
+        let head = text.char_indices().map(|(at, _)| at).find(|at| *at >= READ_OF_LARGE).unwrap_or(0);
+        walker.text(text.get(..head).unwrap_or_default(), scene);
+        let from = text.len() - READ_OF_LARGE;
+        let line = text
+            .as_bytes()
+            .get(from..)
+            .and_then(|tail| memchr::memchr(b'\n', tail))
+            .map_or(from, |at| from + at);
+        let tail = (line..text.len()).find_map(|at| text.get(at..)).unwrap_or_default();
+        walker.text(tail, Scene { certain: false, ..scene });
+    } else {
+        walker.text(text, scene);
+    }
+    walker.finish()
+}
+
+impl<'s> Walker<'s> {
+    fn new(surroundings: &'s dyn Surroundings, size: usize) -> Self {
+        Self {
+            surroundings,
+            state: State::new(),
+            reading: Reading::default(),
+            runs: 0,
+            fuel: BASE_FUEL + FUEL_PER_BYTE * size as u64,
+            depth: 0,
+            stdin: Rc::new(Stdin::Inherited),
+            through: Vec::new(),
+            elsewhere: 0,
+            pipes: 0,
+            functions: Vec::new(),
+            calls: Vec::new(),
+            rounds: 1,
+            scene: Scene { certain: true, attributable: true, capture: false },
+            sockets: Vec::new(),
+            status_changed: false,
+            locals: Vec::new(),
+        }
+    }
+
+    /// What may be asked about the world. Nothing is known of another machine.
+    pub(crate) fn outside(&self) -> &'s dyn Surroundings {
+        if self.elsewhere > 0 { &Nowhere } else { self.surroundings }
+    }
+
+    /// Takes fuel; `false` when there is none left.
+    pub(crate) fn spend(&mut self, amount: u64) -> bool {
+        self.fuel = self.fuel.saturating_sub(amount);
+        self.fuel > 0
+    }
+
+    /// Notes that something is larger, deeper or longer than Lictor reads.
+    pub(crate) fn over_limit(&mut self, text: &str) {
+        self.opaque(OpaqueWhat::Limit, text);
+    }
+
+    /// Notes something that could not be worked out, once.
+    pub(crate) fn opaque(&mut self, what: OpaqueWhat, text: &str) {
+        let opaque = Opaque { what, text: text.chars().take(120).collect() };
+        let recent = self.reading.opaque.len().saturating_sub(16);
+        if !self.reading.opaque.get(recent..).unwrap_or_default().contains(&opaque) {
+            self.reading.opaque.push(opaque);
+        }
+    }
+
+    pub(crate) fn effect(&mut self, effect: Effect<Operand>) {
+        // A directory change that may not have happened: what is lost may be lost in either place.
+        if let Effect::File { access, target, recursive, by } = &effect
+            && !access.is_read_only()
+            && let Some(instead) = &self.state.directories().instead
+            && target.cwd == self.state.directories().now
+            && !target.arg.prefix().starts_with(['/', '~'])
+        {
+            let target = Operand { arg: target.arg.clone(), cwd: instead.clone() };
+            let twin = Effect::File { access: *access, target, recursive: *recursive, by: *by };
+            self.reading.effects.push(twin);
+        }
+        self.reading.effects.push(effect);
+    }
+
+    /// Reports a command; returns its number.
+    pub(crate) fn run(&mut self, command: Command) -> u32 {
+        let number = self.runs;
+        self.runs += 1;
+        self.effect(Effect::Run(command));
+        number
+    }
+
+    /// The wrappers around what is being walked.
+    pub(crate) fn wrappers(&self) -> Vec<String> {
+        self.through.clone()
+    }
+
+    /// Walks something that the shell itself runs through `name`.
+    pub(crate) fn through(&mut self, name: &str, walk: impl FnOnce(&mut Self) -> Output) -> Output {
+        self.through.push(name.to_owned());
+        let output = self.deeper(walk);
+        self.through.pop();
+        output
+    }
+
+    /// Standard input of what is being walked.
+    pub(crate) fn input(&self) -> &Stdin {
+        &self.stdin
+    }
+
+    /// The directory as a path, when it is known.
+    pub(crate) fn working_directory(&self) -> Option<String> {
+        let start = || self.outside().variable("PWD");
+        match &self.state.directories().now {
+            Cwd::Start => start(),
+            Cwd::Known(path) if path.starts_with('/') => Some(path.clone()),
+            Cwd::Known(path) => Some(crate::paths::join(&start()?, path)),
+            Cwd::Unknown => None,
+        }
+    }
+
+    /// Reads and walks a text in the current state.
+    pub(crate) fn text(&mut self, text: &str, scene: Scene) -> Output {
+        if self.depth >= MAX_DEPTH || !self.spend(text.len() as u64) {
+            self.over_limit("commands nested too deep");
+            return Output::unknown();
+        }
+        let parsed = parser::parse(text, self.depth.min(parser::MAX_DEPTH / 2));
+        if parsed.fault.depth {
+            self.over_limit("constructs nested too deep");
+        }
+        if let Some(at) = parsed.fault.syntax {
+            let shown: String = text.get(at..).unwrap_or_default().chars().take(60).collect();
+            self.opaque(OpaqueWhat::Syntax, if shown.is_empty() { text } else { &shown });
+        }
+        self.depth += 1;
+        let output = self.list(&parsed.script, scene);
+        if let Some(open) = parsed.fault.unclosed {
+            // The shell would refuse all of it. What stands behind the open quote is looked at as if it were not there.
+            let rest = text.get(open..).unwrap_or_default();
+            let rest = rest.trim_start_matches(['\'', '"', '$', '`', '(', '{']);
+            let again = parser::parse(rest, self.depth);
+            if self.spend(rest.len() as u64) {
+                self.list(&again.script, Scene { certain: false, attributable: false, capture: false });
+            }
+        }
+        self.depth -= 1;
+        output
+    }
+
+    /// Walks one level deeper, or notes that it is too deep.
+    fn deeper(&mut self, walk: impl FnOnce(&mut Self) -> Output) -> Output {
+        if self.depth >= MAX_DEPTH {
+            self.over_limit("commands nested too deep");
+            return Output::unknown();
+        }
+        self.depth += 1;
+        let output = walk(self);
+        self.depth -= 1;
+        output
+    }
+
+    pub(crate) fn list(&mut self, script: &Script, scene: Scene) -> Output {
+        let mut output = Output::silent();
+        let count = script.items.len();
+        for (index, item) in script.items.iter().enumerate() {
+            let out = self.item(item, scene, index + 1 == count);
+            if scene.capture {
+                output = output.then(out);
+            }
+        }
+        if scene.capture { output } else { Output::unknown() }
+    }
+
+    /// A chain of `&&` and `||`. `last` when its status is that of the list.
+    fn item(&mut self, item: &Item, scene: Scene, last: bool) -> Output {
+        let flags = self.state.flags();
+        let carries = scene.attributable && last && !item.background;
+        let exits = scene.attributable && flags.errexit && !item.background;
+        let start = self.state.mark();
+        let before = self.state.directories().clone();
+        let alternatives = |from: usize| {
+            item.rest
+                .iter()
+                .skip(from)
+                .any(|(joint, pipeline)| *joint == Joint::Or && !always_fails(pipeline))
+        };
+        let attributable =
+            |index: usize| !alternatives(index) && (carries || (exits && index == item.rest.len()));
+        let mut output = self.pipeline(&item.first, Scene { attributable: attributable(0), ..scene });
+        let chained = self.state.mark();
+        for (index, (joint, pipeline)) in item.rest.iter().enumerate() {
+            let status = attributable(index + 1);
+            let inner = Scene {
+                certain: scene.certain
+                    && *joint == Joint::And
+                    && (carries || exits)
+                    && !alternatives(index + 1),
+                attributable: status,
+                ..scene
+            };
+            let out = if *joint == Joint::Or {
+                // The command before failed, so its directory change did not happen.
+                let mark = self.state.mark();
+                self.state.set_directories(before.clone());
+                let out = self.pipeline(pipeline, inner);
+                let branch = self.state.take(mark);
+                self.state.merge(vec![branch], false);
+                out
+            } else {
+                self.pipeline(pipeline, inner)
+            };
+            if scene.capture {
+                output = if *joint == Joint::Or {
+                    Output::Unknown(output.taint().and(out.taint()))
+                } else {
+                    output.then(out)
+                };
+            }
+        }
+        if item.background {
+            self.state.leave(start);
+        } else if !item.rest.is_empty() {
+            let branch = self.state.take(chained);
+            self.state.merge(vec![branch], false);
+        }
+        output
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
+        let flags = self.state.flags();
+        let scene = Scene {
+            certain: scene.certain && !flags.ended && !flags.may_have_ended,
+            attributable: scene.attributable && !pipeline.negated && !flags.ended,
+            ..scene
+        };
+        if let [only] = pipeline.stages.as_slice() {
+            return self.node(only, scene);
+        }
+        let outer = Rc::clone(&self.stdin);
+        let mut output = Output::unknown();
+        let count = pipeline.stages.len();
+        for (index, stage) in pipeline.stages.iter().enumerate() {
+            let last = index + 1 == count;
+            let scene = Scene {
+                attributable: scene.attributable && (last || flags.pipefail),
+                capture: scene.capture || !last,
+                ..scene
+            };
+            let mark = self.state.mark();
+            output = self.node(stage, scene);
+            self.state.leave(mark);
+            if !last {
+                self.stdin = Rc::new(std::mem::replace(&mut output, Output::unknown()).into_stdin());
+            }
+        }
+        self.stdin = outer;
+        output
+    }
+
+    fn node(&mut self, node: &Node, scene: Scene) -> Output {
+        if !self.spend(40) {
+            self.over_limit("more commands than can be followed");
+            return Output::unknown();
+        }
+        let outer = std::mem::replace(&mut self.scene, scene);
+        let output = match node {
+            Node::Simple(simple) => self.simple(simple, scene),
+            Node::Compound { body, redirects } => self.deeper(|this| this.compound(body, redirects, scene)),
+            Node::Function(function) => {
+                self.define(function, scene);
+                Output::silent()
+            }
+        };
+        self.scene = outer;
+        output
+    }
+
+    fn define(&mut self, function: &Rc<Function>, scene: Scene) {
+        if crate::forkbomb::multiplies(function) {
+            self.effect(Effect::Process(lictor_core::facts::ProcessEffect::ForkBomb));
+        }
+        let index = self.functions.len();
+        self.functions.push((Rc::clone(function), false));
+        let defined = Defined { function: Rc::clone(function), certain: scene.certain, index };
+        self.state.define(&function.name, defined);
+    }
+
+    /// The output of a script in a subshell.
+    pub(crate) fn captured(&mut self, script: &Script) -> Output {
+        let scene = Scene { capture: true, ..self.scene };
+        let mark = self.state.mark();
+        let output = self.deeper(|this| {
+            let outer = std::mem::replace(&mut this.scene, scene);
+            let output = this.list(script, scene);
+            this.scene = outer;
+            output
+        });
+        self.state.leave(mark);
+        output
+    }
+
+    /// Runs `walk` with something unknown on standard input.
+    pub(crate) fn with_unknown_stdin<T>(&mut self, taint: Taint, walk: impl FnOnce(&mut Self) -> T) -> T {
+        self.with_stdin(Some(Rc::new(Stdin::Unknown(taint))), walk)
+    }
+
+    pub(crate) fn with_stdin<T>(&mut self, stdin: Option<Rc<Stdin>>, walk: impl FnOnce(&mut Self) -> T) -> T {
+        let Some(stdin) = stdin else { return walk(self) };
+        let outer = std::mem::replace(&mut self.stdin, stdin);
+        let result = walk(self);
+        self.stdin = outer;
+        result
+    }
+
+    pub(crate) fn stdin_taint(&self) -> Taint {
+        match self.stdin.as_ref() {
+            Stdin::Unknown(taint) => *taint,
+            _ => Taint::default(),
+        }
+    }
+
+    /// Walks what was defined and never called, and settles what only the end of the line tells.
+    fn finish(mut self) -> Reading {
+        let scene = Scene { certain: false, attributable: false, capture: false };
+        let mut index = 0;
+        while let Some((function, called)) = self.functions.get(index).cloned() {
+            index += 1;
+            if called {
+                continue;
+            }
+            // A body that is never run cannot do what is not known.
+            let known = self.reading.opaque.len();
+            self.calls.push(function.name.clone());
+            self.state.set_positional(crate::state::Positional::Unknown);
+            self.node(&function.body, scene);
+            self.calls.pop();
+            self.reading.opaque.truncate(known);
+        }
+        if self.status_changed {
+            for effect in &mut self.reading.effects {
+                if let Effect::Run(command) = effect {
+                    command.attributable = false;
+                }
+            }
+        }
+        self.reading
+    }
+}
+
+/// A pipeline that ends the line with a failure (`exit 1`, `false`).
+fn always_fails(pipeline: &Pipeline) -> bool {
+    let [node] = pipeline.stages.as_slice() else { return false };
+    if pipeline.negated {
+        return false;
+    }
+    match node {
+        Node::Simple(simple) => {
+            let mut words = simple.words.iter().map(|word| word.literal());
+            let (program, status) = (words.next().flatten(), words.next());
+            match program {
+                Some("false") => true,
+                Some("exit" | "return") => status != Some(Some("0")),
+                _ => false,
+            }
+        }
+        Node::Compound { body, .. } => match body.as_ref() {
+            Compound::Group(script) | Compound::Subshell(script) => script.items.last().is_some_and(|item| {
+                item.rest.is_empty()
+                    && !item.background
+                    && always_fails(&item.first)
+                    && exits_explicitly(&item.first)
+            }),
+            _ => false,
+        },
+        Node::Function(_) => false,
+    }
+}
+
+/// `exit` without a status keeps that of the command before it, which in a group is not the failed one.
+fn exits_explicitly(pipeline: &Pipeline) -> bool {
+    match pipeline.stages.as_slice() {
+        [Node::Simple(simple)] => {
+            simple.words.first().and_then(|word| word.literal()) == Some("false") || simple.words.len() > 1
+        }
+        _ => true,
+    }
+}
+
+/// Another machine, of which nothing is known.
+struct Nowhere;
+
+impl Surroundings for Nowhere {
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+    fn home_of(&self, _user: &str) -> Option<String> {
+        None
+    }
+    fn git_alias(&self, _name: &str) -> Option<String> {
+        None
+    }
+    fn script(&self, _path: &str) -> Option<String> {
+        None
+    }
+}

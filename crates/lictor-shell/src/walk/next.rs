@@ -1,0 +1,385 @@
+//! What programs run in turn.
+
+use std::rc::Rc;
+
+use lictor_core::facts::{Access, Effect, OpaqueWhat};
+
+use super::simple::{Argv, Context, is_wrapper, positional};
+use super::{Output, Plumbing, Scene, Walker};
+use crate::call::{Call, Next, Report, Stdin};
+use crate::expand::fields::Expanded;
+use crate::languages;
+use crate::operand::{Arg, Known, Operand, Taint};
+use crate::state::{Content, GAP, Value};
+
+/// Deepest chain of programs that run programs.
+const MOST_WRAPPERS: usize = 16;
+
+impl Walker<'_> {
+    pub(super) fn next(&mut self, next: Next, context: &Context<'_>, stdin_taint: Taint) -> Output {
+        if self.through.len() >= MOST_WRAPPERS {
+            self.over_limit("programs that run programs, nested too deep");
+            return Output::unknown();
+        }
+        match next {
+            Next::Argv { argv, assignments, cwd, through, more, elsewhere } => {
+                let mut argv = argv;
+                if more {
+                    argv.push(Arg { taint: stdin_taint, ..Arg::unknown("…") });
+                }
+                let reads_input = matches!(through.as_str(), "xargs" | "parallel");
+                let scene = Scene {
+                    attributable: context.scene.attributable
+                        && !matches!(through.as_str(), "find" | "watch" | "parallel"),
+                    ..context.scene
+                };
+                self.inside(through, elsewhere, |this| {
+                    if let Some(cwd) = cwd {
+                        let mut directories = this.state.directories().clone();
+                        directories.now = cwd;
+                        directories.instead = None;
+                        this.state.set_directories(directories);
+                    }
+                    for (name, arg) in &assignments {
+                        this.state.set(name, Value::Scalar(crate::state::Datum::of(arg)));
+                    }
+                    let stdin = if reads_input { Stdin::Inherited } else { context.stdin.clone() };
+                    let words = argv.into_iter().map(|arg| this.expanded(arg, context)).collect();
+                    this.with_stdin(Some(Rc::new(stdin)), |this| {
+                        this.argv(Argv {
+                            words,
+                            assignments,
+                            plumbing: Plumbing::default(),
+                            scene,
+                            by_shell: false,
+                            harmless: false,
+                        })
+                    })
+                })
+            }
+            Next::Shell { text, args, through, elsewhere } => {
+                let Some(code) = self.code(&text, context) else { return Output::unknown() };
+                let from_input = matches!(context.stdin, Stdin::Text(input) if *input == code);
+                self.inside(through, elsewhere, |this| {
+                    let words: Vec<Expanded> =
+                        args.into_iter().map(|arg| this.expanded(arg, context)).collect();
+                    this.state.set_positional(positional(words.get(1..).unwrap_or_default()));
+                    let stdin = if from_input { Stdin::Inherited } else { context.stdin.clone() };
+                    this.with_stdin(Some(Rc::new(stdin)), |this| this.text(&code, context.scene))
+                })
+            }
+            Next::Code { language, body } => {
+                let Some(code) = self.code(&body, context) else { return Output::unknown() };
+                self.code_in(language, &code, context)
+            }
+            Next::Script { path, language } => self.script(&path, language, context),
+        }
+    }
+
+    /// An argument together with its text with gaps, when it is one of the call's own.
+    fn expanded(&self, arg: Arg, context: &Context<'_>) -> Expanded {
+        let template = template(&arg, context);
+        Expanded { arg, template }
+    }
+
+    /// The text to run. What is not known of it is reported.
+    fn code(&mut self, text: &Arg, context: &Context<'_>) -> Option<String> {
+        if let Some(known) = text.known() {
+            return Some(known.to_owned());
+        }
+        self.flow_into_shell(text.taint, &text.text);
+        match (&text.value, template(text, context)) {
+            (Known::Partly { .. }, Some(template)) => {
+                if text.taint != Taint::default() {
+                    self.opaque(OpaqueWhat::Code, &text.text);
+                }
+                Some(template.to_string())
+            }
+            (Known::Partly { prefix, suffix }, None) => {
+                self.opaque(OpaqueWhat::Code, &text.text);
+                Some(format!("{prefix}${{{GAP}}}{suffix}"))
+            }
+            _ => {
+                self.opaque(OpaqueWhat::Code, &text.text);
+                None
+            }
+        }
+    }
+
+    /// Walks something inside a wrapper: what it changes in the shell is gone afterwards.
+    fn inside(&mut self, through: String, elsewhere: bool, walk: impl FnOnce(&mut Self) -> Output) -> Output {
+        let mark = self.state.mark();
+        let effects = self.reading.effects.len();
+        let opaque = self.reading.opaque.len();
+        self.through.push(through);
+        if elsewhere {
+            self.elsewhere += 1;
+        }
+        let output = self.deeper(walk);
+        if elsewhere {
+            self.elsewhere -= 1;
+            self.keep_effects(effects, |effect| !matches!(effect, Effect::File { .. }));
+            self.keep_opaque(opaque, |what| what != OpaqueWhat::Target);
+        }
+        self.through.pop();
+        self.state.leave(mark);
+        output
+    }
+
+    fn keep_effects(&mut self, from: usize, keep: impl Fn(&Effect<Operand>) -> bool) {
+        let tail = self.reading.effects.split_off(from.min(self.reading.effects.len()));
+        self.reading.effects.extend(tail.into_iter().filter(keep));
+    }
+
+    fn keep_opaque(&mut self, from: usize, keep: impl Fn(OpaqueWhat) -> bool) {
+        let tail = self.reading.opaque.split_off(from.min(self.reading.opaque.len()));
+        self.reading.opaque.extend(tail.into_iter().filter(|opaque| keep(opaque.what)));
+    }
+
+    /// Code in another language.
+    fn code_in(&mut self, language: &'static str, code: &str, context: &Context<'_>) -> Output {
+        if !self.spend(code.len() as u64 * 4) {
+            self.over_limit("more code than can be followed");
+            return Output::unknown();
+        }
+        // A gap in the code reads as a name, and as something unknown where it ends up in a path.
+        let gap = format!("${{{GAP}}}");
+        let body = if code.contains(&gap) { code.replace(&gap, GAP) } else { code.to_owned() };
+        let mut report = Report::default();
+        let here = super::simple::Here::new(&self.state, self.outside());
+        let call = Call {
+            program: context.program,
+            path: context.program,
+            args: context.args,
+            cwd: context.cwd,
+            stdin: context.stdin,
+            assignments: &[],
+            surroundings: &here,
+        };
+        languages::judge(language, &body, &call, &mut report);
+        for effect in &mut report.effects {
+            if let Effect::File { target, .. } = effect {
+                open_gap(&mut target.arg);
+            }
+        }
+        self.through.push(context.program.to_owned());
+        let output = self.deeper(|this| this.follow_report(report, context, &[], &Plumbing::default()));
+        self.through.pop();
+        output
+    }
+
+    /// A script file. What the line wrote there is code of the line; what was there before is only searched for
+    /// clear danger, because running a script of the project is ordinary.
+    fn script(&mut self, path: &Arg, language: Option<&'static str>, context: &Context<'_>) -> Output {
+        let target = Operand { arg: path.clone(), cwd: context.cwd.clone() };
+        let reads_input = matches!(path.known(), Some("-" | "/dev/stdin"));
+        if !reads_input && !path.known().is_some_and(|path| path.starts_with("/dev/fd/")) {
+            self.effect(Effect::File { access: Access::Execute, target, recursive: false, by: context.by });
+        }
+        let Some(known) = path.known() else {
+            self.flow_into_shell(path.taint, &path.text);
+            return Output::unknown();
+        };
+        let arguments = context.args.iter().skip_while(|arg| *arg != path).skip(1);
+        let words: Vec<Expanded> = arguments.map(|arg| self.expanded(arg.clone(), context)).collect();
+        let written = if reads_input {
+            Some(match context.stdin {
+                Stdin::Text(text) => Content { text: Some(text.as_str().into()), taint: Taint::default() },
+                Stdin::Unknown(taint) => Content { text: None, taint: *taint },
+                _ => return Output::unknown(),
+            })
+        } else {
+            self.written_content(known)
+        };
+        let through = if is_wrapper(context.program) { context.program.to_owned() } else { known.to_owned() };
+        match written {
+            Some(Content { text: Some(text), .. }) => {
+                self.run_script(&text, language, words, through, context)
+            }
+            Some(Content { text: None, taint }) => {
+                self.flow_into_shell(taint, known);
+                self.opaque(OpaqueWhat::Code, known);
+                Output::unknown()
+            }
+            None => {
+                let Some(text) = self.outside().script(known) else { return Output::unknown() };
+                let effects = self.reading.effects.len();
+                let opaque = self.reading.opaque.len();
+                let scene = Scene { attributable: false, ..context.scene };
+                let context = Context { scene, ..*context };
+                self.run_script(&text, language, words, through, &context);
+                self.keep_opaque(opaque, |_| false);
+                self.keep_effects(effects, is_clear_danger);
+                Output::unknown()
+            }
+        }
+    }
+
+    fn run_script(
+        &mut self,
+        text: &str,
+        language: Option<&'static str>,
+        words: Vec<Expanded>,
+        through: String,
+        context: &Context<'_>,
+    ) -> Output {
+        let (shebang, rest) = match text.strip_prefix("#!") {
+            Some(rest) => rest.split_once('\n').unwrap_or((rest, "")),
+            None => ("", text),
+        };
+        match language.or_else(|| interpreter(shebang)) {
+            None | Some("shell") => {
+                if self.calls.contains(&through) {
+                    return Output::unknown();
+                }
+                self.calls.push(through.clone());
+                let output = self.inside(through, false, |this| {
+                    this.state.set_positional(positional(&words));
+                    this.text(rest, context.scene)
+                });
+                self.calls.pop();
+                output
+            }
+            Some(language) => self.code_in(language, rest, context),
+        }
+    }
+
+    /// Runs a file in the shell itself (`source`).
+    pub(crate) fn source(
+        &mut self,
+        path: &Arg,
+        words: Vec<Expanded>,
+        scene: Scene,
+        harmless: bool,
+    ) -> Output {
+        let Some(known) = path.known() else {
+            self.flow_into_shell(path.taint, &path.text);
+            // `"$NVM_DIR/nvm.sh"` is a script like any other; `"$X"` could be anything.
+            if matches!(path.value, Known::Nothing) || path.taint != Taint::default() {
+                self.opaque(OpaqueWhat::Code, &path.text);
+            }
+            return Output::unknown();
+        };
+        if !known.starts_with("/dev/") {
+            let target = Operand { arg: path.clone(), cwd: self.state.directories().now.clone() };
+            self.effect(Effect::File { access: Access::Execute, target, recursive: false, by: None });
+        }
+        let written = if known == "/dev/stdin" {
+            match self.stdin.as_ref() {
+                Stdin::Text(text) => {
+                    Some(Content { text: Some(text.as_str().into()), taint: Taint::default() })
+                }
+                Stdin::Unknown(taint) => Some(Content { text: None, taint: *taint }),
+                _ => None,
+            }
+        } else {
+            self.written_content(known)
+        };
+        let run = |this: &mut Self, text: &str, scene: Scene| {
+            if this.calls.iter().any(|call| call == known) {
+                return Output::unknown();
+            }
+            let outer = this.state.positional().clone();
+            if !words.is_empty() {
+                this.state.set_positional(positional(&words));
+            }
+            this.calls.push(known.to_owned());
+            let output = this.text(text, scene);
+            this.calls.pop();
+            this.state.set_positional(outer);
+            output
+        };
+        match written {
+            Some(Content { text: Some(text), .. }) => run(self, &text, scene),
+            Some(Content { text: None, taint }) => {
+                if !harmless {
+                    self.flow_into_shell(taint, known);
+                    self.opaque(OpaqueWhat::Code, known);
+                }
+                Output::unknown()
+            }
+            None => {
+                if let Some(text) = self.outside().script(known) {
+                    let effects = self.reading.effects.len();
+                    let opaque = self.reading.opaque.len();
+                    run(self, &text, Scene { attributable: false, ..scene });
+                    self.keep_opaque(opaque, |_| false);
+                    self.keep_effects(effects, is_clear_danger);
+                }
+                Output::unknown()
+            }
+        }
+    }
+
+    /// Text that the shell evaluates itself (`eval`, `trap`).
+    pub(crate) fn evaluate(
+        &mut self,
+        text: Option<&str>,
+        taint: Taint,
+        written: &str,
+        scene: Scene,
+    ) -> Output {
+        if taint != Taint::default() {
+            self.flow_into_shell(taint, written);
+            self.opaque(OpaqueWhat::Code, written);
+        }
+        match text {
+            Some(text) if text.trim() != format!("${{{GAP}}}") => self.text(text, scene),
+            _ => {
+                self.opaque(OpaqueWhat::Code, written);
+                Output::unknown()
+            }
+        }
+    }
+}
+
+/// The text with gaps of an argument of the call.
+fn template(arg: &Arg, context: &Context<'_>) -> Option<Rc<str>> {
+    let index = context.args.iter().position(|own| own == arg)?;
+    context.templates.get(index).cloned().flatten()
+}
+
+/// A file name with a gap's name in it is known only up to there.
+fn open_gap(arg: &mut Arg) {
+    let Some(text) = arg.known() else { return };
+    let (Some((prefix, _)), Some((_, suffix))) = (text.split_once(GAP), text.rsplit_once(GAP)) else {
+        return;
+    };
+    let (prefix, suffix) = (prefix.to_owned(), suffix.to_owned());
+    arg.value = if prefix.is_empty() && suffix.is_empty() {
+        Known::Nothing
+    } else {
+        Known::Partly { prefix, suffix }
+    };
+}
+
+/// What is kept of the body of a script that was there before: no reads, nothing that is not known.
+fn is_clear_danger(effect: &Effect<Operand>) -> bool {
+    match effect {
+        Effect::File { access, target, .. } => {
+            *access == Access::Execute || (!access.is_read_only() && target.arg.known().is_some())
+        }
+        _ => true,
+    }
+}
+
+/// The language that a first line `#!…` names.
+fn interpreter(shebang: &str) -> Option<&'static str> {
+    let mut words = shebang.split_whitespace();
+    let mut program = words.next()?.rsplit('/').next()?;
+    if program == "env" {
+        program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+    }
+    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    match name {
+        "python" | "pypy" => Some("python"),
+        "node" | "nodejs" | "bun" => Some("javascript"),
+        "deno" | "ts-node" | "tsx" => Some("typescript"),
+        "perl" => Some("perl"),
+        "ruby" => Some("ruby"),
+        "php" => Some("php"),
+        "awk" | "gawk" | "mawk" => Some("awk"),
+        "sed" => Some("sed"),
+        _ => Some("shell"),
+    }
+}

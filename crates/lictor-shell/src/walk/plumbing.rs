@@ -1,0 +1,240 @@
+//! Redirections: what they do to files, and what they mean for the command's input and output.
+
+use std::rc::Rc;
+
+use lictor_core::facts::{Access, Effect, Reach};
+
+use super::{Output, Walker};
+use crate::ast::{Redirect, RedirectKind, Target};
+use crate::call::Stdin;
+use crate::operand::{Arg, Known, Operand, Taint};
+use crate::state::{Content, Datum};
+
+/// Where standard output goes.
+#[derive(Debug, Default)]
+enum Sink {
+    #[default]
+    Inherited,
+    File {
+        key: Option<String>,
+        append: bool,
+    },
+    Socket(Reach),
+    /// Away: to standard error, to a closed or other descriptor.
+    Away,
+}
+
+/// The redirections of one command.
+#[derive(Debug, Default)]
+pub(crate) struct Plumbing {
+    /// Standard input, when a redirection sets it.
+    pub stdin: Option<Rc<Stdin>>,
+    stdout: Sink,
+    /// What happens to files, in order; `true` for those that take standard output.
+    files: Vec<(Access, Operand, bool)>,
+    sockets: Vec<Reach>,
+}
+
+impl Plumbing {
+    /// Whether what the command prints matters for what is known of a file or a host.
+    pub(crate) fn wants_output(&self) -> bool {
+        matches!(self.stdout, Sink::File { .. } | Sink::Socket(_))
+    }
+
+    /// The host that standard output goes to.
+    pub(crate) fn socket(&self) -> Option<&Reach> {
+        match &self.stdout {
+            Sink::Socket(reach) => Some(reach),
+            _ => None,
+        }
+    }
+}
+
+impl Walker<'_> {
+    /// Expands redirections. Their effects are reported later, behind the `Run` of the command.
+    pub(crate) fn plumb(&mut self, redirects: &[Redirect]) -> Plumbing {
+        let mut plumbing = Plumbing::default();
+        for redirect in redirects {
+            self.redirect(redirect, &mut plumbing);
+        }
+        plumbing
+    }
+
+    fn redirect(&mut self, redirect: &Redirect, plumbing: &mut Plumbing) {
+        let (datum, written) = match &redirect.target {
+            Target::Here(body) => {
+                let datum = body.get().map_or_else(|| Datum::known(""), |body| self.here_body(body));
+                plumbing.stdin = Some(Rc::new(stdin_of(datum)));
+                return;
+            }
+            Target::Word(word) => (self.value(word), word.written()),
+        };
+        let input = redirect.fd.is_none_or(|fd| fd == 0);
+        let output = redirect.fd.is_none_or(|fd| fd == 1);
+        let access = match redirect.kind {
+            RedirectKind::HereString => {
+                let mut stdin = stdin_of(datum);
+                if let Stdin::Text(text) = &mut stdin {
+                    text.push('\n');
+                }
+                plumbing.stdin = Some(Rc::new(stdin));
+                return;
+            }
+            RedirectKind::HereDocument => return,
+            RedirectKind::DuplicateIn | RedirectKind::DuplicateOut => {
+                self.duplicate(redirect, &datum, plumbing);
+                return;
+            }
+            RedirectKind::Read => Access::Read,
+            RedirectKind::ReadWrite => Access::Modify,
+            RedirectKind::Append | RedirectKind::AppendBoth => Access::Append,
+            RedirectKind::Write | RedirectKind::WriteBoth => Access::Write,
+        };
+        let both = matches!(redirect.kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
+        let output = both || (output && matches!(access, Access::Write | Access::Append));
+        if let Some(reach) = datum.text().and_then(|path| socket(path, access != Access::Read)) {
+            self.sockets.extend(redirect.fd);
+            if output {
+                plumbing.stdout = Sink::Socket(reach.clone());
+            }
+            if input && matches!(access, Access::Read | Access::Modify) {
+                plumbing.stdin = Some(network());
+            }
+            plumbing.sockets.push(reach);
+            return;
+        }
+        let arg = Arg {
+            text: written.to_owned(),
+            glob: false,
+            splits: false,
+            value: datum.value,
+            taint: datum.taint,
+        };
+        let known = arg.known().map(str::to_owned);
+        let cwd = self.state.directories().now.clone();
+        if access == Access::Read && input {
+            let content = known.as_deref().and_then(|path| self.written_content(path));
+            plumbing.stdin = Some(Rc::new(match content {
+                Some(Content { text: Some(text), .. }) => Stdin::Text(text.to_string()),
+                Some(Content { text: None, taint }) => Stdin::Unknown(taint),
+                None => Stdin::Unknown(Taint { secret: crate::flows::is_secret(&arg), ..Taint::default() }),
+            }));
+        }
+        if output {
+            let key = known.as_deref().map(|path| crate::paths::key(&cwd, path));
+            let away = known.as_deref().is_some_and(is_stream);
+            plumbing.stdout =
+                if away { Sink::Away } else { Sink::File { key, append: access == Access::Append } };
+        }
+        if known.as_deref().is_some_and(is_stream) {
+            return;
+        }
+        plumbing.files.push((access, Operand { arg, cwd }, output));
+    }
+
+    /// `>&2`, `<&3`, `0>&1`.
+    fn duplicate(&mut self, redirect: &Redirect, target: &Datum, plumbing: &mut Plumbing) {
+        let digits = target.text().map(|text| text.trim_end_matches('-'));
+        let source: Option<u32> = digits.and_then(|digits| digits.parse().ok());
+        let into = redirect.fd.unwrap_or(if redirect.kind == RedirectKind::DuplicateIn { 0 } else { 1 });
+        let socket = match source {
+            Some(1) if matches!(plumbing.stdout, Sink::Socket(_)) => true,
+            Some(source) => self.sockets.contains(&source),
+            None => false,
+        };
+        match into {
+            0 if socket => plumbing.stdin = Some(network()),
+            1 if socket => {
+                plumbing.stdout = Sink::Socket(Reach {
+                    host: None,
+                    text: format!("&{}", source.unwrap_or(1)),
+                    sends: true,
+                });
+            }
+            1 if source != Some(1) => plumbing.stdout = Sink::Away,
+            _ => {}
+        }
+    }
+
+    /// What the line itself wrote to a path.
+    pub(crate) fn written_content(&self, path: &str) -> Option<Content> {
+        let key = crate::paths::key(&self.state.directories().now, path);
+        self.state.file(&key).cloned()
+    }
+
+    /// Reports what the redirections do, and takes what the command printed to where it goes. Returns what is left
+    /// for the surroundings of the command.
+    pub(crate) fn report_plumbing(
+        &mut self,
+        plumbing: Plumbing,
+        by: Option<u32>,
+        output: Option<Output>,
+    ) -> Output {
+        let silent = output.is_none() || matches!(&output, Some(Output::Text(text)) if text.is_empty());
+        for reach in plumbing.sockets {
+            self.effect(Effect::Reach(reach));
+        }
+        for (access, target, takes_output) in plumbing.files {
+            let empties = takes_output && silent && access == Access::Write;
+            let access = if empties { Access::Empty } else { access };
+            self.effect(Effect::File { access, target, recursive: false, by });
+        }
+        let output = output.unwrap_or_else(Output::silent);
+        match plumbing.stdout {
+            Sink::Inherited => output,
+            Sink::Away | Sink::Socket(_) => Output::silent(),
+            Sink::File { key, append } => {
+                if let Some(key) = key {
+                    self.remember_file(key, output, append);
+                }
+                Output::silent()
+            }
+        }
+    }
+
+    /// Remembers what was written to a file.
+    pub(crate) fn remember_file(&mut self, key: String, output: Output, append: bool) {
+        let before = if append { self.state.file(&key).cloned() } else { None };
+        let (front, taint) = before.map_or((None, Taint::default()), |content| (content.text, content.taint));
+        let content = match output {
+            Output::Text(text) => {
+                self.spend(text.len() as u64);
+                let text = match front {
+                    Some(front) if front.len() + text.len() <= 64 * 1024 => format!("{front}{text}"),
+                    _ => text,
+                };
+                Content { text: Some(text.into()), taint }
+            }
+            other => Content { text: None, taint: taint.and(other.taint()) },
+        };
+        self.state.set_file(key, content);
+    }
+}
+
+fn network() -> Rc<Stdin> {
+    Rc::new(Stdin::Unknown(Taint { network: true, ..Taint::default() }))
+}
+
+/// Text with gaps is still worth reading; text from a doubtful source is not to be mistaken for the line's own.
+fn stdin_of(datum: Datum) -> Stdin {
+    match (datum.value, datum.template) {
+        (Known::Text(text), _) => Stdin::Text(text),
+        (Known::Partly { .. }, Some(template)) if datum.taint == Taint::default() => {
+            Stdin::Text(template.to_string())
+        }
+        _ => Stdin::Unknown(datum.taint),
+    }
+}
+
+/// `/dev/tcp/host/port`.
+fn socket(path: &str, sends: bool) -> Option<Reach> {
+    let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
+    let host = rest.split('/').next().unwrap_or_default().to_ascii_lowercase();
+    Some(Reach { host: (!host.is_empty()).then_some(host), text: path.to_owned(), sends })
+}
+
+/// Paths that are streams of the command and not files.
+fn is_stream(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty")
+        || path.starts_with("/dev/fd/")
+}
