@@ -57,7 +57,8 @@ pub enum HistoryValue {
 /// Which earlier actions a history operator or a tool rule is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Pattern {
-    /// How the action ended; without it any attempt that was not blocked counts.
+    /// How the action must have ended. When a history operator does not say, every action that was
+    /// allowed to run counts.
     pub outcome: Option<Outcome>,
     /// What the action was.
     pub what: What,

@@ -14,7 +14,7 @@ pub const MAX_DEPTH: usize = 64;
 
 /// Steps that one evaluation may take. A node costs one step each time it is evaluated, an element
 /// of a list or map one each time it is looked at, text one per [`BYTES_PER_STEP`] bytes that are
-/// read or written.
+/// read or written. A regular expression or glob reads its text once for each part of the pattern.
 pub const STEP_BUDGET: u32 = 1_000_000;
 
 /// Steps that [`crate::Program::explain`] may take: it evaluates the parts one by one.
@@ -22,9 +22,6 @@ pub const EXPLAIN_BUDGET: u32 = 8 * STEP_BUDGET;
 
 /// Bytes of text that compare, search, copy or convert for one step.
 pub const BYTES_PER_STEP: usize = 64;
-
-/// Bytes of text that a regular expression reads for one step; it is slower per byte than the rest.
-pub const REGEX_BYTES_PER_STEP: usize = 8;
 
 /// Compiled size of one regular expression, in bytes.
 pub const MAX_REGEX_SIZE: usize = 1 << 20;

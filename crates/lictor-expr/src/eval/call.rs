@@ -2,7 +2,6 @@
 
 use super::{Evaluator, Result};
 use crate::error::EvalError;
-use crate::limits::REGEX_BYTES_PER_STEP;
 use crate::program::{Function, NodeId, TextTest};
 use crate::value::{Text, Value, shortened};
 
@@ -94,10 +93,11 @@ impl<'a> Evaluator<'a> {
 
     pub(super) fn matches(&mut self, id: NodeId, text: NodeId, regex: usize) -> Result<Value<'a>> {
         let text = self.text(text, "`matches`")?;
-        self.charge(id, text.as_str().len() / REGEX_BYTES_PER_STEP)?;
-        let regex = self.program.regexes.get(regex).and_then(|pattern| pattern.get());
+        let program = self.program;
+        let regex = program.regexes.get(regex).and_then(|pattern| pattern.get());
         let regex = regex.ok_or(EvalError::Damaged { span: self.span(id) })?;
-        Ok(Value::Bool(regex.is_match(text.as_str())))
+        self.charge_bytes(id, regex.work(text.as_str().len()))?;
+        Ok(Value::Bool(regex.matches(text.as_str())))
     }
 
     pub(super) fn glob(&mut self, id: NodeId, text: NodeId, glob: usize) -> Result<Value<'a>> {

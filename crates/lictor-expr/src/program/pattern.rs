@@ -1,6 +1,7 @@
 //! The literal patterns of `matches` and `glob`: checked at load, compiled at first use.
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Class, Hir, HirKind};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::MAX_REGEX_SIZE;
@@ -12,14 +13,36 @@ pub(crate) struct RegexPattern {
     source: String,
     #[serde(skip)]
     #[expect(clippy::disallowed_types, reason = "a memo inside one value, not a static")]
-    compiled: std::sync::OnceLock<Option<Regex>>,
+    compiled: std::sync::OnceLock<Option<Compiled>>,
+}
+
+/// A regular expression ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Compiled {
+    regex: Regex,
+    /// How many places of the pattern a byte of text can stand at, at most: the factor between the
+    /// length of a text and the work on it when the text defeats the automaton's cache.
+    weight: usize,
+}
+
+impl Compiled {
+    /// What one search in a text of this length may cost, in bytes looked at.
+    pub(crate) fn work(&self, text: usize) -> usize {
+        /// Measured: one place costs about as much as this many bytes that are compared.
+        const PLACE: usize = 4;
+        text.saturating_mul(self.weight).saturating_mul(PLACE)
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
 }
 
 impl RegexPattern {
     /// Compiles the pattern, or says why it is none.
     pub(crate) fn new(source: &str) -> Result<Self, String> {
         match compile(source) {
-            Ok(regex) => Ok(Self { source: source.to_owned(), compiled: Some(regex).into() }),
+            Ok(compiled) => Ok(Self { source: source.to_owned(), compiled: Some(compiled).into() }),
             Err(regex::Error::CompiledTooBig(_)) => {
                 Err(format!("the regular expression needs more than {MAX_REGEX_SIZE} bytes"))
             }
@@ -36,13 +59,43 @@ impl RegexPattern {
     }
 
     /// The compiled form; none when the text did not come from [`RegexPattern::new`].
-    pub(crate) fn get(&self) -> Option<&Regex> {
+    pub(crate) fn get(&self) -> Option<&Compiled> {
         self.compiled.get_or_init(|| compile(&self.source).ok()).as_ref()
     }
 }
 
-fn compile(source: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(source).size_limit(MAX_REGEX_SIZE).build()
+fn compile(source: &str) -> Result<Compiled, regex::Error> {
+    let regex = RegexBuilder::new(source).size_limit(MAX_REGEX_SIZE).build()?;
+    // The builder has parsed the same text, so this cannot fail; if it does, the text is as heavy as
+    // the largest pattern.
+    let weight = regex_syntax::parse(source).map_or(MAX_REGEX_SIZE, |hir| weight(&hir));
+    Ok(Compiled { regex, weight: weight.max(1) })
+}
+
+/// Recurses along a tree whose depth the parser bounds.
+fn weight(hir: &Hir) -> usize {
+    /// A class beyond ASCII is an automaton of its own over the bytes of a character.
+    const WIDE: usize = 4;
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => literal.0.len(),
+        HirKind::Class(Class::Bytes(_)) => 1,
+        HirKind::Class(Class::Unicode(class)) => {
+            if class.is_ascii() {
+                1
+            } else {
+                WIDE
+            }
+        }
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min).max(1);
+            weight(&repetition.sub).saturating_mul(usize::try_from(times).unwrap_or(usize::MAX))
+        }
+        HirKind::Capture(capture) => weight(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(0, |sum, part| sum.saturating_add(weight(part)))
+        }
+    }
 }
 
 /// Most ways in which the braces of one glob can be read; matching tries them one by one.
@@ -72,7 +125,7 @@ impl GlobPattern {
         &self.source
     }
 
-    /// An upper bound on the readings of the braces: 2 for each comma, 1 without any.
+    /// An upper bound on the readings of the braces.
     fn alternatives(&self) -> usize {
         let commas = self.source.bytes().filter(|byte| *byte == b',').count();
         let groups = self.source.bytes().filter(|byte| *byte == b'{').count();
@@ -80,7 +133,7 @@ impl GlobPattern {
             return 1;
         }
         // The product over the groups is largest when the commas are spread evenly.
-        (commas / groups + 2).saturating_pow(u32::try_from(groups).unwrap_or(u32::MAX))
+        (commas.div_ceil(groups) + 1).saturating_pow(u32::try_from(groups).unwrap_or(u32::MAX))
     }
 
     /// What one match against a text of this length may cost, in bytes looked at.
