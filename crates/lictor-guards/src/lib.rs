@@ -10,15 +10,33 @@
 //! configuration structs), and keeping state (sessions are a fold of the event log).
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod audit;
 mod bash_safety;
+mod budget;
 mod file_boundary;
+mod intent;
+mod known_tools;
+mod layer_isolation;
+mod network;
 mod normal;
 mod pattern;
+mod rate_limit;
+mod risk;
 mod rules;
+mod secrets;
 mod self_protection;
 
+pub use audit::{Audit, Recorder};
 pub use bash_safety::{BashSafety, BashSafetyConfig};
+pub use budget::{Budget, BudgetConfig};
 pub use file_boundary::{FileBoundary, FileBoundaryConfig, RedLineMode};
+pub use intent::{Intent, IntentRule, Predicate};
+pub use known_tools::{KnownTools, KnownToolsConfig};
+pub use layer_isolation::{LayerConfig, LayerIsolation, LayersConfig, LayersError, MayTouch};
+pub use network::{Network, NetworkConfig};
 pub use pattern::{Pattern, PatternError};
+pub use rate_limit::{RateLimit, RateLimitConfig};
+pub use risk::{RiskConfig, RiskError, RiskLimit};
 pub use rules::{Pack, Rule, Rules, RulesConfig, RulesError};
+pub use secrets::{Secrets, SecretsConfig};
 pub use self_protection::SelfProtection;

@@ -1,0 +1,69 @@
+//! Records what was judged. Runs last, always, and by default decides nothing.
+
+use std::sync::Arc;
+
+use lictor_core::{Action, Context, Guard, Layer, Verdict};
+
+/// Where records go.
+pub trait Recorder: Send + Sync {
+    /// Keeps one record. The context holds every verdict given so far.
+    ///
+    /// # Errors
+    /// It could not be kept.
+    fn record(&self, action: &Action, context: &Context<'_>) -> Result<(), String>;
+}
+
+impl<F> Recorder for F
+where
+    F: Fn(&Action, &Context<'_>) -> Result<(), String> + Send + Sync,
+{
+    fn record(&self, action: &Action, context: &Context<'_>) -> Result<(), String> {
+        self(action, context)
+    }
+}
+
+/// Hands every action and what was said about it to a recorder.
+#[derive(Clone)]
+pub struct Audit {
+    recorder: Arc<dyn Recorder>,
+    required: bool,
+}
+
+impl Audit {
+    /// A guard that records and always passes.
+    #[must_use]
+    pub fn new(recorder: impl Recorder + 'static) -> Self {
+        Self { recorder: Arc::new(recorder), required: false }
+    }
+
+    /// The same, blocking what could not be recorded. It then stands in the graph, not among the observers.
+    #[must_use]
+    pub fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+}
+
+impl Guard for Audit {
+    fn name(&self) -> &str {
+        "audit"
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        match self.recorder.record(action, context) {
+            Ok(()) => Verdict::pass(),
+            Err(problem) if self.required => Verdict::block(
+                format!("the action could not be recorded: {problem}"),
+                "wait until records can be kept again; `lictor doctor` shows what is wrong",
+            ),
+            Err(problem) => Verdict::pass_because(format!("not recorded: {problem}")),
+        }
+    }
+
+    fn layer(&self) -> Layer {
+        if self.required { Layer::Intent } else { Layer::Observe }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! Which hosts may be talked to.
+
+use lictor_core::facts::Reach;
+use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
+use serde::Deserialize;
+
+/// What `network:` may say. A host stands for itself; `*.example.com` for every host below `example.com`.
+#[derive(Debug, Clone, Default, Deserialize, PartialEq, Eq)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// Hosts that may be talked to. Absent: all. Empty: none.
+    pub allow: Option<Vec<String>>,
+    /// Hosts that may not, whatever `allow` says.
+    pub deny: Vec<String>,
+    /// What a host gets that cannot be told. `ask` when it is not said.
+    pub unknown: Option<Decision>,
+    /// What sending data out gets, also to an allowed host. `pass` when it is not said.
+    pub send: Option<Decision>,
+}
+
+/// Blocks hosts by list.
+#[derive(Debug, Clone)]
+pub struct Network {
+    config: NetworkConfig,
+}
+
+impl Network {
+    /// A guard with these lists.
+    #[must_use]
+    pub fn new(config: NetworkConfig) -> Self {
+        Self { config }
+    }
+
+    fn judge(&self, reach: &Reach) -> Option<Verdict> {
+        let NetworkConfig { allow, deny, unknown, send } = &self.config;
+        let Some(host) = reach.host.as_deref() else {
+            let strict = allow.is_some() || !deny.is_empty();
+            return strict.then(|| {
+                Verdict::of(
+                    unknown.unwrap_or(Decision::Ask).into(),
+                    format!("which host `{}` reaches cannot be told before it runs", reach.text),
+                    "write the host out",
+                )
+            });
+        };
+        if let Some(entry) = deny.iter().find(|entry| fits(entry, host)) {
+            let reason = format!("`{host}` may not be talked to (`{entry}`)");
+            return Some(Verdict::block(reason, self.fix()).by_rule("deny"));
+        }
+        if allow.as_ref().is_some_and(|allow| !allow.iter().any(|entry| fits(entry, host))) {
+            let reason = format!("`{host}` is not among the hosts that may be talked to");
+            return Some(Verdict::block(reason, self.fix()).by_rule("allow"));
+        }
+        send.filter(|decision| reach.sends && *decision > Decision::Pass).map(|decision| Verdict::of(
+                    decision.into(),
+                    format!("`{}` would send data to `{host}`", reach.text),
+                    "fetch without sending",
+                )
+                .by_rule("send"))
+    }
+
+    fn fix(&self) -> String {
+        match self.config.allow.as_deref() {
+            Some([]) => "go on without the network; this policy allows no host".to_owned(),
+            Some(hosts) => format!("use one of these hosts: {}", hosts.join(", ")),
+            None => "use another host".to_owned(),
+        }
+    }
+}
+
+impl Guard for Network {
+    fn name(&self) -> &str {
+        "network"
+    }
+
+    fn check(&self, _action: &Action, context: &mut Context<'_>) -> Verdict {
+        let mut found: Vec<Verdict> =
+            context.facts().hosts().filter_map(|reach| self.judge(reach)).take(8).collect();
+        found.sort_by_key(|verdict| std::cmp::Reverse(verdict.value()));
+        let mut found = found.into_iter();
+        let first = found.next().unwrap_or_else(Verdict::pass);
+        for verdict in found {
+            context.also(verdict);
+        }
+        first
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Boundary
+    }
+}
+
+/// Whether an entry stands for a host. Names are compared without case and without a final dot.
+fn fits(entry: &str, host: &str) -> bool {
+    let entry = entry.trim_end_matches('.').to_ascii_lowercase();
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    match entry.strip_prefix("*.") {
+        Some(domain) => host.strip_suffix(domain).is_some_and(|front| front.ends_with('.')),
+        None => entry == "*" || entry == host,
+    }
+}
+
+#[cfg(test)]
+mod tests;

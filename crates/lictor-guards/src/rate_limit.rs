@@ -1,0 +1,62 @@
+//! How fast one session may go.
+
+use lictor_core::{Action, Context, Guard, Layer, Verdict};
+use serde::Deserialize;
+
+/// What `rate_limit:` may say.
+#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimitConfig {
+    /// Allowed actions in any minute.
+    pub max_per_minute: u64,
+}
+
+/// Blocks when too many actions were allowed in the last minute. Blocked attempts do not count, so that an agent that
+/// tries again does not lock itself out.
+#[derive(Debug, Clone, Copy)]
+pub struct RateLimit {
+    config: RateLimitConfig,
+}
+
+impl RateLimit {
+    /// A guard with that limit.
+    #[must_use]
+    pub fn new(config: RateLimitConfig) -> Self {
+        Self { config }
+    }
+}
+
+impl Guard for RateLimit {
+    fn name(&self) -> &str {
+        "rate_limit"
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        if action.session.is_none() {
+            return Verdict::error(
+                "a rate limit counts per session, and the action has none",
+                "set `session_id`",
+            );
+        }
+        let max = self.config.max_per_minute;
+        let recent = context.session().allowed_in_last_minute(context.now());
+        if recent < max {
+            return Verdict::pass();
+        }
+        Verdict::block(
+            format!("{recent} actions were allowed in the last minute, and {max} may be"),
+            if max == 0 {
+                "this policy allows no actions; report to a person"
+            } else {
+                "wait a minute, then go on"
+            },
+        )
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Resource
+    }
+}
+
+#[cfg(test)]
+mod tests;
