@@ -51,12 +51,14 @@ impl Network {
             let reason = format!("`{host}` is not among the hosts that may be talked to");
             return Some(Verdict::block(reason, self.fix()).by_rule("allow"));
         }
-        send.filter(|decision| reach.sends && *decision > Decision::Pass).map(|decision| Verdict::of(
-                    decision.into(),
-                    format!("`{}` would send data to `{host}`", reach.text),
-                    "fetch without sending",
-                )
-                .by_rule("send"))
+        send.filter(|decision| reach.sends && *decision > Decision::Pass).map(|decision| {
+            Verdict::of(
+                decision.into(),
+                format!("`{}` would send data to `{host}`", reach.text),
+                "fetch without sending",
+            )
+            .by_rule("send")
+        })
     }
 
     fn fix(&self) -> String {

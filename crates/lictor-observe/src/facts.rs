@@ -20,7 +20,7 @@ pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Fac
     let mut facts = Facts::none();
     match &action.kind {
         ActionKind::Bash => match action.text("command") {
-            Some(command) => looker.add(&mut facts, crate::reader::read(command, &looker)),
+            Some(command) => looker.add(&mut facts, lictor_shell::read(command, &looker)),
             None => facts.opaque.push(opaque(OpaqueWhat::Syntax, "no command")),
         },
         ActionKind::Read => files::read(action, &looker, &mut facts),

@@ -1,15 +1,9 @@
 //! The shell reader as this crate uses it.
 
 use lictor_core::facts::{Opaque, OpaqueWhat};
-use lictor_shell::{Reading, Surroundings};
+use lictor_shell::Reading;
 
-/// Until commands are read, each is opaque: asked about, never passed.
-pub(crate) fn read(text: &str, _surroundings: &dyn Surroundings) -> Reading {
-    let text = text.chars().take(120).collect();
-    Reading { effects: Vec::new(), opaque: vec![Opaque { what: OpaqueWhat::Construct, text }] }
-}
-
-/// The same for patches.
+/// Until patches are read, each is opaque: asked about, never passed.
 pub(crate) fn patch(text: &str) -> Reading {
     let text = text.chars().take(120).collect();
     Reading { effects: Vec::new(), opaque: vec![Opaque { what: OpaqueWhat::Construct, text }] }

@@ -19,7 +19,7 @@ pub(super) fn execute(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         "js" | "node" | "nodejs" => "javascript",
         "ts" => "typescript",
         "sh" | "bash" | "zsh" | "shell" => {
-            looker.add(facts, crate::reader::read(body, looker));
+            looker.add(facts, lictor_shell::read(body, looker));
             return;
         }
         other => other,
@@ -39,7 +39,7 @@ pub(super) fn execute(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     for next in report.next {
         match next {
             Next::Shell { text, .. } => match text.known() {
-                Some(text) => looker.add(facts, crate::reader::read(text, looker)),
+                Some(text) => looker.add(facts, lictor_shell::read(text, looker)),
                 None => facts.opaque.push(opaque(OpaqueWhat::Code, &text.text)),
             },
             Next::Argv { argv, .. } => run(&argv, looker, facts),
@@ -54,7 +54,7 @@ pub(super) fn execute(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
 fn run(argv: &[lictor_shell::Arg], looker: &Looker<'_>, facts: &mut Facts) {
     let words: Option<Vec<String>> = argv.iter().map(|arg| arg.known().map(quote)).collect();
     match words {
-        Some(words) => looker.add(facts, crate::reader::read(&words.join(" "), looker)),
+        Some(words) => looker.add(facts, lictor_shell::read(&words.join(" "), looker)),
         None => {
             let text: Vec<&str> = argv.iter().map(|arg| arg.text.as_str()).collect();
             facts.opaque.push(opaque(OpaqueWhat::Program, &text.join(" ")));

@@ -51,7 +51,7 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         matches!(word.as_str(), "run" | "exec" | "execute" | "shell" | "bash" | "terminal" | "command")
     });
     if runs && let Some(command) = COMMANDS.iter().find_map(|field| action.text(field)) {
-        looker.add(facts, crate::reader::read(command, looker));
+        looker.add(facts, lictor_shell::read(command, looker));
     }
     let access =
         VERBS.iter().find(|(verb, _)| words.iter().any(|word| word == verb)).map(|(_, access)| *access);
