@@ -1,5 +1,7 @@
 //! What inline code in another language does (`python -c`, `node -e`, a here-document into an interpreter).
 
+pub(crate) mod sed;
+
 use crate::call::{Call, Report};
 
 /// Reports what `body`, code in `language`, does when the call runs it.

@@ -2,17 +2,248 @@
 //!
 //! [`judge`] looks the program up by its base name and writes effects, what it runs in turn and what it prints
 //! into a [`Report`]. The walker of the tree adds the `Run` effect itself.
+//!
+//! One file per family. A family says what is true of a call; whether that is allowed is decided elsewhere.
 
-use crate::call::{Call, Report};
+mod archive;
+mod cloud;
+mod cluster;
+mod containers;
+mod databases;
+mod disk;
+mod each;
+mod edit;
+mod files;
+mod find;
+mod forges;
+mod frameworks;
+mod git;
+mod guard;
+mod network;
+pub(crate) mod options;
+mod packages;
+mod powershell;
+mod reads;
+pub(crate) mod say;
+mod secrets;
+mod shells;
+pub(crate) mod sql;
+mod system;
+pub(crate) mod text;
+mod wrappers;
+
+pub use guard::assignment as judge_assignment;
+pub use network::host_of;
+pub use secrets::is_secret_path;
+pub use shells::is_usual_evaluation;
+
+use lictor_core::facts::GuardOff;
+
+use crate::call::{Call, Next, Report};
+use crate::operand::Arg;
 
 /// Reports what one call does. An unknown program reports nothing and leaves `known_program` false.
 pub fn judge(call: &Call<'_>, report: &mut Report) {
-    let _ = (call, report);
+    let name = base_name(call.program);
+    let call = Call { program: &name, ..*call };
+    for (variable, value) in call.assignments {
+        guard::assignment(variable, value, call.program, report);
+    }
+    report.known_program = dispatch(&call, report);
+    if !report.known_program {
+        unknown(&call, report);
+    }
+    for effect in &report.effects {
+        // A deletion or an empty file where a hook was is a hook switched off.
+        if let crate::Effect::File { access, target, .. } = effect
+            && access.loses_content()
+            && guard::is_hook_path(target.arg.prefix())
+            && !target.arg.prefix().ends_with(".sample")
+            && !matches!(access, lictor_core::facts::Access::Write)
+        {
+            let text = target.arg.text.clone();
+            report.guard_off(GuardOff::Hooks, &text);
+            break;
+        }
+    }
+}
+
+/// The name that the tables know: without `.exe`, without the version of an interpreter, in lower case when only
+/// that is known (file systems that ignore case run `RM` as `rm`).
+fn base_name(program: &str) -> String {
+    let name = program.strip_suffix(".exe").unwrap_or(program);
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches('-');
+    if !bare.is_empty() && (shells::language(bare).is_some() || matches!(bare, "pip" | "gcc" | "clang" | "lua" | "php" | "ruby")) {
+        return bare.to_owned();
+    }
+    let lower = name.to_ascii_lowercase();
+    if lower != name && !matches!(name, "R" | "Rscript" | "VBoxManage") { lower } else { name.to_owned() }
+}
+
+/// Programs whose own `--help` only prints: those that run or evaluate something else are not among them.
+fn only_helps(call: &Call<'_>) -> bool {
+    if let [only] = call.args
+        && matches!(only.known(), Some("-h" | "-V" | "help" | "--help" | "--version" | "-help" | "version"))
+    {
+        return true;
+    }
+    let mut before: Option<&Arg> = None;
+    for arg in call.args {
+        match arg.known() {
+            Some("--") => return false,
+            Some("--help" | "--version") if before.is_none_or(|word| !word.prefix().starts_with('-')) => return true,
+            _ => before = Some(arg),
+        }
+    }
+    false
+}
+
+fn dispatch(call: &Call<'_>, report: &mut Report) -> bool {
+    let program = call.program;
+    // First those that must not be taken for asking for help: what follows belongs to another program or language.
+    match program {
+        "find" | "gfind" => find::find(call, report),
+        "fd" | "fdfind" => find::fd(call, report),
+        "xargs" | "gxargs" => each::xargs(call, report),
+        "parallel" | "sem" => each::parallel(call, report),
+        "pwsh" | "powershell" | "cmd" => shells::windows(call, report),
+        "ssh" | "autossh" | "mosh" | "slogin" => network::judge(call, report),
+        "apply_patch" | "applypatch" => crate::patch::report_patch(call, report),
+        "echo" | "printf" | "gecho" | "gprintf" => text::judge(call, report),
+        _ if shells::is_shell(program) => shells::shell(call, report),
+        _ if wrappers::knows(program) => wrappers::judge(call, report),
+        _ => match shells::language(program) {
+            Some(language) => shells::interpreter(call, report, language),
+            None => {
+                let Some(family) = family(program) else { return false };
+                if !only_helps(call) {
+                    family(call, report);
+                }
+            }
+        },
+    }
+    true
+}
+
+/// What a table entry is.
+type Family = fn(&Call<'_>, &mut Report);
+
+/// The family of a program that reads its own arguments only.
+fn family(program: &str) -> Option<Family> {
+    Some(match program {
+        "rm" | "grm" | "rmdir" | "grmdir" | "unlink" | "shred" | "gshred" | "srm" | "wipe" | "scrub" | "nwipe" | "secure-delete" | "sfill" | "trash"
+        | "trash-put" | "rmtrash" | "gtrash" | "gio" | "trash-empty" | "trash-rm" | "mv" | "gmv" | "cp" | "gcp" | "install" | "ginstall" | "ditto"
+        | "ln" | "gln" | "link" | "touch" | "gtouch" | "mkdir" | "gmkdir" | "mkfifo" | "mknod" | "mktemp" | "truncate" | "gtruncate" | "tee" | "gtee"
+        | "sponge" | "dd" | "gdd" | "dcfldd" | "dc3dd" | "ddrescue" | "pv" | "split" | "gsplit" | "csplit" | "chmod" | "gchmod" | "chown" | "gchown"
+        | "chgrp" | "gchgrp" | "setfacl" | "chattr" | "chflags" | "chcon" | "xattr" | "setcap" | "rename" | "prename" | "file-rename"
+        | "perl-rename" | "tmpreaper" | "tmpwatch" | "rimraf" | "del-cli" | "trash-cli" | "shx" => files::judge,
+        "cat" | "gcat" | "tac" | "base64" | "gbase64" | "base32" | "basenc" | "uudecode" | "gunzip" | "zcat" | "bunzip2" | "bzcat" | "unxz" | "xzcat"
+        | "unzstd" | "zstdcat" | "xxd" | "rev" | "rot13" | "tr" | "gtr" | "head" | "tail" | "ghead" | "gtail" | "cut" | "basename" | "dirname" | "realpath"
+        | "readlink" | "grealpath" | "greadlink" | "which" | "whereis" | "type" | "hash" | "pwd" | "whoami" | "seq" => text::judge,
+        "less" | "more" | "most" | "bat" | "batcat" | "nl" | "od" | "hexdump" | "hd" | "sort" | "gsort" | "uniq" | "guniq" | "diff" | "colordiff" | "sdiff"
+        | "diff3" | "cmp" | "comm" | "vimdiff" | "delta" | "difft" | "join" | "paste" | "column" | "fold" | "fmt" | "pr" | "wc" | "ls" | "gls" | "dir" | "vdir"
+        | "exa" | "eza" | "lsd" | "tree" | "du" | "df" | "stat" | "file" | "strings" | "grep" | "egrep" | "fgrep" | "ggrep" | "zgrep" | "pcregrep" | "rgrep" | "rg"
+        | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug" | "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" | "fx" | "ncdu" | "dust" | "duf" | "namei"
+        | "lsattr" | "getfacl" | "lsof" | "fuser" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "shasum" | "b2sum" | "cksum" | "sum" | "md5" | "expand"
+        | "unexpand" | "iconv" | "shuf" | "zless" | "zmore" | "glow" | "pygmentize" | "highlight" | "look" | "tsort" | "ts" => reads::judge,
+        "sed" | "gsed" | "ssed" | "awk" | "gawk" | "mawk" | "nawk" | "ed" | "ex" | "red" | "vim" | "vi" | "nvim" | "view" | "gvim" | "rvim" | "hx" | "kak" | "emacs"
+        | "emacsclient" | "nano" | "micro" | "pico" | "joe" | "code" | "subl" | "zed" | "patch" | "gpatch" => edit::judge,
+        "tar" | "gtar" | "bsdtar" | "zip" | "unzip" | "unrar" | "unar" | "jar" | "bsdunzip" | "7z" | "7za" | "7zr" | "7zz" | "cpio" | "pax" | "ar" | "rsync"
+        | "openrsync" | "gzip" | "bzip2" | "xz" | "zstd" | "pigz" | "lz4" | "compress" | "brotli" => archive::judge,
+        "git" => git::judge,
+        "gh" | "glab" | "hub" | "tea" | "hg" | "chg" | "jj" | "svn" | "bfg" | "git-filter-repo" => forges::judge,
+        "curl" | "curlie" | "wget" | "wget2" | "http" | "https" | "xh" | "xhs" | "aria2c" | "axel" | "nc" | "ncat" | "netcat" | "telnet" | "socat" | "scp" | "sftp"
+        | "ssh-copy-id" | "ftp" | "lftp" | "tftp" | "dig" | "nslookup" | "host" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" | "whois" | "nmap"
+        | "drill" | "kdig" | "fping" | "arping" | "openssl" | "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" | "rclone" | "ngrok"
+        | "cloudflared" | "localtunnel" | "lt" => network::judge,
+        "gpg" | "gpg2" | "security" | "pass" | "gopass" | "op" | "bw" | "secret-tool" | "keyctl" | "ssh-add" | "ssh-keygen" | "age" | "sops" | "ansible-vault"
+        | "doppler" | "infisical" | "chamber" => secrets::judge,
+        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "finch" | "buildah" => containers::judge,
+        "kubectl" | "oc" | "k" | "microk8s.kubectl" | "helm" | "helmfile" | "helm3" | "kustomize" | "skaffold" | "tilt" | "argocd" | "flux" | "velero"
+        | "istioctl" | "linkerd" | "kubeadm" | "kops" | "eksctl" | "k3d" | "kind" | "minikube" | "k0s" | "rke" | "talosctl" | "nomad" | "consul" | "vault"
+        | "boundary" | "crictl" | "ctr" | "k9s" | "devspace" | "okteto" | "garden" | "werf" | "kapp" | "clusterctl" | "openshift-install" | "rancher"
+        | "dapr" => cluster::judge,
+        "lictor" => guard::lictor,
+        "claude" | "codex" | "gemini" | "qwen" | "iflow" | "cursor-agent" | "copilot" | "aider" | "opencode" | "amp" | "droid" | "goose" | "crush" | "kimi"
+        | "auggie" | "kiro-cli" | "cline" => guard::agent,
+        "husky" | "pre-commit" | "lefthook" | "overcommit" => guard::hook_manager,
+        program if program.starts_with("mkfs") || is_disk_tool(program) => disk::judge,
+        program if databases::knows(program) => databases::judge,
+        program if frameworks::knows(program) => frameworks::program,
+        program if cloud::knows(program) => cloud::judge,
+        program if system::knows(program) => system::judge,
+        program if packages::knows(program) => packages::judge,
+        program if powershell::knows(program) => |call, report| powershell::judge(call, call.program, report),
+        "true" | "false" | ":" | "test" | "[" | "sleep" | "wait" | "date" | "uname" | "hostname" | "id" | "groups" | "uptime" | "free" | "ps" | "top" | "htop"
+        | "pgrep" | "printenv" | "locale" | "tty" | "stty" | "clear" | "reset" | "tput" | "yes" | "expr" | "bc" | "dc" | "factor" | "numfmt" | "nproc" | "arch"
+        | "lscpu" | "lsblk" | "lspci" | "lsusb" | "ss" | "netstat" | "vmstat" | "iostat" | "jobs" | "bg" | "fg" | "disown" | "exit" | "return" | "break"
+        | "continue" | "shift" | "set" | "unset" | "unalias" | "shopt" | "setopt" | "umask" | "read" | "mapfile" | "readarray" | "getopts" | "let" | "popd" | "dirs"
+        | "help" | "man" | "info" | "apropos" | "whatis" | "cal" | "tldr" | "times" | "logout" | "pbcopy" | "pbpaste" | "xclip" | "open" | "xdg-open" | "logger" => {
+            builtin
+        }
+        _ => return None,
+    })
+}
+
+fn is_disk_tool(program: &str) -> bool {
+    matches!(
+        program,
+        "mke2fs" | "newfs" | "newfs_hfs" | "newfs_apfs" | "mkswap" | "blkdiscard" | "badblocks" | "mkdosfs" | "mkntfs" | "zerofree" | "fdisk" | "gdisk" | "sgdisk"
+            | "cfdisk" | "sfdisk" | "cgdisk" | "parted" | "gparted" | "wipefs" | "hdparm" | "sdparm" | "nvme" | "cryptsetup" | "diskutil" | "zpool" | "zfs"
+            | "lvremove" | "vgremove" | "pvremove" | "lvreduce" | "lvm" | "btrfs" | "mdadm" | "mount" | "umount" | "swapoff" | "flashrom" | "fwupdmgr"
+            | "efibootmgr" | "nvram" | "grub-install" | "tmutil"
+    )
+}
+
+/// Built-ins and small tools that do nothing anyone cares about, apart from what they print.
+fn builtin(call: &Call<'_>, report: &mut Report) {
+    match call.program {
+        "unset" => {
+            for name in call.args.iter().filter_map(Arg::known) {
+                guard::unset(name, report);
+            }
+        }
+        "numfmt" | "bc" | "expr" => text::derive(call, report),
+        _ => {}
+    }
+    report.taint.decoded = false;
+}
+
+/// An unknown program whose first word is a program that destroys may be a wrapper: its words are judged as well.
+fn unknown(call: &Call<'_>, report: &mut Report) {
+    let Some(at) = call.args.iter().position(|arg| !arg.prefix().starts_with('-')) else { return };
+    let Some(word) = call.args.get(at).and_then(Arg::known) else { return };
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let wraps = matches!(name, "rm" | "git" | "find" | "dd" | "shred" | "chmod" | "chown" | "mkfs" | "sudo" | "bash" | "sh" | "zsh" | "env" | "xargs");
+    if wraps && call.args.len() > at + 1 {
+        report.next.push(Next::Argv {
+            argv: call.args.get(at..).unwrap_or_default().to_vec(),
+            assignments: Vec::new(),
+            cwd: None,
+            through: call.program.to_owned(),
+            more: false,
+            elsewhere: false,
+        });
+    }
 }
 
 /// The words for patterns like `bash("git push")`: the program, then its arguments without the options (and their
 /// values) that may stand in front of a subcommand (`git -C dir push -f` → `git push -f`).
 #[must_use]
 pub fn words(call: &Call<'_>) -> Vec<String> {
-    std::iter::once(call.program.to_owned()).chain(call.args.iter().map(|arg| arg.text.clone())).collect()
+    let grammar = match call.program {
+        "git" => Some(git::GLOBAL),
+        "docker" | "podman" | "nerdctl" => Some(containers::GLOBAL),
+        "kubectl" | "oc" | "helm" | "aws" | "gcloud" | "az" | "terraform" | "tofu" => Some(cloud::GLOBAL),
+        "npm" | "pnpm" | "yarn" | "cargo" | "make" => Some(packages::GLOBAL),
+        _ => None,
+    };
+    let args = match grammar {
+        Some(grammar) => grammar.parse(call.args).operands,
+        None => call.args.to_vec(),
+    };
+    std::iter::once(call.program.to_owned())
+        .chain(args.iter().map(|arg| arg.known().map_or_else(|| arg.text.clone(), str::to_owned)))
+        .collect()
 }
+

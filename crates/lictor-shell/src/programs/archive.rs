@@ -1,0 +1,204 @@
+//! Archives and trees copied as a whole: tar, zip, 7z, cpio, compressors, rsync.
+
+use lictor_core::facts::{Access, FlowSink, FlowSource};
+
+use super::network::remote;
+use super::options::{Grammar, after};
+use super::secrets;
+use crate::call::{Call, Report};
+use crate::operand::Arg;
+
+const TAR: Grammar = Grammar::anywhere(
+    "bCfFgHIKLNTVX",
+    "file= directory= exclude= exclude-from= files-from= use-compress-program= checkpoint-action= checkpoint? to-command= \
+     transform= xform= strip-components= owner= group= mode= mtime= newer= after-date= listed-incremental= info-script= \
+     new-volume-script= rsh-command= rmt-command= format= one-top-level? remove-files extract get create append update \
+     list diff compare delete concatenate catenate to-stdout overwrite keep-old-files gzip bzip2 xz zstd verbose",
+);
+const RSYNC: Grammar = Grammar::anywhere(
+    "efBTM",
+    "rsh= rsync-path= exclude= exclude-from= include= include-from= files-from= filter= log-file= backup-dir= suffix= \
+     bwlimit= max-size= min-size= max-delete= partial-dir= temp-dir= compare-dest= copy-dest= link-dest= chmod= chown= \
+     port= password-file= timeout= contimeout= out-format= info= debug= delete delete-before delete-during delete-delay \
+     delete-after delete-excluded remove-source-files dry-run archive recursive del inplace update progress verbose",
+);
+const ZIP: Grammar = Grammar::anywhere("bdnPxiT", "").attached("");
+
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    match call.program {
+        "tar" | "gtar" | "bsdtar" => tar(call, report),
+        "zip" => {
+            let options = Grammar::anywhere("bnPtO", "move password= exclude= include= out= unzip-command=").parse(call.args);
+            if let Some(archive) = options.operands.first() {
+                report.file(call, Access::Modify, archive, false);
+            }
+            for file in options.from(1) {
+                secrets::read(call, report, file, false);
+                if options.has(&["m", "move"]) {
+                    report.file(call, Access::Delete, file, options.has(&["r", "recurse-paths"]));
+                }
+            }
+            if let Some(command) = options.value(&["unzip-command"]) {
+                report.then_shell(command, &[], "zip");
+            }
+            if let Some(command) = call.args.iter().skip_while(|arg| arg.known() != Some("-TT")).nth(1) {
+                report.then_shell(command, &[], "zip");
+            }
+        }
+        "unzip" | "unrar" | "unar" | "jar" | "bsdunzip" => {
+            let options = ZIP.parse(call.args);
+            if options.has(&["l", "t", "p", "z", "Z", "v", "c"]) && call.program == "unzip" {
+                return;
+            }
+            let target = options.value(&["d"]).cloned().unwrap_or_else(|| Arg::literal("."));
+            report.file(call, Access::Modify, &target, true);
+        }
+        "7z" | "7za" | "7zr" | "7zz" => seven_zip(call, report),
+        "cpio" | "pax" | "ar" => {
+            let options = Grammar::anywhere("DEFHIOMRC", "directory= file=").parse(call.args);
+            if options.has(&["i", "extract", "r"]) {
+                let target = options.value(&["D", "directory"]).cloned().unwrap_or_else(|| Arg::literal("."));
+                report.file(call, Access::Modify, &target, true);
+            }
+        }
+        "rsync" | "openrsync" => rsync(call, report),
+        _ => compress(call, report),
+    }
+}
+
+fn compress(call: &Call<'_>, report: &mut Report) {
+    let options =
+        Grammar::anywhere("STOoDM", "suffix= stdout to-stdout decompress uncompress keep test list threads=").parse(call.args);
+    let quiet = options.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]);
+    for file in &options.operands {
+        if quiet {
+            secrets::read(call, report, file, false);
+        } else {
+            report.file(call, Access::Modify, file, options.has(&["r", "recursive"]));
+        }
+    }
+    if options.operands.is_empty() {
+        super::text::derive(call, report);
+        report.taint.decoded |=
+            options.has(&["d", "decompress", "uncompress"]) && *call.stdin != crate::call::Stdin::Inherited;
+    }
+}
+
+fn tar(call: &Call<'_>, report: &mut Report) {
+    // `tar xzf a.tgz`: the first word is a cluster even without a dash.
+    let mut args = call.args.to_vec();
+    if let Some(first) = args.first_mut()
+        && let Some(word) = first.known()
+        && !word.starts_with('-')
+        && !word.is_empty()
+        && word.chars().all(|c| c.is_ascii_alphabetic())
+        && word.len() < 12
+    {
+        *first = Arg::literal(format!("-{word}"));
+    }
+    let options = TAR.parse(&args);
+    for command in options.values(&["to-command", "use-compress-program", "I", "info-script", "F", "new-volume-script"]) {
+        report.then_shell(command, &[], "tar");
+    }
+    for action in options.values(&["checkpoint-action"]) {
+        if action.prefix().starts_with("exec=") {
+            report.then_shell(&after(action, 5), &[], "tar");
+        }
+    }
+    let directory = options.value(&["C", "directory"]).cloned();
+    let archive = options.value(&["f", "file"]).filter(|arg| arg.known() != Some("-"));
+    if options.has(&["x", "extract", "get"]) {
+        if !options.has(&["O", "to-stdout", "to-command"]) {
+            let target = directory.unwrap_or_else(|| Arg::literal("."));
+            report.file(call, Access::Modify, &target, true);
+        }
+        if let Some(archive) = archive {
+            report.file(call, Access::Read, archive, false);
+        }
+        return;
+    }
+    if options.has(&["t", "list", "d", "diff", "compare"]) {
+        return;
+    }
+    let creates = options.has(&["c", "create"]);
+    if let Some(archive) = archive {
+        let access = if creates { Access::Write } else { Access::Modify };
+        super::files::write_maybe_device(call, report, archive, access);
+    }
+    if options.has(&["c", "create", "r", "append", "u", "update"]) {
+        for file in &options.operands {
+            secrets::read(call, report, file, true);
+            if options.has(&["remove-files"]) {
+                report.file(call, Access::Delete, file, true);
+            }
+        }
+    }
+}
+
+fn seven_zip(call: &Call<'_>, report: &mut Report) {
+    let Some(mode) = call.args.first().and_then(Arg::known) else { return };
+    let deletes = call.args.iter().any(|arg| arg.known() == Some("-sdel"));
+    let operands: Vec<&Arg> = call.args.iter().skip(1).filter(|arg| !arg.prefix().starts_with('-')).collect();
+    match mode {
+        "x" | "e" => {
+            let target = call.args.iter().find(|arg| arg.prefix().starts_with("-o")).map(|arg| after(arg, 2));
+            report.file(call, Access::Modify, &target.unwrap_or_else(|| Arg::literal(".")), true);
+        }
+        "a" | "u" | "d" | "rn" => {
+            if let Some(archive) = operands.first() {
+                report.file(call, Access::Modify, archive, false);
+            }
+            for file in operands.iter().skip(1).filter(|_| mode != "d") {
+                secrets::read(call, report, file, true);
+                if deletes {
+                    report.file(call, Access::Delete, file, true);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn rsync(call: &Call<'_>, report: &mut Report) {
+    let options = RSYNC.parse(call.args);
+    if let Some(command) = options.value(&["e", "rsh"]) {
+        report.then_shell(command, &[], "rsync");
+    }
+    if let Some(command) = options.value(&["rsync-path"]) {
+        report.shell(command, &[], "rsync", true);
+    }
+    if options.has(&["n", "dry-run", "list-only"]) {
+        return;
+    }
+    let deletes = options.has(&[
+        "delete", "del", "delete-before", "delete-during", "delete-delay", "delete-after", "delete-excluded",
+    ]);
+    let Some((destination, sources)) = options.operands.split_last().filter(|(_, sources)| !sources.is_empty()) else {
+        return;
+    };
+    let target = remote(destination);
+    for source in sources {
+        if let Some(host) = remote(source) {
+            report.reach(Some(host), &source.text, false);
+            report.taint.network = true;
+            continue;
+        }
+        secrets::read(call, report, source, true);
+        if secrets::is_secret(source) && target.is_some() {
+            report.flow(FlowSource::Secret, FlowSink::Host, &source.text);
+        }
+        if options.has(&["remove-source-files", "remove-sent-files"]) {
+            report.file(call, Access::Delete, source, true);
+        }
+    }
+    match target {
+        Some(host) => {
+            report.reach(Some(host), &destination.text, true);
+            if deletes {
+                report.infrastructure("rsync", "--delete on another machine", false);
+            }
+        }
+        None if deletes => report.file(call, Access::Delete, destination, true),
+        None => report.file(call, Access::Modify, destination, true),
+    }
+}

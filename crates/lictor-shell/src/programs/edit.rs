@@ -1,0 +1,255 @@
+//! Editors, from `sed -i` to `vim -c`.
+
+use lictor_core::facts::Access;
+
+use super::options::{Grammar, after};
+use super::{secrets, text};
+use crate::call::{Call, Report, Stdin};
+use crate::languages::sed::{self, Step};
+use crate::operand::Arg;
+
+const SED: Grammar = Grammar::anywhere(
+    "efl",
+    "expression= file= in-place? line-length= quiet silent debug follow-symlinks posix regexp-extended separate sandbox \
+     unbuffered null-data zero-terminated",
+)
+.attached("iI");
+const AWK: Grammar = Grammar::anywhere("Ffvei", "field-separator= file= assign= source= include= lint?");
+const VIM: Grammar = Grammar::anywhere("cSTuUwWitrd", "cmd= servername= remote-send= remote-expr=");
+
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    match call.program {
+        "sed" | "gsed" | "ssed" => sed_program(call, report),
+        "awk" | "gawk" | "mawk" | "nawk" => awk(call, report),
+        "ed" | "ex" | "red" => line_editor(call, report),
+        "vim" | "vi" | "nvim" | "view" | "gvim" | "rvim" | "hx" | "kak" => vim(call, report),
+        "emacs" | "emacsclient" => emacs(call, report),
+        "nano" | "micro" | "pico" | "joe" | "code" | "subl" | "cursor" | "zed" => {
+            let options = Grammar::anywhere("", "install-extension= uninstall-extension= goto= diff add wait").parse(call.args);
+            for file in &options.operands {
+                report.file(call, Access::Read, file, false);
+            }
+        }
+        "patch" | "gpatch" => patch(call, report),
+        _ => {}
+    }
+}
+
+fn sed_program(call: &Call<'_>, report: &mut Report) {
+    let options = SED.parse(call.args);
+    let in_place = options.has(&["i", "I", "in-place"]);
+    let mut operands = options.operands.as_slice();
+    let mut scripts: Vec<&Arg> = options.values(&["e", "expression"]).collect();
+    // BSD spells "no backup" as an empty word of its own.
+    if in_place && let Some((first, rest)) = operands.split_first() && first.known() == Some("") {
+        operands = rest;
+    }
+    if scripts.is_empty() && !options.has(&["f", "file"]) {
+        let Some((first, rest)) = operands.split_first() else { return };
+        scripts.push(first);
+        operands = rest;
+    }
+    for file in options.values(&["f", "file"]) {
+        report.file(call, Access::Read, file, false);
+    }
+    let mut empties = false;
+    for script in &scripts {
+        let Some(code) = script.known() else { continue };
+        for step in sed::steps(code) {
+            match step {
+                Step::Write(path) => report.file(call, Access::Write, &Arg::literal(path), false),
+                Step::Read(path) => secrets::read(call, report, &Arg::literal(path), false),
+                Step::Run(command) if !command.is_empty() => {
+                    report.then_shell(&Arg::literal(command), &[], "sed");
+                }
+                Step::Run(_) => report.unknown_code(text::stdin_taint(call), code),
+                Step::DeleteAll => empties = true,
+            }
+        }
+    }
+    for file in operands {
+        if in_place {
+            let access = if empties { Access::Empty } else { Access::Modify };
+            report.file(call, access, file, false);
+        } else {
+            secrets::read(call, report, file, false);
+        }
+    }
+    if operands.is_empty() {
+        match (call.stdin, scripts.as_slice()) {
+            (Stdin::Text(input), [script]) if !options.has(&["n", "quiet", "silent"]) => {
+                match script.known().and_then(|script| sed::substitute(script, input)) {
+                    Some(output) => report.stdout = Some(output),
+                    None => text::derive(call, report),
+                }
+            }
+            // A rewritten name is a different name.
+            (Stdin::Names(names), _) if !scripts.iter().any(|s| s.prefix().starts_with('s')) => {
+                report.names.clone_from(names);
+            }
+            (Stdin::Names(_), _) => {}
+            _ => text::derive(call, report),
+        }
+    }
+}
+
+fn awk(call: &Call<'_>, report: &mut Report) {
+    let options = AWK.parse(call.args);
+    let mut operands = options.operands.as_slice();
+    let mut programs: Vec<&Arg> = options.values(&["e", "source"]).collect();
+    if programs.is_empty() && !options.has(&["f", "file"]) {
+        let Some((first, rest)) = operands.split_first() else { return };
+        programs.push(first);
+        operands = rest;
+    }
+    for program in programs {
+        report.then_code("awk", program);
+    }
+    let in_place = options.values(&["i", "include"]).any(|library| library.known() == Some("inplace"));
+    for file in operands.iter().filter(|arg| !arg.prefix().contains('=')) {
+        if in_place {
+            report.file(call, Access::Modify, file, false);
+        } else {
+            secrets::read(call, report, file, false);
+        }
+    }
+    if operands.is_empty() {
+        text::derive(call, report);
+        report.taint.decoded |= matches!(call.stdin, Stdin::Text(_));
+    }
+}
+
+fn line_editor(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("pc", "").parse(call.args);
+    for file in &options.operands {
+        match file.prefix().strip_prefix('!') {
+            Some(_) => report.then_shell(&after(file, 1), &[], call.program),
+            None => report.file(call, Access::Modify, file, false),
+        }
+    }
+    match call.stdin {
+        Stdin::Text(script) => {
+            for line in script.lines() {
+                editor_command(call, report, line);
+            }
+        }
+        Stdin::Unknown(taint) => report.unknown_code(*taint, &super::say::written(call)),
+        _ => {}
+    }
+    for command in options.values(&["c"]) {
+        editor_command_arg(call, report, command);
+    }
+}
+
+fn editor_command_arg(call: &Call<'_>, report: &mut Report, command: &Arg) {
+    match command.known() {
+        Some(text) => editor_command(call, report, text),
+        None => report.unknown_code(command.taint, &command.text),
+    }
+}
+
+/// One command of ex: what it runs, writes or deletes.
+fn editor_command(call: &Call<'_>, report: &mut Report, command: &str) {
+    let command = command.trim().trim_start_matches(':').trim_start();
+    for word in ["silent! ", "silent ", "sil! ", "exe ", "execute "] {
+        if let Some(rest) = command.strip_prefix(word) {
+            return editor_command(call, report, rest.trim_matches(['"', '\'']));
+        }
+    }
+    if let Some((_, shell)) = command.split_once('!').filter(|(before, _)| {
+        before.is_empty()
+            || before.chars().all(|c| "%.,$0123456789 ".contains(c))
+            || matches!(before.trim(), "r" | "read" | "w" | "write" | "%w" | "te" | "term" | "terminal")
+    }) {
+        let shell = Arg::literal(shell.trim());
+        return report.then_shell(&shell, &[], call.program);
+    }
+    for opening in ["system(", "systemlist(", "term_start(", "jobstart(", "job_start(", "os.execute(", "io.popen("] {
+        if let Some((_, rest)) = command.split_once(opening) {
+            let quoted = rest.trim_start().trim_start_matches(['"', '\'', '[']).split(['"', '\'']).next().unwrap_or_default();
+            report.then_shell(&Arg::literal(quoted), &[], call.program);
+        }
+    }
+    if let Some((_, rest)) = command.split_once("delete(") {
+        let mut parts = rest.split(['"', '\'']);
+        if let Some(path) = parts.nth(1) {
+            let recursive = parts.any(|part| part.contains("rf"));
+            report.file(call, Access::Delete, &Arg::literal(path), recursive);
+        }
+    }
+    let mut words = command.split_whitespace();
+    match (words.next(), words.next()) {
+        (Some("w" | "w!" | "write" | "write!" | "wq" | "wq!" | "sav" | "saveas" | "saveas!"), Some(path)) => {
+            report.file(call, Access::Write, &Arg::literal(path), false);
+        }
+        (Some("r" | "read" | "e" | "edit"), Some(path)) => {
+            secrets::read(call, report, &Arg::literal(path), false);
+        }
+        (Some("py3" | "python3" | "py" | "python"), Some(_)) => {
+            let code = command.split_once(char::is_whitespace).map(|(_, code)| code).unwrap_or_default();
+            report.then_code("python", &Arg::literal(code));
+        }
+        _ => {}
+    }
+}
+
+fn vim(call: &Call<'_>, report: &mut Report) {
+    let options = VIM.parse(call.args);
+    for command in options.values(&["c", "cmd", "remote-send", "remote-expr"]) {
+        editor_command_arg(call, report, command);
+    }
+    for file in &options.operands {
+        if file.prefix().starts_with('+') {
+            editor_command_arg(call, report, &after(file, 1));
+        } else {
+            report.file(call, Access::Modify, file, false);
+        }
+    }
+    if let Stdin::Text(script) = call.stdin
+        && options.has(&["e", "E", "s"])
+    {
+        for line in script.lines() {
+            editor_command(call, report, line);
+        }
+    }
+}
+
+fn emacs(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("lft", "eval= execute= load= funcall= script= directory=").parse(call.args);
+    for code in options.values(&["eval", "execute"]) {
+        let Some(text) = code.known() else {
+            report.unknown_code(code.taint, &code.text);
+            continue;
+        };
+        const ACTS: [&str; 9] = [
+            "shell-command", "call-process", "start-process", "delete-file", "delete-directory", "rename-file", "write-region",
+            "make-process", "async-shell-command",
+        ];
+        if ACTS.iter().any(|act| text.contains(act)) {
+            report.opaque(lictor_core::facts::OpaqueWhat::Code, text);
+        }
+    }
+    for file in &options.operands {
+        report.file(call, Access::Modify, file, false);
+    }
+}
+
+fn patch(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere(
+        "BDdFgiopVrxYz",
+        "strip= input= directory= output= reject-file= dry-run reverse forward batch force remove-empty-files",
+    )
+    .parse(call.args);
+    if options.has(&["dry-run", "C", "check"]) {
+        return;
+    }
+    if let Some(input) = options.value(&["i", "input"]).or_else(|| options.operands.get(1)) {
+        report.file(call, Access::Read, input, false);
+    }
+    if let Some(file) = options.value(&["o", "output"]).or_else(|| options.operands.first()) {
+        return report.file(call, Access::Modify, file, false);
+    }
+    let strip = options.text(&["p", "strip"]).and_then(|n| n.parse().ok()).unwrap_or(1);
+    let base = options.value(&["d", "directory"]);
+    crate::patch::report_diff(call, report, strip, base);
+}

@@ -1,0 +1,375 @@
+//! Tools that create, move, remove files or change who may use them.
+
+use lictor_core::facts::{Access, GuardOff, Privilege, ProcessEffect};
+
+use super::options::{Grammar, Options};
+use super::say::{below, glob};
+use super::secrets;
+use crate::call::{Call, Report};
+use crate::operand::Arg;
+
+const REMOVE: Grammar = Grammar::anywhere(
+    "",
+    "force interactive? one-file-system no-preserve-root preserve-root? recursive dir verbose help version",
+);
+const COPY: Grammar = Grammar::anywhere(
+    "StgmoB",
+    "archive attributes-only backup? copy-contents debug force interactive link dereference no-clobber no-dereference \
+     preserve? no-preserve= parents recursive reflink? remove-destination sparse= strip-trailing-slashes \
+     symbolic-link suffix= target-directory= no-target-directory update? verbose one-file-system context? directory \
+     group= mode= owner= strip-program= exchange no-copy help version",
+);
+const SHRED: Grammar = Grammar::anywhere("ns", "force iterations= random-source= size= remove? verbose exact zero");
+const TRUNCATE: Grammar = Grammar::anywhere("sor", "no-create io-blocks reference= size=");
+const OWNER: Grammar = Grammar::anywhere(
+    "",
+    "changes silent quiet verbose dereference no-dereference from= no-preserve-root preserve-root reference= \
+     recursive help version",
+);
+const TOUCH: Grammar = Grammar::anywhere("drtA", "no-create date= no-dereference reference= time=");
+const SPLIT: Grammar = Grammar::anywhere(
+    "abClntfS",
+    "suffix-length= additional-suffix= bytes= line-bytes= numeric-suffixes? hex-suffixes? filter= lines= number= \
+     separator= prefix= digits= suffix-format=",
+);
+
+fn all(call: &Call<'_>, report: &mut Report, access: Access, args: &[Arg], recursive: bool) {
+    for arg in args {
+        report.file(call, access, arg, recursive);
+    }
+}
+
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    match call.program {
+        "rm" | "grm" => {
+            let options = REMOVE.parse(call.args);
+            all(call, report, Access::Delete, &options.operands, options.has(&["r", "R", "recursive"]));
+        }
+        "rmdir" | "grmdir" | "unlink" => {
+            let options = Grammar::anywhere("", "ignore-fail-on-non-empty parents verbose").parse(call.args);
+            all(call, report, Access::Delete, &options.operands, false);
+        }
+        "shred" | "gshred" | "srm" | "wipe" | "scrub" | "nwipe" | "secure-delete" | "sfill" => {
+            let options = SHRED.parse(call.args);
+            let recursive = options.has(&["r", "R", "recursive"]);
+            all(call, report, Access::Destroy, &options.operands, recursive);
+            if call.program != "shred" || options.has(&["u", "remove"]) {
+                all(call, report, Access::Delete, &options.operands, recursive);
+            }
+        }
+        "trash" | "trash-put" | "rmtrash" | "gtrash" => {
+            all(call, report, Access::MoveAway, &REMOVE.parse(call.args).operands, false);
+        }
+        "gio" => {
+            let options = REMOVE.parse(call.args);
+            match options.word(0) {
+                "trash" if options.has(&["empty"]) => empty_trash(call, report),
+                "trash" => all(call, report, Access::MoveAway, options.from(1), false),
+                "remove" => all(call, report, Access::Delete, options.from(1), false),
+                _ => {}
+            }
+        }
+        "trash-empty" => empty_trash(call, report),
+        "trash-rm" => all(call, report, Access::Delete, &[glob("~/.local/share/Trash/files/*")], false),
+        "mv" | "gmv" => mv(call, report),
+        "cp" | "gcp" | "install" | "ginstall" | "ditto" => cp(call, report),
+        "ln" | "gln" | "link" => ln(call, report),
+        "touch" | "gtouch" => all(call, report, Access::Append, &TOUCH.parse(call.args).operands, false),
+        "mkdir" | "gmkdir" => {
+            let options = Grammar::anywhere("mZ", "mode= parents verbose context?").parse(call.args);
+            all(call, report, Access::MakeDirectory, &options.operands, false);
+        }
+        "mkfifo" | "mknod" => {
+            let options = Grammar::anywhere("mZ", "mode= context?").parse(call.args);
+            all(call, report, Access::Write, options.operands.get(..1).unwrap_or_default(), false);
+        }
+        "mktemp" => mktemp(call, report),
+        "truncate" | "gtruncate" => truncate(call, report),
+        "tee" | "gtee" | "sponge" => {
+            let options = Grammar::anywhere("", "append ignore-interrupts output-error?").parse(call.args);
+            let access = if options.has(&["a", "append"]) { Access::Append } else { Access::Write };
+            all(call, report, access, &options.operands, false);
+            super::text::pass_on(call, report);
+        }
+        "dd" | "gdd" | "dcfldd" | "dc3dd" | "ddrescue" | "pv" => dd(call, report),
+        "split" | "gsplit" | "csplit" => {
+            let options = SPLIT.parse(call.args);
+            let prefix = options.value(&["f", "prefix"]).or_else(|| options.operands.get(1));
+            if let Some(text) = prefix.and_then(Arg::known) {
+                report.file(call, Access::Append, &glob(&format!("{text}*")), false);
+            }
+            if let Some(filter) = options.value(&["filter"]) {
+                report.then_shell(filter, &[], "split");
+            }
+            if let Some(input) = options.operands.first() {
+                secrets::read(call, report, input, false);
+            }
+        }
+        "chmod" | "gchmod" => chmod(call, report),
+        "chown" | "gchown" | "chgrp" | "gchgrp" => {
+            let options = OWNER.parse(call.args);
+            let skip = usize::from(!options.has(&["reference"]));
+            all(call, report, Access::ChangeOwner, options.from(skip), options.has(&["R", "recursive"]));
+        }
+        "setfacl" => {
+            let options = Grammar::anywhere(
+                "mMxXd",
+                "modify= modify-file= remove= remove-file= set= set-file= restore= recursive remove-all",
+            )
+            .parse(call.args);
+            all(call, report, Access::ChangeMode, &options.operands, options.has(&["R", "recursive"]));
+        }
+        "chattr" | "chflags" | "chcon" | "xattr" => {
+            let recursive = call.args.iter().any(|arg| arg.known().is_some_and(|text| is_cluster(text, 'R')));
+            let targets: Vec<Arg> =
+                call.args.iter().filter(|arg| !arg.prefix().starts_with(['-', '+', '='])).cloned().collect();
+            let skip = usize::from(!matches!(call.program, "chattr"));
+            all(call, report, Access::ChangeMode, targets.get(skip..).unwrap_or_default(), recursive);
+        }
+        "setcap" => {
+            report.privilege(Privilege::GrantBits);
+            all(call, report, Access::ChangeMode, call.args.get(1..).unwrap_or_default(), false);
+        }
+        "rename" | "prename" | "file-rename" | "perl-rename" => {
+            let options = Grammar::anywhere("", "no-act nono verbose force symlink").parse(call.args);
+            if !options.has(&["n", "no-act", "nono"]) {
+                let skip = if options.word(0).contains('/') { 1 } else { 2 };
+                all(call, report, Access::Modify, options.from(skip), false);
+            }
+            if options.word(0).contains('/') && options.word(0).contains("system") {
+                if let Some(code) = options.operands.first() {
+                    report.then_code("perl", code);
+                }
+            }
+        }
+        "tmpreaper" | "tmpwatch" => {
+            all(call, report, Access::Delete, call.args.get(1..).unwrap_or_default(), true);
+        }
+        "rimraf" | "del-cli" | "trash-cli" | "shx" => {
+            let options = Grammar::anywhere("", "glob no-glob verbose interactive impl= max-retries=").parse(call.args);
+            match (call.program, options.word(0)) {
+                ("shx", "rm") => all(call, report, Access::Delete, options.from(1), options.has(&["r", "R"])),
+                ("shx", _) => report.then_argv(&call.args.iter().take(64).cloned().collect::<Vec<_>>(), "shx"),
+                _ => all(call, report, Access::Delete, &options.operands, true),
+            }
+        }
+        _ => {}
+    }
+}
+
+fn empty_trash(call: &Call<'_>, report: &mut Report) {
+    report.file(call, Access::Delete, &glob("~/.local/share/Trash/*"), true);
+}
+
+fn is_cluster(text: &str, letter: char) -> bool {
+    text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
+}
+
+/// Sources and destination of `mv`, `cp`, `install`, `ln`.
+fn split_destination(options: &Options) -> (&[Arg], Option<&Arg>) {
+    if let Some(directory) = options.value(&["t", "target-directory"]) {
+        return (&options.operands, Some(directory));
+    }
+    match options.operands.split_last() {
+        Some((last, sources)) if !sources.is_empty() => (sources, Some(last)),
+        _ => (&options.operands, None),
+    }
+}
+
+fn is_null(arg: &Arg) -> bool {
+    arg.known() == Some("/dev/null")
+}
+
+fn mv(call: &Call<'_>, report: &mut Report) {
+    let options = COPY.parse(call.args);
+    let (sources, destination) = split_destination(&options);
+    if destination.is_some_and(is_null) {
+        return all(call, report, Access::Delete, sources, true);
+    }
+    all(call, report, Access::MoveAway, sources, false);
+    for source in sources {
+        report.taint.secret |= secrets::is_secret(source);
+    }
+    if let Some(destination) = destination {
+        report.file(call, Access::Write, destination, false);
+    }
+}
+
+fn cp(call: &Call<'_>, report: &mut Report) {
+    let options = COPY.parse(call.args);
+    let installs = call.program.ends_with("install");
+    if installs && options.has(&["d", "directory"]) {
+        return all(call, report, Access::MakeDirectory, &options.operands, false);
+    }
+    if let Some(mode) = options.text(&["m", "mode"])
+        && installs
+        && grants_bits(mode)
+    {
+        report.privilege(Privilege::GrantBits);
+    }
+    let recursive = !installs && (options.has(&["r", "R", "a", "recursive", "archive"]) || call.program == "ditto");
+    let (sources, destination) = split_destination(&options);
+    for source in sources {
+        secrets::read(call, report, source, recursive);
+    }
+    let Some(destination) = destination else { return };
+    // A copied tree is merged into what is there; a single file replaces what is there.
+    let (access, recursive) = if sources.iter().any(is_null) {
+        (Access::Empty, false)
+    } else if options.has(&["l", "s", "link", "symbolic-link"]) && !installs {
+        (Access::Link, recursive)
+    } else if recursive {
+        (Access::Modify, true)
+    } else {
+        (Access::Write, false)
+    };
+    report.file(call, access, destination, recursive);
+}
+
+fn ln(call: &Call<'_>, report: &mut Report) {
+    let options = COPY.parse(call.args);
+    let (sources, destination) = split_destination(&options);
+    match destination {
+        Some(destination) => report.file(call, Access::Link, destination, false),
+        None => {
+            for name in sources.iter().filter_map(|source| source.known()).filter_map(|path| path.rsplit('/').next()) {
+                report.file(call, Access::Link, &Arg::literal(name), false);
+            }
+        }
+    }
+}
+
+fn mktemp(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("p", "directory dry-run quiet suffix= tmpdir? ").attached("").parse(call.args);
+    let template = options.word(0);
+    let folder = match options.value(&["p", "tmpdir"]).and_then(Arg::known) {
+        Some(folder) => folder.to_owned(),
+        None if template.contains('/') && !options.has(&["t"]) => String::new(),
+        None if !template.is_empty() && !options.has(&["t", "tmpdir"]) => ".".to_owned(),
+        None => "/tmp".to_owned(),
+    };
+    let start = if template.is_empty() { "tmp." } else { template.trim_end_matches('X') };
+    let prefix = if folder.is_empty() { start.to_owned() } else { format!("{}/{start}", folder.trim_end_matches('/')) };
+    report.names = vec![Arg {
+        value: crate::operand::Known::Partly { prefix, suffix: String::new() },
+        text: super::say::written(call),
+        glob: false,
+        splits: false,
+        taint: crate::operand::Taint::default(),
+    }];
+}
+
+fn truncate(call: &Call<'_>, report: &mut Report) {
+    let options = TRUNCATE.parse(call.args);
+    let access = match options.text(&["s", "size"]).map(|size| size.trim_start_matches(['/', '%', '='])) {
+        Some(size) if size.starts_with(['+', '>']) => Access::Append,
+        Some(size) if size.starts_with(['-', '<']) || size.chars().all(|c| c == '0' || c.is_alphabetic()) => {
+            Access::Empty
+        }
+        _ => Access::Modify,
+    };
+    all(call, report, access, &options.operands, false);
+}
+
+fn dd(call: &Call<'_>, report: &mut Report) {
+    for arg in call.args {
+        let prefix = arg.prefix();
+        if prefix.starts_with("if=") {
+            secrets::read(call, report, &super::options::after(arg, 3), false);
+        } else if prefix.starts_with("of=") {
+            let target = super::options::after(arg, 3);
+            write_maybe_device(call, report, &target, Access::Write);
+        } else if call.program == "pv" && !prefix.starts_with('-') {
+            secrets::read(call, report, arg, false);
+        }
+    }
+    if call.program == "ddrescue"
+        && let Some(target) = Grammar::anywhere("", "").parse(call.args).operands.get(1)
+    {
+        write_maybe_device(call, report, target, Access::Write);
+    }
+}
+
+/// A write that wipes when it goes to a disk.
+pub(crate) fn write_maybe_device(call: &Call<'_>, report: &mut Report, target: &Arg, access: Access) {
+    if is_disk(target.prefix()) {
+        report.file(call, Access::Destroy, target, false);
+        report.process(ProcessEffect::Format);
+    } else {
+        report.file(call, access, target, false);
+    }
+}
+
+/// Whether a path is the device of a disk or of memory.
+pub(crate) fn is_disk(path: &str) -> bool {
+    let Some(name) = path.strip_prefix("/dev/") else { return false };
+    const STARTS: [&str; 17] = [
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop", "mem", "kmem", "port",
+        "nbd", "zvol/",
+    ];
+    STARTS.iter().any(|start| name.starts_with(start))
+}
+
+fn grants_bits(mode: &str) -> bool {
+    if mode.chars().all(|c| c.is_ascii_digit()) {
+        let significant = mode.trim_start_matches('0');
+        return significant.len() >= 4 && significant.starts_with(['2', '3', '4', '5', '6', '7']);
+    }
+    mode.split(',').any(|clause| {
+        clause.split_once(['+', '=']).is_some_and(|(_, bits)| bits.contains('s'))
+    })
+}
+
+fn removes_execution(mode: &str) -> bool {
+    match mode.chars().all(|c| c.is_ascii_digit()) && !mode.is_empty() {
+        true => mode.chars().rev().take(3).all(|digit| digit.to_digit(8).is_some_and(|bits| bits % 2 == 0)),
+        false => mode.split(',').any(|clause| {
+            clause.split_once('-').is_some_and(|(_, bits)| bits.contains('x'))
+                || clause.split_once('=').is_some_and(|(_, bits)| !bits.contains('x'))
+        }),
+    }
+}
+
+fn chmod(call: &Call<'_>, report: &mut Report) {
+    // A mode may start with a dash (`chmod -x f`), so that it looks like an option.
+    let mut recursive = false;
+    let mut mode: Option<String> = None;
+    let mut targets: Vec<&Arg> = Vec::new();
+    let mut ended = false;
+    let mut reference = false;
+    for arg in call.args {
+        let prefix = arg.prefix();
+        if !ended && prefix == "--" {
+            ended = true;
+        } else if !ended && prefix.starts_with("--") {
+            recursive |= prefix.len() > 4 && "--recursive".starts_with(prefix);
+            reference |= prefix.starts_with("--reference");
+        } else if !ended && prefix.starts_with('-') && prefix.len() > 1 {
+            if prefix.get(1..).unwrap_or_default().chars().all(|c| "RvcfhHLP".contains(c)) {
+                recursive |= prefix.contains('R');
+            } else {
+                mode.get_or_insert_with(|| prefix.to_owned());
+            }
+        } else if mode.is_none() && !reference {
+            mode = Some(prefix.to_owned());
+        } else {
+            targets.push(arg);
+        }
+    }
+    let mode = mode.unwrap_or_default();
+    if grants_bits(&mode) {
+        report.privilege(Privilege::GrantBits);
+    }
+    for target in targets {
+        report.file(call, Access::ChangeMode, target, recursive);
+        let path = target.prefix();
+        if removes_execution(&mode) && super::guard::is_hook_path(path) {
+            report.guard_off(GuardOff::Hooks, &format!("chmod {mode} {path}"));
+        }
+    }
+}
+
+/// A file written below a directory operand, for tools that name their output themselves.
+pub(crate) fn write_into(call: &Call<'_>, report: &mut Report, directory: &Arg, name: &str) {
+    report.file(call, Access::Write, &below(directory, name), false);
+}

@@ -1,0 +1,311 @@
+//! `find` and `fd`: what is matched, and what is done with it.
+
+use lictor_core::facts::Access;
+
+use super::files::write_maybe_device;
+use super::options::Grammar;
+use super::say::{below, glob};
+use crate::call::{Call, Next, Report};
+use crate::operand::{Arg, Known};
+
+/// Which entries below a root an expression lets through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Matched {
+    /// All of them, or all of a type.
+    All,
+    /// Everything below the root but not the root.
+    Below,
+    /// Some, by age, size or another test that names nothing.
+    Some,
+    /// Those with one of these names or paths.
+    Named(Vec<String>),
+}
+
+impl Matched {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Named(names), _) | (_, Self::Named(names)) => Self::Named(names),
+            (Self::Some, _) | (_, Self::Some) => Self::Some,
+            (Self::Below, _) | (_, Self::Below) => Self::Below,
+            (Self::All, Self::All) => Self::All,
+        }
+    }
+
+    fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::Below, _) | (_, Self::Below) => Self::Below,
+            (Self::Some, _) | (_, Self::Some) => Self::Some,
+            (Self::Named(mut names), Self::Named(more)) => {
+                names.extend(more);
+                Self::Named(names)
+            }
+        }
+    }
+
+    /// The operands that stand for the matches below `root`, and whether whole trees are meant.
+    fn operands(&self, root: &Arg) -> Vec<(Arg, bool)> {
+        match self {
+            Self::All => vec![(root.clone(), true)],
+            Self::Below => vec![(below(root, "*"), true)],
+            Self::Some => vec![(below(root, "**"), false)],
+            Self::Named(names) => names
+                .iter()
+                .map(|name| {
+                    let fixed = name.split(['*', '?', '[']).next().unwrap_or_default();
+                    if fixed.contains('/') { (glob(name), false) } else { (below(root, &format!("**/{name}")), false) }
+                })
+                .collect(),
+        }
+    }
+}
+
+enum Action {
+    Delete,
+    Exec { argv: Vec<Arg>, in_dir: bool },
+    Write(Arg),
+}
+
+/// Deepest nesting of parentheses that is followed.
+const DEPTH: usize = 64;
+
+struct Expression<'a> {
+    args: std::iter::Peekable<std::slice::Iter<'a, Arg>>,
+    actions: Vec<(Matched, Action)>,
+    /// Whether the whole goes deeper than is followed.
+    too_deep: bool,
+}
+
+impl Expression<'_> {
+    /// Reads alternatives up to a closing parenthesis or the end. `outer` is what held before.
+    fn alternatives(&mut self, outer: &Matched, depth: usize) -> Matched {
+        let mut whole: Option<Matched> = None;
+        let mut current = outer.clone();
+        let mut own = Matched::All;
+        let mut negated = false;
+        while let Some(arg) = self.args.next() {
+            let word = arg.known().unwrap_or_default();
+            let mut test = Matched::All;
+            match word {
+                ")" => break,
+                "(" => {
+                    if depth >= DEPTH {
+                        self.too_deep = true;
+                        return Matched::All;
+                    }
+                    test = self.alternatives(&current, depth + 1);
+                }
+                "!" | "-not" => {
+                    negated = !negated;
+                    continue;
+                }
+                "-a" | "-and" => continue,
+                "-o" | "-or" | "," => {
+                    whole = Some(match whole {
+                        Some(whole) => whole.or(own),
+                        None => own,
+                    });
+                    own = Matched::All;
+                    current = outer.clone();
+                    negated = false;
+                    continue;
+                }
+                "-delete" => self.actions.push((current.clone(), Action::Delete)),
+                "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    let argv = self.command();
+                    self.actions.push((current.clone(), Action::Exec { argv, in_dir: word.ends_with("dir") }));
+                }
+                "-fprint" | "-fprint0" | "-fls" => {
+                    if let Some(file) = self.args.next() {
+                        self.actions.push((current.clone(), Action::Write(file.clone())));
+                    }
+                }
+                "-fprintf" => {
+                    if let Some(file) = self.args.next() {
+                        self.actions.push((current.clone(), Action::Write(file.clone())));
+                    }
+                    self.args.next();
+                }
+                "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-lname" | "-ilname" => {
+                    test = match self.args.next().and_then(Arg::known) {
+                        Some("*" | "**" | "./*" | "*.*" | ".*" | "?*") => Matched::Below,
+                        Some(name) => Matched::Named(vec![name.to_owned()]),
+                        None => Matched::Some,
+                    };
+                }
+                "-mindepth" => {
+                    let depth = self.args.next().and_then(Arg::known).unwrap_or_default();
+                    test = if depth == "0" { Matched::All } else { Matched::Below };
+                }
+                "-empty" | "-nouser" | "-nogroup" | "-executable" | "-writable" | "-readable" => test = Matched::Some,
+                "-type" | "-xtype" | "-maxdepth" | "-printf" | "-fstype" | "-D" => {
+                    self.args.next();
+                }
+                _ if is_test_with_value(word) => {
+                    self.args.next();
+                    test = Matched::Some;
+                }
+                _ if arg.known().is_none() => {}
+                _ => {}
+            }
+            // What is left after taking some names away is still nearly everything.
+            if negated {
+                test = if test == Matched::Below { Matched::Some } else { Matched::All };
+                negated = false;
+            }
+            current = current.and(test.clone());
+            own = own.and(test);
+        }
+        match whole {
+            Some(whole) => whole.or(own),
+            None => own,
+        }
+    }
+
+    fn command(&mut self) -> Vec<Arg> {
+        let mut argv: Vec<Arg> = Vec::new();
+        while let Some(arg) = self.args.next() {
+            match arg.known() {
+                Some(";") => break,
+                Some("+") if argv.last().is_some_and(|last| last.known() == Some("{}")) => break,
+                Some("+") if self.args.peek().is_none_or(|next| next.prefix().starts_with('-')) => break,
+                _ => argv.push(arg.clone()),
+            }
+        }
+        argv
+    }
+}
+
+fn is_test_with_value(word: &str) -> bool {
+    matches!(
+        word,
+        "-amin" | "-anewer" | "-atime" | "-cmin" | "-cnewer" | "-ctime" | "-mmin" | "-mtime" | "-newer" | "-size" | "-perm"
+            | "-user" | "-group" | "-uid" | "-gid" | "-inum" | "-links" | "-regex" | "-iregex" | "-samefile" | "-used"
+            | "-context" | "-flags" | "-Bmin" | "-Btime" | "-regextype" | "-newermt"
+    ) || word.starts_with("-newer")
+}
+
+/// `find` itself.
+pub(crate) fn find(call: &Call<'_>, report: &mut Report) {
+    let starts_expression = |arg: &&Arg| {
+        let word = arg.prefix();
+        !(word.starts_with('-') && word.len() > 1 || matches!(word, "(" | ")" | "!" | ","))
+    };
+    let mut rest = call.args;
+    while let Some((first, tail)) = rest.split_first() {
+        match first.known() {
+            Some("-H" | "-L" | "-P" | "-E" | "-X" | "-x" | "-s" | "-d") => rest = tail,
+            Some("-f") | Some("-D") => rest = tail.get(1..).unwrap_or_default(),
+            Some(word) if word.starts_with("-O") => rest = tail,
+            _ => break,
+        }
+    }
+    let mut roots: Vec<Arg> = rest.iter().take_while(starts_expression).cloned().collect();
+    let expression = rest.get(roots.len()..).unwrap_or_default();
+    if roots.is_empty() {
+        roots.push(Arg::literal("."));
+    }
+    let mut parsed = Expression { args: expression.iter().peekable(), actions: Vec::new(), too_deep: false };
+    let mut matched = parsed.alternatives(&Matched::All, 0);
+    while parsed.args.peek().is_some() {
+        // A stray parenthesis: what follows counts as well.
+        matched = parsed.alternatives(&Matched::All, 0);
+    }
+    if parsed.too_deep {
+        report.opaque(lictor_core::facts::OpaqueWhat::Limit, &super::say::written(call));
+    }
+    for root in &roots {
+        report.file(call, Access::List, root, true);
+    }
+    for (matched, action) in &parsed.actions {
+        match action {
+            Action::Write(file) => write_maybe_device(call, report, file, Access::Write),
+            Action::Delete => {
+                for (target, recursive) in roots.iter().flat_map(|root| matched.operands(root)) {
+                    report.file(call, Access::Delete, &target, recursive);
+                }
+            }
+            Action::Exec { argv, in_dir } => {
+                let targets: Vec<Arg> =
+                    roots.iter().flat_map(|root| matched.operands(root)).map(|(target, _)| target).take(16).collect();
+                let through = if *in_dir { "find -execdir" } else { "find -exec" };
+                report.next.push(Next::Argv {
+                    argv: substitute(argv, "{}", &targets),
+                    assignments: Vec::new(),
+                    cwd: None,
+                    through: through.to_owned(),
+                    more: false,
+                    elsewhere: false,
+                });
+            }
+        }
+    }
+    report.names = roots.iter().flat_map(|root| matched.operands(root)).map(|(target, _)| target).collect();
+}
+
+/// Puts operands in the place of a placeholder: as words of their own where it stands alone, as text inside words.
+pub(crate) fn substitute(argv: &[Arg], placeholder: &str, targets: &[Arg]) -> Vec<Arg> {
+    let mut out = Vec::with_capacity(argv.len() + targets.len());
+    for arg in argv {
+        match arg.known() {
+            Some(word) if word == placeholder => out.extend(targets.iter().cloned()),
+            Some(word) if !placeholder.is_empty() && word.contains(placeholder) => {
+                let with = match targets {
+                    [only] => match &only.value {
+                        Known::Text(text) => text.clone(),
+                        Known::Partly { prefix, suffix } => format!("{prefix}{}{suffix}", super::say::UNKNOWN),
+                        Known::Nothing => super::say::UNKNOWN.to_owned(),
+                    },
+                    [] => super::say::UNKNOWN.to_owned(),
+                    many => many.iter().map(|arg| arg.known().unwrap_or(super::say::UNKNOWN)).collect::<Vec<_>>().join(" "),
+                };
+                let mut replaced = Arg::literal(word.replace(placeholder, &with));
+                replaced.glob = targets.iter().any(|target| target.glob);
+                out.push(replaced);
+            }
+            _ => out.push(arg.clone()),
+        }
+    }
+    out
+}
+
+const FD: Grammar = Grammar::anywhere(
+    "dEeStocj",
+    "max-depth= min-depth= exact-depth= exclude= extension= size= type= owner= changed-within= changed-before= color= \
+     threads= max-results= base-directory= search-path= ignore-file= path-separator= format= and= hidden no-ignore \
+     absolute-path glob regex fixed-strings",
+);
+
+/// `fd`.
+pub(crate) fn fd(call: &Call<'_>, report: &mut Report) {
+    let at = call.args.iter().position(|arg| matches!(arg.known(), Some("-x" | "-X" | "--exec" | "--exec-batch")));
+    let (front, command) = match at {
+        Some(at) => (call.args.get(..at).unwrap_or_default(), call.args.get(at + 1..).unwrap_or_default()),
+        None => (call.args, [].as_slice()),
+    };
+    let options = FD.parse(front);
+    let pattern = match (options.text(&["e", "extension"]), options.word(0)) {
+        (Some(extension), _) => format!("**/*.{extension}"),
+        (None, "" | ".") => "**".to_owned(),
+        (None, word) => format!("**/*{}*", word.trim_start_matches('^').trim_end_matches('$')),
+    };
+    let mut roots = options.from(1).to_vec();
+    if roots.is_empty() {
+        roots.push(options.value(&["base-directory", "search-path"]).cloned().unwrap_or_else(|| Arg::literal(".")));
+    }
+    let all = pattern == "**" && !options.has(&["S", "size", "changed-within", "changed-before", "owner"]);
+    report.names =
+        roots.iter().map(|root| if all { below(root, "*") } else { below(root, &pattern) }).collect();
+    for root in &roots {
+        report.file(call, Access::List, root, true);
+    }
+    if command.is_empty() {
+        return;
+    }
+    let holds = command.iter().any(|arg| arg.known().is_some_and(|word| word.contains('{')));
+    let mut argv = substitute(command, "{}", &report.names);
+    if !holds {
+        argv.extend(report.names.iter().cloned());
+    }
+    report.then_argv(&argv, "fd");
+}

@@ -1,0 +1,388 @@
+//! git: global options, aliases, and the commands that are not about the working tree, pushing or configuration.
+
+mod config;
+mod push;
+mod tree;
+
+use lictor_core::facts::{Access, GitEffect};
+
+use super::network;
+use super::options::{Grammar, Options};
+use super::say::{chdir, joined};
+use crate::call::{Call, Next, Report, Stdin};
+use crate::operand::{Arg, Cwd};
+
+pub(crate) const GLOBAL: Grammar = Grammar::until_operand(
+    "Cc",
+    "git-dir= work-tree= namespace= exec-path? super-prefix= config-env= attr-source= list-cmds= no-pager paginate bare \
+     help version html-path man-path info-path no-replace-objects literal-pathspecs no-optional-locks no-lazy-fetch",
+);
+
+/// Commands that an alias cannot hide.
+const BUILTIN: &str = " add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout \
+    checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config count-objects credential \
+    daemon describe diff diff-files diff-index diff-tree difftool fast-export fast-import fetch filter-branch fmt-merge-msg \
+    for-each-ref for-each-repo format-patch fsck gc grep gui hash-object help hook init instaweb interpret-trailers log \
+    ls-files ls-remote ls-tree mailinfo maintenance merge merge-base merge-file merge-tree mergetool mktree mv name-rev \
+    notes pack-objects pack-refs prune pull push range-diff read-tree rebase reflog remote repack replace request-pull \
+    rerere reset restore rev-list rev-parse revert rm shortlog show show-branch show-ref sparse-checkout stage stash \
+    status submodule switch symbolic-ref tag unpack-objects update-index update-ref update-server-info var verify-commit \
+    verify-pack verify-tag version whatchanged worktree write-tree ";
+
+fn is_builtin(name: &str) -> bool {
+    !name.is_empty() && BUILTIN.split_ascii_whitespace().any(|builtin| builtin == name)
+}
+
+/// One git command with its options taken apart.
+pub(super) struct Git<'a, 'b> {
+    call: &'a Call<'b>,
+    args: &'a [Arg],
+}
+
+impl Git<'_, '_> {
+    fn parse(&self, grammar: Grammar) -> Options {
+        grammar.parse(self.args)
+    }
+}
+
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    let mut global = GLOBAL.parse(call.args);
+    // `git -- reset` runs reset all the same.
+    if global.operands.first().and_then(Arg::known) == Some("--") {
+        global.operands.remove(0);
+    }
+    let mut cwd = call.cwd.clone();
+    for dir in global.values(&["C"]) {
+        cwd = chdir(&cwd, dir);
+    }
+    let mut aliases: Vec<(String, String)> = Vec::new();
+    let mut settings: Vec<(String, Arg)> = Vec::new();
+    for setting in global.values(&["c"]) {
+        settings.extend(config::split(setting));
+    }
+    for setting in global.values(&["config-env"]) {
+        if let Some((key, _)) = setting.known().and_then(|text| text.split_once('=')) {
+            settings.push((key.to_owned(), Arg::unknown(setting.text.clone())));
+        }
+    }
+    settings.extend(config::from_environment(call.assignments));
+    for (key, value) in &settings {
+        if let Some(name) = key.strip_prefix("alias.") {
+            aliases.push((name.to_owned(), value.known().unwrap_or_default().to_owned()));
+        } else {
+            config::in_force(report, key, value);
+        }
+    }
+    config::environment(call.assignments, report);
+    let Some((command, args)) = global.operands.split_first() else { return };
+    let Some(name) = command.known() else {
+        return report.opaque(lictor_core::facts::OpaqueWhat::Program, &format!("git {}", command.text));
+    };
+    let inner = Call { cwd: &cwd, args, ..*call };
+    if !is_builtin(name) {
+        let alias = aliases.into_iter().rev().find(|(alias, _)| alias == name).map(|(_, value)| value);
+        if let Some(value) = alias.or_else(|| call.surroundings.git_alias(name)) {
+            return follow_alias(&inner, report, &value, &cwd);
+        }
+    }
+    let force_not_needed = settings
+        .iter()
+        .any(|(key, value)| key.eq_ignore_ascii_case("clean.requireforce") && config::is_false(value));
+    let prunes_now = settings.iter().any(|(key, value)| {
+        key.to_ascii_lowercase().starts_with("gc.") && key.to_ascii_lowercase().contains("expire") && config::is_now(value)
+    });
+    let git = Git { call: &inner, args };
+    match name {
+        "checkout" => tree::checkout(&git, report),
+        "switch" => tree::switch(&git, report),
+        "restore" => tree::restore(&git, report),
+        "reset" => tree::reset(&git, report),
+        "clean" => tree::clean(&git, report, force_not_needed),
+        "stash" => tree::stash(&git, report),
+        "read-tree" => tree::read_tree(&git, report),
+        "checkout-index" => tree::checkout_index(&git, report),
+        "rm" | "mv" => tree::rm_mv(&git, report, name),
+        "push" | "send-pack" => push::push(&git, report),
+        "fetch" | "pull" | "clone" | "ls-remote" | "remote" | "fetch-pack" => push::fetch(&git, report, name),
+        "config" => config::judge(&git, report),
+        "commit" | "merge" | "am" | "cherry-pick" | "revert" => commit(&git, report, name),
+        "rebase" => rebase(&git, report),
+        "branch" => branch(&git, report),
+        "tag" => tag(&git, report),
+        "worktree" => worktree(&git, report),
+        "submodule" => submodule(&git, report),
+        "bisect" => {
+            if let Some((sub, command)) = args.split_first()
+                && sub.known() == Some("run")
+            {
+                report.then_argv(command, "git bisect run");
+            }
+        }
+        "filter-branch" | "filter-repo" => filter(&git, report),
+        "reflog" | "gc" | "prune" | "update-ref" | "symbolic-ref" | "replace" | "maintenance" | "lfs" => {
+            history(&git, report, name, prunes_now);
+        }
+        "apply" => apply(&git, report),
+        "difftool" | "mergetool" => {
+            let options = git.parse(Grammar::anywhere("xt", "extcmd= tool="));
+            if let Some(command) = options.value(&["x", "extcmd"]) {
+                report.then_shell(command, &[], "git difftool");
+            }
+        }
+        "grep" => {
+            let options = git.parse(Grammar::anywhere("efmABC", "open-files-in-pager? threads= max-depth=").attached("O"));
+            if let Some(pager) = options.value(&["O", "open-files-in-pager"]) {
+                report.then_shell(pager, &[], "git grep");
+            }
+            report.names = vec![super::say::glob("./**")];
+            report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
+        }
+        "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" => output(&git, report, name),
+        "ls-files" => {
+            let options = git.parse(Grammar::anywhere("xX", "exclude= exclude-from= exclude-per-directory= with-tree="));
+            report.names = match options.operands.as_slice() {
+                [] => vec![super::say::glob("./**")],
+                paths => paths.to_vec(),
+            };
+        }
+        "hook" => {
+            // `git hook run` only runs what is installed.
+        }
+        "init" => {
+            let options = git.parse(Grammar::anywhere("b", "template= separate-git-dir= initial-branch= object-format="));
+            if let Some(directory) = options.operands.first() {
+                report.file(git.call, Access::MakeDirectory, directory, false);
+            }
+        }
+        "rev-parse" if args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
+        _ => {}
+    }
+}
+
+/// Replaces an alias by what it stands for.
+fn follow_alias(call: &Call<'_>, report: &mut Report, value: &str, cwd: &Cwd) {
+    if let Some(command) = value.trim_start().strip_prefix('!') {
+        let mut words = vec![Arg::literal(command)];
+        words.extend(call.args.iter().cloned());
+        return report.then_shell(&super::say::templated(&words), &[], "git alias");
+    }
+    let mut argv = vec![Arg::literal("git")];
+    argv.extend(super::wrappers::split_words(value).into_iter().map(Arg::literal));
+    argv.extend(call.args.iter().cloned());
+    report.next.push(Next::Argv {
+        argv,
+        assignments: Vec::new(),
+        cwd: Some(cwd.clone()),
+        through: "git alias".to_owned(),
+        more: false,
+        elsewhere: false,
+    });
+}
+
+const COMMIT: Grammar = Grammar::anywhere(
+    "mCcFtXs",
+    "message= reuse-message= reedit-message= fixup= squash= file= author= date= template= cleanup= pathspec-from-file= \
+     trailer= gpg-sign? untracked-files? amend no-edit edit no-verify verify all signoff dry-run allow-empty \
+     allow-empty-message interactive patch include only quiet verbose strategy= strategy-option= abort continue quit \
+     skip no-commit ff no-ff ff-only squash-merge stat no-stat into-name= mainline= no-post-rewrite reset-author short",
+)
+.attached("uS");
+
+fn commit(git: &Git<'_, '_>, report: &mut Report, name: &str) {
+    // `-s` takes a strategy in merge and nothing in commit.
+    let grammar = if name == "commit" { COMMIT_ONLY } else { COMMIT };
+    let options = git.parse(grammar);
+    if options.has(&["dry-run"]) {
+        return;
+    }
+    if options.has(&["no-verify"]) || (name == "commit" && options.has(&["n"])) {
+        report.git(GitEffect::SkipHooks, Some(name));
+    }
+    if name == "commit" {
+        report.git(GitEffect::Commit, None);
+    }
+}
+
+const COMMIT_ONLY: Grammar = Grammar::anywhere(
+    "mCcFt",
+    "message= reuse-message= reedit-message= fixup= squash= file= author= date= template= cleanup= pathspec-from-file= \
+     trailer= gpg-sign? untracked-files? amend no-edit edit no-verify verify all signoff no-signoff dry-run allow-empty \
+     allow-empty-message interactive patch include only quiet verbose no-post-rewrite reset-author short branch porcelain \
+     long null status no-status no-gpg-sign",
+)
+.attached("uS");
+
+fn rebase(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere(
+        "xsXC",
+        "exec= onto= strategy= strategy-option= whitespace= no-verify verify interactive autostash abort continue skip quit \
+         edit-todo root keep-base update-refs autosquash empty= rebase-merges? force-rebase",
+    ));
+    for command in options.values(&["x", "exec"]) {
+        report.then_shell(command, &[], "git rebase --exec");
+    }
+    if options.has(&["no-verify"]) {
+        report.git(GitEffect::SkipHooks, Some("rebase"));
+    }
+}
+
+fn branch(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(
+        Grammar::anywhere(
+            "u",
+            "set-upstream-to= contains= no-contains= merged? no-merged? sort= points-at= format= column? color? abbrev? \
+             delete force move copy list remotes all verbose quiet unset-upstream edit-description show-current track? \
+             ignore-case create-reflog recurse-submodules",
+        )
+        .attached(""),
+    );
+    let force = options.has(&["f", "force"]);
+    let moves = options.has(&["m", "move", "c", "copy", "M", "C"]);
+    let target = joined(&options.operands).text;
+    if options.has(&["D"]) || (options.has(&["d", "delete"]) && force) {
+        report.git(GitEffect::DiscardCommits, Some(&target));
+    } else if force && !moves && !options.operands.is_empty() {
+        report.git(GitEffect::DiscardCommits, Some(&target));
+    }
+}
+
+fn tag(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(
+        Grammar::anywhere(
+            "mFu",
+            "message= file= local-user= cleanup= contains= no-contains= merged? no-merged? points-at= sort= format= \
+             delete force list annotate sign verify column? color? create-reflog trailer=",
+        )
+        .attached("n"),
+    );
+    if options.has(&["d", "delete"]) {
+        report.git(GitEffect::DiscardCommits, Some(&joined(&options.operands).text));
+    }
+}
+
+fn worktree(git: &Git<'_, '_>, report: &mut Report) {
+    let Some((sub, args)) = git.args.split_first() else { return };
+    let options = Grammar::anywhere("bB", "force reason= expire= detach checkout lock quiet").parse(args);
+    match sub.known() {
+        Some("remove") if options.has(&["f", "force"]) => {
+            report.git(GitEffect::DiscardCommits, options.operands.first().map(|arg| arg.text.as_str()));
+        }
+        Some("add") => {
+            if let Some(path) = options.operands.first() {
+                report.file(git.call, Access::MakeDirectory, path, false);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn submodule(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere("b", "force all recursive init remote branch= reference= depth= jobs= name= quiet"));
+    match options.word(0) {
+        "foreach" => {
+            let at = git.args.iter().position(|arg| arg.known() == Some("foreach")).unwrap_or_default();
+            let command: Vec<Arg> = git
+                .args
+                .iter()
+                .skip(at + 1)
+                .skip_while(|arg| arg.prefix().starts_with('-'))
+                .cloned()
+                .collect();
+            report.then_shell(&joined(&command), &[], "git submodule foreach");
+        }
+        "deinit" if options.has(&["f", "force"]) => report.git(GitEffect::DiscardWork, Some("submodule")),
+        "update" if options.has(&["f", "force"]) => report.git(GitEffect::DiscardWork, Some("submodule")),
+        "add" => {
+            if let Some(url) = options.operands.get(1) {
+                network::reach(report, url, false);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn filter(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere(
+        "d",
+        "tree-filter= index-filter= env-filter= parent-filter= msg-filter= commit-filter= tag-name-filter= setup= \
+         subdirectory-filter= original= state-branch= path= path-glob= replace-text= mailmap= refs= message-callback= \
+         commit-callback= blob-callback= filename-callback= dry-run analyze force invert-paths",
+    ));
+    if options.has(&["analyze", "dry-run"]) {
+        return;
+    }
+    report.git(GitEffect::RewriteHistory, None);
+    for command in options.values(&["tree-filter", "index-filter", "env-filter", "msg-filter", "commit-filter", "setup"]) {
+        report.then_shell(command, &[], "git filter-branch");
+    }
+}
+
+fn history(git: &Git<'_, '_>, report: &mut Report, name: &str, prunes_now: bool) {
+    let options = git.parse(
+        Grammar::anywhere(
+            "m",
+            "prune? expire= expire-unreachable= dry-run delete stdin no-deref create-reflog aggressive auto all updateref \
+             rewrite force quiet no-prune task=",
+        ),
+    );
+    let dry = options.has(&["n", "dry-run"]);
+    let target = options.operands.first().map(|arg| arg.text.as_str());
+    match name {
+        _ if dry => {}
+        "reflog" if matches!(options.word(0), "expire" | "delete") => {
+            report.git(GitEffect::ExpireHistory, target);
+        }
+        "gc" if prunes_now || options.value(&["prune"]).is_some_and(config::is_now) => {
+            report.git(GitEffect::ExpireHistory, None);
+        }
+        "prune" => report.git(GitEffect::ExpireHistory, None),
+        "update-ref" if options.has(&["d", "delete"]) => report.git(GitEffect::ExpireHistory, target),
+        "update-ref" if options.has(&["stdin"]) => match git.call.stdin {
+            Stdin::Text(text) if !text.lines().any(|line| line.trim_start().starts_with("delete")) => {
+                report.git(GitEffect::DiscardCommits, None);
+            }
+            _ => report.git(GitEffect::ExpireHistory, None),
+        },
+        "update-ref" if options.operands.len() >= 2 => report.git(GitEffect::DiscardCommits, target),
+        "symbolic-ref" if options.has(&["d", "delete"]) => report.git(GitEffect::DiscardCommits, target),
+        "replace" if options.has(&["d", "delete"]) => {}
+        _ => {}
+    }
+}
+
+fn apply(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere(
+        "pCR",
+        "directory= exclude= include= whitespace= check stat numstat summary cached index reverse reject 3way unsafe-paths",
+    ));
+    if options.has(&["check", "stat", "numstat", "summary", "cached"]) && !options.has(&["apply"]) {
+        return;
+    }
+    for file in &options.operands {
+        report.file(git.call, Access::Read, file, false);
+    }
+    let strip = options.text(&["p"]).and_then(|n| n.parse().ok()).unwrap_or(1);
+    if options.operands.is_empty() {
+        crate::patch::report_diff(git.call, report, strip, options.value(&["directory"]));
+    }
+}
+
+fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
+    let valued = if matches!(name, "archive" | "format-patch") { "o" } else { "OGSLn" };
+    let options = git.parse(Grammar::anywhere(valued, "output= output-directory= exec= remote= format= prefix="));
+    if let Some(path) = options.value(&["o", "output"]) {
+        let access = if name == "format-patch" { Access::MakeDirectory } else { Access::Write };
+        report.file(git.call, access, path, false);
+    }
+    if let Some(command) = options.value(&["exec"]) {
+        report.then_shell(command, &[], "git archive --exec");
+    }
+    if options.has(&["name-only"]) {
+        report.names = vec![super::say::glob("./**")];
+    }
+    if name == "bundle" && options.word(0) == "create"
+        && let Some(path) = options.operands.get(1)
+    {
+        report.file(git.call, Access::Write, path, false);
+    }
+}

@@ -1,0 +1,175 @@
+//! Configuration: what runs programs, what moves hooks, what is harmless.
+
+use lictor_core::facts::{GitEffect, GuardOff};
+
+use super::super::options::{Grammar, after};
+use super::Git;
+use crate::call::Report;
+use crate::operand::Arg;
+
+/// `key=value`, or a bare `key` that means true.
+pub(super) fn split(setting: &Arg) -> Option<(String, Arg)> {
+    let prefix = setting.prefix();
+    match prefix.split_once('=') {
+        Some((key, _)) => Some((key.to_owned(), after(setting, key.len() + 1))),
+        None => setting.known().map(|key| (key.to_owned(), Arg::literal("true"))),
+    }
+}
+
+/// `GIT_CONFIG_KEY_n` with `GIT_CONFIG_VALUE_n`.
+pub(super) fn from_environment(assignments: &[(String, Arg)]) -> Vec<(String, Arg)> {
+    assignments
+        .iter()
+        .filter_map(|(name, key)| {
+            let number = name.strip_prefix("GIT_CONFIG_KEY_")?;
+            let value = assignments
+                .iter()
+                .find(|(name, _)| name.strip_prefix("GIT_CONFIG_VALUE_") == Some(number))
+                .map_or_else(|| Arg::unknown(name.clone()), |(_, value)| value.clone());
+            Some((key.known()?.to_owned(), value))
+        })
+        .collect()
+}
+
+/// Variables that name programs for git to run.
+pub(super) fn environment(assignments: &[(String, Arg)], report: &mut Report) {
+    for (name, value) in assignments {
+        let runs = matches!(
+            name.as_str(),
+            "GIT_SSH_COMMAND" | "GIT_SSH" | "GIT_EDITOR" | "GIT_SEQUENCE_EDITOR" | "GIT_PAGER" | "GIT_EXTERNAL_DIFF"
+                | "GIT_ASKPASS" | "GIT_PROXY_COMMAND" | "EDITOR" | "VISUAL" | "PAGER"
+        );
+        if runs && value.known().is_some() {
+            report.then_shell(value, &[], name);
+        }
+    }
+}
+
+pub(super) fn is_false(value: &Arg) -> bool {
+    matches!(value.known().map(str::to_ascii_lowercase).as_deref(), Some("false" | "0" | "no" | "off"))
+}
+
+pub(super) fn is_now(value: &Arg) -> bool {
+    match value.known() {
+        Some(text) => {
+            let text = text.to_ascii_lowercase();
+            matches!(text.as_str(), "now" | "all" | "0")
+                || text.contains("second") || text.contains("minute") || text.contains("hour") || text.starts_with("0.")
+        }
+        None => true,
+    }
+}
+
+/// Whether a key's value is a program that git runs.
+fn runs_program(key: &str) -> bool {
+    let key = key.to_ascii_lowercase();
+    let (section, name) = (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
+    matches!(
+        key.as_str(),
+        "core.pager" | "core.editor" | "core.sshcommand" | "core.fsmonitor" | "core.gitproxy" | "core.askpass"
+            | "core.alternaterefscommand" | "sequence.editor" | "diff.external" | "interactive.difffilter"
+            | "uploadpack.packobjectshook" | "imap.tunnel" | "sendemail.smtpserver" | "sendemail.tocmd" | "sendemail.cccmd"
+            | "init.templatedir" | "include.path"
+    ) || match section {
+        "pager" => true,
+        "alias" => true,
+        "diff" => matches!(name, "command" | "textconv"),
+        "difftool" | "mergetool" | "browser" | "man" | "guitool" => matches!(name, "cmd" | "path"),
+        "merge" => name == "driver",
+        "filter" => matches!(name, "clean" | "smudge" | "process"),
+        "credential" => name == "helper",
+        "gpg" => matches!(name, "program" | "defaultkeycommand"),
+        "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs"),
+        "trailer" => matches!(name, "command" | "cmd"),
+        "submodule" => name == "update",
+        "includeif" => true,
+        _ => false,
+    }
+}
+
+/// Programs that people set as editor, pager or helper.
+fn is_usual(value: &str) -> bool {
+    let first = value.split_whitespace().next().unwrap_or_default();
+    let name = first.rsplit('/').next().unwrap_or_default();
+    matches!(
+        name.to_ascii_lowercase().as_str(),
+        "" | "true" | "false" | ":" | "cat" | "less" | "more" | "delta" | "bat" | "diff-so-fancy" | "difft" | "vim" | "vi"
+            | "nvim" | "nano" | "emacs" | "code" | "subl" | "hx" | "micro" | "ssh" | "gpg" | "gpg2" | "ssh-keygen" | "store"
+            | "cache" | "osxkeychain" | "manager" | "manager-core" | "libsecret" | "wincred" | "gh" | "git" | "git-lfs"
+            | "nbstripout" | "nbdime" | "meld" | "kdiff3" | "vimdiff" | "opendiff" | "bcompare" | "checkout" | "rebase"
+            | "merge" | "none"
+    )
+}
+
+/// A setting holds for this command or, when written down, from now on.
+pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
+    let lower = key.to_ascii_lowercase();
+    if lower == "core.hookspath" {
+        report.git(GitEffect::SkipHooks, Some(key));
+        return report.guard_off(GuardOff::Hooks, &format!("{key}={}", value.text));
+    }
+    if lower == "protocol.ext.allow" || lower == "safe.directory" && value.known() == Some("*") {
+        return report.git(GitEffect::ConfigureExecution, Some(key));
+    }
+    if !runs_program(key) {
+        return;
+    }
+    match value.known() {
+        None => report.git(GitEffect::ConfigureExecution, Some(key)),
+        Some(text) => {
+            let command = text.trim_start_matches('!');
+            let is_path = matches!(lower.as_str(), "include.path" | "init.templatedir") || lower.starts_with("includeif");
+            if is_path {
+                report.git(GitEffect::ConfigureExecution, Some(key));
+            } else if lower.starts_with("alias.") && !text.starts_with('!') {
+                let mut argv = vec![Arg::literal("git")];
+                argv.extend(super::super::wrappers::split_words(text).into_iter().map(Arg::literal));
+                report.then_argv(&argv, "git alias");
+            } else {
+                if !is_usual(command) {
+                    report.git(GitEffect::ConfigureExecution, Some(key));
+                }
+                if lower != "core.fsmonitor" || !matches!(command, "true" | "false") {
+                    report.then_shell(&Arg::literal(command), &[], "git config");
+                }
+            }
+        }
+    }
+}
+
+const CONFIG: Grammar = Grammar::anywhere(
+    "f",
+    "file= blob= type= default= fixed-value get get-all get-regexp list unset unset-all add replace-all rename-section= \
+     remove-section= edit global system local worktree show-origin show-scope name-only null bool int path includes \
+     comment= all value= url= append",
+);
+
+pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(CONFIG);
+    if options.has(&["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"]) {
+        return;
+    }
+    let (at, unsets) = match options.word(0) {
+        "get" | "list" => return,
+        "set" => (1, false),
+        "unset" => (1, true),
+        "remove-section" | "rename-section" | "edit" => return report.git(GitEffect::Configure, None),
+        _ => (0, options.has(&["unset", "unset-all"])),
+    };
+    let key = options.word(at);
+    if key.is_empty() {
+        return;
+    }
+    match options.operands.get(at + 1) {
+        _ if unsets => {
+            let effect =
+                if key.eq_ignore_ascii_case("core.hookspath") { GitEffect::SkipHooks } else { GitEffect::Configure };
+            report.git(effect, Some(key));
+        }
+        Some(value) => {
+            report.git(GitEffect::Configure, Some(key));
+            in_force(report, key, value);
+        }
+        None => {}
+    }
+}

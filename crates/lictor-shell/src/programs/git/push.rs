@@ -1,0 +1,105 @@
+//! Talking to remotes.
+
+use lictor_core::facts::{Access, GitEffect};
+
+use super::super::network;
+use super::super::options::{Grammar, Options};
+use super::super::say::joined;
+use super::{Git, config};
+use crate::call::Report;
+use crate::operand::Arg;
+
+const PUSH: Grammar = Grammar::anywhere(
+    "o",
+    "repo= receive-pack= exec= push-option= force-with-lease? no-force-with-lease signed? recurse-submodules= all branches \
+     mirror tags delete dry-run force no-verify verify prune follow-tags set-upstream porcelain quiet verbose atomic thin \
+     no-thin ipv4 ipv6 force-if-includes progress",
+);
+
+pub(super) fn push(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(PUSH);
+    if options.has(&["n", "dry-run"]) {
+        return;
+    }
+    if options.has(&["no-verify"]) {
+        report.git(GitEffect::SkipHooks, Some("push"));
+    }
+    for command in options.values(&["receive-pack", "exec"]) {
+        report.shell(command, &[], "git push --receive-pack", true);
+    }
+    let target = joined(&options.operands).text;
+    let refs = options.from(1);
+    let mut said = false;
+    let mut say = |report: &mut Report, effect: GitEffect| {
+        said = true;
+        report.git(effect, Some(&target));
+    };
+    if options.has(&["f", "force", "mirror"]) || refs.iter().any(|spec| spec.prefix().starts_with('+')) {
+        say(report, GitEffect::ForcePush);
+    } else if options.has(&["force-with-lease"]) {
+        say(report, GitEffect::ForcePushWithLease);
+    }
+    let deletes = |spec: &Arg| {
+        let spec = spec.prefix().trim_start_matches('+');
+        spec.len() > 1 && spec.starts_with(':')
+    };
+    if options.has(&["d", "delete", "prune"]) || refs.iter().any(deletes) {
+        say(report, GitEffect::DeleteRemote);
+    }
+    if !said {
+        report.git(GitEffect::Push, Some(&target));
+    }
+    reach_remote(report, &options, 0, true);
+}
+
+/// A remote given as an address is a host; one given by name is not known here.
+fn reach_remote(report: &mut Report, options: &Options, at: usize, sends: bool) {
+    if let Some(remote) = options.operands.get(at) {
+        remote_helper(report, remote);
+        if network::remote(remote).is_some() || remote.prefix().contains("://") {
+            network::reach(report, remote, sends);
+        }
+    }
+}
+
+/// `ext::sh -c …` as a remote runs a program.
+fn remote_helper(report: &mut Report, remote: &Arg) {
+    if let Some(command) = remote.known().and_then(|text| text.strip_prefix("ext::")) {
+        let command = command.replace("% ", " ").replace("%%", "%");
+        report.then_shell(&Arg::literal(command), &[], "git ext::");
+    }
+}
+
+pub(super) fn fetch(git: &Git<'_, '_>, report: &mut Report, name: &str) {
+    let options = git.parse(Grammar::anywhere(
+        if name == "clone" { "bcjou" } else { "joXs" },
+        "upload-pack= config= template= branch= origin= depth= reference= reference-if-able= separate-git-dir= jobs= filter= \
+         shallow-since= shallow-exclude= recurse-submodules? refmap= server-option= negotiation-tip= strategy= \
+         strategy-option= exec= sort= no-verify rebase? bundle-uri=",
+    ));
+    for command in options.values(&["upload-pack", "exec"]) {
+        report.then_shell(command, &[], "git --upload-pack");
+    }
+    if name == "clone" {
+        for command in options.values(&["u"]) {
+            report.then_shell(command, &[], "git clone -u");
+        }
+        for setting in options.values(&["c", "config"]) {
+            for (key, value) in config::split(setting) {
+                config::in_force(report, &key, &value);
+            }
+        }
+        if let Some(directory) = options.operands.get(1) {
+            report.file(git.call, Access::MakeDirectory, directory, false);
+        }
+    }
+    if name == "pull" && options.has(&["no-verify"]) {
+        report.git(GitEffect::SkipHooks, Some("pull"));
+    }
+    let at = match (name, options.word(0)) {
+        ("remote", "add" | "set-url") => 2,
+        ("remote", _) => return,
+        _ => 0,
+    };
+    reach_remote(report, &options, at, false);
+}

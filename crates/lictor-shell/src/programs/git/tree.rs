@@ -1,0 +1,164 @@
+//! Commands that change the working tree: what they throw away.
+
+use lictor_core::facts::{Access, GitEffect};
+
+use super::super::options::{Grammar, Options};
+use super::super::say::joined;
+use super::Git;
+use crate::call::Report;
+use crate::operand::Arg;
+
+const CHECKOUT: Grammar = Grammar::anywhere(
+    "bBU",
+    "orphan= conflict= pathspec-from-file= unified= inter-hunk-context= track? recurse-submodules? force detach quiet ours \
+     theirs merge patch guess no-guess overlay no-overlay ignore-skip-worktree-bits overwrite-ignore progress no-track \
+     pathspec-file-nul ignore-other-worktrees",
+);
+
+fn discard(report: &mut Report, what: &[Arg]) {
+    report.git(GitEffect::DiscardWork, Some(&joined(what).text).filter(|text| !text.is_empty()).map(|text| text.as_str()));
+}
+
+pub(super) fn checkout(git: &Git<'_, '_>, report: &mut Report) {
+    let mut options = git.parse(CHECKOUT);
+    if options.has(&["f", "force"]) {
+        return discard(report, &options.operands);
+    }
+    // Conflicts are resolved to one side; only unmerged paths are touched.
+    if options.has(&["ours", "theirs"]) || options.has(&["b", "B", "orphan"]) {
+        return;
+    }
+    drop_mode_word(git, &mut options);
+    if options.has(&["pathspec-from-file", "p", "patch"]) {
+        return discard(report, &options.operands);
+    }
+    let before = options.ended_at.unwrap_or(options.operands.len());
+    let paths_after = options.operands.len() > before;
+    if paths_after || before >= 2 || (before == 1 && options.operands.first().is_some_and(is_path)) {
+        discard(report, &options.operands);
+    }
+}
+
+/// `--track direct main` and `--recurse-submodules checkout main`: the mode stands where a tree would.
+fn drop_mode_word(git: &Git<'_, '_>, options: &mut Options) {
+    let mode_of = |option: &str| match option {
+        "--track" => ["direct", "inherit"],
+        _ => ["checkout", "on-demand"],
+    };
+    for pair in git.args.windows(2) {
+        let [option, word] = pair else { continue };
+        if let (Some(option @ ("--track" | "--recurse-submodules")), Some(word)) = (option.known(), word.known())
+            && mode_of(option).contains(&word)
+            && let Some(at) = options.operands.iter().position(|operand| operand.known() == Some(word))
+        {
+            options.operands.remove(at);
+        }
+    }
+}
+
+/// Whether the only operand of `checkout` must be a path: no branch is called like this.
+fn is_path(arg: &Arg) -> bool {
+    if arg.glob {
+        return true;
+    }
+    let Some(word) = arg.known() else { return false };
+    if matches!(word, "." | ".." | ":/" | "*") || word.starts_with("./") || word.starts_with("../")
+        || word.starts_with('/') || word.starts_with(":(") || word.starts_with(":/") || word.ends_with('/')
+        || word.contains('*')
+    {
+        return true;
+    }
+    const ENDINGS: [&str; 58] = [
+        "rs", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp", "cs", "swift",
+        "m", "rb", "php", "pl", "lua", "sh", "bash", "zsh", "sql", "md", "mdx", "txt", "rst", "json", "jsonl", "yaml", "yml",
+        "toml", "ini", "cfg", "conf", "xml", "html", "css", "scss", "vue", "svelte", "lock", "csv", "ipynb", "proto",
+        "gradle", "tf", "ex", "exs", "hs", "ml", "scala", "dart", "env",
+    ];
+    let name = word.rsplit('/').next().unwrap_or_default();
+    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+        || matches!(name, "Makefile" | "Dockerfile" | "Gemfile" | "Rakefile" | "LICENSE" | ".gitignore" | ".env")
+}
+
+pub(super) fn switch(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere(
+        "cC",
+        "create= force-create= orphan= conflict= discard-changes force detach guess no-guess quiet merge track? \
+         recurse-submodules? progress ignore-other-worktrees",
+    ));
+    if options.has(&["f", "force", "discard-changes"]) {
+        discard(report, &options.operands);
+    }
+}
+
+pub(super) fn restore(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere(
+        "sU",
+        "source= staged worktree patch pathspec-from-file= pathspec-file-nul ours theirs merge conflict= quiet progress \
+         overlay no-overlay ignore-unmerged ignore-skip-worktree-bits recurse-submodules? unified= inter-hunk-context=",
+    ));
+    let staged_only = options.has(&["S", "staged"]) && !options.has(&["W", "worktree"]);
+    let names_something = !options.operands.is_empty() || options.has(&["pathspec-from-file", "p", "patch"]);
+    if !staged_only && names_something && !options.has(&["ours", "theirs"]) {
+        discard(report, &options.operands);
+    }
+}
+
+pub(super) fn reset(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere(
+        "U",
+        "soft mixed hard merge keep quiet patch recurse-submodules? no-recurse-submodules pathspec-from-file= intent-to-add \
+         refresh no-refresh pathspec-file-nul",
+    ));
+    if options.has(&["hard", "merge", "keep"]) {
+        discard(report, &options.operands);
+    }
+}
+
+pub(super) fn clean(git: &Git<'_, '_>, report: &mut Report, force_not_needed: bool) {
+    let options = git.parse(Grammar::anywhere("e", "force dry-run interactive quiet exclude="));
+    if options.has(&["n", "dry-run"]) || (options.has(&["i", "interactive"]) && !options.has(&["f", "force"])) {
+        return;
+    }
+    if options.has(&["f", "force"]) || force_not_needed {
+        discard(report, &options.operands);
+    }
+}
+
+pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
+    let sub = git.args.iter().find(|arg| !arg.prefix().starts_with('-')).and_then(Arg::known);
+    if let Some("drop" | "clear") = sub {
+        let target = git.args.iter().filter_map(Arg::known).find(|word| !matches!(*word, "drop" | "clear" | "-q"));
+        report.git(GitEffect::DropStash, target);
+    }
+}
+
+pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere("", "reset prefix= index-output= exclude-per-directory= dry-run empty"));
+    if options.has(&["reset"]) && options.has(&["u"]) && !options.has(&["n", "dry-run"]) {
+        discard(report, &options.operands);
+    }
+}
+
+pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere("", "prefix= stage= temp stdin all force index quiet no-create mkdir"));
+    if options.has(&["f", "force"]) && !options.has(&["prefix"]) {
+        discard(report, &options.operands);
+    }
+}
+
+pub(super) fn rm_mv(git: &Git<'_, '_>, report: &mut Report, name: &str) {
+    let options = git.parse(Grammar::anywhere("", "cached dry-run force quiet ignore-unmatch sparse pathspec-from-file= verbose"));
+    if options.has(&["n", "dry-run", "cached"]) {
+        return;
+    }
+    if name == "rm" {
+        for path in &options.operands {
+            report.file(git.call, Access::Delete, path, options.has(&["r"]));
+        }
+    } else if let Some((destination, sources)) = options.operands.split_last() {
+        for source in sources {
+            report.file(git.call, Access::MoveAway, source, false);
+        }
+        report.file(git.call, Access::Write, destination, false);
+    }
+}

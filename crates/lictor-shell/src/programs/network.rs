@@ -1,0 +1,480 @@
+//! Tools that talk to other machines.
+
+use lictor_core::facts::{Access, DatabaseEffect, FlowSink, FlowSource};
+
+use super::options::{Grammar, Options, after};
+use super::say::{templated, written};
+use super::{secrets, text};
+use crate::call::{Call, Report, Stdin};
+use crate::operand::Arg;
+
+/// The host of a URL or of a bare `host[:port][/path]`, lower case.
+#[must_use]
+pub fn host_of(url: &str) -> Option<String> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = match host.strip_prefix('[') {
+        Some(address) => address.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    (!host.is_empty() && !host.contains(['$', ' ', '{'])).then(|| host.to_ascii_lowercase())
+}
+
+/// The host of `[user@]host:path`, the form of `scp` and `rsync`.
+#[must_use]
+pub(crate) fn remote(arg: &Arg) -> Option<String> {
+    let text = arg.prefix();
+    if let Some((scheme, _)) = text.split_once("://")
+        && matches!(scheme, "rsync" | "ssh" | "sftp" | "scp" | "git" | "http" | "https" | "ftp" | "git+ssh")
+    {
+        return host_of(text);
+    }
+    let (host, _) = text.split_once(':')?;
+    if host.is_empty() || host.contains('/') || host.starts_with('-') || host.len() == 1 {
+        return None;
+    }
+    Some(host.rsplit('@').next().unwrap_or(host).to_ascii_lowercase())
+}
+
+/// Reports a host from an argument.
+pub(crate) fn reach(report: &mut Report, arg: &Arg, sends: bool) {
+    let host = remote(arg).or_else(|| arg.known().and_then(host_of)).or_else(|| {
+        // A host that ends inside the known start is known.
+        let (scheme, rest) = arg.prefix().split_once("://")?;
+        rest.contains('/').then(|| host_of(&format!("{scheme}://{rest}"))).flatten()
+    });
+    report.reach(host, &arg.text, sends);
+}
+
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    match call.program {
+        "curl" | "curlie" => curl(call, report),
+        "wget" | "wget2" => wget(call, report),
+        "http" | "https" | "xh" | "xhs" => httpie(call, report),
+        "aria2c" | "axel" => {
+            let options = Grammar::anywhere("oditsjxknU", "out= dir= input-file= split= header= on-download-complete=").parse(call.args);
+            for url in &options.operands {
+                reach(report, url, false);
+            }
+            if let Some(output) = options.value(&["o", "out"]) {
+                report.file(call, Access::Write, output, false);
+            }
+            if let Some(command) = options.value(&["on-download-complete"]) {
+                report.then_argv(std::slice::from_ref(command), "aria2c");
+            }
+            report.taint.network = true;
+        }
+        "nc" | "ncat" | "netcat" | "telnet" => netcat(call, report),
+        "socat" => socat(call, report),
+        "scp" | "sftp" => scp(call, report),
+        "ssh" | "autossh" | "mosh" | "slogin" => ssh(call, report),
+        "ssh-copy-id" => reach_operands(call, report, "ipoF"),
+        "ftp" | "lftp" | "tftp" => {
+            let options = Grammar::anywhere("ecupf", "").parse(call.args);
+            if let Some(host) = options.operands.first() {
+                reach(report, host, true);
+            }
+            for text in options.values(&["e", "c"]).filter_map(Arg::known) {
+                for part in text.split(';').map(str::trim) {
+                    if let Some(command) = part.strip_prefix('!') {
+                        report.then_shell(&Arg::literal(command), &[], call.program);
+                    }
+                    if part.starts_with("rm -r") || part.starts_with("mirror -R --delete") || part.starts_with("mrm") {
+                        report.infrastructure(call.program, part, false);
+                    }
+                }
+            }
+        }
+        "dig" | "nslookup" | "host" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" | "whois" | "nmap" | "drill" | "kdig"
+        | "fping" | "arping" => {
+            for arg in call.args.iter().filter(|arg| !arg.prefix().starts_with(['-', '+'])) {
+                let name = if arg.prefix().starts_with('@') { after(arg, 1) } else { arg.clone() };
+                if name.prefix().contains('.') || name.prefix().contains(':') || name.prefix() == "localhost" || name.known().is_none() {
+                    report.reach(name.known().and_then(host_of), &name.text, false);
+                }
+                if arg.taint.secret {
+                    report.flow(FlowSource::Secret, FlowSink::Host, &arg.text);
+                }
+            }
+        }
+        "openssl" => openssl(call, report),
+        "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" => {
+            let options = Grammar::anywhere("sacbrfA", "attach= to= server= body=").parse(call.args);
+            report.reach(None, &written(call), true);
+            for file in options.values(&["a", "A", "attach"]) {
+                send_file(call, report, file);
+            }
+            if text::stdin_taint(call).secret {
+                report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
+            }
+        }
+        "rclone" => rclone(call, report),
+        "ngrok" | "cloudflared" | "localtunnel" | "lt" => report.reach(None, &written(call), true),
+        _ => {}
+    }
+}
+
+fn reach_operands(call: &Call<'_>, report: &mut Report, valued: &'static str) {
+    for host in &Grammar::anywhere(valued, "").parse(call.args).operands {
+        report.reach(host.known().and_then(host_of), &host.text, true);
+    }
+}
+
+/// A local file leaves the machine.
+fn send_file(call: &Call<'_>, report: &mut Report, file: &Arg) {
+    if matches!(file.known(), Some("-" | "." | "/dev/stdin")) {
+        if text::stdin_taint(call).secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
+        }
+        return;
+    }
+    report.file(call, Access::Read, file, false);
+    if secrets::is_secret(file) || file.taint.secret {
+        report.flow(FlowSource::Secret, FlowSink::Host, &file.text);
+    }
+}
+
+const CURL: Grammar = Grammar::anywhere(
+    "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
+    "user-agent= cookie= cookie-jar= continue-at= data= data-ascii= data-binary= data-raw= data-urlencode= dump-header= \
+     referer= cert= form= form-string= header= config= max-time= output= output-dir= ftp-port= quote= range= telnet-option= \
+     upload-file= user= proxy-user= write-out= proxy= request= speed-limit= speed-time= time-cond= url= connect-timeout= \
+     retry= retry-delay= retry-max-time= cacert= capath= key= key-type= cert-type= pass= resolve= interface= limit-rate= \
+     max-redirs= json= netrc-file= oauth2-bearer= trace= trace-ascii= stderr= unix-socket= abstract-unix-socket= ciphers= \
+     dns-servers= socks5= socks5-hostname= noproxy= proto= proto-default= url-query= variable= aws-sigv4= etag-save= \
+     etag-compare= rate= tls-max= happy-eyeballs-timeout-ms= keepalive-time= local-port= location fail silent show-error \
+     remote-name remote-name-all head insecure compressed get include verbose globoff create-dirs remote-header-name",
+);
+
+fn curl(call: &Call<'_>, report: &mut Report) {
+    let options = CURL.parse(call.args);
+    if options.has(&["V", "version", "help"]) {
+        return;
+    }
+    let data = ["d", "data", "data-ascii", "data-binary", "data-urlencode", "json", "data-raw"];
+    let method = options.text(&["X", "request"]).map(str::to_ascii_uppercase);
+    let uploads = options.has(&["T", "upload-file", "F", "form", "form-string"])
+        || (options.has(&data) && !options.has(&["G", "get"]))
+        || matches!(method.as_deref(), Some("POST" | "PUT" | "PATCH" | "DELETE"));
+    let urls: Vec<&Arg> = options.operands.iter().chain(options.values(&["url"])).collect();
+    for url in &urls {
+        match url.known().and_then(|text| text.strip_prefix("file://")) {
+            Some(path) => secrets::read(call, report, &Arg::literal(path), false),
+            None => reach(report, url, uploads),
+        }
+        if url.taint.secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &url.text);
+        }
+        let destroys_index = method.as_deref() == Some("DELETE")
+            && url.known().is_some_and(|text| text.contains(":9200") || text.contains(":9243"));
+        if destroys_index {
+            report.database(DatabaseEffect::DropPart, &format!("DELETE {}", url.text));
+        }
+    }
+    for value in options.values(&data) {
+        let prefix = value.prefix();
+        if let Some(at) = prefix.find('@').filter(|at| *at == 0 || options.has(&["data-urlencode"])) {
+            if !options.has(&["data-raw"]) {
+                send_file(call, report, &after(value, at + 1));
+            }
+        } else if value.taint.secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &value.text);
+        }
+    }
+    for value in options.values(&["F", "form"]) {
+        if let Some(at) = value.prefix().find(['@', '<']) {
+            let file = after(value, at + 1);
+            let file = match file.known() {
+                Some(text) => Arg::literal(text.split(';').next().unwrap_or_default()),
+                None => file,
+            };
+            send_file(call, report, &file);
+        } else if value.taint.secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &value.text);
+        }
+    }
+    for file in options.values(&["T", "upload-file"]) {
+        send_file(call, report, file);
+    }
+    for header in options.values(&["H", "header", "b", "cookie", "e", "A"]) {
+        let lower = header.prefix().to_ascii_lowercase();
+        let credential = ["authorization", "x-api-key", "private-token", "x-auth", "cookie", "token", "x-vault"]
+            .iter()
+            .any(|name| lower.contains(name));
+        if header.taint.secret && !credential {
+            report.flow(FlowSource::Secret, FlowSink::Host, &header.text);
+        }
+    }
+    for file in options.values(&["K", "config"]) {
+        report.file(call, Access::Read, file, false);
+    }
+    for file in options.values(&["c", "cookie-jar", "D", "dump-header", "trace", "trace-ascii"]) {
+        if file.known() != Some("-") {
+            report.file(call, Access::Write, file, false);
+        }
+    }
+    let mut writes = false;
+    for file in options.values(&["o", "output"]) {
+        if file.known() != Some("-") {
+            writes = true;
+            report.file(call, Access::Write, file, false);
+        }
+    }
+    if options.has(&["O", "remote-name", "remote-name-all"]) {
+        writes = true;
+        for url in &urls {
+            download(call, report, url, options.value(&["output-dir"]));
+        }
+    }
+    report.taint.network |= !writes && !urls.is_empty() && !options.has(&["I", "head"]);
+}
+
+/// A file named after the end of a URL is written.
+fn download(call: &Call<'_>, report: &mut Report, url: &Arg, directory: Option<&Arg>) {
+    let Some(text) = url.known() else { return };
+    let path = text.split_once("://").map_or(text, |(_, rest)| rest).split(['?', '#']).next().unwrap_or_default();
+    let name = path.rsplit('/').next().filter(|name| path.contains('/') && !name.is_empty()).unwrap_or("index.html");
+    let folder = directory.cloned().unwrap_or_else(|| Arg::literal("."));
+    super::files::write_into(call, report, &folder, name);
+}
+
+fn wget(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere(
+        "oaeiOTwQPUlARDIXBtS",
+        "output-file= append-output= execute= input-file= output-document= timeout= wait= quota= directory-prefix= user-agent= \
+         level= accept= reject= domains= header= post-data= post-file= body-data= body-file= method= user= password= tries= \
+         limit-rate= use-askpass= http-user= http-password= load-cookies= save-cookies= referer= config= ca-certificate= \
+         certificate= private-key= quiet continue recursive mirror no-check-certificate spider timestamping delete-after",
+    )
+    .parse(call.args);
+    let sends = options.has(&["post-data", "post-file", "body-data", "body-file"]);
+    for url in &options.operands {
+        reach(report, url, sends);
+        if url.taint.secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &url.text);
+        }
+    }
+    for file in options.values(&["post-file", "body-file"]) {
+        send_file(call, report, file);
+    }
+    for value in options.values(&["post-data", "body-data"]).filter(|value| value.taint.secret) {
+        report.flow(FlowSource::Secret, FlowSink::Host, &value.text);
+    }
+    if let Some(command) = options.value(&["use-askpass"]) {
+        report.then_argv(std::slice::from_ref(command), "wget");
+    }
+    match options.value(&["O", "output-document"]) {
+        Some(output) if matches!(output.known(), Some("-" | "/dev/stdout")) => report.taint.network = true,
+        Some(output) => report.file(call, Access::Write, output, false),
+        None if options.has(&["spider"]) => {}
+        None => {
+            for url in &options.operands {
+                download(call, report, url, options.value(&["P", "directory-prefix"]));
+            }
+        }
+    }
+}
+
+fn httpie(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("aAojfpsv", "auth= output= session= verify= cert= cert-key= timeout= print= raw=").parse(call.args);
+    let mut operands = options.operands.iter();
+    let mut url = operands.next();
+    let mut sends = false;
+    if let Some(word) = url.and_then(Arg::known)
+        && matches!(word.to_ascii_uppercase().as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS")
+    {
+        sends = matches!(word.to_ascii_uppercase().as_str(), "POST" | "PUT" | "PATCH" | "DELETE");
+        url = operands.next();
+    }
+    let items: Vec<&Arg> = operands.collect();
+    sends |= items.iter().any(|item| item.prefix().contains('=') && !item.prefix().contains("==")) || *call.stdin != Stdin::Inherited;
+    if let Some(url) = url {
+        reach(report, url, sends);
+    }
+    for item in items {
+        if let Some(at) = item.prefix().find('@') {
+            send_file(call, report, &after(item, at + 1));
+        } else if item.taint.secret && !item.prefix().to_ascii_lowercase().starts_with("authorization") {
+            report.flow(FlowSource::Secret, FlowSink::Host, &item.text);
+        }
+    }
+    if text::stdin_taint(call).secret {
+        report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
+    }
+    if let Some(output) = options.value(&["o", "output"]) {
+        report.file(call, Access::Write, output, false);
+    } else {
+        report.taint.network = true;
+    }
+}
+
+fn netcat(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("ceghioIpPqswxXT", "exec= sh-exec= lua-exec= proxy= source-port= wait= output= listen").parse(call.args);
+    if options.has(&["z"]) {
+        return reach(report, options.operands.first().unwrap_or(&Arg::literal("")), false);
+    }
+    let executes = options.value(&["e", "exec", "sh-exec"]).or_else(|| {
+        options.value(&["c"]).filter(|_| call.program == "ncat" || call.program == "nc")
+    });
+    if let Some(command) = executes {
+        report.flow(FlowSource::Network, FlowSink::Shell, &written(call));
+        report.then_shell(command, &[], call.program);
+    }
+    if let Some(host) = options.operands.first() {
+        report.reach(host.known().and_then(host_of), &host.text, *call.stdin != Stdin::Inherited);
+        if text::stdin_taint(call).secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
+        }
+    }
+    report.taint.network = true;
+}
+
+fn socat(call: &Call<'_>, report: &mut Report) {
+    let networked = call.args.iter().any(|arg| {
+        let upper = arg.prefix().to_ascii_uppercase();
+        ["TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY"].iter().any(|kind| upper.starts_with(kind))
+    });
+    for arg in call.args.iter().filter(|arg| !arg.prefix().starts_with('-')) {
+        let Some((kind, _)) = arg.prefix().split_once(':') else { continue };
+        let rest = after(arg, kind.len() + 1);
+        match kind.to_ascii_uppercase().as_str() {
+            "EXEC" | "SYSTEM" => {
+                if networked {
+                    report.flow(FlowSource::Network, FlowSink::Shell, &arg.text);
+                }
+                let text = rest.known().map(|text| text.split(',').next().unwrap_or_default());
+                report.then_shell(&text.map_or(rest.clone(), Arg::literal), &[], "socat");
+            }
+            "OPEN" | "FILE" | "CREATE" | "GOPEN" => {
+                let path = rest.known().map(|text| text.split(',').next().unwrap_or_default());
+                secrets::read(call, report, &path.map_or(rest.clone(), Arg::literal), false);
+                if networked && report.taint.secret {
+                    report.flow(FlowSource::Secret, FlowSink::Host, &arg.text);
+                }
+            }
+            kind if kind.contains("LISTEN") => {}
+            kind if kind.starts_with("TCP") || kind.starts_with("UDP") || kind.starts_with("OPENSSL") => {
+                report.reach(rest.known().and_then(host_of), &arg.text, true);
+            }
+            _ => {}
+        }
+    }
+    if networked && text::stdin_taint(call).secret {
+        report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
+    }
+    report.taint.network |= networked;
+}
+
+fn ssh_options(report: &mut Report, options: &Options) {
+    for setting in options.values(&["o"]) {
+        let prefix = setting.prefix();
+        let Some(at) = prefix.find(['=', ' ']) else { continue };
+        let name = prefix.get(..at).unwrap_or_default().to_ascii_lowercase();
+        if matches!(name.as_str(), "proxycommand" | "localcommand" | "knownhostscommand" | "match") {
+            report.then_shell(&after(setting, at + 1), &[], "ssh -o");
+        }
+    }
+}
+
+fn scp(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("cDFiJloPSXbBR", "").parse(call.args);
+    ssh_options(report, &options);
+    if let Some(program) = options.value(&["S"]) {
+        report.then_argv(std::slice::from_ref(program), "scp");
+    }
+    if call.program == "sftp" {
+        if let Some(host) = options.operands.first() {
+            reach(report, host, true);
+        }
+        return;
+    }
+    let Some((destination, sources)) = options.operands.split_last() else { return };
+    let target = remote(destination);
+    for source in sources {
+        match remote(source) {
+            Some(host) => report.reach(Some(host), &source.text, false),
+            None if target.is_some() => send_file(call, report, source),
+            None => secrets::read(call, report, source, options.has(&["r"])),
+        }
+    }
+    match target {
+        Some(host) => report.reach(Some(host), &destination.text, true),
+        None => report.file(call, Access::Write, destination, false),
+    }
+}
+
+fn ssh(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("BbcDEeFIiJLlMmOoPpQRSWw", "ssh= port= predict=").parse(call.args);
+    ssh_options(report, &options);
+    let Some((host, command)) = options.operands.split_first() else { return };
+    // Options may also follow the host.
+    let tail = Grammar::until_operand("BbcDEeFIiJLlmOopQRSWw", "").parse(command);
+    ssh_options(report, &tail);
+    report.reach(host.known().and_then(host_of), &host.text, *call.stdin != Stdin::Inherited);
+    let sends_secret = text::stdin_taint(call).secret || command.iter().any(|arg| arg.taint.secret);
+    if sends_secret {
+        report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
+    }
+    if !tail.operands.is_empty() {
+        report.shell(&templated(&tail.operands), &[], "ssh", true);
+    } else if let Stdin::Text(text) = call.stdin {
+        report.shell(&Arg::literal(text), &[], "ssh", true);
+    }
+    report.taint.network = true;
+}
+
+fn openssl(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::single_dash(
+        "in= out= connect= host= k= pass= passin= passout= K= iv= inkey= CAfile= CApath= cert= key= days= subj= config= kfile= \
+         servername= keyout= newkey= extfile= CA= CAkey= signkey= sign= verify= signature= rand= inform= outform=",
+    )
+    .parse(call.args);
+    if let Some(host) = options.value(&["connect", "host"]) {
+        report.reach(host.known().and_then(host_of), &host.text, *call.stdin != Stdin::Inherited);
+        if text::stdin_taint(call).secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
+        }
+        report.taint.network = true;
+    }
+    if let Some(file) = options.value(&["in"]) {
+        secrets::read(call, report, file, false);
+    }
+    if let Some(file) = options.value(&["out"]) {
+        report.file(call, Access::Write, file, false);
+    }
+    let decodes = options.has(&["d"]) && matches!(options.word(0), "enc" | "base64" | "aes-256-cbc");
+    match (call.stdin, decodes) {
+        (Stdin::Text(input), true) if options.has(&["base64", "a"]) || options.word(0) == "base64" => {
+            match text::from_base64(input).and_then(|bytes| String::from_utf8(bytes).ok()) {
+                Some(output) => report.stdout = Some(output),
+                None => report.taint.decoded = true,
+            }
+        }
+        (_, true) => report.taint.decoded = true,
+        _ => text::derive(call, report),
+    }
+}
+
+fn rclone(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("", "config= include= exclude= filter= transfers= max-age= min-age= dry-run").parse(call.args);
+    if options.has(&["dry-run", "n"]) {
+        return;
+    }
+    let targets = options.from(1);
+    match options.word(0) {
+        sub @ ("delete" | "purge" | "deletefile" | "rmdirs" | "cleanup" | "sync" | "move" | "dedupe") => {
+            let target = if matches!(sub, "sync") { targets.get(1) } else { targets.first() };
+            match target {
+                Some(path) if remote(path).is_none() => report.file(call, Access::Delete, path, true),
+                _ => report.infrastructure("rclone", sub, sub == "purge"),
+            }
+        }
+        "copy" | "copyto" => {
+            for source in targets.iter().take(1).filter(|path| remote(path).is_none()) {
+                send_file(call, report, source);
+            }
+        }
+        _ => {}
+    }
+}

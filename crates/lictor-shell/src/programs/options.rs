@@ -1,0 +1,243 @@
+//! How programs spell options: anywhere in argv or only in front, clustered and split short ones, values attached
+//! or separate, long ones with `=` and by unambiguous prefix, `--` as their end.
+
+use crate::operand::{Arg, Known};
+
+/// How a program finds its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Between operands too, as GNU tools do.
+    Anywhere,
+    /// Only in front of the first operand: wrappers, whose operands are another command.
+    UntilOperand,
+    /// A single dash starts a long name (`terraform destroy -auto-approve`).
+    SingleDash,
+}
+
+/// The options that a program knows. Flags need no entry unless prefixes of them must be understood.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grammar {
+    style: Style,
+    /// Short options with a value, attached or in the next word.
+    valued: &'static str,
+    /// Short options with a value only when attached.
+    attached: &'static str,
+    /// Long options, space-separated: `name` a flag, `name=` with a value, `name?` with a value only after `=`.
+    long: &'static str,
+}
+
+impl Grammar {
+    /// Options anywhere.
+    pub(crate) const fn anywhere(valued: &'static str, long: &'static str) -> Self {
+        Self { style: Style::Anywhere, valued, attached: "", long }
+    }
+
+    /// Options only in front.
+    pub(crate) const fn until_operand(valued: &'static str, long: &'static str) -> Self {
+        Self { style: Style::UntilOperand, valued, attached: "", long }
+    }
+
+    /// Long options with a single dash.
+    pub(crate) const fn single_dash(long: &'static str) -> Self {
+        Self { style: Style::SingleDash, valued: "", attached: "", long }
+    }
+
+    /// Also these short options, whose value is only ever attached (`sed -i.bak`).
+    pub(crate) const fn attached(self, attached: &'static str) -> Self {
+        Self { attached, ..self }
+    }
+
+    /// Reads an argument vector.
+    pub(crate) fn parse(&self, args: &[Arg]) -> Options {
+        let mut options = Options::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let prefix = arg.prefix();
+            if arg.known() == Some("--") {
+                options.ended_at = Some(options.operands.len());
+                break;
+            }
+            if arg.splits && arg.known().is_none() && !prefix.starts_with('-') {
+                options.loose = true;
+            }
+            if !prefix.starts_with('-') || arg.known() == Some("-") {
+                options.operands.push(arg.clone());
+                if self.style == Style::UntilOperand {
+                    break;
+                }
+                continue;
+            }
+            if let Some(name) = prefix.strip_prefix("--") {
+                self.long(arg, 2, name, &mut args, &mut options);
+            } else if self.style == Style::SingleDash {
+                self.long(arg, 1, prefix.get(1..).unwrap_or_default(), &mut args, &mut options);
+            } else {
+                self.cluster(arg, &mut args, &mut options);
+            }
+        }
+        options.operands.extend(args.cloned());
+        options
+    }
+
+    fn long<'a>(
+        &self,
+        arg: &Arg,
+        dashes: usize,
+        name: &str,
+        rest: &mut impl Iterator<Item = &'a Arg>,
+        options: &mut Options,
+    ) {
+        let (written, attached) = match name.split_once('=') {
+            Some((written, _)) => (written, Some(after(arg, dashes + written.len() + 1))),
+            None => (name, None),
+        };
+        let (name, takes) = self.resolve(written);
+        let value = match (attached, takes) {
+            (Some(value), _) => Some(value),
+            (None, Takes::Value) => rest.next().cloned(),
+            (None, Takes::Nothing | Takes::Attached) => None,
+        };
+        options.given.push(Given { name, value });
+    }
+
+    /// The full name behind what was written: itself, or the only entry it is a prefix of.
+    fn resolve(&self, written: &str) -> (String, Takes) {
+        let mut found: Option<(&str, Takes)> = None;
+        for entry in self.long.split_ascii_whitespace() {
+            let (name, takes) = match entry.strip_suffix('=') {
+                Some(name) => (name, Takes::Value),
+                None => match entry.strip_suffix('?') {
+                    Some(name) => (name, Takes::Attached),
+                    None => (entry, Takes::Nothing),
+                },
+            };
+            if name == written {
+                return (name.to_owned(), takes);
+            }
+            if self.style != Style::SingleDash && !written.is_empty() && name.starts_with(written) {
+                if found.is_some() {
+                    return (format!("--{written}"), Takes::Nothing);
+                }
+                found = Some((name, takes));
+            }
+        }
+        match found {
+            Some((name, takes)) => (name.to_owned(), takes),
+            // One letter after two dashes must not read as the short option of that letter.
+            None if written.chars().count() == 1 && self.style != Style::SingleDash => {
+                (format!("--{written}"), Takes::Nothing)
+            }
+            None => (written.to_owned(), Takes::Nothing),
+        }
+    }
+
+    fn cluster<'a>(&self, arg: &Arg, rest: &mut impl Iterator<Item = &'a Arg>, options: &mut Options) {
+        let prefix = arg.prefix();
+        for (at, letter) in prefix.char_indices().skip(1) {
+            let end = at + letter.len_utf8();
+            let name = letter.to_string();
+            if self.valued.contains(letter) {
+                let whole = arg.known().is_some_and(|text| text.len() == end);
+                let value = if whole { rest.next().cloned() } else { Some(after(arg, end)) };
+                options.given.push(Given { name, value });
+                return;
+            }
+            if self.attached.contains(letter) {
+                let value = Some(after(arg, end)).filter(|value| value.known() != Some(""));
+                options.given.push(Given { name, value });
+                return;
+            }
+            options.given.push(Given { name, value: None });
+        }
+        // `-$X`: the letters that follow the known part may be any.
+        options.loose |= arg.known().is_none();
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Takes {
+    Nothing,
+    Value,
+    Attached,
+}
+
+/// One option as given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Given {
+    name: String,
+    value: Option<Arg>,
+}
+
+/// An argument vector taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Options {
+    given: Vec<Given>,
+    /// Everything that is not an option, in order.
+    pub(crate) operands: Vec<Arg>,
+    /// How many operands stand in front of `--`, when there is one.
+    pub(crate) ended_at: Option<usize>,
+    /// Some word is not known and may turn into options.
+    pub(crate) loose: bool,
+}
+
+impl Options {
+    /// Whether one of these was given. A short option is its letter, a long one its name.
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
+        self.given.iter().any(|given| names.contains(&given.name.as_str()))
+    }
+
+    /// The value of the last of these that has one.
+    pub(crate) fn value(&self, names: &[&str]) -> Option<&Arg> {
+        self.values(names).last()
+    }
+
+    /// The values of all of these.
+    pub(crate) fn values(&self, names: &[&str]) -> impl Iterator<Item = &Arg> {
+        self.given
+            .iter()
+            .filter(|given| names.contains(&given.name.as_str()))
+            .filter_map(|given| given.value.as_ref())
+    }
+
+    /// The known text of the last of these that has one.
+    pub(crate) fn text(&self, names: &[&str]) -> Option<&str> {
+        self.value(names).and_then(Arg::known)
+    }
+
+    /// The known operands as text.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.operands.iter().map(|arg| arg.known().unwrap_or_default())
+    }
+
+    /// One operand as text, empty when it is missing or not known.
+    pub(crate) fn word(&self, at: usize) -> &str {
+        self.operands.get(at).and_then(Arg::known).unwrap_or_default()
+    }
+
+    /// Operands from `at` on.
+    pub(crate) fn from(&self, at: usize) -> &[Arg] {
+        self.operands.get(at..).unwrap_or_default()
+    }
+}
+
+/// What is left of a word after its first `bytes`, all of which are known.
+pub(crate) fn after(arg: &Arg, bytes: usize) -> Arg {
+    let value = match &arg.value {
+        Known::Text(text) => Known::Text(text.get(bytes..).unwrap_or_default().to_owned()),
+        Known::Partly { prefix, suffix } => {
+            let prefix = prefix.get(bytes..).unwrap_or_default().to_owned();
+            if prefix.is_empty() && suffix.is_empty() {
+                Known::Nothing
+            } else {
+                Known::Partly { prefix, suffix: suffix.clone() }
+            }
+        }
+        Known::Nothing => Known::Nothing,
+    };
+    let text = match &value {
+        Known::Text(text) => text.clone(),
+        _ => arg.text.get(bytes..).unwrap_or(arg.text.as_str()).to_owned(),
+    };
+    Arg { value, text, ..arg.clone() }
+}
+

@@ -1,0 +1,89 @@
+//! Cmdlets of PowerShell and built-ins of `cmd` that act on files and machines.
+
+use lictor_core::facts::{Access, ProcessEffect};
+
+use super::secrets;
+use super::say::{joined, written};
+use crate::call::{Call, Report, Stdin};
+use crate::operand::Arg;
+
+/// Cmdlets handled here, lower case.
+pub(crate) fn knows(lower: &str) -> bool {
+    matches!(
+        lower,
+        "remove-item" | "ri" | "del" | "erase" | "rd" | "clear-content" | "clc" | "set-content" | "out-file" | "add-content" | "clear-recyclebin"
+            | "format-volume" | "clear-disk" | "initialize-disk" | "remove-partition" | "stop-computer" | "restart-computer" | "invoke-expression"
+            | "iex" | "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "get-content" | "gc" | "stop-process" | "spps" | "move-item" | "copy-item"
+            | "start-process" | "saps" | "format" | "diskpart" | "vssadmin" | "cipher" | "takeown" | "icacls" | "reg" | "bcdedit" | "wmic" | "set-executionpolicy"
+            | "format.com" | "rmdir.exe" | "fsutil"
+    )
+}
+
+pub(crate) fn judge(call: &Call<'_>, lower: &str, report: &mut Report) {
+    let flags: Vec<String> = call
+        .args
+        .iter()
+        .filter_map(Arg::known)
+        .filter(|word| word.starts_with(['-', '/']) && word.len() > 1 && !word.get(1..).unwrap_or_default().contains('/'))
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let has = |names: &[&str]| flags.iter().any(|flag| names.contains(&flag.as_str()));
+    if has(&["-whatif", "/?", "-wi"]) {
+        return;
+    }
+    let operands: Vec<&Arg> = call
+        .args
+        .iter()
+        .filter(|arg| {
+            let word = arg.prefix();
+            !(word.starts_with('-') || (word.starts_with('/') && word.len() <= 3 && word.chars().skip(1).all(|c| c.is_ascii_alphabetic())))
+        })
+        .collect();
+    let recursive = flags.iter().any(|flag| flag.len() >= 4 && "-recurse".starts_with(flag.as_str()) || flag == "-r" || flag == "/s");
+    let every = |report: &mut Report, access: Access| {
+        for arg in &operands {
+            report.file(call, access, arg, recursive);
+        }
+    };
+    match lower {
+        "remove-item" | "ri" | "del" | "erase" | "rd" => every(report, Access::Delete),
+        "clear-content" | "clc" => every(report, Access::Empty),
+        "set-content" | "out-file" => every(report, Access::Write),
+        "add-content" => every(report, Access::Append),
+        "move-item" => every(report, Access::MoveAway),
+        "copy-item" => every(report, Access::Read),
+        "clear-recyclebin" => report.infrastructure("powershell", "Clear-RecycleBin", false),
+        "format-volume" | "clear-disk" | "initialize-disk" | "remove-partition" | "format" | "format.com" | "diskpart" => {
+            if !operands.is_empty() || lower.contains('-') || *call.stdin != Stdin::Inherited {
+                report.process(ProcessEffect::Format);
+            }
+        }
+        "stop-computer" | "restart-computer" => report.process(ProcessEffect::Shutdown),
+        "invoke-expression" | "iex" => match operands.first() {
+            Some(_) => report.then_shell(&joined(&operands.into_iter().cloned().collect::<Vec<_>>()), &[], "iex"),
+            None => super::shells::stdin_is_code(call, report),
+        },
+        "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" => {
+            for url in operands.iter().filter(|arg| arg.prefix().contains("://")) {
+                super::network::reach(report, url, has(&["-infile", "-body"]));
+            }
+            report.taint.network = true;
+        }
+        "get-content" | "gc" => {
+            for arg in operands {
+                secrets::read(call, report, arg, false);
+            }
+        }
+        "stop-process" | "spps" => report.process(ProcessEffect::Kill),
+        "start-process" | "saps" => report.then_argv(&operands.into_iter().cloned().collect::<Vec<_>>(), "Start-Process"),
+        "vssadmin" | "wmic" | "bcdedit" | "reg" | "fsutil" => {
+            let text = written(call).to_ascii_lowercase();
+            if text.contains("delete") || text.contains("/deletevalue") {
+                report.infrastructure(lower, &text, text.contains("shadow"));
+            }
+        }
+        "cipher" if flags.iter().any(|flag| flag.starts_with("/w")) => report.process(ProcessEffect::Format),
+        "icacls" | "takeown" => every(report, Access::ChangeMode),
+        _ => {}
+    }
+}

@@ -1,0 +1,175 @@
+//! Tools that only look: readers, searchers, listers.
+
+use lictor_core::facts::Access;
+
+use super::options::{Grammar, Options};
+use super::say::{below, glob};
+use super::{secrets, text};
+use crate::call::{Call, Report};
+use crate::operand::Arg;
+
+/// Reports every operand of the call with `access`.
+pub(crate) fn operands(call: &Call<'_>, report: &mut Report, access: Access) {
+    let options = grammar(call.program).parse(call.args);
+    touch(call, report, access, &options.operands, false);
+}
+
+fn touch(call: &Call<'_>, report: &mut Report, access: Access, args: &[Arg], recursive: bool) {
+    for arg in args.iter().filter(|arg| arg.known() != Some("-")) {
+        match access {
+            Access::Read => secrets::read(call, report, arg, recursive),
+            access => report.file(call, access, arg, recursive),
+        }
+    }
+}
+
+const GREP: Grammar = Grammar::anywhere(
+    "efmABCdD",
+    "regexp= file= max-count= after-context= before-context= context= include= exclude= exclude-dir= exclude-from= \
+     label= binary-files= color? colour? recursive files-with-matches files-without-match null",
+);
+const RIPGREP: Grammar = Grammar::anywhere(
+    "efmABCgtTMrEjd",
+    "regexp= file= max-count= after-context= before-context= context= glob= iglob= type= type-not= max-columns= \
+     replace= encoding= threads= max-depth= color= colors= sort= sortr= pre= pre-glob= ignore-file= type-add= files \
+     files-with-matches files-without-match max-filesize= path-separator= context-separator= engine= dfa-size-limit= \
+     ignore= ignore-dir= depth= pager= hidden search-zip",
+);
+const JQ: Grammar = Grammar::anywhere("fL", "from-file= indent= tab raw-output arg= argjson= slurpfile= rawfile=");
+
+/// Which of a reader's options take values, so that these are not taken for files.
+fn grammar(program: &str) -> Grammar {
+    match program {
+        "less" | "more" | "most" => Grammar::anywhere("bhjkoOpPtTxyz", ""),
+        "bat" | "batcat" => Grammar::anywhere(
+            "lHmr",
+            "theme= language= style= line-range= highlight-line= map-syntax= color= paging= pager= tabs= wrap= \
+             terminal-width= decorations= file-name= diff-context= italic-text=",
+        ),
+        "nl" => Grammar::anywhere("bdfhilnsvw", ""),
+        "od" | "hexdump" | "hd" => Grammar::anywhere("AjNStwefns", ""),
+        "sort" => Grammar::anywhere("kotST", "key= output= field-separator= buffer-size= temporary-directory= files0-from= parallel= compress-program= sort= random-source= batch-size="),
+        "uniq" => Grammar::anywhere("fsw", "skip-fields= skip-chars= check-chars= group? all-repeated?"),
+        "diff" | "colordiff" | "sdiff" | "diff3" | "cmp" | "comm" | "vimdiff" | "delta" | "difft" => Grammar::anywhere(
+            "CUFILxXSWin",
+            "context? unified? exclude= exclude-from= label= color? width= ignore-matching-lines= from-file= to-file=",
+        ),
+        "join" => Grammar::anywhere("12aeoijtv", ""),
+        "paste" | "column" => Grammar::anywhere("dscto", "delimiters= separator= output-separator="),
+        "fold" | "fmt" | "pr" => Grammar::anywhere("wohl", "width="),
+        "wc" => Grammar::anywhere("", "files0-from= total="),
+        "ls" | "gls" | "dir" | "vdir" | "exa" | "eza" | "lsd" => Grammar::anywhere(
+            "ITwL",
+            "ignore= hide= tabsize= width= color? colour? time-style= sort= time= format= block-size= quoting-style= \
+             level= ignore-glob= icons? indicator-style= group-directories-first git-ignore",
+        ),
+        "tree" => Grammar::anywhere("LPIoHT", "filelimit= charset= sort? timefmt="),
+        "du" | "df" | "ncdu" | "dust" | "duf" => {
+            Grammar::anywhere("dtBXx", "max-depth= threshold= block-size= exclude= exclude-from= time? output?")
+        }
+        "stat" => Grammar::anywhere("cft", "format= printf="),
+        "file" => Grammar::anywhere("fFmPe", ""),
+        "strings" => Grammar::anywhere("nteT", "bytes= radix= encoding="),
+        "yq" | "jq" | "gojq" | "jaq" | "dasel" | "xq" | "fx" => JQ,
+        _ => Grammar::anywhere("", ""),
+    }
+}
+
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    match call.program {
+        "grep" | "egrep" | "fgrep" | "ggrep" | "zgrep" | "pcregrep" | "rgrep" => search(call, report, &GREP),
+        "rg" | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug" => search(call, report, &RIPGREP),
+        "ls" | "gls" | "dir" | "vdir" | "exa" | "eza" | "lsd" => list(call, report),
+        "tree" | "du" | "df" | "stat" | "ncdu" | "dust" | "duf" | "namei" | "lsattr" | "getfacl" | "lsof" | "fuser" => {
+            let options = grammar(call.program).parse(call.args);
+            touch(call, report, Access::List, &options.operands, false);
+            if let Some(output) = options.value(&["o"]).filter(|_| call.program == "tree") {
+                report.file(call, Access::Write, output, false);
+            }
+            if call.program == "fuser" && options.has(&["k", "kill"]) {
+                report.process(lictor_core::facts::ProcessEffect::Kill);
+            }
+        }
+        "sort" | "gsort" => {
+            let options = grammar("sort").parse(call.args);
+            filter(call, report, &options.operands);
+            if let Some(output) = options.value(&["o", "output"]) {
+                report.file(call, Access::Write, output, false);
+            }
+            if let Some(program) = options.value(&["compress-program"]) {
+                report.then_argv(std::slice::from_ref(program), "sort");
+            }
+        }
+        "uniq" | "guniq" => {
+            let options = grammar("uniq").parse(call.args);
+            filter(call, report, options.operands.get(..1).unwrap_or_default());
+            if let Some(output) = options.operands.get(1) {
+                report.file(call, Access::Write, output, false);
+            }
+        }
+        "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" | "fx" => {
+            let options = JQ.parse(call.args);
+            let skip = usize::from(!options.has(&["f", "from-file"]));
+            let edits = call.program == "yq" && options.has(&["i", "inplace"]);
+            let access = if edits { Access::Modify } else { Access::Read };
+            touch(call, report, access, options.from(skip), false);
+            text::derive(call, report);
+            // A filter may print any text, but it is no decoder unless it says so.
+            report.taint.decoded = options.words().any(|word| word.contains("@base64d"));
+        }
+        _ => {
+            let options = grammar(call.program).parse(call.args);
+            filter(call, report, &options.operands);
+        }
+    }
+}
+
+/// Files if there are any, else the input, line by line.
+fn filter(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
+    touch(call, report, Access::Read, files, false);
+    if files.is_empty() {
+        text::pass_on(call, report);
+    }
+}
+
+fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
+    let options = grammar.parse(call.args);
+    let ripgrep = matches!(call.program, "rg" | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug");
+    let lists = options.has(&["files"]);
+    let skip = usize::from(!lists && !options.has(&["e", "f", "regexp", "file"]));
+    let recursive = ripgrep || options.has(&["r", "R", "recursive"]);
+    touch(call, report, if lists { Access::List } else { Access::Read }, options.from(skip), recursive);
+    if let Some(program) = options.value(&["pre"]) {
+        report.then_argv(std::slice::from_ref(program), call.program);
+    }
+    if options.from(skip).is_empty() {
+        text::pass_on(call, report);
+        // Lines are picked, so the literal text is only an upper bound: it stays right for what may be run.
+    }
+    if lists || options.has(&["l", "L", "files-with-matches", "files-without-match"]) {
+        report.stdout = None;
+        report.names = names_below(&options, skip);
+    }
+}
+
+/// Names that a recursive search prints.
+fn names_below(options: &Options, skip: usize) -> Vec<Arg> {
+    match options.from(skip) {
+        [] => vec![glob("./**")],
+        roots => roots.iter().map(|root| if root.glob { root.clone() } else { below(root, "**") }).collect(),
+    }
+}
+
+fn list(call: &Call<'_>, report: &mut Report) {
+    let options = grammar(call.program).parse(call.args);
+    touch(call, report, Access::List, &options.operands, options.has(&["R", "recursive"]));
+    if options.has(&["l", "long"]) {
+        return;
+    }
+    // Names in a listed directory come without it; a glob's names come as the shell wrote them.
+    report.names = if options.operands.iter().any(|arg| arg.glob) {
+        options.operands.clone()
+    } else {
+        vec![glob("*")]
+    };
+}

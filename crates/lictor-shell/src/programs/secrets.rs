@@ -1,0 +1,179 @@
+//! Where secrets are kept, and the programs whose purpose is to print them.
+
+use lictor_core::facts::{Access, Cardinality, Effect};
+
+use super::options::Grammar;
+use super::say::glob;
+use crate::call::{Call, Report};
+use crate::operand::Arg;
+
+/// Whether a path names a secret: a private key, credentials of a cloud or registry, an environment file.
+/// Templates (`.env.example`) and public halves (`id_rsa.pub`) are not.
+#[must_use]
+pub fn is_secret_path(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let lower = name.to_ascii_lowercase();
+    let under = |folder: &str| {
+        path.split('/').rev().skip(1).any(|part| part == folder) || path.trim_start_matches("./") == folder
+    };
+    if lower.ends_with(".pub") || lower.ends_with(".pem.crt") {
+        return false;
+    }
+    if is_environment_file(&lower) {
+        return true;
+    }
+    const NAMES: [&str; 31] = [
+        "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "identity", "credentials.json",
+        "credentials.tfrc.json", "service-account.json", "service_account.json", "application_default_credentials.json",
+        ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".dockercfg", ".htpasswd", ".my.cnf",
+        "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml", "master.key", "shadow", "gshadow", "sudoers",
+        "kubeconfig", ".vault-token",
+    ];
+    const ENDINGS: [&str; 12] = [
+        ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc.key", ".tfvars.secret", ".gpg-key",
+        ".keychain-db",
+    ];
+    if matches!(lower.as_str(), "shadow" | "gshadow" | "sudoers" | "identity") {
+        return path.starts_with("/etc/") || under(".ssh");
+    }
+    if NAMES.contains(&lower.as_str()) || ENDINGS.iter().any(|ending| lower.ends_with(ending)) {
+        return true;
+    }
+    if under(".ssh") || path.ends_with("/.ssh") || path == ".ssh" {
+        return !matches!(lower.as_str(), "config" | "known_hosts" | "known_hosts.old" | "authorized_keys");
+    }
+    (under(".aws") && matches!(lower.as_str(), "credentials" | "config"))
+        || (under(".kube") && lower == "config")
+        || (under(".docker") && lower == "config.json")
+        || (under(".gnupg") && !lower.ends_with(".conf"))
+        || path.ends_with("/.gnupg")
+        || (under("gcloud") && (lower.ends_with(".db") || lower.contains("credential")))
+        || (under(".azure") && lower.contains("token"))
+        || (under("gh") && lower == "hosts.yml")
+        || (under(".cargo") && lower.starts_with("credentials"))
+        || (under(".gem") && lower == "credentials")
+        || (under(".config") && under("op"))
+        || under(".password-store")
+        || (path.starts_with("/proc/") && lower == "environ")
+        || path.starts_with("/run/secrets/")
+        || path.starts_with("/var/run/secrets/")
+}
+
+fn is_environment_file(lower: &str) -> bool {
+    const TEMPLATES: [&str; 9] =
+        ["example", "sample", "template", "dist", "schema", "defaults", "default", "tpl", "md"];
+    let Some(rest) = lower.strip_prefix(".env") else { return lower.ends_with(".env") && lower != "printenv.env" };
+    match rest.strip_prefix(['.', '-', '_']) {
+        None => rest.is_empty() || rest.starts_with('*'),
+        Some(kind) => {
+            let last = kind.rsplit('.').next().unwrap_or_default();
+            !TEMPLATES.contains(&kind) && !TEMPLATES.contains(&last) && last != "ts" && last != "js"
+        }
+    }
+}
+
+/// Whether an operand names a secret, as far as it is known.
+pub(crate) fn is_secret(arg: &Arg) -> bool {
+    match arg.known() {
+        Some(path) => is_secret_path(path),
+        None => match &arg.value {
+            crate::operand::Known::Partly { prefix, suffix } => is_secret_path(&format!("{prefix}x{suffix}")),
+            _ => false,
+        },
+    }
+}
+
+/// Reports the reading of an operand, and what it does to the taint of the output.
+pub(crate) fn read(call: &Call<'_>, report: &mut Report, arg: &Arg, recursive: bool) {
+    report.file(call, Access::Read, arg, recursive);
+    report.taint.secret |= is_secret(arg);
+}
+
+/// The output holds a secret of a store that lies in one known place.
+fn kept_in(call: &Call<'_>, report: &mut Report, place: &str) {
+    report.taint.secret = true;
+    report.file(call, Access::Read, &Arg::literal(place), false);
+}
+
+/// The output holds a secret that no path names: it comes from a service.
+pub(crate) fn reveals(report: &mut Report) {
+    report.taint.secret = true;
+    report.effects.push(Effect::Deed {
+        verb: "read".to_owned(),
+        object: "secret".to_owned(),
+        cardinality: Cardinality::Single,
+    });
+}
+
+/// Programs whose purpose is to print secrets.
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("", "").parse(call.args);
+    let words: Vec<&str> = options.words().collect();
+    let first = options.word(0);
+    let second = options.word(1);
+    match call.program {
+        "gpg" | "gpg2" => {
+            if options.has(&["export-secret-keys", "export-secret-subkeys", "export-secret-key"]) {
+                kept_in(call, report, "~/.gnupg/private-keys-v1.d");
+            }
+            if options.has(&["delete-secret-keys", "delete-secret-key", "delete-secret-and-public-key"]) {
+                report.file(call, Access::Delete, &glob("~/.gnupg/private-keys-v1.d/*"), true);
+            }
+            if options.has(&["d", "decrypt"]) {
+                report.taint.secret = true;
+            }
+        }
+        "security" => match first {
+            "find-generic-password" | "find-internet-password" if options.has(&["w", "g"]) => {
+                kept_in(call, report, "~/Library/Keychains/login.keychain-db");
+            }
+            "dump-keychain" | "export" => kept_in(call, report, "~/Library/Keychains/login.keychain-db"),
+            "delete-keychain" | "delete-generic-password" | "delete-internet-password" => {
+                report.file(call, Access::Delete, &Arg::literal("~/Library/Keychains/login.keychain-db"), false);
+            }
+            _ => {}
+        },
+        "pass" | "gopass" => match first {
+            "" | "ls" | "list" | "find" | "search" | "git" | "help" | "version" | "init" | "insert" | "edit"
+            | "generate" | "grep" => {}
+            "rm" | "remove" | "delete" => {
+                let recursive = options.has(&["r", "recursive"]);
+                report.file(call, Access::Delete, &Arg::literal(format!("~/.password-store/{second}")), recursive);
+            }
+            _ => kept_in(call, report, &format!("~/.password-store/{first}.gpg")),
+        },
+        "op" => match (first, second) {
+            ("read" | "inject", _) | ("item" | "document", "get") => reveals(report),
+            ("item" | "vault" | "document", "delete") => {
+                report.infrastructure("op", &format!("{first} delete"), first == "vault");
+            }
+            _ => {}
+        },
+        "bw" => match first {
+            "get" | "export" | "list" if second != "template" => reveals(report),
+            "delete" => report.infrastructure("bw", "delete", false),
+            _ => {}
+        },
+        "secret-tool" if first == "lookup" => kept_in(call, report, "~/.local/share/keyrings/login.keystore"),
+        "keyctl" if matches!(first, "print" | "pipe" | "read") => report.taint.secret = true,
+        "ssh-add" if options.has(&["D"]) => {}
+        "ssh-keygen" => {
+            if let Some(path) = Grammar::anywhere("bCFfGIJjKLlMmNnOPqRrSsTtVWwYyz", "").parse(call.args).value(&["f"]) {
+                report.file(call, Access::Write, path, false);
+            }
+        }
+        "age" | "sops" if options.has(&["d", "decrypt"]) || words.contains(&"decrypt") => {
+            report.taint.secret = true;
+            if let Some(file) = options.operands.last() {
+                report.file(call, Access::Read, file, false);
+            }
+        }
+        "ansible-vault" if matches!(first, "view" | "decrypt") => report.taint.secret = true,
+        "doppler" | "infisical" if first == "secrets" && !matches!(second, "set" | "delete") => {
+            reveals(report);
+        }
+        "chamber" if matches!(first, "read" | "export") => report.taint.secret = true,
+        _ => {}
+    }
+}

@@ -1,0 +1,272 @@
+//! Shells and interpreters: where their code comes from.
+
+use lictor_core::facts::{Access, FlowSink};
+
+use super::options::Grammar;
+use super::say::written;
+use crate::call::{Call, Next, Report, Stdin};
+use crate::operand::{Arg, Taint};
+
+pub(crate) fn is_shell(name: &str) -> bool {
+    matches!(
+        name,
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" | "csh" | "tcsh" | "yash" | "osh" | "elvish" | "nu"
+            | "xonsh" | "oksh" | "posh" | "hush"
+    )
+}
+
+/// The language of an interpreter, by its name without a version.
+pub(crate) fn language(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "python" | "pypy" | "ipython" | "jython" | "micropython" | "bpython" => "python",
+        "node" | "nodejs" | "bun" | "deno" | "qjs" | "d8" | "jsc" | "osascript-js" => "javascript",
+        "ts-node" | "tsx" | "esno" => "typescript",
+        "perl" => "perl",
+        "ruby" | "jruby" | "irb" => "ruby",
+        "php" | "hhvm" => "php",
+        "lua" | "luajit" | "texlua" => "lua",
+        "Rscript" | "R" | "julia" | "tclsh" | "groovy" | "scala" | "elixir" | "erl" | "guile" | "racket" | "sbcl" | "ghci" | "runghc"
+        | "octave" | "raku" | "swipl" | "clojure" | "jshell" => "other",
+        _ => return None,
+    })
+}
+
+/// Evaluations that set up a shell and that people run every day.
+#[must_use]
+pub fn is_usual_evaluation(text: &str) -> bool {
+    let text = text.trim().trim_matches('"').trim();
+    let Some(inner) = text
+        .strip_prefix("$(")
+        .and_then(|text| text.strip_suffix(')'))
+        .or_else(|| text.strip_prefix('`').and_then(|text| text.strip_suffix('`')))
+    else {
+        return false;
+    };
+    if inner.contains([';', '|', '&', '$', '`', '>', '<', '\n']) {
+        return false;
+    }
+    let mut words = inner.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let first = words.next().unwrap_or_default();
+    match program {
+        "ssh-agent" | "dircolors" | "gdircolors" | "keychain" | "gpg-agent" | "lesspipe" | "lesspipe.sh" | "path_helper"
+        | "register-python-argcomplete" | "resize" => true,
+        "brew" => first == "shellenv",
+        "direnv" => matches!(first, "hook" | "export"),
+        "pyenv" | "rbenv" | "nodenv" | "goenv" | "jenv" | "phpenv" | "plenv" | "tfenv" => first == "init" || first == "virtualenv-init",
+        "fnm" | "opam" | "volta" => first == "env",
+        "starship" | "zoxide" | "atuin" | "oh-my-posh" | "mcfly" | "navi" | "sheldon" | "antidote" => {
+            matches!(first, "init" | "widget" | "source")
+        }
+        "mise" | "rtx" => matches!(first, "activate" | "env" | "hook-env"),
+        "conda" | "mamba" | "micromamba" => first.starts_with("shell"),
+        "thefuck" => first.starts_with("--alias"),
+        "luarocks" => first == "path",
+        "docker-machine" => first == "env",
+        "minikube" => matches!(first, "docker-env" | "podman-env" | "completion"),
+        "kubectl" | "helm" | "gh" | "npm" | "pip" | "rustup" | "poetry" | "uv" | "just" | "task" | "op" | "glab" | "flux" | "kind" => {
+            matches!(first, "completion" | "completions" | "generate-shell-completion")
+        }
+        "fzf" => first.starts_with("--"),
+        _ => false,
+    }
+}
+
+/// Standard input is run as shell text, as by `bash` without a file.
+pub(crate) fn stdin_is_code(call: &Call<'_>, report: &mut Report) {
+    match call.stdin {
+        Stdin::Inherited => {}
+        Stdin::Text(text) => report.then_shell(&Arg::literal(text), &[], call.program),
+        Stdin::Names(_) => report.unknown_code(Taint::default(), &written(call)),
+        Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
+    }
+}
+
+/// A script file is run. Data from the network or a secret used as one is a flow.
+pub(crate) fn run_script(report: &mut Report, path: &Arg, language: Option<&'static str>) {
+    if path.taint != Taint::default() {
+        report.flows(path.taint, FlowSink::Shell, &path.text);
+    }
+    report.next.push(Next::Script { path: path.clone(), language });
+}
+
+const SHELL: Grammar = Grammar::until_operand("oOR", "rcfile= init-file= init-command= command= norc noprofile login posix");
+
+/// `bash`, `sh` and their relatives.
+pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
+    // `+x` switches an option off and is no operand.
+    let args: Vec<Arg> = call
+        .args
+        .iter()
+        .map(|arg| match arg.known() {
+            Some(word) if word.starts_with('+') && word.len() > 1 && call.args.first() == Some(arg) => {
+                Arg::literal(word.replacen('+', "-", 1).replace('c', ""))
+            }
+            _ => arg.clone(),
+        })
+        .collect();
+    let options = SHELL.parse(&args);
+    if let Some(file) = options.value(&["rcfile", "init-file"]) {
+        run_script(report, file, Some("sh"));
+    }
+    for text in options.values(&["command", "init-command"]) {
+        report.then_shell(text, &[], call.program);
+    }
+    if let Some((_, value)) = call.assignments.iter().find(|(name, _)| name == "BASH_ENV") {
+        run_script(report, value, Some("sh"));
+    }
+    if options.has(&["c"]) {
+        match options.operands.split_first() {
+            Some((text, args)) => report.then_shell(text, args, &format!("{} -c", call.program)),
+            None if options.loose => report.unknown_code(Taint::default(), &written(call)),
+            None => {}
+        }
+        return;
+    }
+    match options.operands.first() {
+        Some(_) if options.has(&["s"]) => stdin_is_code(call, report),
+        Some(path) if matches!(path.known(), Some("-" | "/dev/stdin" | "/proc/self/fd/0")) => stdin_is_code(call, report),
+        Some(path) => run_script(report, path, Some("sh")),
+        None if options.has(&["version", "help"]) => {}
+        None => stdin_is_code(call, report),
+    }
+}
+
+/// Options of interpreters: those with values, those that hold code.
+fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
+    match language {
+        "python" => (Grammar::until_operand("cmWXQ", "check-hash-based-pycs="), &["c"]),
+        "javascript" | "typescript" => (
+            Grammar::until_operand(
+                "eprCc",
+                "eval= print= require= import= loader= experimental-loader= conditions= env-file= input-type= inspect? \
+                 inspect-brk? max-old-space-size= test-reporter= import-map= config= ext= allow-read? allow-write? allow-net? \
+                 allow-run? allow-env? watch check",
+            ),
+            &["e", "p", "eval", "print"],
+        ),
+        "perl" => (Grammar::until_operand("eEIMm", "").attached("iF"), &["e", "E"]),
+        "ruby" => (Grammar::until_operand("eIrCE", "encoding= disable= enable=").attached("iKF"), &["e"]),
+        "php" => (Grammar::until_operand("rcdfBERFSzt", "run= php-ini= define= file= process-begin= process-code="), &["r", "run", "B", "R", "E"]),
+        "lua" => (Grammar::until_operand("el", ""), &["e"]),
+        _ => (Grammar::until_operand("eEg", "eval= expr= print= load="), &["e", "E", "eval", "expr", "print"]),
+    }
+}
+
+/// `python`, `node`, `perl`, …
+pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report, language: &'static str) {
+    if matches!(call.program, "deno" | "bun") && super::packages::javascript_runtime(call, report) {
+        return;
+    }
+    let (grammar, code_options) = interpreter_grammar(language);
+    let options = grammar.parse(call.args);
+    let mut ran = false;
+    for body in options.values(code_options) {
+        ran = true;
+        report.then_code(language, body);
+    }
+    in_place(call, report, language, &options);
+    if language == "python" {
+        if let Some(module) = options.text(&["m"]) {
+            return super::packages::python_module(call, report, module, &options.operands);
+        }
+        // Everything after `-c code` belongs to the code.
+        if ran {
+            return;
+        }
+    }
+    if let Some(preload) = options.value(&["r", "require", "import"]).filter(|_| language == "javascript")
+        && preload.prefix().starts_with(['.', '/'])
+    {
+        run_script(report, preload, Some(language));
+    }
+    if ran {
+        return;
+    }
+    match options.operands.first() {
+        Some(path) if matches!(path.known(), Some("-" | "/dev/stdin")) => stdin_code(call, report, language),
+        Some(path) => {
+            if super::frameworks::judge(call, report, path, options.from(1)) {
+                return;
+            }
+            run_script(report, path, Some(language));
+        }
+        None if call.args.iter().any(|arg| matches!(arg.known(), Some("-V" | "--version" | "-v" | "--help"))) => {}
+        None => stdin_code(call, report, language),
+    }
+}
+
+fn stdin_code(call: &Call<'_>, report: &mut Report, language: &'static str) {
+    match call.stdin {
+        Stdin::Inherited => {}
+        Stdin::Text(text) => report.then_code(language, &Arg::literal(text)),
+        Stdin::Names(_) => report.unknown_code(Taint::default(), &written(call)),
+        Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
+    }
+}
+
+/// `perl -pi -e … files` changes the files.
+fn in_place(call: &Call<'_>, report: &mut Report, language: &str, options: &super::options::Options) {
+    if !matches!(language, "perl" | "ruby") {
+        return;
+    }
+    let reads = options.has(&["n", "p"]);
+    let edits = options.has(&["i"]);
+    if options.has(code_letters(language)) && (reads || edits) {
+        for file in &options.operands {
+            match edits {
+                true => report.file(call, Access::Modify, file, false),
+                false => super::secrets::read(call, report, file, false),
+            }
+        }
+        super::text::derive(call, report);
+    }
+}
+
+fn code_letters(language: &str) -> &'static [&'static str] {
+    if language == "perl" { &["e", "E"] } else { &["e"] }
+}
+
+/// `pwsh`, `powershell`, `cmd`.
+pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
+    let mut args = call.args.iter().enumerate();
+    while let Some((at, arg)) = args.next() {
+        let Some(word) = arg.known() else { continue };
+        let lower = word.to_ascii_lowercase();
+        let rest = call.args.get(at + 1..).unwrap_or_default();
+        match call.program {
+            "cmd" => {
+                if matches!(lower.as_str(), "/c" | "/k" | "//c") {
+                    return report.then_shell(&super::say::joined(rest), &[], "cmd");
+                }
+            }
+            _ => match lower.as_str() {
+                "-c" | "-command" | "/c" | "/command" => {
+                    return report.then_shell(&super::say::joined(rest), &[], "pwsh");
+                }
+                "-e" | "-ec" | "-enc" | "-encodedcommand" | "-encoded" => {
+                    let decoded = rest.first().and_then(Arg::known).and_then(super::text::from_base64).map(|bytes| {
+                        bytes.into_iter().filter(|byte| *byte != 0).map(char::from).collect::<String>()
+                    });
+                    return match decoded {
+                        Some(text) => report.then_shell(&Arg::literal(text), &[], "pwsh"),
+                        None => report.unknown_code(Taint { decoded: true, ..Taint::default() }, &written(call)),
+                    };
+                }
+                "-f" | "-file" => {
+                    if let Some(path) = rest.first() {
+                        run_script(report, path, None);
+                    }
+                    return;
+                }
+                "-ep" | "-executionpolicy" | "-ex" | "-exec" | "-w" | "-windowstyle" | "-workingdirectory" | "-version" => {
+                    args.next();
+                }
+                _ if !word.starts_with('-') => return report.then_shell(&super::say::joined(call.args.get(at..).unwrap_or_default()), &[], "pwsh"),
+                _ => {}
+            },
+        }
+    }
+    stdin_is_code(call, report);
+}

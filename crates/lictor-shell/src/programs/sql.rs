@@ -1,0 +1,243 @@
+//! What SQL statements do: enough of a tokenizer to tell data from statements.
+
+use lictor_core::facts::DatabaseEffect;
+
+use super::say::short;
+use crate::call::Report;
+use crate::operand::Arg;
+
+/// Longest text that is read.
+const LONGEST: usize = 1 << 20;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    /// A bare word, upper case.
+    Word(String),
+    /// A quoted identifier.
+    Name,
+    /// A string literal with its content.
+    Text(String),
+    /// Anything else that is one sign.
+    Sign(char),
+    /// A number.
+    Number(String),
+}
+
+struct Statement {
+    tokens: Vec<Token>,
+    text: String,
+}
+
+fn tokens(text: &str) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    let mut current: Vec<Token> = Vec::new();
+    let mut start = 0;
+    let mut letters = text.char_indices().peekable();
+    let mut finish = |current: &mut Vec<Token>, from: usize, to: usize| {
+        if !current.is_empty() {
+            let text = short(text.get(from..to).unwrap_or_default().trim());
+            statements.push(Statement { tokens: std::mem::take(current), text });
+        }
+    };
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, letter)| *letter);
+        match letter {
+            ';' => {
+                finish(&mut current, start, at);
+                start = at + 1;
+            }
+            '-' if next == Some('-') => while letters.next_if(|(_, letter)| *letter != '\n').is_some() {},
+            '#' if next != Some('>') && current.is_empty() => {
+                while letters.next_if(|(_, letter)| *letter != '\n').is_some() {}
+            }
+            '/' if next == Some('*') => {
+                letters.next();
+                // `/*! … */` is executed by MySQL: only the markers are dropped.
+                if letters.next_if(|(_, letter)| *letter == '!').is_some() {
+                    while letters.next_if(|(_, letter)| letter.is_ascii_digit()).is_some() {}
+                    continue;
+                }
+                let mut star = false;
+                for (_, letter) in letters.by_ref() {
+                    if star && letter == '/' {
+                        break;
+                    }
+                    star = letter == '*';
+                }
+            }
+            '*' if next == Some('/') => {
+                letters.next();
+            }
+            '\'' => current.push(Token::Text(quoted(&mut letters, '\''))),
+            '"' | '`' => {
+                quoted(&mut letters, letter);
+                current.push(Token::Name);
+            }
+            '[' => {
+                for (_, letter) in letters.by_ref() {
+                    if letter == ']' {
+                        break;
+                    }
+                }
+                current.push(Token::Name);
+            }
+            '$' if next.is_some_and(|letter| letter == '$' || letter.is_alphabetic() || letter == '_') => {
+                let mut tag = String::from("$");
+                while let Some((_, letter)) = letters.next_if(|(_, letter)| letter.is_alphanumeric() || *letter == '_') {
+                    tag.push(letter);
+                }
+                if letters.next_if(|(_, letter)| *letter == '$').is_none() {
+                    continue;
+                }
+                tag.push('$');
+                let from = letters.peek().map_or(text.len(), |(at, _)| *at);
+                let body = text.get(from..).unwrap_or_default();
+                let length = body.find(&tag).unwrap_or(body.len());
+                current.push(Token::Text(body.get(..length).unwrap_or_default().to_owned()));
+                let end = from + length + tag.len();
+                while letters.next_if(|(at, _)| *at < end).is_some() {}
+            }
+            letter if letter.is_alphabetic() || letter == '_' => {
+                let mut word = String::from(letter.to_ascii_uppercase());
+                while let Some((_, letter)) = letters.next_if(|(_, l)| l.is_alphanumeric() || *l == '_' || *l == '$') {
+                    word.push(letter.to_ascii_uppercase());
+                }
+                current.push(Token::Word(word));
+            }
+            letter if letter.is_ascii_digit() => {
+                let mut number = String::from(letter);
+                while let Some((_, letter)) = letters.next_if(|(_, l)| l.is_ascii_alphanumeric() || *l == '.') {
+                    number.push(letter);
+                }
+                current.push(Token::Number(number));
+            }
+            letter if letter.is_whitespace() => {}
+            sign => current.push(Token::Sign(sign)),
+        }
+    }
+    finish(&mut current, start, text.len());
+    statements
+}
+
+fn quoted(letters: &mut std::iter::Peekable<std::str::CharIndices<'_>>, quote: char) -> String {
+    let mut out = String::new();
+    while let Some((_, letter)) = letters.next() {
+        if letter == quote {
+            if letters.next_if(|(_, next)| *next == quote).is_none() {
+                break;
+            }
+        } else if letter == '\\' && quote == '\'' && letters.peek().is_some_and(|(_, next)| *next == '\'') {
+            // In MySQL the quote is escaped; elsewhere the string ends here. Either way what follows is read.
+            letters.next();
+            out.push('\'');
+            continue;
+        }
+        out.push(letter);
+    }
+    out
+}
+
+/// Reports what the statements in `text` do.
+pub(crate) fn judge(text: &str, report: &mut Report) {
+    if text.len() > LONGEST {
+        return report.opaque(lictor_core::facts::OpaqueWhat::Limit, text);
+    }
+    judge_nested(text, report, 0);
+}
+
+fn judge_nested(text: &str, report: &mut Report, depth: usize) {
+    for statement in tokens(text) {
+        if let Some(effect) = effect(&statement.tokens) {
+            report.database(effect, &statement.text);
+        }
+        let mut words = statement.tokens.iter();
+        let runs_text = matches!(words.next(), Some(Token::Word(word)) if matches!(word.as_str(), "DO" | "EXEC" | "EXECUTE" | "PREPARE"));
+        for pair in statement.tokens.windows(2) {
+            match pair {
+                [Token::Word(word), Token::Text(command)] if word == "PROGRAM" => {
+                    report.then_shell(&Arg::literal(command), &[], "sql");
+                }
+                _ => {}
+            }
+        }
+        let shells_out = statement.tokens.iter().any(|token| matches!(token, Token::Word(word) if word == "XP_CMDSHELL" || word == "SYS_EXEC" || word == "SYS_EVAL"));
+        for token in &statement.tokens {
+            let Token::Text(inner) = token else { continue };
+            if shells_out {
+                report.then_shell(&Arg::literal(inner), &[], "sql");
+            }
+            if runs_text && depth < 4 {
+                judge_nested(inner, report, depth + 1);
+            }
+        }
+    }
+}
+
+fn effect(tokens: &[Token]) -> Option<DatabaseEffect> {
+    let word = |at: usize| match tokens.get(at) {
+        Some(Token::Word(word)) => word.as_str(),
+        _ => "",
+    };
+    let has = |wanted: &str| tokens.iter().any(|token| matches!(token, Token::Word(word) if word == wanted));
+    // A common table expression or EXPLAIN ANALYZE stands in front of the verb.
+    let verb = match word(0) {
+        "WITH" => ["DELETE", "UPDATE", "INSERT"].into_iter().find(|verb| has(verb)).unwrap_or("SELECT"),
+        "EXPLAIN" if has("ANALYZE") => ["DELETE", "UPDATE", "INSERT"].into_iter().find(|verb| has(verb)).unwrap_or("SELECT"),
+        "BEGIN" | "THEN" | "ELSE" | "LOOP" => {
+            return tokens.get(1..).filter(|rest| !rest.is_empty()).and_then(effect);
+        }
+        "IF" => tokens.iter().position(|token| matches!(token, Token::Word(word) if matches!(word.as_str(), "DROP" | "TRUNCATE" | "DELETE" | "BEGIN" | "THEN")))
+            .and_then(|at| tokens.get(at..)).and_then(effect).map(|_| "IF").unwrap_or(""),
+        first => first,
+    };
+    Some(match verb {
+        "IF" => DatabaseEffect::DropPart,
+        "DROP" => {
+            let kind = if matches!(word(1), "TEMPORARY" | "FOREIGN" | "MATERIALIZED" | "EXTERNAL") { word(2) } else { word(1) };
+            match kind {
+                "DATABASE" | "SCHEMA" | "KEYSPACE" | "CATALOG" | "TABLESPACE" | "OWNED" | "CLUSTER" | "WAREHOUSE" | "SHARE" => {
+                    DatabaseEffect::DropAll
+                }
+                "TABLE" | "COLLECTION" | "MEASUREMENT" | "SERIES" | "STREAM" | "TOPIC" | "TABLES" | "BUCKET" | "COLUMN"
+                | "PARTITION" | "DATASET" => {
+                    if word(1) == "TEMPORARY" { DatabaseEffect::Change } else { DatabaseEffect::DropPart }
+                }
+                "USER" | "ROLE" | "SERVER" | "EXTENSION" | "TYPE" | "DOMAIN" | "SEQUENCE" if has("CASCADE") => DatabaseEffect::DropPart,
+                "USER" | "ROLE" => DatabaseEffect::DropPart,
+                _ => DatabaseEffect::Change,
+            }
+        }
+        "TRUNCATE" => DatabaseEffect::DropPart,
+        "DELETE" => {
+            if limits(tokens) { DatabaseEffect::Change } else { DatabaseEffect::DropPart }
+        }
+        "UPDATE" => {
+            if limits(tokens) { DatabaseEffect::Change } else { DatabaseEffect::DropPart }
+        }
+        "ALTER" => {
+            let drops = tokens.windows(2).any(|pair| matches!(pair, [Token::Word(first), second]
+                if first == "DROP" && !matches!(second, Token::Word(kind) if matches!(kind.as_str(), "CONSTRAINT" | "INDEX" | "DEFAULT" | "NOT" | "KEY" | "EXPRESSION" | "IDENTITY" | "FOREIGN" | "PRIMARY"))));
+            if drops { DatabaseEffect::DropPart } else { DatabaseEffect::Change }
+        }
+        "FLUSHALL" | "FLUSHDB" => DatabaseEffect::DropAll,
+        "RENAME" | "INSERT" | "REPLACE" | "MERGE" | "UPSERT" | "CREATE" | "GRANT" | "REVOKE" | "COPY" | "LOAD" | "CALL" | "VACUUM" => {
+            DatabaseEffect::Change
+        }
+        _ => return None,
+    })
+}
+
+/// Whether a `WHERE` (or `LIMIT`, `USING`, a join) really limits the rows.
+fn limits(tokens: &[Token]) -> bool {
+    let Some(at) = tokens.iter().position(|token| matches!(token, Token::Word(word) if word == "WHERE")) else {
+        return tokens.iter().any(|token| matches!(token, Token::Word(word) if word == "LIMIT"));
+    };
+    match tokens.get(at + 1..).unwrap_or_default() {
+        [] => false,
+        [Token::Number(left), Token::Sign('='), Token::Number(right)] => left != right,
+        [Token::Text(left), Token::Sign('='), Token::Text(right)] => left != right,
+        [Token::Word(word)] => word != "TRUE",
+        [Token::Number(number)] => number == "0",
+        _ => true,
+    }
+}

@@ -1,0 +1,597 @@
+//! Programs that run another program given as their own words.
+
+use lictor_core::facts::{Access, Privilege, ProcessEffect};
+
+use super::options::{Grammar, Options, after};
+use super::say::{chdir, joined, written};
+use crate::call::{Call, Next, Report, Stdin};
+use crate::operand::{Arg, Cwd};
+
+/// A wrapper: its grammar and how many operands stand in front of the command.
+struct Wrapper {
+    grammar: Grammar,
+    skip: usize,
+}
+
+const fn plain(valued: &'static str, long: &'static str) -> Wrapper {
+    Wrapper { grammar: Grammar::until_operand(valued, long), skip: 0 }
+}
+
+const fn after_operands(skip: usize, valued: &'static str, long: &'static str) -> Wrapper {
+    Wrapper { grammar: Grammar::until_operand(valued, long), skip }
+}
+
+fn wrapper(program: &str) -> Option<Wrapper> {
+    Some(match program {
+        "nice" | "gnice" => plain("n", "adjustment="),
+        "ionice" => plain("cnpPu", "class= classdata= pid= pgid= uid="),
+        "chrt" => after_operands(1, "TPD", "sched-runtime= sched-period= sched-deadline="),
+        "taskset" => after_operands(1, "", "cpu-list pid"),
+        "nohup" | "setsid" | "unbuffer" | "fakeroot" | "eatmydata" | "catchsegv" | "tini" | "dumb-init" | "caffeinate"
+        | "dbus-run-session" | "dbus-launch" | "torsocks" | "torify" | "setarch" | "linux32" | "linux64" | "i386" | "noglob"
+        | "nocorrect" | "rlwrap" | "proxychains" | "proxychains4" | "winpty" | "choom" | "chronic" | "sshpass" | "arch"
+        | "preexec" | "ltrace" | "uftrace" | "valgrind" | "heaptrack" | "rtk" | "pyenv-exec" => plain(
+            "fnoxelFpdsgu",
+            "fork wait ctty tool= log-file= suppressions= config-file= leak-check= show-leak-kinds= track-origins= output= \
+             filter= adjust=",
+        ),
+        "time" | "gtime" => plain("fo", "format= output="),
+        "timeout" | "gtimeout" => after_operands(1, "ks", "kill-after= signal= foreground preserve-status verbose"),
+        "stdbuf" | "gstdbuf" => plain("ioe", "input= output= error="),
+        "strace" => plain("abeEIoOpPsSuUX", "attach= trace= output= env= string-limit= user= daemonize? summary"),
+        "chroot" => after_operands(1, "", "userspec= groups= skip-chdir"),
+        "unshare" => plain("RrwSG", "root= wd= setuid= setgid= map-user= map-group= mount-proc? kill-child? propagation= \
+                                    setgroups= fork pid mount net user uts ipc cgroup map-root-user"),
+        "nsenter" => plain("tSGrw", "target= setuid= setgid= root? wd? mount? uts? ipc? net? pid? user? cgroup? all"),
+        "prlimit" | "numactl" | "cgexec" | "setpriv" | "capsh" | "softlimit" | "chpst" | "firejail" | "proot" => {
+            plain("gmNCpubPVwr", "interleave= membind= cpunodebind= physcpubind= reuid= regid= init-groups clear-groups")
+        }
+        "gosu" | "su-exec" | "setuidgid" => after_operands(1, "", ""),
+        "xvfb-run" => plain("efnpsw", "server-args= server-num= error-file= auth-file= xauth-protocol= auto-servernum"),
+        "direnv" | "mise" | "asdf" | "rtx" => after_operands(2, "", ""),
+        "faketime" => after_operands(1, "f", ""),
+        "entr" => plain("", ""),
+        "doas" => plain("uCa", ""),
+        "pkexec" => plain("", "user="),
+        "systemd-run" => plain(
+            "uptMHPGq",
+            "unit= property= description= slice= uid= gid= nice= working-directory= setenv= on-active= on-boot= on-calendar= \
+             timer-property= service-type= machine= host= user scope pty wait collect quiet",
+        ),
+        "systemd-inhibit" => plain("", "what= who= why= mode="),
+        "bwrap" => plain("", "bind= ro-bind= dev= proc= tmpfs= chdir= setenv= unsetenv= uid= gid="),
+        _ => return None,
+    })
+}
+
+/// Programs handled here.
+pub(crate) fn knows(program: &str) -> bool {
+    wrapper(program).is_some()
+        || matches!(
+            program,
+            "sudo" | "sudoedit" | "su" | "runuser" | "env" | "genv" | "command" | "builtin" | "exec" | "busybox" | "toybox"
+                | "watch" | "script" | "flock" | "gdb" | "lldb" | "hyperfine" | "concurrently" | "npm-run-all" | "watchexec"
+                | "nodemon" | "at" | "batch" | "crontab" | "tmux" | "screen" | "zellij" | "expect" | "osascript" | "perf"
+                | "eval" | "source" | "." | "trap" | "cd" | "pushd" | "chdir" | "coproc" | "macos-sandbox" | "sandbox-exec" | "nix-shell"
+                | "nix" | "dotenv" | "aws-vault" | "op-run" | "wsl" | "conda-run" | "start-stop-daemon" | "foreman" | "reptyr"
+                | "export" | "declare" | "typeset" | "readonly" | "local" | "alias"
+        )
+}
+
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    match call.program {
+        "sudo" | "sudoedit" => sudo(call, report),
+        "su" | "runuser" => su(call, report),
+        "env" | "genv" => env(call, report),
+        "command" | "builtin" => command(call, report),
+        "exec" => {
+            let options = Grammar::until_operand("a", "").parse(call.args);
+            report.then_argv(&options.operands, "exec");
+        }
+        "busybox" | "toybox" | "coproc" => {
+            let rest = skip_assignments(call.args);
+            report.then_argv(rest, call.program);
+        }
+        "watch" | "gwatch" => watch(call, report),
+        "script" => script(call, report),
+        "flock" => flock(call, report),
+        "gdb" | "lldb" => debugger(call, report),
+        "hyperfine" | "concurrently" | "npm-run-all" => {
+            let options = Grammar::anywhere(
+                "wmMrpscnPL",
+                "warmup= min-runs= max-runs= runs= prepare= setup= cleanup= shell= names= prefix= prefix-colors= style= \
+                 export-json= export-markdown= export-csv= parameter-list= kill-others",
+            )
+            .parse(call.args);
+            for text in options.operands.iter().chain(options.values(&["p", "prepare", "setup", "cleanup", "c"])) {
+                report.then_shell(text, &[], call.program);
+            }
+        }
+        "watchexec" | "nodemon" => {
+            let options = Grammar::until_operand("weifdx", "watch= exts= ignore= filter= exec= ext= delay= shell=").parse(call.args);
+            if let Some(text) = options.value(&["exec", "x"]) {
+                report.then_shell(text, &[], call.program);
+            } else if call.program == "watchexec" {
+                report.then_shell(&joined(&options.operands), &[], call.program);
+            }
+        }
+        "at" | "batch" => match call.stdin {
+            Stdin::Text(text) => report.then_shell(&Arg::literal(text), &[], call.program),
+            Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
+            _ => {}
+        },
+        "crontab" => crontab(call, report),
+        "tmux" | "screen" | "zellij" => multiplexer(call, report),
+        "expect" => expect(call, report),
+        "osascript" => osascript(call, report),
+        "perf" => {
+            let options = Grammar::until_operand("", "").parse(call.args.get(1..).unwrap_or_default());
+            report.then_argv(&options.operands, "perf");
+        }
+        "eval" => eval(call, report),
+        "source" | "." => {
+            if let Some(path) = call.args.first() {
+                super::shells::run_script(report, path, Some("sh"));
+            }
+        }
+        "trap" => trap(call, report),
+        "cd" | "pushd" | "chdir" => cd(call, report),
+        "sandbox-exec" => {
+            let options = Grammar::until_operand("fnpD", "").parse(call.args);
+            report.then_argv(&options.operands, "sandbox-exec");
+        }
+        "nix-shell" | "nix" => {
+            let options = Grammar::anywhere("pA", "run= command= packages=").parse(call.args);
+            if let Some(text) = options.value(&["run", "command"]).filter(|_| call.program == "nix-shell") {
+                report.then_shell(text, &[], "nix-shell");
+            }
+            if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--command" | "-c"))) {
+                report.then_argv(call.args.get(at + 1..).unwrap_or_default(), "nix");
+            }
+            if options.word(0) == "store" && matches!(options.word(1), "gc" | "delete") {
+                report.infrastructure("nix", "store gc", false);
+            }
+        }
+        "dotenv" | "aws-vault" | "wsl" => {
+            if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--" | "-e" | "--exec"))) {
+                report.then_argv(call.args.get(at + 1..).unwrap_or_default(), call.program);
+            } else {
+                let options = Grammar::until_operand("efduc", "").parse(call.args);
+                let skip = if call.program == "aws-vault" { 2 } else { usize::from(options.word(0) == "run") };
+                report.then_argv(options.from(skip), call.program);
+            }
+        }
+        "start-stop-daemon" => {
+            let options = Grammar::until_operand("xpnucg", "exec= startas= pidfile= name= user= chuid=").parse(call.args);
+            if let Some(program) = options.value(&["x", "exec", "startas"]) {
+                let mut argv = vec![program.clone()];
+                argv.extend(options.operands.iter().cloned());
+                report.then_argv(&argv, "start-stop-daemon");
+            }
+        }
+        "export" | "declare" | "typeset" | "readonly" | "local" => {
+            for (name, value) in assignments(call.args).0 {
+                super::guard::assignment(&name, &value, "", report);
+            }
+        }
+        "alias" => {
+            for (_, value) in assignments(call.args).0 {
+                // An alias for a guarded program runs when it is used; the reader follows that.
+                let _ = value;
+            }
+        }
+        _ => simple(call, report),
+    }
+}
+
+fn simple(call: &Call<'_>, report: &mut Report) {
+    let Some(wrapper) = wrapper(call.program) else { return };
+    let options = wrapper.grammar.parse(call.args);
+    match call.program {
+        "doas" | "pkexec" => report.privilege(Privilege::BecomeRoot),
+        "chroot" | "nsenter" => report.privilege(Privilege::Container),
+        _ => {}
+    }
+    if let Some(file) = options.value(&["o", "output"]).filter(|_| matches!(call.program, "time" | "gtime" | "strace")) {
+        report.file(call, Access::Write, file, false);
+    }
+    if matches!(call.program, "direnv" | "mise" | "asdf" | "rtx") {
+        let exec = matches!(options.word(0), "exec" | "x");
+        let skip = match (call.program, call.args.iter().position(|arg| arg.known() == Some("--"))) {
+            (_, Some(at)) => return report.then_argv(call.args.get(at + 1..).unwrap_or_default(), call.program),
+            ("direnv", None) => 2,
+            (_, None) => 1,
+        };
+        if exec {
+            report.then_argv(options.from(skip), call.program);
+        }
+        return;
+    }
+    let mut argv = options.from(wrapper.skip);
+    // `nice -10 cmd` and `chrt -f 1 cmd` leave nothing to skip that matters.
+    if argv.first().is_some_and(|arg| arg.known() == Some("--")) {
+        argv = argv.get(1..).unwrap_or_default();
+    }
+    report.then_argv(skip_assignments(argv), call.program);
+}
+
+/// `NAME=value` words in front of a command, and the rest.
+pub(crate) fn assignments(args: &[Arg]) -> (Vec<(String, Arg)>, &[Arg]) {
+    let mut found = Vec::new();
+    let mut rest = args;
+    while let Some((first, tail)) = rest.split_first() {
+        let prefix = first.prefix();
+        match prefix.split_once('=') {
+            Some((name, _)) if !name.starts_with('-') && !name.contains(['/', ' ']) => {
+                found.push((name.to_owned(), after(first, name.len() + 1)));
+            }
+            _ => break,
+        }
+        rest = tail;
+    }
+    (found, rest)
+}
+
+fn skip_assignments(args: &[Arg]) -> &[Arg] {
+    assignments(args).1
+}
+
+fn run_with(call: &Call<'_>, report: &mut Report, options: &Options, cwd: Option<Cwd>) {
+    let (assigned, argv) = assignments(&options.operands);
+    let program = argv.first().and_then(Arg::known).map(|path| path.rsplit('/').next().unwrap_or(path));
+    for (name, value) in &assigned {
+        super::guard::assignment(name, value, program.unwrap_or_default(), report);
+    }
+    if argv.is_empty() {
+        return;
+    }
+    report.next.push(Next::Argv {
+        argv: argv.to_vec(),
+        assignments: assigned,
+        cwd,
+        through: call.program.to_owned(),
+        more: false,
+        elsewhere: false,
+    });
+}
+
+const SUDO: Grammar = Grammar::until_operand(
+    "CDghpRrTtUua",
+    "close-from= chdir= group= host= prompt= chroot= role= type= command-timeout= other-user= user= auth-type= login shell \
+     background edit set-home preserve-env? non-interactive stdin validate list reset-timestamp remove-timestamp askpass bell \
+     help version no-update preserve-groups",
+);
+
+fn sudo(call: &Call<'_>, report: &mut Report) {
+    let options = SUDO.parse(call.args);
+    if options.has(&["l", "list", "v", "validate", "k", "K", "V", "version", "help"]) && options.operands.is_empty() {
+        return;
+    }
+    report.privilege(Privilege::BecomeRoot);
+    if call.program == "sudoedit" || options.has(&["e", "edit"]) {
+        for file in &options.operands {
+            report.file(call, Access::Modify, file, false);
+        }
+        return;
+    }
+    let cwd = options.value(&["D", "chdir"]).map(|dir| chdir(call.cwd, dir));
+    if options.operands.is_empty() && options.has(&["s", "i", "shell", "login"]) {
+        return super::shells::stdin_is_code(call, report);
+    }
+    run_with(call, report, &options, cwd);
+}
+
+fn su(call: &Call<'_>, report: &mut Report) {
+    report.privilege(Privilege::BecomeRoot);
+    let options = Grammar::anywhere("cCgGsuwT", "command= session-command= shell= group= supp-group= user= whitelist-environment=")
+        .parse(call.args);
+    if let Some(text) = options.value(&["c", "C", "command", "session-command"]) {
+        return report.then_shell(text, &[], call.program);
+    }
+    if call.program == "runuser" && options.has(&["u", "user"]) {
+        let options = Grammar::until_operand("ugGs", "user= group= supp-group=").parse(call.args);
+        return report.then_argv(&options.operands, "runuser");
+    }
+    super::shells::stdin_is_code(call, report);
+}
+
+const ENV: Grammar = Grammar::until_operand(
+    "uCSPaL",
+    "unset= chdir= split-string= argv0= ignore-environment null debug block-signal? default-signal? ignore-signal? \
+     list-signal-handling",
+);
+
+fn env(call: &Call<'_>, report: &mut Report) {
+    let mut options = ENV.parse(call.args);
+    if options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
+        options.operands.remove(0);
+    }
+    if let Some(text) = options.value(&["S", "split-string"]).cloned() {
+        match text.known() {
+            Some(text) => {
+                let mut words: Vec<Arg> = split_words(text).into_iter().map(Arg::literal).collect();
+                words.append(&mut options.operands);
+                let inner = ENV.parse(&words);
+                options.operands = inner.operands;
+            }
+            None => report.unknown_code(text.taint, &text.text),
+        }
+    }
+    for name in options.values(&["u", "unset"]).filter_map(Arg::known) {
+        super::guard::unset(name, report);
+    }
+    let cwd = options.value(&["C", "chdir"]).map(|dir| chdir(call.cwd, dir));
+    run_with(call, report, &options, cwd);
+}
+
+/// Words of a text with simple quotes, as `env -S` and git aliases split it.
+pub(crate) fn split_words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, quote) {
+            ('\\', None | Some('"')) => word.get_or_insert_default().extend(letters.next()),
+            ('\'' | '"', None) => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (letter, Some(open)) if letter == open => quote = None,
+            (letter, None) if letter.is_whitespace() => words.extend(word.take()),
+            (letter, _) => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+fn command(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("", "").parse(call.args);
+    if call.program == "command" && options.has(&["v", "V"]) {
+        if let [name] = options.operands.as_slice() {
+            report.stdout = name.known().map(|name| format!("/usr/bin/{name}\n"));
+        }
+        return;
+    }
+    report.then_argv(&options.operands, call.program);
+}
+
+fn watch(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("nq", "interval= equexit= beep color differences? errexit chgexit exec no-title precise")
+        .parse(call.args);
+    if options.has(&["x", "exec"]) {
+        return report.then_argv(&options.operands, "watch");
+    }
+    if !options.operands.is_empty() {
+        report.then_shell(&super::say::templated(&options.operands), &[], "watch");
+    }
+}
+
+fn script(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("cItTBOEmo", "command= log-in= log-out= log-io= log-timing= output-limit= echo=")
+        .parse(call.args);
+    if let Some(text) = options.value(&["c", "command"]) {
+        report.then_shell(text, &[], "script");
+    }
+    if let Some(file) = options.operands.first() {
+        report.file(call, Access::Write, file, false);
+    }
+    // BSD: the command follows the file.
+    report.then_argv(options.from(1), "script");
+    for text in Grammar::anywhere("c", "command=").parse(options.from(1)).values(&["c", "command"]) {
+        report.then_shell(text, &[], "script");
+    }
+}
+
+fn flock(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("wEc", "timeout= wait= conflict-exit-code= command=").parse(call.args);
+    let rest = options.from(1);
+    if let Some(text) = options.value(&["c", "command"]) {
+        return report.then_shell(text, &[], "flock");
+    }
+    match rest.split_first() {
+        Some((flag, tail)) if matches!(flag.known(), Some("-c" | "--command")) => {
+            if let Some(text) = tail.first() {
+                report.then_shell(text, &[], "flock");
+            }
+        }
+        _ => report.then_argv(rest, "flock"),
+    }
+}
+
+fn debugger(call: &Call<'_>, report: &mut Report) {
+    let mut args = call.args.iter().enumerate();
+    while let Some((at, arg)) = args.next() {
+        match arg.known() {
+            Some("--args" | "--") => {
+                return report.then_argv(call.args.get(at + 1..).unwrap_or_default(), call.program);
+            }
+            Some("-ex" | "--ex" | "-iex" | "-o" | "-O" | "--one-line" | "--eval-command" | "-eval-command") => {
+                let Some((_, command)) = args.next() else { return };
+                let Some(text) = command.known() else { continue };
+                let text = text.trim_start();
+                for start in ["shell ", "!", "platform shell ", "pipe "] {
+                    if let Some(command) = text.strip_prefix(start) {
+                        report.then_shell(&Arg::literal(command.trim()), &[], call.program);
+                    }
+                }
+                for start in ["python ", "script ", "py "] {
+                    if let Some(code) = text.strip_prefix(start) {
+                        report.then_code("python", &Arg::literal(code));
+                    }
+                }
+                if text.contains("system(") {
+                    let inner = text.split('"').nth(1).unwrap_or_default();
+                    report.then_shell(&Arg::literal(inner), &[], call.program);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn crontab(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("u", "").parse(call.args);
+    if options.has(&["r"]) {
+        return report.infrastructure("crontab", "-r", false);
+    }
+    if options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
+        match call.stdin {
+            Stdin::Text(text) => {
+                for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+                    let fields = if line.starts_with('@') { 1 } else { 5 };
+                    let mut rest = line;
+                    for _ in 0..fields {
+                        rest = rest.trim_start().split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
+                    }
+                    if !rest.trim().is_empty() {
+                        report.then_shell(&Arg::literal(rest.trim()), &[], "crontab");
+                    }
+                }
+            }
+            Stdin::Unknown(taint) if *taint != crate::operand::Taint::default() => {
+                report.unknown_code(*taint, "crontab -");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn multiplexer(call: &Call<'_>, report: &mut Report) {
+    let words: Vec<&str> = call.args.iter().map(|arg| arg.known().unwrap_or_default()).collect();
+    if call.program == "screen" {
+        if let Some(at) = words.iter().position(|word| *word == "stuff") {
+            let text = call.args.get(at + 1).and_then(Arg::known).map(super::text::unescape).unwrap_or_default();
+            return report.then_shell(&Arg::literal(text.replace("^M", "\n")), &[], "screen");
+        }
+        let options = Grammar::until_operand("ceEhpSstTX", "").parse(call.args);
+        return report.then_argv(&options.operands, "screen");
+    }
+    let Some(at) = words.iter().position(|word| {
+        matches!(
+            *word,
+            "send-keys" | "send" | "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw" | "respawn-pane"
+                | "run-shell" | "run" | "if-shell" | "if" | "pipe-pane" | "display-popup" | "popup" | "write-chars" | "kill-server"
+                | "respawn-window"
+        )
+    }) else {
+        return;
+    };
+    let sub = words.get(at).copied().unwrap_or_default();
+    let options = Grammar::until_operand("cdeFntsxyNbhwT", "").parse(call.args.get(at + 1..).unwrap_or_default());
+    if sub == "kill-server" {
+        return report.process(ProcessEffect::Kill);
+    }
+    let is_key = |arg: &&Arg| {
+        !matches!(arg.known(), Some("Enter" | "C-m" | "C-j" | "Space" | "KPEnter" | "C-c" | "C-d" | "Escape" | "C-u" | "C-l" | "Tab"))
+    };
+    // `new-session -d 'cmd'`: -d takes no value there.
+    let options = if sub.starts_with("send") {
+        Grammar::until_operand("tN", "").parse(call.args.get(at + 1..).unwrap_or_default())
+    } else if sub.contains("new") || sub.contains("split") || sub.contains("run") || sub.contains("respawn") {
+        Grammar::until_operand("cFntsxyelp", "").parse(call.args.get(at + 1..).unwrap_or_default())
+    } else {
+        options
+    };
+    let command: Vec<Arg> = options.operands.iter().filter(is_key).cloned().collect();
+    match command.as_slice() {
+        [] => {}
+        [only] => report.then_shell(only, &[], call.program),
+        many => report.then_shell(&joined(many), &[], call.program),
+    }
+}
+
+fn expect(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("cf", "").parse(call.args);
+    let mut bodies: Vec<String> = options.values(&["c"]).filter_map(Arg::known).map(str::to_owned).collect();
+    if let Stdin::Text(text) = call.stdin {
+        bodies.push(text.clone());
+    }
+    for body in bodies {
+        for line in body.split(['\n', ';']).map(str::trim) {
+            for start in ["spawn ", "exec ", "system "] {
+                if let Some(command) = line.trim_start_matches('[').strip_prefix(start) {
+                    report.then_shell(&Arg::literal(command.trim_end_matches(']')), &[], "expect");
+                }
+            }
+            if let Some(keys) = line.strip_prefix("send ") {
+                let keys = keys.trim().trim_start_matches("-- ").trim_matches(['"', '{', '}']).replace("\\r", "\n");
+                report.then_shell(&Arg::literal(keys), &[], "expect");
+            }
+        }
+    }
+}
+
+fn osascript(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("els", "").parse(call.args);
+    let mut bodies: Vec<String> = options.values(&["e"]).filter_map(Arg::known).map(str::to_owned).collect();
+    if let Stdin::Text(text) = call.stdin {
+        bodies.push(text.clone());
+    }
+    for body in bodies {
+        if options.text(&["l"]).is_some_and(|language| language.eq_ignore_ascii_case("javascript")) {
+            report.then_code("javascript", &Arg::literal(&body));
+        }
+        let mut rest = body.as_str();
+        while let Some((_, tail)) = rest.split_once("do shell script") {
+            let text = tail.trim_start().strip_prefix('"').unwrap_or_default();
+            let mut command = String::new();
+            let mut escaped = false;
+            for letter in text.chars() {
+                match letter {
+                    '\\' if !escaped => {
+                        escaped = true;
+                        continue;
+                    }
+                    '"' if !escaped => break,
+                    letter => command.push(letter),
+                }
+                escaped = false;
+            }
+            if tail.contains("administrator privileges") {
+                report.privilege(Privilege::BecomeRoot);
+            }
+            match command.is_empty() {
+                true => report.unknown_code(crate::operand::Taint::default(), &body),
+                false => report.then_shell(&Arg::literal(command), &[], "osascript"),
+            }
+            rest = tail;
+        }
+        let lower = body.to_ascii_lowercase();
+        if lower.contains("shut down") || lower.contains("restart") && lower.contains("system events") {
+            report.process(ProcessEffect::Shutdown);
+        }
+        if lower.contains("empty trash") || lower.contains("empty the trash") {
+            report.file(call, Access::Delete, &super::say::glob("~/.Trash/*"), true);
+        }
+    }
+}
+
+fn eval(call: &Call<'_>, report: &mut Report) {
+    let args = call.args.iter().skip_while(|arg| arg.known() == Some("--")).cloned().collect::<Vec<_>>();
+    if args.is_empty() || args.iter().all(|arg| super::shells::is_usual_evaluation(&arg.text)) {
+        return;
+    }
+    report.then_shell(&joined(&args), &[], "eval");
+}
+
+fn trap(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("", "").parse(call.args);
+    if options.has(&["l", "p"]) || options.operands.len() < 2 || options.word(0) == "-" {
+        return;
+    }
+    if let Some(text) = options.operands.first() {
+        report.then_shell(text, &[], "trap");
+    }
+}
+
+fn cd(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("", "").parse(call.args);
+    report.cwd = Some(match options.operands.first() {
+        None if call.program == "pushd" => Cwd::Unknown,
+        None => call.surroundings.variable("HOME").map_or(Cwd::Unknown, Cwd::Known),
+        Some(dir) if dir.known() == Some("-") || dir.prefix().starts_with('+') => Cwd::Unknown,
+        Some(dir) => chdir(call.cwd, dir),
+    });
+}
