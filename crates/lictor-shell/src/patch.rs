@@ -88,15 +88,22 @@ fn read_codex(text: &str, start: usize) -> Result<Vec<PatchEffect>, PatchError> 
         match header {
             Some(rest) if rest.starts_with("Add File:") => {
                 section = Section::Add;
-                effects.push(PatchEffect::new(Access::Write, &path_of(rest.trim_start_matches("Add File:"))?));
+                effects
+                    .push(PatchEffect::new(Access::Write, &path_of(rest.trim_start_matches("Add File:"))?));
             }
             Some(rest) if rest.starts_with("Update File:") => {
                 section = Section::Update;
-                effects.push(PatchEffect::new(Access::Modify, &path_of(rest.trim_start_matches("Update File:"))?));
+                effects.push(PatchEffect::new(
+                    Access::Modify,
+                    &path_of(rest.trim_start_matches("Update File:"))?,
+                ));
             }
             Some(rest) if rest.starts_with("Delete File:") => {
                 section = Section::Delete;
-                effects.push(PatchEffect::new(Access::Delete, &path_of(rest.trim_start_matches("Delete File:"))?));
+                effects.push(PatchEffect::new(
+                    Access::Delete,
+                    &path_of(rest.trim_start_matches("Delete File:"))?,
+                ));
             }
             Some(rest) if rest.starts_with("Move to:") && section == Section::Update => {
                 let target = path_of(rest.trim_start_matches("Move to:"))?;
@@ -217,12 +224,12 @@ pub(crate) fn report_patch(call: &Call<'_>, report: &mut Report) {
 /// `patch` and `git apply` with a diff on standard input.
 pub(crate) fn report_diff(call: &Call<'_>, report: &mut Report, strip: usize, base: Option<&Arg>) {
     match call.stdin {
-        Stdin::Text(text) => match read_diff(text, strip) {
-            Ok(effects) => tell(call, report, effects, base),
-            Err(_) => {}
-        },
+        Stdin::Text(text) => {
+            if let Ok(effects) = read_diff(text, strip) {
+                tell(call, report, effects, base)
+            }
+        }
         // The names are in the diff, which is not known: anything below may change.
         _ => report.file(call, Access::Modify, base.unwrap_or(&Arg::literal(".")), true),
     }
 }
-

@@ -73,7 +73,10 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
 fn base_name(program: &str) -> String {
     let name = program.strip_suffix(".exe").unwrap_or(program);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches('-');
-    if !bare.is_empty() && (shells::language(bare).is_some() || matches!(bare, "pip" | "gcc" | "clang" | "lua" | "php" | "ruby")) {
+    if !bare.is_empty()
+        && (shells::language(bare).is_some()
+            || matches!(bare, "pip" | "gcc" | "clang" | "lua" | "php" | "ruby"))
+    {
         return bare.to_owned();
     }
     let lower = name.to_ascii_lowercase();
@@ -91,7 +94,9 @@ fn only_helps(call: &Call<'_>) -> bool {
     for arg in call.args {
         match arg.known() {
             Some("--") => return false,
-            Some("--help" | "--version") if before.is_none_or(|word| !word.prefix().starts_with('-')) => return true,
+            Some("--help" | "--version") if before.is_none_or(|word| !word.prefix().starts_with('-')) => {
+                return true;
+            }
             _ => before = Some(arg),
         }
     }
@@ -131,41 +136,62 @@ type Family = fn(&Call<'_>, &mut Report);
 /// The family of a program that reads its own arguments only.
 fn family(program: &str) -> Option<Family> {
     Some(match program {
-        "rm" | "grm" | "rmdir" | "grmdir" | "unlink" | "shred" | "gshred" | "srm" | "wipe" | "scrub" | "nwipe" | "secure-delete" | "sfill" | "trash"
-        | "trash-put" | "rmtrash" | "gtrash" | "gio" | "trash-empty" | "trash-rm" | "mv" | "gmv" | "cp" | "gcp" | "install" | "ginstall" | "ditto"
-        | "ln" | "gln" | "link" | "touch" | "gtouch" | "mkdir" | "gmkdir" | "mkfifo" | "mknod" | "mktemp" | "truncate" | "gtruncate" | "tee" | "gtee"
-        | "sponge" | "dd" | "gdd" | "dcfldd" | "dc3dd" | "ddrescue" | "pv" | "split" | "gsplit" | "csplit" | "chmod" | "gchmod" | "chown" | "gchown"
-        | "chgrp" | "gchgrp" | "setfacl" | "chattr" | "chflags" | "chcon" | "xattr" | "setcap" | "rename" | "prename" | "file-rename"
-        | "perl-rename" | "tmpreaper" | "tmpwatch" | "rimraf" | "del-cli" | "trash-cli" | "shx" => files::judge,
-        "cat" | "gcat" | "tac" | "base64" | "gbase64" | "base32" | "basenc" | "uudecode" | "gunzip" | "zcat" | "bunzip2" | "bzcat" | "unxz" | "xzcat"
-        | "unzstd" | "zstdcat" | "xxd" | "rev" | "rot13" | "tr" | "gtr" | "head" | "tail" | "ghead" | "gtail" | "cut" | "basename" | "dirname" | "realpath"
-        | "readlink" | "grealpath" | "greadlink" | "which" | "whereis" | "type" | "hash" | "pwd" | "whoami" | "seq" => text::judge,
-        "less" | "more" | "most" | "bat" | "batcat" | "nl" | "od" | "hexdump" | "hd" | "sort" | "gsort" | "uniq" | "guniq" | "diff" | "colordiff" | "sdiff"
-        | "diff3" | "cmp" | "comm" | "vimdiff" | "delta" | "difft" | "join" | "paste" | "column" | "fold" | "fmt" | "pr" | "wc" | "ls" | "gls" | "dir" | "vdir"
-        | "exa" | "eza" | "lsd" | "tree" | "du" | "df" | "stat" | "file" | "strings" | "grep" | "egrep" | "fgrep" | "ggrep" | "zgrep" | "pcregrep" | "rgrep" | "rg"
-        | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug" | "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" | "fx" | "ncdu" | "dust" | "duf" | "namei"
-        | "lsattr" | "getfacl" | "lsof" | "fuser" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "shasum" | "b2sum" | "cksum" | "sum" | "md5" | "expand"
-        | "unexpand" | "iconv" | "shuf" | "zless" | "zmore" | "glow" | "pygmentize" | "highlight" | "look" | "tsort" | "ts" => reads::judge,
-        "sed" | "gsed" | "ssed" | "awk" | "gawk" | "mawk" | "nawk" | "ed" | "ex" | "red" | "vim" | "vi" | "nvim" | "view" | "gvim" | "rvim" | "hx" | "kak" | "emacs"
-        | "emacsclient" | "nano" | "micro" | "pico" | "joe" | "code" | "subl" | "zed" | "patch" | "gpatch" => edit::judge,
-        "tar" | "gtar" | "bsdtar" | "zip" | "unzip" | "unrar" | "unar" | "jar" | "bsdunzip" | "7z" | "7za" | "7zr" | "7zz" | "cpio" | "pax" | "ar" | "rsync"
-        | "openrsync" | "gzip" | "bzip2" | "xz" | "zstd" | "pigz" | "lz4" | "compress" | "brotli" => archive::judge,
+        "rm" | "grm" | "rmdir" | "grmdir" | "unlink" | "shred" | "gshred" | "srm" | "wipe" | "scrub"
+        | "nwipe" | "secure-delete" | "sfill" | "trash" | "trash-put" | "rmtrash" | "gtrash" | "gio"
+        | "trash-empty" | "trash-rm" | "mv" | "gmv" | "cp" | "gcp" | "install" | "ginstall" | "ditto"
+        | "ln" | "gln" | "link" | "touch" | "gtouch" | "mkdir" | "gmkdir" | "mkfifo" | "mknod" | "mktemp"
+        | "truncate" | "gtruncate" | "tee" | "gtee" | "sponge" | "dd" | "gdd" | "dcfldd" | "dc3dd"
+        | "ddrescue" | "pv" | "split" | "gsplit" | "csplit" | "chmod" | "gchmod" | "chown" | "gchown"
+        | "chgrp" | "gchgrp" | "setfacl" | "chattr" | "chflags" | "chcon" | "xattr" | "setcap" | "rename"
+        | "prename" | "file-rename" | "perl-rename" | "tmpreaper" | "tmpwatch" | "rimraf" | "del-cli"
+        | "trash-cli" | "shx" => files::judge,
+        "cat" | "gcat" | "tac" | "base64" | "gbase64" | "base32" | "basenc" | "uudecode" | "gunzip"
+        | "zcat" | "bunzip2" | "bzcat" | "unxz" | "xzcat" | "unzstd" | "zstdcat" | "xxd" | "rev"
+        | "rot13" | "tr" | "gtr" | "head" | "tail" | "ghead" | "gtail" | "cut" | "basename" | "dirname"
+        | "realpath" | "readlink" | "grealpath" | "greadlink" | "which" | "whereis" | "type" | "hash"
+        | "pwd" | "whoami" | "seq" => text::judge,
+        "less" | "more" | "most" | "bat" | "batcat" | "nl" | "od" | "hexdump" | "hd" | "sort" | "gsort"
+        | "uniq" | "guniq" | "diff" | "colordiff" | "sdiff" | "diff3" | "cmp" | "comm" | "vimdiff"
+        | "delta" | "difft" | "join" | "paste" | "column" | "fold" | "fmt" | "pr" | "wc" | "ls" | "gls"
+        | "dir" | "vdir" | "exa" | "eza" | "lsd" | "tree" | "du" | "df" | "stat" | "file" | "strings"
+        | "grep" | "egrep" | "fgrep" | "ggrep" | "zgrep" | "pcregrep" | "rgrep" | "rg" | "rga"
+        | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug" | "jq" | "yq" | "gojq" | "jaq"
+        | "dasel" | "xq" | "fx" | "ncdu" | "dust" | "duf" | "namei" | "lsattr" | "getfacl" | "lsof"
+        | "fuser" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "shasum" | "b2sum" | "cksum"
+        | "sum" | "md5" | "expand" | "unexpand" | "iconv" | "shuf" | "zless" | "zmore" | "glow"
+        | "pygmentize" | "highlight" | "look" | "tsort" | "ts" => reads::judge,
+        "sed" | "gsed" | "ssed" | "awk" | "gawk" | "mawk" | "nawk" | "ed" | "ex" | "red" | "vim" | "vi"
+        | "nvim" | "view" | "gvim" | "rvim" | "hx" | "kak" | "emacs" | "emacsclient" | "nano" | "micro"
+        | "pico" | "joe" | "code" | "subl" | "zed" | "patch" | "gpatch" => edit::judge,
+        "tar" | "gtar" | "bsdtar" | "zip" | "unzip" | "unrar" | "unar" | "jar" | "bsdunzip" | "7z"
+        | "7za" | "7zr" | "7zz" | "cpio" | "pax" | "ar" | "rsync" | "openrsync" | "gzip" | "bzip2" | "xz"
+        | "zstd" | "pigz" | "lz4" | "compress" | "brotli" => archive::judge,
         "git" => git::judge,
-        "gh" | "glab" | "hub" | "tea" | "hg" | "chg" | "jj" | "svn" | "bfg" | "git-filter-repo" => forges::judge,
-        "curl" | "curlie" | "wget" | "wget2" | "http" | "https" | "xh" | "xhs" | "aria2c" | "axel" | "nc" | "ncat" | "netcat" | "telnet" | "socat" | "scp" | "sftp"
-        | "ssh-copy-id" | "ftp" | "lftp" | "tftp" | "dig" | "nslookup" | "host" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" | "whois" | "nmap"
-        | "drill" | "kdig" | "fping" | "arping" | "openssl" | "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" | "rclone" | "ngrok"
-        | "cloudflared" | "localtunnel" | "lt" => network::judge,
-        "gpg" | "gpg2" | "security" | "pass" | "gopass" | "op" | "bw" | "secret-tool" | "keyctl" | "ssh-add" | "ssh-keygen" | "age" | "sops" | "ansible-vault"
-        | "doppler" | "infisical" | "chamber" => secrets::judge,
-        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "finch" | "buildah" => containers::judge,
-        "kubectl" | "oc" | "k" | "microk8s.kubectl" | "helm" | "helmfile" | "helm3" | "kustomize" | "skaffold" | "tilt" | "argocd" | "flux" | "velero"
-        | "istioctl" | "linkerd" | "kubeadm" | "kops" | "eksctl" | "k3d" | "kind" | "minikube" | "k0s" | "rke" | "talosctl" | "nomad" | "consul" | "vault"
-        | "boundary" | "crictl" | "ctr" | "k9s" | "devspace" | "okteto" | "garden" | "werf" | "kapp" | "clusterctl" | "openshift-install" | "rancher"
-        | "dapr" => cluster::judge,
+        "gh" | "glab" | "hub" | "tea" | "hg" | "chg" | "jj" | "svn" | "bfg" | "git-filter-repo" => {
+            forges::judge
+        }
+        "curl" | "curlie" | "wget" | "wget2" | "http" | "https" | "xh" | "xhs" | "aria2c" | "axel" | "nc"
+        | "ncat" | "netcat" | "telnet" | "socat" | "scp" | "sftp" | "ssh-copy-id" | "ftp" | "lftp"
+        | "tftp" | "dig" | "nslookup" | "host" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr"
+        | "whois" | "nmap" | "drill" | "kdig" | "fping" | "arping" | "openssl" | "mail" | "mailx"
+        | "sendmail" | "mutt" | "msmtp" | "swaks" | "rclone" | "ngrok" | "cloudflared" | "localtunnel"
+        | "lt" => network::judge,
+        "gpg" | "gpg2" | "security" | "pass" | "gopass" | "op" | "bw" | "secret-tool" | "keyctl"
+        | "ssh-add" | "ssh-keygen" | "age" | "sops" | "ansible-vault" | "doppler" | "infisical"
+        | "chamber" => secrets::judge,
+        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "finch" | "buildah" => {
+            containers::judge
+        }
+        "kubectl" | "oc" | "k" | "microk8s.kubectl" | "helm" | "helmfile" | "helm3" | "kustomize"
+        | "skaffold" | "tilt" | "argocd" | "flux" | "velero" | "istioctl" | "linkerd" | "kubeadm"
+        | "kops" | "eksctl" | "k3d" | "kind" | "minikube" | "k0s" | "rke" | "talosctl" | "nomad"
+        | "consul" | "vault" | "boundary" | "crictl" | "ctr" | "k9s" | "devspace" | "okteto" | "garden"
+        | "werf" | "kapp" | "clusterctl" | "openshift-install" | "rancher" | "dapr" => cluster::judge,
         "lictor" => guard::lictor,
-        "claude" | "codex" | "gemini" | "qwen" | "iflow" | "cursor-agent" | "copilot" | "aider" | "opencode" | "amp" | "droid" | "goose" | "crush" | "kimi"
-        | "auggie" | "kiro-cli" | "cline" => guard::agent,
+        "claude" | "codex" | "gemini" | "qwen" | "iflow" | "cursor-agent" | "copilot" | "aider"
+        | "opencode" | "amp" | "droid" | "goose" | "crush" | "kimi" | "auggie" | "kiro-cli" | "cline" => {
+            guard::agent
+        }
         "husky" | "pre-commit" | "lefthook" | "overcommit" => guard::hook_manager,
         program if program.starts_with("mkfs") || is_disk_tool(program) => disk::judge,
         program if databases::knows(program) => databases::judge,
@@ -174,11 +200,14 @@ fn family(program: &str) -> Option<Family> {
         program if system::knows(program) => system::judge,
         program if packages::knows(program) => packages::judge,
         program if powershell::knows(program) => |call, report| powershell::judge(call, call.program, report),
-        "true" | "false" | ":" | "test" | "[" | "sleep" | "wait" | "date" | "uname" | "hostname" | "id" | "groups" | "uptime" | "free" | "ps" | "top" | "htop"
-        | "pgrep" | "printenv" | "locale" | "tty" | "stty" | "clear" | "reset" | "tput" | "yes" | "expr" | "bc" | "dc" | "factor" | "numfmt" | "nproc" | "arch"
-        | "lscpu" | "lsblk" | "lspci" | "lsusb" | "ss" | "netstat" | "vmstat" | "iostat" | "jobs" | "bg" | "fg" | "disown" | "exit" | "return" | "break"
-        | "continue" | "shift" | "set" | "unset" | "unalias" | "shopt" | "setopt" | "umask" | "read" | "mapfile" | "readarray" | "getopts" | "let" | "popd" | "dirs"
-        | "help" | "man" | "info" | "apropos" | "whatis" | "cal" | "tldr" | "times" | "logout" | "pbcopy" | "pbpaste" | "xclip" | "open" | "xdg-open" | "logger" => {
+        "true" | "false" | ":" | "test" | "[" | "sleep" | "wait" | "date" | "uname" | "hostname" | "id"
+        | "groups" | "uptime" | "free" | "ps" | "top" | "htop" | "pgrep" | "printenv" | "locale" | "tty"
+        | "stty" | "clear" | "reset" | "tput" | "yes" | "expr" | "bc" | "dc" | "factor" | "numfmt"
+        | "nproc" | "arch" | "lscpu" | "lsblk" | "lspci" | "lsusb" | "ss" | "netstat" | "vmstat"
+        | "iostat" | "jobs" | "bg" | "fg" | "disown" | "exit" | "return" | "break" | "continue" | "shift"
+        | "set" | "unset" | "unalias" | "shopt" | "setopt" | "umask" | "read" | "mapfile" | "readarray"
+        | "getopts" | "let" | "popd" | "dirs" | "help" | "man" | "info" | "apropos" | "whatis" | "cal"
+        | "tldr" | "times" | "logout" | "pbcopy" | "pbpaste" | "xclip" | "open" | "xdg-open" | "logger" => {
             builtin
         }
         _ => return None,
@@ -188,10 +217,48 @@ fn family(program: &str) -> Option<Family> {
 fn is_disk_tool(program: &str) -> bool {
     matches!(
         program,
-        "mke2fs" | "newfs" | "newfs_hfs" | "newfs_apfs" | "mkswap" | "blkdiscard" | "badblocks" | "mkdosfs" | "mkntfs" | "zerofree" | "fdisk" | "gdisk" | "sgdisk"
-            | "cfdisk" | "sfdisk" | "cgdisk" | "parted" | "gparted" | "wipefs" | "hdparm" | "sdparm" | "nvme" | "cryptsetup" | "diskutil" | "zpool" | "zfs"
-            | "lvremove" | "vgremove" | "pvremove" | "lvreduce" | "lvm" | "btrfs" | "mdadm" | "mount" | "umount" | "swapoff" | "flashrom" | "fwupdmgr"
-            | "efibootmgr" | "nvram" | "grub-install" | "tmutil"
+        "mke2fs"
+            | "newfs"
+            | "newfs_hfs"
+            | "newfs_apfs"
+            | "mkswap"
+            | "blkdiscard"
+            | "badblocks"
+            | "mkdosfs"
+            | "mkntfs"
+            | "zerofree"
+            | "fdisk"
+            | "gdisk"
+            | "sgdisk"
+            | "cfdisk"
+            | "sfdisk"
+            | "cgdisk"
+            | "parted"
+            | "gparted"
+            | "wipefs"
+            | "hdparm"
+            | "sdparm"
+            | "nvme"
+            | "cryptsetup"
+            | "diskutil"
+            | "zpool"
+            | "zfs"
+            | "lvremove"
+            | "vgremove"
+            | "pvremove"
+            | "lvreduce"
+            | "lvm"
+            | "btrfs"
+            | "mdadm"
+            | "mount"
+            | "umount"
+            | "swapoff"
+            | "flashrom"
+            | "fwupdmgr"
+            | "efibootmgr"
+            | "nvram"
+            | "grub-install"
+            | "tmutil"
     )
 }
 
@@ -214,7 +281,22 @@ fn unknown(call: &Call<'_>, report: &mut Report) {
     let Some(at) = call.args.iter().position(|arg| !arg.prefix().starts_with('-')) else { return };
     let Some(word) = call.args.get(at).and_then(Arg::known) else { return };
     let name = word.rsplit('/').next().unwrap_or_default();
-    let wraps = matches!(name, "rm" | "git" | "find" | "dd" | "shred" | "chmod" | "chown" | "mkfs" | "sudo" | "bash" | "sh" | "zsh" | "env" | "xargs");
+    let wraps = matches!(
+        name,
+        "rm" | "git"
+            | "find"
+            | "dd"
+            | "shred"
+            | "chmod"
+            | "chown"
+            | "mkfs"
+            | "sudo"
+            | "bash"
+            | "sh"
+            | "zsh"
+            | "env"
+            | "xargs"
+    );
     if wraps && call.args.len() > at + 1 {
         report.next.push(Next::Argv {
             argv: call.args.get(at..).unwrap_or_default().to_vec(),
@@ -246,4 +328,3 @@ pub fn words(call: &Call<'_>) -> Vec<String> {
         .chain(args.iter().map(|arg| arg.known().map_or_else(|| arg.text.clone(), str::to_owned)))
         .collect()
 }
-

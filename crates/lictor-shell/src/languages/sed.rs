@@ -87,13 +87,18 @@ fn skip_address(text: &str) -> (bool, &str) {
                 delimited(rest.get(1 + delimiter.len_utf8()..).unwrap_or_default(), delimiter)
             }
             Some(c) if c.is_ascii_digit() || c == '$' || c == '+' || c == '~' => {
-                let end = rest.find(|c: char| !(c.is_ascii_digit() || "$+~".contains(c))).unwrap_or(rest.len());
+                let end =
+                    rest.find(|c: char| !(c.is_ascii_digit() || "$+~".contains(c))).unwrap_or(rest.len());
                 Some((rest.get(..end).unwrap_or_default(), rest.get(end..).unwrap_or_default()))
             }
             _ => None,
         };
         let Some((address, tail)) = address else { break };
-        if first { start = address.to_owned() } else { end = address.to_owned() }
+        if first {
+            start = address.to_owned()
+        } else {
+            end = address.to_owned()
+        }
         rest = tail.trim_start_matches([' ', 'I', 'M']);
         match rest.strip_prefix(',') {
             Some(tail) if first => {
@@ -105,7 +110,8 @@ fn skip_address(text: &str) -> (bool, &str) {
     }
     let negated = rest.starts_with('!');
     let rest = rest.trim_start_matches(['!', ' ']);
-    let everything = start.is_empty() || (start == "1" || start == "0") && end == "$" || start == ".*" && end.is_empty();
+    let everything =
+        start.is_empty() || (start == "1" || start == "0") && end == "$" || start == ".*" && end.is_empty();
     (!everything || negated, rest)
 }
 
@@ -117,7 +123,9 @@ fn delimited(text: &str, delimiter: char) -> Option<(&str, &str)> {
         match letter {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
-            '[' if !in_class && delimiter != '[' => in_class = text.get(at..).is_some_and(|rest| rest.contains(']')),
+            '[' if !in_class && delimiter != '[' => {
+                in_class = text.get(at..).is_some_and(|rest| rest.contains(']'))
+            }
             ']' => in_class = false,
             letter if letter == delimiter && !in_class => {
                 return Some((text.get(..at)?, text.get(at + letter.len_utf8()..)?));
@@ -159,7 +167,10 @@ pub(crate) fn substitute(script: &str, input: &str) -> Option<String> {
         let delimiter = rest.chars().next()?;
         let (pattern, rest) = delimited(rest.get(delimiter.len_utf8()..)?, delimiter)?;
         let (replacement, flags) = delimited(rest, delimiter)?;
-        if pattern.is_empty() || pattern.contains(['\\', '[', '.', '*', '^', '$', '(', '+', '?', '|']) || replacement.contains(['\\', '&']) {
+        if pattern.is_empty()
+            || pattern.contains(['\\', '[', '.', '*', '^', '$', '(', '+', '?', '|'])
+            || replacement.contains(['\\', '&'])
+        {
             return None;
         }
         output = match flags {

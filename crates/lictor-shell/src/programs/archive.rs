@@ -28,7 +28,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
         "tar" | "gtar" | "bsdtar" => tar(call, report),
         "zip" => {
-            let options = Grammar::anywhere("bnPtO", "move password= exclude= include= out= unzip-command=").parse(call.args);
+            let options = Grammar::anywhere("bnPtO", "move password= exclude= include= out= unzip-command=")
+                .parse(call.args);
             if let Some(archive) = options.operands.first() {
                 report.file(call, Access::Modify, archive, false);
             }
@@ -68,7 +69,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
 
 fn compress(call: &Call<'_>, report: &mut Report) {
     let options =
-        Grammar::anywhere("STOoDM", "suffix= stdout to-stdout decompress uncompress keep test list threads=").parse(call.args);
+        Grammar::anywhere("STOoDM", "suffix= stdout to-stdout decompress uncompress keep test list threads=")
+            .parse(call.args);
     let quiet = options.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]);
     for file in &options.operands {
         if quiet {
@@ -97,7 +99,9 @@ fn tar(call: &Call<'_>, report: &mut Report) {
         *first = Arg::literal(format!("-{word}"));
     }
     let options = TAR.parse(&args);
-    for command in options.values(&["to-command", "use-compress-program", "I", "info-script", "F", "new-volume-script"]) {
+    for command in
+        options.values(&["to-command", "use-compress-program", "I", "info-script", "F", "new-volume-script"])
+    {
         report.then_shell(command, &[], "tar");
     }
     for action in options.values(&["checkpoint-action"]) {
@@ -171,9 +175,17 @@ fn rsync(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let deletes = options.has(&[
-        "delete", "del", "delete-before", "delete-during", "delete-delay", "delete-after", "delete-excluded",
+        "delete",
+        "del",
+        "delete-before",
+        "delete-during",
+        "delete-delay",
+        "delete-after",
+        "delete-excluded",
     ]);
-    let Some((destination, sources)) = options.operands.split_last().filter(|(_, sources)| !sources.is_empty()) else {
+    let Some((destination, sources)) =
+        options.operands.split_last().filter(|(_, sources)| !sources.is_empty())
+    else {
         return;
     };
     let target = remote(destination);

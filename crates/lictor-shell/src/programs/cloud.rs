@@ -9,13 +9,87 @@ use crate::call::{Call, Report};
 pub(crate) fn knows(program: &str) -> bool {
     matches!(
         program,
-        "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdk" | "cdktf" | "sst" | "serverless" | "sls" | "sam" | "copilot-ecs" | "aws" | "awslocal"
-            | "gcloud" | "gsutil" | "az" | "doctl" | "heroku" | "fly" | "flyctl" | "vercel" | "netlify" | "wrangler" | "railway" | "render"
-            | "firebase" | "ibmcloud" | "oci" | "linode-cli" | "hcloud" | "scw" | "vultr-cli" | "exo" | "packer" | "vagrant" | "virsh" | "lxc"
-            | "incus" | "multipass" | "ansible" | "ansible-playbook" | "chef" | "knife" | "salt" | "puppet" | "kafka-topics" | "kafka-topics.sh"
-            | "rabbitmqctl" | "rabbitmqadmin" | "s3cmd" | "mc" | "s5cmd" | "restic" | "borg" | "duplicity" | "eb" | "amplify" | "cf" | "openstack"
-            | "prlctl" | "VBoxManage" | "limactl" | "colima" | "orb" | "kafka-consumer-groups" | "kafka-delete-records" | "stripe" | "shopify"
-            | "cloudflare" | "nsupdate" | "rndc" | "ecs-cli" | "spin" | "dokku" | "cap" | "juju" | "proxmox" | "qm" | "pct" | "govc" | "sdkmanager"
+        "terraform"
+            | "tofu"
+            | "terragrunt"
+            | "pulumi"
+            | "cdk"
+            | "cdktf"
+            | "sst"
+            | "serverless"
+            | "sls"
+            | "sam"
+            | "copilot-ecs"
+            | "aws"
+            | "awslocal"
+            | "gcloud"
+            | "gsutil"
+            | "az"
+            | "doctl"
+            | "heroku"
+            | "fly"
+            | "flyctl"
+            | "vercel"
+            | "netlify"
+            | "wrangler"
+            | "railway"
+            | "render"
+            | "firebase"
+            | "ibmcloud"
+            | "oci"
+            | "linode-cli"
+            | "hcloud"
+            | "scw"
+            | "vultr-cli"
+            | "exo"
+            | "packer"
+            | "vagrant"
+            | "virsh"
+            | "lxc"
+            | "incus"
+            | "multipass"
+            | "ansible"
+            | "ansible-playbook"
+            | "chef"
+            | "knife"
+            | "salt"
+            | "puppet"
+            | "kafka-topics"
+            | "kafka-topics.sh"
+            | "rabbitmqctl"
+            | "rabbitmqadmin"
+            | "s3cmd"
+            | "mc"
+            | "s5cmd"
+            | "restic"
+            | "borg"
+            | "duplicity"
+            | "eb"
+            | "amplify"
+            | "cf"
+            | "openstack"
+            | "prlctl"
+            | "VBoxManage"
+            | "limactl"
+            | "colima"
+            | "orb"
+            | "kafka-consumer-groups"
+            | "kafka-delete-records"
+            | "stripe"
+            | "shopify"
+            | "cloudflare"
+            | "nsupdate"
+            | "rndc"
+            | "ecs-cli"
+            | "spin"
+            | "dokku"
+            | "cap"
+            | "juju"
+            | "proxmox"
+            | "qm"
+            | "pct"
+            | "govc"
+            | "sdkmanager"
     )
 }
 
@@ -24,7 +98,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "terraform" | "tofu" | "terragrunt" | "cdktf" => terraform(call, report),
         "aws" | "awslocal" => aws(call, report),
         "ansible" | "ansible-playbook" => ansible(call, report),
-        "gcloud" | "gsutil" | "az" | "doctl" | "hcloud" | "scw" | "oci" | "ibmcloud" | "linode-cli" | "vultr-cli" | "exo" | "openstack" | "govc" => {
+        "gcloud" | "gsutil" | "az" | "doctl" | "hcloud" | "scw" | "oci" | "ibmcloud" | "linode-cli"
+        | "vultr-cli" | "exo" | "openstack" | "govc" => {
             provider(call, report);
         }
         _ => tools(call, report),
@@ -38,13 +113,16 @@ fn terraform(call: &Call<'_>, report: &mut Report) {
     )
     .parse(call.args);
     let unattended = options.has(&["auto-approve", "terragrunt-non-interactive", "non-interactive", "force"]);
-    let words: Vec<&str> = options.words().filter(|word| !matches!(*word, "run-all" | "run" | "--")).collect();
+    let words: Vec<&str> =
+        options.words().filter(|word| !matches!(*word, "run-all" | "run" | "--")).collect();
     let first = words.first().copied().unwrap_or_default();
     let second = words.get(1).copied().unwrap_or_default();
     let planned_only = first == "plan";
     let mass = match (first, second) {
         _ if planned_only => return,
-        ("destroy" | "destroy-all", _) => unattended || call.args.iter().any(|arg| arg.known() == Some("run-all")),
+        ("destroy" | "destroy-all", _) => {
+            unattended || call.args.iter().any(|arg| arg.known() == Some("run-all"))
+        }
         ("apply" | "apply-all", _) if options.has(&["destroy"]) => unattended,
         ("apply", _) if options.has(&["replace"]) => false,
         ("state", "rm" | "push" | "replace-provider") => false,
@@ -66,17 +144,38 @@ const AWS: Grammar = Grammar::anywhere(
 );
 
 fn is_destroying(verb: &str) -> bool {
-    ["delete", "terminate", "remove", "purge", "deregister", "destroy", "batch-delete", "release", "detach", "revoke", "schedule-key-deletion",
-        "disable", "stop", "reset", "cancel", "empty", "reboot", "modify-db-instance-delete"]
-        .iter()
-        .any(|start| verb == *start || verb.strip_prefix(start).is_some_and(|rest| rest.starts_with('-')))
+    [
+        "delete",
+        "terminate",
+        "remove",
+        "purge",
+        "deregister",
+        "destroy",
+        "batch-delete",
+        "release",
+        "detach",
+        "revoke",
+        "schedule-key-deletion",
+        "disable",
+        "stop",
+        "reset",
+        "cancel",
+        "empty",
+        "reboot",
+        "modify-db-instance-delete",
+    ]
+    .iter()
+    .any(|start| verb == *start || verb.strip_prefix(start).is_some_and(|rest| rest.starts_with('-')))
 }
 
 fn aws(call: &Call<'_>, report: &mut Report) {
     let options = AWS.parse(call.args);
     let service = options.word(0);
     let verb = options.word(1);
-    if options.has(&["dryrun", "dry-run", "generate-cli-skeleton"]) || verb == "help" || options.words().any(|word| word == "help") {
+    if options.has(&["dryrun", "dry-run", "generate-cli-skeleton"])
+        || verb == "help"
+        || options.words().any(|word| word == "help")
+    {
         return;
     }
     let what = format!("{service} {verb}");
@@ -87,29 +186,56 @@ fn aws(call: &Call<'_>, report: &mut Report) {
         ("s3", "mv") if options.has(&["recursive"]) => return report.infrastructure("aws", &what, false),
         ("s3", "cp" | "sync" | "mv") => return s3_copy(call, report, &options),
         ("secretsmanager", "get-secret-value") => return secrets::reveals(report),
-        ("ssm", "get-parameter" | "get-parameters" | "get-parameters-by-path") if options.has(&["with-decryption"]) => {
+        ("ssm", "get-parameter" | "get-parameters" | "get-parameters-by-path")
+            if options.has(&["with-decryption"]) =>
+        {
             return secrets::reveals(report);
         }
-        ("sts", "get-session-token" | "assume-role") | ("iam", "create-access-key") | ("configure", "get" | "export-credentials")
+        ("sts", "get-session-token" | "assume-role")
+        | ("iam", "create-access-key")
+        | ("configure", "get" | "export-credentials")
         | ("ecr", "get-login-password") => {
-            report.taint.secret |= service != "ecr" && !(service == "configure" && options.word(2) == "region");
+            report.taint.secret |=
+                service != "ecr" && !(service == "configure" && options.word(2) == "region");
             return;
         }
-        ("ecs", "update-service") if options.text(&["desired-count"]) == Some("0") => return report.infrastructure("aws", &what, false),
+        ("ecs", "update-service") if options.text(&["desired-count"]) == Some("0") => {
+            return report.infrastructure("aws", &what, false);
+        }
         _ => {}
     }
     if !is_destroying(verb) {
         return;
     }
     // Stopping, detaching and switching off can be undone; the word for them is still a change of infrastructure.
-    if matches!(verb, "stop-instances" | "reboot-instances" | "stop-task" | "cancel-spot-instance-requests" | "stop-execution" | "stop-query-execution"
-        | "stop-build" | "reset-image-attribute")
-    {
+    if matches!(
+        verb,
+        "stop-instances"
+            | "reboot-instances"
+            | "stop-task"
+            | "cancel-spot-instance-requests"
+            | "stop-execution"
+            | "stop-query-execution"
+            | "stop-build"
+            | "reset-image-attribute"
+    ) {
         return;
     }
-    let mass = options.has(&["skip-final-snapshot", "force-delete-without-recovery", "force-delete", "force"])
-        || matches!(verb, "terminate-instances" | "delete-db-cluster" | "delete-stack" | "delete-cluster" | "delete-bucket" | "delete-hosted-zone"
-            | "delete-vpc" | "delete-table" | "delete-file-system" | "delete-db-instance");
+    let mass =
+        options.has(&["skip-final-snapshot", "force-delete-without-recovery", "force-delete", "force"])
+            || matches!(
+                verb,
+                "terminate-instances"
+                    | "delete-db-cluster"
+                    | "delete-stack"
+                    | "delete-cluster"
+                    | "delete-bucket"
+                    | "delete-hosted-zone"
+                    | "delete-vpc"
+                    | "delete-table"
+                    | "delete-file-system"
+                    | "delete-db-instance"
+            );
     report.infrastructure("aws", &what, mass);
 }
 
@@ -129,7 +255,11 @@ fn s3_copy(call: &Call<'_>, report: &mut Report, options: &Options) {
         report.reach(Some("s3.amazonaws.com".to_owned()), &written(call), true);
         report.file(call, lictor_core::facts::Access::Read, source, options.has(&["recursive"]));
         if secrets::is_secret(source) || super::text::stdin_taint(call).secret {
-            report.flow(lictor_core::facts::FlowSource::Secret, lictor_core::facts::FlowSink::Host, &source.text);
+            report.flow(
+                lictor_core::facts::FlowSource::Secret,
+                lictor_core::facts::FlowSink::Host,
+                &source.text,
+            );
         }
     }
 }
@@ -148,8 +278,14 @@ fn provider(call: &Call<'_>, report: &mut Report) {
     let words: Vec<&str> = options.words().take(6).collect();
     let what = words.join(" ");
     let reads_secret = match call.program {
-        "gcloud" => words.starts_with(&["secrets", "versions", "access"]) || words.starts_with(&["auth", "print-access-token"]),
-        "az" => words.starts_with(&["keyvault", "secret", "show"]) || words.starts_with(&["account", "get-access-token"]),
+        "gcloud" => {
+            words.starts_with(&["secrets", "versions", "access"])
+                || words.starts_with(&["auth", "print-access-token"])
+        }
+        "az" => {
+            words.starts_with(&["keyvault", "secret", "show"])
+                || words.starts_with(&["account", "get-access-token"])
+        }
         _ => false,
     };
     if reads_secret {
@@ -169,20 +305,41 @@ fn provider(call: &Call<'_>, report: &mut Report) {
         return report.infrastructure("gcloud", "storage rm", options.has(&["r", "recursive"]));
     }
     let Some(verb) = words.iter().skip(1).find(|word| {
-        matches!(**word, "delete" | "destroy" | "purge" | "remove" | "terminate" | "delete-batch" | "bulk-delete" | "rm" | "deallocate" | "disable"
-            | "undelete" | "remove-iam-policy-binding" | "failover" | "reset" | "restore")
-            || word.starts_with("delete-")
+        matches!(
+            **word,
+            "delete"
+                | "destroy"
+                | "purge"
+                | "remove"
+                | "terminate"
+                | "delete-batch"
+                | "bulk-delete"
+                | "rm"
+                | "deallocate"
+                | "disable"
+                | "undelete"
+                | "remove-iam-policy-binding"
+                | "failover"
+                | "reset"
+                | "restore"
+        ) || word.starts_with("delete-")
     }) else {
         return;
     };
-    if matches!(*verb, "undelete" | "disable" | "deallocate" | "reset" | "restore" | "failover") && *verb != "disable" {
+    if matches!(*verb, "undelete" | "disable" | "deallocate" | "reset" | "restore" | "failover")
+        && *verb != "disable"
+    {
         return;
     }
     // `config`, `alias` and the like are the tool's own settings.
-    if matches!(words.first(), Some(&"config" | &"auth" | &"alias" | &"components" | &"extension" | &"cache")) {
+    if matches!(words.first(), Some(&"config" | &"auth" | &"alias" | &"components" | &"extension" | &"cache"))
+    {
         return;
     }
-    let mass = matches!(words.first(), Some(&"projects" | &"group" | &"sql" | &"container" | &"aks" | &"kubernetes" | &"databases"));
+    let mass = matches!(
+        words.first(),
+        Some(&"projects" | &"group" | &"sql" | &"container" | &"aks" | &"kubernetes" | &"databases")
+    );
     report.infrastructure(call.program, &what, mass);
 }
 
@@ -204,11 +361,15 @@ fn ansible(call: &Call<'_>, report: &mut Report) {
         Some("shell" | "command" | "raw") | None if call.program == "ansible" => {
             report.shell(&super::say::templated(std::slice::from_ref(args)), &[], "ansible", true);
             // Many machines at once: what deletes there is not a detail of a container.
-            if args.prefix().split_whitespace().any(|word| matches!(word.rsplit('/').next(), Some("rm" | "mkfs" | "dd" | "shutdown" | "reboot" | "halt"))) {
+            if args.prefix().split_whitespace().any(|word| {
+                matches!(word.rsplit('/').next(), Some("rm" | "mkfs" | "dd" | "shutdown" | "reboot" | "halt"))
+            }) {
                 report.infrastructure("ansible", args.prefix(), true);
             }
         }
-        Some("file") if args.prefix().contains("state=absent") => report.infrastructure("ansible", "file state=absent", false),
+        Some("file") if args.prefix().contains("state=absent") => {
+            report.infrastructure("ansible", "file state=absent", false)
+        }
         Some("reboot") => report.infrastructure("ansible", "reboot", false),
         _ => {}
     }
@@ -238,26 +399,55 @@ fn tools(call: &Call<'_>, report: &mut Report) {
             _ => None,
         },
         "cdk" => (first == "destroy").then_some(forced),
-        "sst" | "serverless" | "sls" | "amplify" | "spin" => matches!(first, "remove" | "delete" | "destroy").then_some(false),
-        "sam" | "eb" | "cf" | "copilot-ecs" | "ecs-cli" | "dokku" => (matches!(first, "delete" | "terminate" | "delete-org" | "delete-space" | "apps:destroy" | "down")
-            || deletes(second) || first.starts_with("delete"))
-        .then_some(forced),
-        "heroku" => (first.ends_with(":destroy") || first.ends_with(":delete") || matches!(first, "pg:reset" | "destroy" | "pg:killall" | "addons:remove"))
-            .then_some(matches!(first, "apps:destroy" | "pg:reset") || forced),
-        "fly" | "flyctl" => (deletes(second) || first == "destroy").then_some(matches!(first, "apps" | "destroy" | "volumes" | "vol" | "postgres")),
-        "vercel" | "netlify" | "wrangler" | "railway" | "render" | "firebase" => {
-            let removes = deletes(first) || deletes(second) || first.ends_with(":delete") || first.ends_with(":disable") || first == "down"
-                || words.get(2).is_some_and(|word| deletes(word)) || matches!(first, "remove");
-            removes.then_some(matches!(first, "projects" | "sites:delete" | "firestore:delete" | "project" | "delete") || forced)
+        "sst" | "serverless" | "sls" | "amplify" | "spin" => {
+            matches!(first, "remove" | "delete" | "destroy").then_some(false)
         }
-        "packer" | "juju" | "cap" => (first.starts_with("destroy") || first.starts_with("kill-controller")).then_some(true),
+        "sam" | "eb" | "cf" | "copilot-ecs" | "ecs-cli" | "dokku" => (matches!(
+            first,
+            "delete" | "terminate" | "delete-org" | "delete-space" | "apps:destroy" | "down"
+        ) || deletes(second)
+            || first.starts_with("delete"))
+        .then_some(forced),
+        "heroku" => (first.ends_with(":destroy")
+            || first.ends_with(":delete")
+            || matches!(first, "pg:reset" | "destroy" | "pg:killall" | "addons:remove"))
+        .then_some(matches!(first, "apps:destroy" | "pg:reset") || forced),
+        "fly" | "flyctl" => (deletes(second) || first == "destroy")
+            .then_some(matches!(first, "apps" | "destroy" | "volumes" | "vol" | "postgres")),
+        "vercel" | "netlify" | "wrangler" | "railway" | "render" | "firebase" => {
+            let removes = deletes(first)
+                || deletes(second)
+                || first.ends_with(":delete")
+                || first.ends_with(":disable")
+                || first == "down"
+                || words.get(2).is_some_and(|word| deletes(word))
+                || matches!(first, "remove");
+            removes.then_some(
+                matches!(first, "projects" | "sites:delete" | "firestore:delete" | "project" | "delete")
+                    || forced,
+            )
+        }
+        "packer" | "juju" | "cap" => {
+            (first.starts_with("destroy") || first.starts_with("kill-controller")).then_some(true)
+        }
         "vagrant" => (first == "destroy").then_some(options.has(&["f", "force"])),
-        "virsh" => matches!(first, "destroy" | "undefine" | "vol-delete" | "pool-delete" | "pool-destroy" | "net-destroy" | "snapshot-delete" | "vol-wipe")
-            .then_some(matches!(first, "undefine" | "vol-wipe")),
+        "virsh" => matches!(
+            first,
+            "destroy"
+                | "undefine"
+                | "vol-delete"
+                | "pool-delete"
+                | "pool-destroy"
+                | "net-destroy"
+                | "snapshot-delete"
+                | "vol-wipe"
+        )
+        .then_some(matches!(first, "undefine" | "vol-wipe")),
         "lxc" | "incus" | "multipass" | "limactl" | "colima" | "orb" | "prlctl" | "qm" | "pct" => {
             (deletes(first) || deletes(second)).then_some(options.has(&["purge", "all", "p"]))
         }
-        "VBoxManage" => (first == "unregistervm" || first == "closemedium" && options.has(&["delete"])).then_some(options.has(&["delete"])),
+        "VBoxManage" => (first == "unregistervm" || first == "closemedium" && options.has(&["delete"]))
+            .then_some(options.has(&["delete"])),
         "knife" | "chef" => (deletes(second) || words.contains(&"purge")).then_some(false),
         "salt" => {
             let text = words.join(" ");
@@ -266,19 +456,33 @@ fn tools(call: &Call<'_>, report: &mut Report) {
         "kafka-topics" | "kafka-topics.sh" | "kafka-consumer-groups" | "kafka-delete-records" => {
             (options.has(&["delete"]) || call.program == "kafka-delete-records").then_some(false)
         }
-        "rabbitmqctl" | "rabbitmqadmin" => {
-            (first.starts_with("delete") || matches!(first, "reset" | "force_reset" | "purge_queue" | "stop" | "stop_app" | "forget_cluster_node" | "purge")
-                || (first == "delete"))
-            .then_some(matches!(first, "reset" | "force_reset" | "delete_vhost"))
-        }
+        "rabbitmqctl" | "rabbitmqadmin" => (first.starts_with("delete")
+            || matches!(
+                first,
+                "reset"
+                    | "force_reset"
+                    | "purge_queue"
+                    | "stop"
+                    | "stop_app"
+                    | "forget_cluster_node"
+                    | "purge"
+            )
+            || (first == "delete"))
+            .then_some(matches!(first, "reset" | "force_reset" | "delete_vhost")),
         "s3cmd" | "mc" | "s5cmd" => {
-            let removes = matches!(first, "del" | "rm" | "rb" | "expire") || (matches!(first, "sync" | "mirror") && options.has(&["delete-removed", "remove", "delete"]));
+            let removes = matches!(first, "del" | "rm" | "rb" | "expire")
+                || (matches!(first, "sync" | "mirror")
+                    && options.has(&["delete-removed", "remove", "delete"]));
             removes.then_some(options.has(&["r", "recursive", "force"]) || first == "rb")
         }
         "restic" | "borg" | "duplicity" => match first {
-            "forget" | "prune" | "delete" | "unlock" | "remove-all-but-n-full" | "remove-older-than" | "compact" => {
-                (first != "unlock" && first != "compact").then_some(first == "delete")
-            }
+            "forget"
+            | "prune"
+            | "delete"
+            | "unlock"
+            | "remove-all-but-n-full"
+            | "remove-older-than"
+            | "compact" => (first != "unlock" && first != "compact").then_some(first == "delete"),
             _ => None,
         },
         "rndc" | "nsupdate" => matches!(first, "delzone" | "stop" | "halt").then_some(false),
@@ -289,7 +493,11 @@ fn tools(call: &Call<'_>, report: &mut Report) {
         return;
     }
     if let Some(mass) = verdict {
-        report.infrastructure(call.program, &words.iter().take(4).copied().collect::<Vec<_>>().join(" "), mass);
+        report.infrastructure(
+            call.program,
+            &words.iter().take(4).copied().collect::<Vec<_>>().join(" "),
+            mass,
+        );
     }
 }
 

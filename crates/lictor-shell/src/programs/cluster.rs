@@ -26,9 +26,12 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
         "kubectl" | "oc" | "k" | "kubectl.exe" | "microk8s.kubectl" => kubectl(call, report),
         "helm" | "helmfile" | "helm3" => helm(call, report),
-        "kustomize" | "skaffold" | "tilt" | "argocd" | "flux" | "velero" | "istioctl" | "linkerd" | "kubeadm" | "kops" | "eksctl" | "k3d"
-        | "kind" | "minikube" | "k0s" | "rke" | "talosctl" | "nomad" | "consul" | "vault" | "boundary" | "crictl" | "ctr" | "k9s" | "devspace"
-        | "okteto" | "garden" | "werf" | "kapp" | "karmor" | "clusterctl" | "openshift-install" | "rancher" | "dapr" => tools(call, report),
+        "kustomize" | "skaffold" | "tilt" | "argocd" | "flux" | "velero" | "istioctl" | "linkerd"
+        | "kubeadm" | "kops" | "eksctl" | "k3d" | "kind" | "minikube" | "k0s" | "rke" | "talosctl"
+        | "nomad" | "consul" | "vault" | "boundary" | "crictl" | "ctr" | "k9s" | "devspace" | "okteto"
+        | "garden" | "werf" | "kapp" | "karmor" | "clusterctl" | "openshift-install" | "rancher" | "dapr" => {
+            tools(call, report)
+        }
         _ => {}
     }
 }
@@ -49,7 +52,10 @@ fn kubectl(call: &Call<'_>, report: &mut Report) {
         "get" | "describe" if kind.split(',').any(|kind| matches!(kind, "secret" | "secrets")) => {
             let shows = options.value(&["o", "output"]).is_some_and(|format| {
                 let format = format.prefix();
-                format.starts_with("yaml") || format.starts_with("json") || format.starts_with("go-template") || format.starts_with("custom")
+                format.starts_with("yaml")
+                    || format.starts_with("json")
+                    || format.starts_with("go-template")
+                    || format.starts_with("custom")
             });
             if shows {
                 secrets::reveals(report);
@@ -61,9 +67,24 @@ fn kubectl(call: &Call<'_>, report: &mut Report) {
     }
     let mass = match sub {
         "delete" => {
-            matches!(kind, "ns" | "namespace" | "namespaces" | "crd" | "crds" | "customresourcedefinition" | "pv" | "pvc" | "persistentvolume"
-                | "persistentvolumes" | "persistentvolumeclaim" | "persistentvolumeclaims" | "all" | "node" | "nodes" | "project")
-                || options.has(&["all", "A", "all-namespaces"])
+            matches!(
+                kind,
+                "ns" | "namespace"
+                    | "namespaces"
+                    | "crd"
+                    | "crds"
+                    | "customresourcedefinition"
+                    | "pv"
+                    | "pvc"
+                    | "persistentvolume"
+                    | "persistentvolumes"
+                    | "persistentvolumeclaim"
+                    | "persistentvolumeclaims"
+                    | "all"
+                    | "node"
+                    | "nodes"
+                    | "project"
+            ) || options.has(&["all", "A", "all-namespaces"])
         }
         "drain" => false,
         "scale" if options.text(&["replicas"]) == Some("0") => options.has(&["all"]),
@@ -72,7 +93,11 @@ fn kubectl(call: &Call<'_>, report: &mut Report) {
         "rollout" if options.word(1) == "undo" => false,
         "taint" if call.args.iter().any(|arg| arg.prefix().contains("NoExecute")) => false,
         "adm" if matches!(options.word(1), "drain" | "prune") => false,
-        "patch" if options.value(&["p", "patch"]).is_some_and(|patch| patch.prefix().contains("finalizers")) => false,
+        "patch"
+            if options.value(&["p", "patch"]).is_some_and(|patch| patch.prefix().contains("finalizers")) =>
+        {
+            false
+        }
         "cordon" => false,
         _ => return,
     };
@@ -85,7 +110,8 @@ fn exec(call: &Call<'_>, report: &mut Report) {
         return inside(report, call.args.get(at + 1..).unwrap_or_default());
     }
     // The old form without `--`.
-    let options = Grammar::until_operand("nc", "namespace= container= context=").parse(call.args.get(1..).unwrap_or_default());
+    let options = Grammar::until_operand("nc", "namespace= container= context=")
+        .parse(call.args.get(1..).unwrap_or_default());
     inside(report, options.from(1));
 }
 
@@ -116,7 +142,9 @@ fn helm(call: &Call<'_>, report: &mut Report) {
         report.then_argv(std::slice::from_ref(program), "helm");
     }
     match options.word(0) {
-        sub @ ("uninstall" | "delete" | "del" | "un" | "destroy" | "rollback") => report.infrastructure("helm", sub, sub == "destroy"),
+        sub @ ("uninstall" | "delete" | "del" | "un" | "destroy" | "rollback") => {
+            report.infrastructure("helm", sub, sub == "destroy")
+        }
         "push" | "cm-push" => report.publish("helm"),
         _ => {}
     }
@@ -143,32 +171,56 @@ fn tools(call: &Call<'_>, report: &mut Report) {
             }
             None
         }
-        ("vault", "kv", "delete" | "destroy") | ("vault", "kv", "metadata") if words.iter().any(|w| matches!(*w, "delete" | "destroy")) => Some(false),
-        ("vault", "delete", _) | ("vault", "lease", "revoke") | ("vault", "token", "revoke") | ("vault", "policy", "delete") => Some(false),
-        ("vault", "secrets" | "auth" | "audit", "disable") | ("vault", "operator", "seal" | "raft" | "rekey") => Some(true),
+        ("vault", "kv", "delete" | "destroy") | ("vault", "kv", "metadata")
+            if words.iter().any(|w| matches!(*w, "delete" | "destroy")) =>
+        {
+            Some(false)
+        }
+        ("vault", "delete", _)
+        | ("vault", "lease", "revoke")
+        | ("vault", "token", "revoke")
+        | ("vault", "policy", "delete") => Some(false),
+        ("vault", "secrets" | "auth" | "audit", "disable")
+        | ("vault", "operator", "seal" | "raft" | "rekey") => Some(true),
         ("consul", "kv", "delete") => Some(options.has(&["recurse"])),
         ("consul", "kv", "get") => None,
-        ("consul", "leave" | "force-leave", _) | ("consul", "acl", _) if words.contains(&"delete") || first.contains("leave") => Some(false),
+        ("consul", "leave" | "force-leave", _) | ("consul", "acl", _)
+            if words.contains(&"delete") || first.contains("leave") =>
+        {
+            Some(false)
+        }
         ("consul", "services", "deregister") | ("consul", "snapshot", "restore") => Some(false),
-        ("nomad", "job", "stop" | "revert") | ("nomad", "stop", _) | ("nomad", "system", "gc") | ("nomad", "node", "drain")
-        | ("nomad", "namespace" | "volume" | "var", "delete" | "purge") | ("nomad", "alloc", "stop") => {
-            Some(options.has(&["purge"]) || first == "namespace")
-        }
+        ("nomad", "job", "stop" | "revert")
+        | ("nomad", "stop", _)
+        | ("nomad", "system", "gc")
+        | ("nomad", "node", "drain")
+        | ("nomad", "namespace" | "volume" | "var", "delete" | "purge")
+        | ("nomad", "alloc", "stop") => Some(options.has(&["purge"]) || first == "namespace"),
         ("nomad", "alloc", "exec") => None,
-        ("minikube" | "kind" | "k3d" | "k0s" | "rke" | "talosctl", "delete" | "reset" | "remove" | "destroy", _) => {
-            Some(options.has(&["all", "purge"]) || second == "clusters")
-        }
+        (
+            "minikube" | "kind" | "k3d" | "k0s" | "rke" | "talosctl",
+            "delete" | "reset" | "remove" | "destroy",
+            _,
+        ) => Some(options.has(&["all", "purge"]) || second == "clusters"),
         ("k3d" | "kind", "cluster", "delete") => Some(options.has(&["all", "a"])),
         ("kubeadm", "reset", _) | ("openshift-install", "destroy", _) => Some(true),
         ("kops" | "eksctl" | "clusterctl", "delete", _) => Some(second == "cluster" || first == "cluster"),
-        ("skaffold", "delete", _) | ("tilt", "down", _) | ("devspace", "purge", _) | ("okteto", "destroy" | "down", _)
-        | ("garden", "delete" | "cleanup", _) | ("werf", "dismiss" | "purge", _) | ("kapp", "delete", _) => Some(false),
-        ("argocd", "app" | "appset" | "proj" | "cluster" | "repo", "delete" | "rm" | "delete-resource" | "terminate-op") => Some(false),
+        ("skaffold", "delete", _)
+        | ("tilt", "down", _)
+        | ("devspace", "purge", _)
+        | ("okteto", "destroy" | "down", _)
+        | ("garden", "delete" | "cleanup", _)
+        | ("werf", "dismiss" | "purge", _)
+        | ("kapp", "delete", _) => Some(false),
+        (
+            "argocd",
+            "app" | "appset" | "proj" | "cluster" | "repo",
+            "delete" | "rm" | "delete-resource" | "terminate-op",
+        ) => Some(false),
         ("argocd", "app", "sync") if options.has(&["prune"]) => Some(false),
         ("flux", "delete" | "uninstall", _) => Some(first == "uninstall"),
-        ("velero", "backup" | "restore" | "schedule" | "backup-location" | "snapshot-location", "delete") | ("velero", "delete" | "uninstall", _) => {
-            Some(options.has(&["all"]) || first == "uninstall")
-        }
+        ("velero", "backup" | "restore" | "schedule" | "backup-location" | "snapshot-location", "delete")
+        | ("velero", "delete" | "uninstall", _) => Some(options.has(&["all"]) || first == "uninstall"),
         ("istioctl" | "linkerd" | "dapr", "uninstall", _) => Some(options.has(&["purge"])),
         ("crictl" | "ctr", "rm" | "rmp" | "rmi", _) => Some(options.has(&["a", "all"])),
         ("ctr", _, "rm" | "delete" | "kill") => Some(false),

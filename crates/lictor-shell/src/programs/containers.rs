@@ -7,8 +7,10 @@ use super::say::written;
 use crate::call::{Call, Next, Report};
 use crate::operand::Arg;
 
-pub(crate) const GLOBAL: Grammar =
-    Grammar::until_operand("Hcl", "host= context= config= log-level= tlscacert= tlscert= tlskey= url= connection= namespace= address=");
+pub(crate) const GLOBAL: Grammar = Grammar::until_operand(
+    "Hcl",
+    "host= context= config= log-level= tlscacert= tlscert= tlskey= url= connection= namespace= address=",
+);
 
 const RUN: Grammar = Grammar::until_operand(
     "aceghlmpuvw",
@@ -19,7 +21,10 @@ const RUN: Grammar = Grammar::until_operand(
      privileged init read-only publish-all quiet",
 );
 
-const COMPOSE: Grammar = Grammar::until_operand("fp", "file= project-name= profile= env-file= project-directory= parallel= ansi= progress=");
+const COMPOSE: Grammar = Grammar::until_operand(
+    "fp",
+    "file= project-name= profile= env-file= project-directory= parallel= ansi= progress=",
+);
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     let global = GLOBAL.parse(call.args);
@@ -42,12 +47,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 report.infrastructure(call.program, "rmi", every || options.has(&["a", "all"]));
             }
         }
-        "kill" | "stop" => {
+        "kill" | "stop"
             // Everything that runs, by a list made on the line.
-            if rest.iter().any(|arg| arg.known().is_none() && arg.text.contains("ps")) || rest.iter().any(|arg| arg.known() == Some("--all")) {
+            if (rest.iter().any(|arg| arg.known().is_none() && arg.text.contains("ps")) || rest.iter().any(|arg| arg.known() == Some("--all"))) => {
                 report.infrastructure(call.program, &written(call), false);
             }
-        }
         "cp" => {
             let options = Grammar::anywhere("", "archive follow-link").parse(rest);
             if let Some(target) = options.operands.get(1).filter(|arg| !arg.prefix().contains(':')) {
@@ -76,7 +80,9 @@ fn managed(call: &Call<'_>, report: &mut Report, kind: &str, rest: &[Arg]) {
     let mass = match (kind, what) {
         ("container", "exec") => return exec(call, report, rest.get(1..).unwrap_or_default()),
         ("container", "run" | "create") => return run(call, report, rest.get(1..).unwrap_or_default()),
-        ("container", "rm") => return remove(call, report, rest.get(1..).unwrap_or_default(), "container rm"),
+        ("container", "rm") => {
+            return remove(call, report, rest.get(1..).unwrap_or_default(), "container rm");
+        }
         ("image", "push") | ("manifest", "push") => return report.publish(call.program),
         ("system", "prune") => all || options.has(&["volumes"]),
         ("system", "reset") => true,
@@ -143,9 +149,12 @@ fn mounts(options: &Options) -> Vec<Mount> {
     }
     for mount in options.values(&["mount"]).filter_map(Arg::known) {
         let field = |names: [&str; 3]| {
-            mount.split(',').find_map(|part| part.split_once('=').filter(|(key, _)| names.contains(key)).map(|(_, value)| value))
+            mount.split(',').find_map(|part| {
+                part.split_once('=').filter(|(key, _)| names.contains(key)).map(|(_, value)| value)
+            })
         };
-        if let (Some(host), Some(inside)) = (field(["source", "src", "from"]), field(["target", "dst", "destination"]))
+        if let (Some(host), Some(inside)) =
+            (field(["source", "src", "from"]), field(["target", "dst", "destination"]))
             && host.starts_with(['/', '.', '~'])
         {
             found.push(Mount { host: host.to_owned(), inside: inside.to_owned() });
@@ -158,8 +167,10 @@ fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     let options = RUN.parse(rest);
     let mounts = mounts(&options);
     let broad = mounts.iter().any(|mount| {
-        matches!(mount.host.trim_end_matches('/'), "" | "/etc" | "/usr" | "/var" | "/home" | "/root" | "/boot" | "~" | "/dev")
-            || mount.host.contains("docker.sock")
+        matches!(
+            mount.host.trim_end_matches('/'),
+            "" | "/etc" | "/usr" | "/var" | "/home" | "/root" | "/boot" | "~" | "/dev"
+        ) || mount.host.contains("docker.sock")
     });
     let host_namespace = ["pid", "net", "network", "ipc", "userns"]
         .iter()
@@ -170,7 +181,8 @@ fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     let entry = options.value(&["entrypoint"]);
     let mut argv: Vec<Arg> = entry.cloned().into_iter().collect();
     argv.extend(options.from(1).iter().cloned());
-    let looks_like_command = entry.is_some() || argv.first().is_some_and(|arg| !arg.prefix().starts_with('-'));
+    let looks_like_command =
+        entry.is_some() || argv.first().is_some_and(|arg| !arg.prefix().starts_with('-'));
     if looks_like_command {
         elsewhere(call, report, &argv, &mounts);
     }
@@ -198,7 +210,10 @@ fn elsewhere(call: &Call<'_>, report: &mut Report, argv: &[Arg], mounts: &[Mount
                 if let Some(start) = replaced.strip_suffix(inside) {
                     replaced = format!("{start}{}", if host.is_empty() { "/" } else { host });
                 }
-                replaced = replaced.replace(&format!("{inside} "), &format!("{} ", if host.is_empty() { "/" } else { host }));
+                replaced = replaced.replace(
+                    &format!("{inside} "),
+                    &format!("{} ", if host.is_empty() { "/" } else { host }),
+                );
             }
             Arg { glob: arg.glob, ..Arg::literal(replaced) }
         })

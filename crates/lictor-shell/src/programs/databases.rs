@@ -28,13 +28,16 @@ fn client(program: &str) -> Option<Client> {
              defaults-extra-file= ssl-ca= sql js py",
             &["e", "execute", "init-command"],
         ),
-        "cqlsh" | "sqlcmd" | "osql" | "hive" | "beeline" | "spark-sql" | "trino" | "presto" | "snowsql" | "impala-shell" | "db2" | "isql"
-        | "vsql" | "clickhouse-client" | "clickhouse" | "influx" | "athena" | "surreal" | "tsql" | "gsql" | "databricks" => (
+        "cqlsh" | "sqlcmd" | "osql" | "hive" | "beeline" | "spark-sql" | "trino" | "presto" | "snowsql"
+        | "impala-shell" | "db2" | "isql" | "vsql" | "clickhouse-client" | "clickhouse" | "influx"
+        | "athena" | "surreal" | "tsql" | "gsql" | "databricks" => (
             "eQqdhupUSPfkuFn",
             "execute= query= database= host= user= password= port= file= server= keyspace= format= multiquery org= token=",
             &["e", "Q", "q", "execute", "query"],
         ),
-        "duckdb" | "sqlite3" | "sqlite" | "litecli" => ("c", "cmd= init= separator= nullvalue= readonly", &["c", "s", "cmd"]),
+        "duckdb" | "sqlite3" | "sqlite" | "litecli" => {
+            ("c", "cmd= init= separator= nullvalue= readonly", &["c", "s", "cmd"])
+        }
         _ => return None,
     };
     Some(Client { grammar: Grammar::anywhere(valued, long), statements })
@@ -45,9 +48,32 @@ pub(crate) fn knows(program: &str) -> bool {
     client(program).is_some()
         || matches!(
             program,
-            "mongo" | "mongosh" | "redis-cli" | "valkey-cli" | "keydb-cli" | "dropdb" | "dropuser" | "mysqladmin" | "mariadb-admin"
-                | "mongorestore" | "pg_restore" | "pg_dropcluster" | "bq" | "etcdctl" | "pg_dump" | "mysqldump" | "pg_resetwal"
-                | "initdb" | "sqlplus" | "nodetool" | "createdb" | "mongodump" | "memcflush" | "curator" | "neo4j-admin" | "cypher-shell"
+            "mongo"
+                | "mongosh"
+                | "redis-cli"
+                | "valkey-cli"
+                | "keydb-cli"
+                | "dropdb"
+                | "dropuser"
+                | "mysqladmin"
+                | "mariadb-admin"
+                | "mongorestore"
+                | "pg_restore"
+                | "pg_dropcluster"
+                | "bq"
+                | "etcdctl"
+                | "pg_dump"
+                | "mysqldump"
+                | "pg_resetwal"
+                | "initdb"
+                | "sqlplus"
+                | "nodetool"
+                | "createdb"
+                | "mongodump"
+                | "memcflush"
+                | "curator"
+                | "neo4j-admin"
+                | "cypher-shell"
         )
 }
 
@@ -55,7 +81,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     if let Some(client) = client(call.program) {
         return run_client(call, report, &client);
     }
-    let options = Grammar::anywhere("huUpPWaneistdfF", "host= port= username= eval= user= password= dry-run").parse(call.args);
+    let options = Grammar::anywhere("huUpPWaneistdfF", "host= port= username= eval= user= password= dry-run")
+        .parse(call.args);
     match call.program {
         "mongo" | "mongosh" => mongo(call, report),
         "redis-cli" | "valkey-cli" | "keydb-cli" => redis(call, report),
@@ -69,7 +96,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             }
         }
         "mongorestore" if options.has(&["drop"]) => report.database(DatabaseEffect::DropPart, &written(call)),
-        "pg_restore" if options.has(&["clean", "c"]) => report.database(DatabaseEffect::DropPart, &written(call)),
+        "pg_restore" if options.has(&["clean", "c"]) => {
+            report.database(DatabaseEffect::DropPart, &written(call))
+        }
         "pg_dropcluster" | "initdb" if call.program == "pg_dropcluster" => {
             report.database(DatabaseEffect::DropAll, &written(call));
         }
@@ -87,7 +116,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             }
         }
         "sqlplus" => statements_on_stdin(call, report),
-        "nodetool" if matches!(options.word(0), "decommission" | "removenode" | "assassinate" | "clearsnapshot") => {
+        "nodetool"
+            if matches!(options.word(0), "decommission" | "removenode" | "assassinate" | "clearsnapshot") =>
+        {
             report.database(DatabaseEffect::DropPart, &written(call));
         }
         "memcflush" => report.database(DatabaseEffect::DropAll, &written(call)),
@@ -138,7 +169,9 @@ fn run_client(call: &Call<'_>, report: &mut Report, client: &Client) {
         ("influx", ["bucket" | "org", "delete", ..] | ["delete", ..]) => {
             report.database(DatabaseEffect::DropPart, &written(call));
         }
-        ("cockroach", ["node", "decommission", ..]) => report.infrastructure("cockroach", "node decommission", false),
+        ("cockroach", ["node", "decommission", ..]) => {
+            report.infrastructure("cockroach", "node decommission", false)
+        }
         _ => {}
     }
 }
@@ -153,8 +186,12 @@ fn script(call: &Call<'_>, report: &mut Report, text: &str) {
 fn meta(call: &Call<'_>, report: &mut Report, text: &str) {
     for line in text.lines().map(str::trim) {
         let command = match call.program {
-            "psql" | "pgcli" | "mysql" | "mariadb" | "usql" => line.strip_prefix("\\!").or_else(|| line.strip_prefix("system ")),
-            "sqlite3" | "sqlite" | "duckdb" => line.strip_prefix(".shell ").or_else(|| line.strip_prefix(".system ")),
+            "psql" | "pgcli" | "mysql" | "mariadb" | "usql" => {
+                line.strip_prefix("\\!").or_else(|| line.strip_prefix("system "))
+            }
+            "sqlite3" | "sqlite" | "duckdb" => {
+                line.strip_prefix(".shell ").or_else(|| line.strip_prefix(".system "))
+            }
             "sqlplus" => line.strip_prefix("host ").or_else(|| line.strip_prefix('!')),
             _ => None,
         };
@@ -177,11 +214,19 @@ pub(crate) fn mongo_script(text: &str, report: &mut Report) {
     let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     if dense.contains("dropDatabase(") {
         report.database(DatabaseEffect::DropAll, text);
-    } else if dense.contains(".drop(") || dense.contains("deleteMany({})") || dense.contains("remove({})") || dense.contains(".dropIndexes(")
-        || dense.contains("dropAllUsers") || dense.contains("dropCollection(")
+    } else if dense.contains(".drop(")
+        || dense.contains("deleteMany({})")
+        || dense.contains("remove({})")
+        || dense.contains(".dropIndexes(")
+        || dense.contains("dropAllUsers")
+        || dense.contains("dropCollection(")
     {
         report.database(DatabaseEffect::DropPart, text);
-    } else if dense.contains("deleteMany(") || dense.contains("deleteOne(") || dense.contains("updateMany(") || dense.contains("insert") {
+    } else if dense.contains("deleteMany(")
+        || dense.contains("deleteOne(")
+        || dense.contains("updateMany(")
+        || dense.contains("insert")
+    {
         report.database(DatabaseEffect::Change, text);
     }
     if dense.contains("shutdownServer(") {
@@ -190,7 +235,9 @@ pub(crate) fn mongo_script(text: &str, report: &mut Report) {
 }
 
 fn mongo(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("hup", "eval= host= port= username= password= authenticationDatabase= file= quiet").parse(call.args);
+    let options =
+        Grammar::anywhere("hup", "eval= host= port= username= password= authenticationDatabase= file= quiet")
+            .parse(call.args);
     for text in options.values(&["eval"]) {
         mongo_script(text.prefix(), report);
     }
@@ -200,24 +247,31 @@ fn mongo(call: &Call<'_>, report: &mut Report) {
 }
 
 fn redis(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("hpasunridDx", "pass= user= pipe eval= scan bigkeys cluster= tls cacert= cert= key= raw csv")
-        .parse(call.args);
+    let options = Grammar::until_operand(
+        "hpasunridDx",
+        "pass= user= pipe eval= scan bigkeys cluster= tls cacert= cert= key= raw csv",
+    )
+    .parse(call.args);
     let mut commands: Vec<Vec<String>> = vec![options.words().map(str::to_ascii_uppercase).collect()];
     if let Stdin::Text(text) = call.stdin {
-        commands.extend(text.lines().map(|line| line.split_whitespace().map(str::to_ascii_uppercase).collect()));
+        commands
+            .extend(text.lines().map(|line| line.split_whitespace().map(str::to_ascii_uppercase).collect()));
     }
     for words in commands {
         let first = words.first().map(String::as_str).unwrap_or_default();
         let second = words.get(1).map(String::as_str).unwrap_or_default();
         let effect = match (first, second) {
             ("FLUSHALL" | "FLUSHDB", _) => Some(DatabaseEffect::DropAll),
-            ("DEL" | "UNLINK", _) if options.operands.iter().any(|arg| arg.known().is_none()) => Some(DatabaseEffect::DropPart),
-            ("SCRIPT", "FLUSH") | ("FUNCTION", "FLUSH") | ("DEL" | "UNLINK" | "SET" | "HDEL" | "EXPIRE" | "RENAME", _) => {
-                Some(DatabaseEffect::Change)
-            }
-            ("CONFIG", "SET") | ("DEBUG", _) | ("SLAVEOF" | "REPLICAOF", _) | ("CLUSTER", "RESET" | "FORGET" | "FLUSHSLOTS") => {
+            ("DEL" | "UNLINK", _) if options.operands.iter().any(|arg| arg.known().is_none()) => {
                 Some(DatabaseEffect::DropPart)
             }
+            ("SCRIPT", "FLUSH")
+            | ("FUNCTION", "FLUSH")
+            | ("DEL" | "UNLINK" | "SET" | "HDEL" | "EXPIRE" | "RENAME", _) => Some(DatabaseEffect::Change),
+            ("CONFIG", "SET")
+            | ("DEBUG", _)
+            | ("SLAVEOF" | "REPLICAOF", _)
+            | ("CLUSTER", "RESET" | "FORGET" | "FLUSHSLOTS") => Some(DatabaseEffect::DropPart),
             ("SHUTDOWN", _) => {
                 report.infrastructure(call.program, "shutdown", false);
                 None
@@ -235,7 +289,8 @@ fn bigquery(call: &Call<'_>, report: &mut Report, options: &Options) {
     let words: Vec<&str> = options.words().collect();
     if let Some(at) = words.iter().position(|word| *word == "rm") {
         let whole = options.has(&["d", "dataset", "r", "recursive"]) && at < 4;
-        report.database(if whole { DatabaseEffect::DropAll } else { DatabaseEffect::DropPart }, &written(call));
+        report
+            .database(if whole { DatabaseEffect::DropAll } else { DatabaseEffect::DropPart }, &written(call));
     }
     if words.contains(&"query") {
         for text in call.args.iter().filter_map(Arg::known).filter(|text| text.contains(' ')) {

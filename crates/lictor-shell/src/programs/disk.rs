@@ -22,14 +22,23 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     let second = options.word(1);
     let listed = options.has(&["l", "list", "p", "print", "n", "no-act", "dry-run", "h", "V", "version"]);
     match call.program {
-        program if program.starts_with("mkfs") || program.starts_with("mke2fs") || program.starts_with("newfs") => {
-            let device = options.operands.iter().filter(|arg| arg.prefix().starts_with('/') || arg.known().is_none());
+        program
+            if program.starts_with("mkfs")
+                || program.starts_with("mke2fs")
+                || program.starts_with("newfs") =>
+        {
+            let device =
+                options.operands.iter().filter(|arg| arg.prefix().starts_with('/') || arg.known().is_none());
             // An image file in the project is a file like any other; a device is a disk.
-            for target in device.clone().filter(|arg| !arg.prefix().starts_with("/dev/") && arg.known().is_some()) {
+            for target in
+                device.clone().filter(|arg| !arg.prefix().starts_with("/dev/") && arg.known().is_some())
+            {
                 report.file(call, Access::Destroy, target, false);
             }
-            let disks: Vec<Arg> =
-                device.filter(|arg| arg.prefix().starts_with("/dev/") || arg.known().is_none()).cloned().collect();
+            let disks: Vec<Arg> = device
+                .filter(|arg| arg.prefix().starts_with("/dev/") || arg.known().is_none())
+                .cloned()
+                .collect();
             if !disks.is_empty() {
                 format(call, report, &disks);
             } else if !words.iter().any(|word| word.starts_with('/')) {
@@ -44,10 +53,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 format(call, report, &options.operands);
             }
         }
-        "fdisk" | "gdisk" | "sgdisk" | "cfdisk" | "sfdisk" | "cgdisk" => {
-            if !listed && !options.has(&["d", "dump", "s", "x"]) && !options.operands.is_empty() {
-                format(call, report, options.operands.get(..1).unwrap_or_default());
-            }
+        "fdisk" | "gdisk" | "sgdisk" | "cfdisk" | "sfdisk" | "cgdisk"
+            if !listed && !options.has(&["d", "dump", "s", "x"]) && !options.operands.is_empty() =>
+        {
+            format(call, report, options.operands.get(..1).unwrap_or_default());
         }
         "parted" | "gparted" => {
             let changes = ["mklabel", "mktable", "rm", "mkpart", "resizepart", "rescue"];
@@ -55,16 +64,17 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 format(call, report, options.operands.get(..1).unwrap_or_default());
             }
         }
-        "wipefs" => {
-            if options.has(&["a", "all", "o", "offset"]) && !options.has(&["n", "no-act"]) {
-                format(call, report, &options.operands);
-            }
+        "wipefs" if options.has(&["a", "all", "o", "offset"]) && !options.has(&["n", "no-act"]) => {
+            format(call, report, &options.operands);
         }
         "hdparm" | "sdparm" => {
             let wipes = call.args.iter().any(|arg| {
                 let word = arg.prefix();
-                word.starts_with("--security-erase") || word.starts_with("--trim-sector") || word.starts_with("--write-sector")
-                    || word.starts_with("--make-bad-sector") || word.starts_with("--dco-restore")
+                word.starts_with("--security-erase")
+                    || word.starts_with("--trim-sector")
+                    || word.starts_with("--write-sector")
+                    || word.starts_with("--make-bad-sector")
+                    || word.starts_with("--dco-restore")
             });
             if wipes {
                 format(call, report, options.operands.last().map(std::slice::from_ref).unwrap_or_default());
@@ -74,14 +84,21 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             format(call, report, options.from(1));
         }
         "cryptsetup" => {
-            if matches!(first, "luksFormat" | "erase" | "luksErase" | "luksKillSlot" | "luksRemoveKey" | "reencrypt") {
+            if matches!(
+                first,
+                "luksFormat" | "erase" | "luksErase" | "luksKillSlot" | "luksRemoveKey" | "reencrypt"
+            ) {
                 format(call, report, options.operands.get(1..2).unwrap_or_default());
             }
         }
         "diskutil" => {
             let lower = first.to_ascii_lowercase();
-            let wipes = lower.starts_with("erase") || lower.starts_with("partition") || lower.starts_with("zero")
-                || lower.starts_with("random") || lower.starts_with("secureerase") || lower == "reformat"
+            let wipes = lower.starts_with("erase")
+                || lower.starts_with("partition")
+                || lower.starts_with("zero")
+                || lower.starts_with("random")
+                || lower.starts_with("secureerase")
+                || lower == "reformat"
                 || (lower == "apfs" && second.to_ascii_lowercase().starts_with("delete"));
             if wipes {
                 format(call, report, options.operands.last().map(std::slice::from_ref).unwrap_or_default());
@@ -112,15 +129,15 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             ("device" | "dev", "delete" | "remove") => report.infrastructure("btrfs", "device delete", false),
             _ => {}
         },
-        "mdadm" => {
-            if options.has(&["zero-superblock", "stop", "remove", "fail", "S", "r"])
-                || (options.has(&["create", "C"]))
-            {
-                report.infrastructure("mdadm", &written(call), options.has(&["zero-superblock"]));
-            }
+        "mdadm"
+            if (options.has(&["zero-superblock", "stop", "remove", "fail", "S", "r"])
+                || (options.has(&["create", "C"]))) =>
+        {
+            report.infrastructure("mdadm", &written(call), options.has(&["zero-superblock"]));
         }
         "mount" => {
-            let remounts = call.args.iter().any(|arg| arg.known().is_some_and(|word| word.contains("remount")));
+            let remounts =
+                call.args.iter().any(|arg| arg.known().is_some_and(|word| word.contains("remount")));
             if remounts {
                 report.infrastructure("mount", &written(call), false);
             }

@@ -34,10 +34,12 @@ fn is_shell(program: &str) -> bool {
 /// Whether the input becomes the code of a shell: `xargs sh -c`, `xargs -I{} sh -c {}`.
 fn input_is_code(argv: &[Arg], placeholder: Option<&str>) -> bool {
     let Some(at) = argv.iter().position(|arg| arg.known().is_some_and(is_shell)) else { return false };
-    let mut words = argv.iter().skip(at + 1).skip_while(|arg| {
-        arg.known().is_some_and(|word| word.starts_with('-') && !word.contains('c'))
-    });
-    let takes_code = words.next().and_then(Arg::known).is_some_and(|word| word.starts_with('-') && word.contains('c'));
+    let mut words = argv
+        .iter()
+        .skip(at + 1)
+        .skip_while(|arg| arg.known().is_some_and(|word| word.starts_with('-') && !word.contains('c')));
+    let takes_code =
+        words.next().and_then(Arg::known).is_some_and(|word| word.starts_with('-') && word.contains('c'));
     let code = words.next();
     let input_among_options = argv
         .iter()
@@ -56,12 +58,18 @@ fn inputs(stdin: &Stdin, by_line: bool, separator: Option<char>) -> Option<Vec<A
     match stdin {
         Stdin::Text(text) => {
             let words: Vec<Arg> = match separator {
-                Some(separator) => {
-                    text.split(separator).filter(|word| !word.is_empty()).map(Arg::literal).take(INPUTS + 1).collect()
-                }
-                None if by_line => {
-                    text.lines().filter(|line| !line.is_empty()).map(|line| Arg::literal(line.trim())).take(INPUTS + 1).collect()
-                }
+                Some(separator) => text
+                    .split(separator)
+                    .filter(|word| !word.is_empty())
+                    .map(Arg::literal)
+                    .take(INPUTS + 1)
+                    .collect(),
+                None if by_line => text
+                    .lines()
+                    .filter(|line| !line.is_empty())
+                    .map(|line| Arg::literal(line.trim()))
+                    .take(INPUTS + 1)
+                    .collect(),
                 None => text
                     .split_whitespace()
                     .map(|word| Arg::literal(word.trim_matches(['"', '\''])))
@@ -101,7 +109,8 @@ pub(crate) fn xargs(call: &Call<'_>, report: &mut Report) {
     if input_is_code(argv, placeholder.as_deref()) {
         report.unknown_code(super::text::stdin_taint(call), &written(call));
     }
-    let holds = |placeholder: &str| argv.iter().any(|arg| arg.known().is_some_and(|word| word.contains(placeholder)));
+    let holds =
+        |placeholder: &str| argv.iter().any(|arg| arg.known().is_some_and(|word| word.contains(placeholder)));
     match (&placeholder, known) {
         (Some(placeholder), Some(words)) if holds(placeholder) => {
             for word in &words {
@@ -143,7 +152,8 @@ pub(crate) fn parallel(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let template = options.operands.as_slice();
-    let from_file = options.has(&["a", "arg-file"]) || sources.iter().any(|arg| arg.prefix().starts_with("::::"));
+    let from_file =
+        options.has(&["a", "arg-file"]) || sources.iter().any(|arg| arg.prefix().starts_with("::::"));
     let mut columns: Vec<Vec<Arg>> = Vec::new();
     for arg in sources {
         if is_source(arg) {
@@ -178,8 +188,10 @@ pub(crate) fn parallel(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let placeholder = options.text(&["I"]).unwrap_or("{}");
-    if input_is_code(template, Some(placeholder)) && !(columns.is_empty() && *call.stdin == Stdin::Inherited
-        && !template.iter().any(|arg| arg.known() == Some(placeholder)))
+    if input_is_code(template, Some(placeholder))
+        && !(columns.is_empty()
+            && *call.stdin == Stdin::Inherited
+            && !template.iter().any(|arg| arg.known() == Some(placeholder)))
     {
         report.unknown_code(super::text::stdin_taint(call), &written(call));
     } else if shell_reads_input(template) && !columns.is_empty() {
@@ -202,7 +214,8 @@ pub(crate) fn parallel(call: &Call<'_>, report: &mut Report) {
             _ => {
                 let text = templated(&argv);
                 let runs_shell = argv.first().and_then(Arg::known).is_some_and(is_shell);
-                let has_syntax = text.known().is_some_and(|text| text.contains([';', '|', '&', '<', '>', '`']));
+                let has_syntax =
+                    text.known().is_some_and(|text| text.contains([';', '|', '&', '<', '>', '`']));
                 push(report, argv, false, "parallel");
                 if has_syntax && !runs_shell {
                     report.then_shell(&text, &[], "parallel");

@@ -25,7 +25,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "vim" | "vi" | "nvim" | "view" | "gvim" | "rvim" | "hx" | "kak" => vim(call, report),
         "emacs" | "emacsclient" => emacs(call, report),
         "nano" | "micro" | "pico" | "joe" | "code" | "subl" | "cursor" | "zed" => {
-            let options = Grammar::anywhere("", "install-extension= uninstall-extension= goto= diff add wait").parse(call.args);
+            let options =
+                Grammar::anywhere("", "install-extension= uninstall-extension= goto= diff add wait")
+                    .parse(call.args);
             for file in &options.operands {
                 report.file(call, Access::Read, file, false);
             }
@@ -41,7 +43,10 @@ fn sed_program(call: &Call<'_>, report: &mut Report) {
     let mut operands = options.operands.as_slice();
     let mut scripts: Vec<&Arg> = options.values(&["e", "expression"]).collect();
     // BSD spells "no backup" as an empty word of its own.
-    if in_place && let Some((first, rest)) = operands.split_first() && first.known() == Some("") {
+    if in_place
+        && let Some((first, rest)) = operands.split_first()
+        && first.known() == Some("")
+    {
         operands = rest;
     }
     if scripts.is_empty() && !options.has(&["f", "file"]) {
@@ -164,9 +169,16 @@ fn editor_command(call: &Call<'_>, report: &mut Report, command: &str) {
         let shell = Arg::literal(shell.trim());
         return report.then_shell(&shell, &[], call.program);
     }
-    for opening in ["system(", "systemlist(", "term_start(", "jobstart(", "job_start(", "os.execute(", "io.popen("] {
+    for opening in
+        ["system(", "systemlist(", "term_start(", "jobstart(", "job_start(", "os.execute(", "io.popen("]
+    {
         if let Some((_, rest)) = command.split_once(opening) {
-            let quoted = rest.trim_start().trim_start_matches(['"', '\'', '[']).split(['"', '\'']).next().unwrap_or_default();
+            let quoted = rest
+                .trim_start()
+                .trim_start_matches(['"', '\'', '['])
+                .split(['"', '\''])
+                .next()
+                .unwrap_or_default();
             report.then_shell(&Arg::literal(quoted), &[], call.program);
         }
     }
@@ -215,15 +227,23 @@ fn vim(call: &Call<'_>, report: &mut Report) {
 }
 
 fn emacs(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("lft", "eval= execute= load= funcall= script= directory=").parse(call.args);
+    let options =
+        Grammar::anywhere("lft", "eval= execute= load= funcall= script= directory=").parse(call.args);
     for code in options.values(&["eval", "execute"]) {
         let Some(text) = code.known() else {
             report.unknown_code(code.taint, &code.text);
             continue;
         };
         const ACTS: [&str; 9] = [
-            "shell-command", "call-process", "start-process", "delete-file", "delete-directory", "rename-file", "write-region",
-            "make-process", "async-shell-command",
+            "shell-command",
+            "call-process",
+            "start-process",
+            "delete-file",
+            "delete-directory",
+            "rename-file",
+            "write-region",
+            "make-process",
+            "async-shell-command",
         ];
         if ACTS.iter().any(|act| text.contains(act)) {
             report.opaque(lictor_core::facts::OpaqueWhat::Code, text);

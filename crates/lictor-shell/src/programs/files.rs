@@ -19,7 +19,8 @@ const COPY: Grammar = Grammar::anywhere(
      symbolic-link suffix= target-directory= no-target-directory update? verbose one-file-system context? directory \
      group= mode= owner= strip-program= exchange no-copy help version",
 );
-const SHRED: Grammar = Grammar::anywhere("ns", "force iterations= random-source= size= remove? verbose exact zero");
+const SHRED: Grammar =
+    Grammar::anywhere("ns", "force iterations= random-source= size= remove? verbose exact zero");
 const TRUNCATE: Grammar = Grammar::anywhere("sor", "no-create io-blocks reference= size=");
 const OWNER: Grammar = Grammar::anywhere(
     "",
@@ -136,20 +137,24 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 let skip = if options.word(0).contains('/') { 1 } else { 2 };
                 all(call, report, Access::Modify, options.from(skip), false);
             }
-            if options.word(0).contains('/') && options.word(0).contains("system") {
-                if let Some(code) = options.operands.first() {
-                    report.then_code("perl", code);
-                }
+            if options.word(0).contains('/')
+                && options.word(0).contains("system")
+                && let Some(code) = options.operands.first()
+            {
+                report.then_code("perl", code);
             }
         }
         "tmpreaper" | "tmpwatch" => {
             all(call, report, Access::Delete, call.args.get(1..).unwrap_or_default(), true);
         }
         "rimraf" | "del-cli" | "trash-cli" | "shx" => {
-            let options = Grammar::anywhere("", "glob no-glob verbose interactive impl= max-retries=").parse(call.args);
+            let options =
+                Grammar::anywhere("", "glob no-glob verbose interactive impl= max-retries=").parse(call.args);
             match (call.program, options.word(0)) {
                 ("shx", "rm") => all(call, report, Access::Delete, options.from(1), options.has(&["r", "R"])),
-                ("shx", _) => report.then_argv(&call.args.iter().take(64).cloned().collect::<Vec<_>>(), "shx"),
+                ("shx", _) => {
+                    report.then_argv(&call.args.iter().take(64).cloned().collect::<Vec<_>>(), "shx")
+                }
                 _ => all(call, report, Access::Delete, &options.operands, true),
             }
         }
@@ -207,7 +212,8 @@ fn cp(call: &Call<'_>, report: &mut Report) {
     {
         report.privilege(Privilege::GrantBits);
     }
-    let recursive = !installs && (options.has(&["r", "R", "a", "recursive", "archive"]) || call.program == "ditto");
+    let recursive =
+        !installs && (options.has(&["r", "R", "a", "recursive", "archive"]) || call.program == "ditto");
     let (sources, destination) = split_destination(&options);
     for source in sources {
         secrets::read(call, report, source, recursive);
@@ -232,7 +238,9 @@ fn ln(call: &Call<'_>, report: &mut Report) {
     match destination {
         Some(destination) => report.file(call, Access::Link, destination, false),
         None => {
-            for name in sources.iter().filter_map(|source| source.known()).filter_map(|path| path.rsplit('/').next()) {
+            for name in
+                sources.iter().filter_map(|source| source.known()).filter_map(|path| path.rsplit('/').next())
+            {
                 report.file(call, Access::Link, &Arg::literal(name), false);
             }
         }
@@ -240,7 +248,8 @@ fn ln(call: &Call<'_>, report: &mut Report) {
 }
 
 fn mktemp(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("p", "directory dry-run quiet suffix= tmpdir? ").attached("").parse(call.args);
+    let options =
+        Grammar::anywhere("p", "directory dry-run quiet suffix= tmpdir? ").attached("").parse(call.args);
     let template = options.word(0);
     let folder = match options.value(&["p", "tmpdir"]).and_then(Arg::known) {
         Some(folder) => folder.to_owned(),
@@ -249,7 +258,11 @@ fn mktemp(call: &Call<'_>, report: &mut Report) {
         None => "/tmp".to_owned(),
     };
     let start = if template.is_empty() { "tmp." } else { template.trim_end_matches('X') };
-    let prefix = if folder.is_empty() { start.to_owned() } else { format!("{}/{start}", folder.trim_end_matches('/')) };
+    let prefix = if folder.is_empty() {
+        start.to_owned()
+    } else {
+        format!("{}/{start}", folder.trim_end_matches('/'))
+    };
     report.names = vec![Arg {
         value: crate::operand::Known::Partly { prefix, suffix: String::new() },
         text: super::say::written(call),
@@ -304,8 +317,8 @@ pub(crate) fn write_maybe_device(call: &Call<'_>, report: &mut Report, target: &
 pub(crate) fn is_disk(path: &str) -> bool {
     let Some(name) = path.strip_prefix("/dev/") else { return false };
     const STARTS: [&str; 17] = [
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop", "mem", "kmem", "port",
-        "nbd", "zvol/",
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop", "mem",
+        "kmem", "port", "nbd", "zvol/",
     ];
     STARTS.iter().any(|start| name.starts_with(start))
 }
@@ -315,9 +328,7 @@ fn grants_bits(mode: &str) -> bool {
         let significant = mode.trim_start_matches('0');
         return significant.len() >= 4 && significant.starts_with(['2', '3', '4', '5', '6', '7']);
     }
-    mode.split(',').any(|clause| {
-        clause.split_once(['+', '=']).is_some_and(|(_, bits)| bits.contains('s'))
-    })
+    mode.split(',').any(|clause| clause.split_once(['+', '=']).is_some_and(|(_, bits)| bits.contains('s')))
 }
 
 fn removes_execution(mode: &str) -> bool {

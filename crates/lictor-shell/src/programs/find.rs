@@ -53,7 +53,11 @@ impl Matched {
                 .iter()
                 .map(|name| {
                     let fixed = name.split(['*', '?', '[']).next().unwrap_or_default();
-                    if fixed.contains('/') { (glob(name), false) } else { (below(root, &format!("**/{name}")), false) }
+                    if fixed.contains('/') {
+                        (glob(name), false)
+                    } else {
+                        (below(root, &format!("**/{name}")), false)
+                    }
                 })
                 .collect(),
         }
@@ -113,7 +117,8 @@ impl Expression<'_> {
                 "-delete" => self.actions.push((current.clone(), Action::Delete)),
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
                     let argv = self.command();
-                    self.actions.push((current.clone(), Action::Exec { argv, in_dir: word.ends_with("dir") }));
+                    self.actions
+                        .push((current.clone(), Action::Exec { argv, in_dir: word.ends_with("dir") }));
                 }
                 "-fprint" | "-fprint0" | "-fls" => {
                     if let Some(file) = self.args.next() {
@@ -126,7 +131,8 @@ impl Expression<'_> {
                     }
                     self.args.next();
                 }
-                "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-lname" | "-ilname" => {
+                "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-lname"
+                | "-ilname" => {
                     test = match self.args.next().and_then(Arg::known) {
                         Some("*" | "**" | "./*" | "*.*" | ".*" | "?*") => Matched::Below,
                         Some(name) => Matched::Named(vec![name.to_owned()]),
@@ -137,7 +143,9 @@ impl Expression<'_> {
                     let depth = self.args.next().and_then(Arg::known).unwrap_or_default();
                     test = if depth == "0" { Matched::All } else { Matched::Below };
                 }
-                "-empty" | "-nouser" | "-nogroup" | "-executable" | "-writable" | "-readable" => test = Matched::Some,
+                "-empty" | "-nouser" | "-nogroup" | "-executable" | "-writable" | "-readable" => {
+                    test = Matched::Some
+                }
                 "-type" | "-xtype" | "-maxdepth" | "-printf" | "-fstype" | "-D" => {
                     self.args.next();
                 }
@@ -179,9 +187,33 @@ impl Expression<'_> {
 fn is_test_with_value(word: &str) -> bool {
     matches!(
         word,
-        "-amin" | "-anewer" | "-atime" | "-cmin" | "-cnewer" | "-ctime" | "-mmin" | "-mtime" | "-newer" | "-size" | "-perm"
-            | "-user" | "-group" | "-uid" | "-gid" | "-inum" | "-links" | "-regex" | "-iregex" | "-samefile" | "-used"
-            | "-context" | "-flags" | "-Bmin" | "-Btime" | "-regextype" | "-newermt"
+        "-amin"
+            | "-anewer"
+            | "-atime"
+            | "-cmin"
+            | "-cnewer"
+            | "-ctime"
+            | "-mmin"
+            | "-mtime"
+            | "-newer"
+            | "-size"
+            | "-perm"
+            | "-user"
+            | "-group"
+            | "-uid"
+            | "-gid"
+            | "-inum"
+            | "-links"
+            | "-regex"
+            | "-iregex"
+            | "-samefile"
+            | "-used"
+            | "-context"
+            | "-flags"
+            | "-Bmin"
+            | "-Btime"
+            | "-regextype"
+            | "-newermt"
     ) || word.starts_with("-newer")
 }
 
@@ -226,8 +258,12 @@ pub(crate) fn find(call: &Call<'_>, report: &mut Report) {
                 }
             }
             Action::Exec { argv, in_dir } => {
-                let targets: Vec<Arg> =
-                    roots.iter().flat_map(|root| matched.operands(root)).map(|(target, _)| target).take(16).collect();
+                let targets: Vec<Arg> = roots
+                    .iter()
+                    .flat_map(|root| matched.operands(root))
+                    .map(|(target, _)| target)
+                    .take(16)
+                    .collect();
                 let through = if *in_dir { "find -execdir" } else { "find -exec" };
                 report.next.push(Next::Argv {
                     argv: substitute(argv, "{}", &targets),
@@ -253,11 +289,17 @@ pub(crate) fn substitute(argv: &[Arg], placeholder: &str, targets: &[Arg]) -> Ve
                 let with = match targets {
                     [only] => match &only.value {
                         Known::Text(text) => text.clone(),
-                        Known::Partly { prefix, suffix } => format!("{prefix}{}{suffix}", super::say::UNKNOWN),
+                        Known::Partly { prefix, suffix } => {
+                            format!("{prefix}{}{suffix}", super::say::UNKNOWN)
+                        }
                         Known::Nothing => super::say::UNKNOWN.to_owned(),
                     },
                     [] => super::say::UNKNOWN.to_owned(),
-                    many => many.iter().map(|arg| arg.known().unwrap_or(super::say::UNKNOWN)).collect::<Vec<_>>().join(" "),
+                    many => many
+                        .iter()
+                        .map(|arg| arg.known().unwrap_or(super::say::UNKNOWN))
+                        .collect::<Vec<_>>()
+                        .join(" "),
                 };
                 let mut replaced = Arg::literal(word.replace(placeholder, &with));
                 replaced.glob = targets.iter().any(|target| target.glob);
@@ -278,7 +320,8 @@ const FD: Grammar = Grammar::anywhere(
 
 /// `fd`.
 pub(crate) fn fd(call: &Call<'_>, report: &mut Report) {
-    let at = call.args.iter().position(|arg| matches!(arg.known(), Some("-x" | "-X" | "--exec" | "--exec-batch")));
+    let at =
+        call.args.iter().position(|arg| matches!(arg.known(), Some("-x" | "-X" | "--exec" | "--exec-batch")));
     let (front, command) = match at {
         Some(at) => (call.args.get(..at).unwrap_or_default(), call.args.get(at + 1..).unwrap_or_default()),
         None => (call.args, [].as_slice()),
@@ -291,7 +334,9 @@ pub(crate) fn fd(call: &Call<'_>, report: &mut Report) {
     };
     let mut roots = options.from(1).to_vec();
     if roots.is_empty() {
-        roots.push(options.value(&["base-directory", "search-path"]).cloned().unwrap_or_else(|| Arg::literal(".")));
+        roots.push(
+            options.value(&["base-directory", "search-path"]).cloned().unwrap_or_else(|| Arg::literal(".")),
+        );
     }
     let all = pattern == "**" && !options.has(&["S", "size", "changed-within", "changed-before", "owner"]);
     report.names =

@@ -22,10 +22,12 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "jj" => jujutsu(call, report),
         "svn" => subversion(call, report),
         "bfg" => report.git(GitEffect::RewriteHistory, None),
-        "git-filter-repo" => {
-            if !call.args.iter().any(|arg| matches!(arg.known(), Some("--analyze" | "--dry-run" | "--help" | "--version"))) {
-                report.git(GitEffect::RewriteHistory, None);
-            }
+        "git-filter-repo"
+            if !call.args.iter().any(|arg| {
+                matches!(arg.known(), Some("--analyze" | "--dry-run" | "--help" | "--version"))
+            }) =>
+        {
+            report.git(GitEffect::RewriteHistory, None);
         }
         _ => {}
     }
@@ -42,37 +44,55 @@ fn forge(call: &Call<'_>, report: &mut Report) {
     match (first, second) {
         ("api", _) => api(call, report, &options),
         ("repo" | "project", "delete") => report.infrastructure(tool, &format!("{first} delete"), true),
-        ("repo", "archive" | "rename" | "transfer") => report.infrastructure(tool, &format!("repo {second}"), false),
+        ("repo", "archive" | "rename" | "transfer") => {
+            report.infrastructure(tool, &format!("repo {second}"), false)
+        }
         ("repo", "edit") if call.args.iter().any(|arg| arg.prefix().starts_with("--visibility")) => {
             report.infrastructure(tool, "repo edit --visibility", false);
         }
-        ("release", "delete" | "delete-asset") => report.infrastructure(tool, &format!("release {second}"), false),
+        ("release", "delete" | "delete-asset") => {
+            report.infrastructure(tool, &format!("release {second}"), false)
+        }
         ("release", "create" | "upload") if !options.has(&["draft", "d"]) => report.publish(tool),
-        ("secret" | "variable" | "ssh-key" | "gpg-key" | "label" | "cache" | "codespace" | "cs" | "gist" | "ruleset" | "run" | "workflow" | "extension"
-        | "deploy-key" | "schedule" | "token" | "milestone" | "environment", "delete" | "remove") => {
-            if !matches!(first, "extension" | "label" | "cache" | "run") {
-                report.infrastructure(tool, &format!("{first} {second}"), false);
-            }
+        (
+            "secret" | "variable" | "ssh-key" | "gpg-key" | "label" | "cache" | "codespace" | "cs" | "gist"
+            | "ruleset" | "run" | "workflow" | "extension" | "deploy-key" | "schedule" | "token"
+            | "milestone" | "environment",
+            "delete" | "remove",
+        ) if !matches!(first, "extension" | "label" | "cache" | "run") => {
+            report.infrastructure(tool, &format!("{first} {second}"), false);
         }
         ("issue" | "mr", "delete") => report.infrastructure(tool, &format!("{first} delete"), false),
         ("pr", "merge") if options.has(&["admin"]) => report.infrastructure(tool, "pr merge --admin", false),
         ("auth", "token") => secrets::reveals(report),
         ("auth", "status") if options.has(&["t", "show-token"]) => secrets::reveals(report),
         ("workflow", "disable") => report.infrastructure(tool, "workflow disable", false),
-        ("repo", "sync") if options.has(&["force"]) => report.git(GitEffect::DiscardCommits, Some("repo sync --force")),
+        ("repo", "sync") if options.has(&["force"]) => {
+            report.git(GitEffect::DiscardCommits, Some("repo sync --force"))
+        }
         ("gist", "create") => {
             for file in options.from(2) {
                 report.file(call, Access::Read, file, false);
                 if secrets::is_secret(file) || file.taint.secret {
-                    report.flow(lictor_core::facts::FlowSource::Secret, lictor_core::facts::FlowSink::Host, &file.text);
+                    report.flow(
+                        lictor_core::facts::FlowSource::Secret,
+                        lictor_core::facts::FlowSink::Host,
+                        &file.text,
+                    );
                 }
             }
             if super::text::stdin_taint(call).secret {
-                report.flow(lictor_core::facts::FlowSource::Secret, lictor_core::facts::FlowSink::Host, &written(call));
+                report.flow(
+                    lictor_core::facts::FlowSource::Secret,
+                    lictor_core::facts::FlowSink::Host,
+                    &written(call),
+                );
             }
         }
         ("alias", "set") => {
-            if let Some(text) = options.operands.get(3).and_then(Arg::known).and_then(|text| text.strip_prefix('!')) {
+            if let Some(text) =
+                options.operands.get(3).and_then(Arg::known).and_then(|text| text.strip_prefix('!'))
+            {
                 report.then_shell(&Arg::literal(text), &[], "gh alias");
             }
         }
@@ -83,13 +103,17 @@ fn forge(call: &Call<'_>, report: &mut Report) {
 fn api(call: &Call<'_>, report: &mut Report, options: &Options) {
     let method = options.text(&["X", "method"]).map(str::to_ascii_uppercase).unwrap_or_default();
     let path = options.word(1);
-    let fields: Vec<&str> = options.values(&["f", "F", "field", "raw-field"]).filter_map(Arg::known).collect();
-    let deletes_by_query = path == "graphql" && fields.iter().any(|field| field.contains("delete") || field.contains("Delete"));
+    let fields: Vec<&str> =
+        options.values(&["f", "F", "field", "raw-field"]).filter_map(Arg::known).collect();
+    let deletes_by_query =
+        path == "graphql" && fields.iter().any(|field| field.contains("delete") || field.contains("Delete"));
     if method == "DELETE" || deletes_by_query {
         let parts = path.trim_matches('/').split('/').count();
         let whole_repository = path.trim_start_matches('/').starts_with("repos/") && parts == 3;
         report.infrastructure(call.program, &format!("api DELETE {path}"), whole_repository);
-    } else if matches!(method.as_str(), "PUT" | "PATCH" | "POST") && (path.contains("/protection") || path.contains("/rulesets") || path.contains("/merge")) {
+    } else if matches!(method.as_str(), "PUT" | "PATCH" | "POST")
+        && (path.contains("/protection") || path.contains("/rulesets") || path.contains("/merge"))
+    {
         report.infrastructure(call.program, &format!("api {method} {path}"), false);
     } else if method == "PATCH" && path.contains("/git/refs") && fields.contains(&"force=true") {
         report.git(GitEffect::ForcePush, Some(path));
@@ -97,12 +121,18 @@ fn api(call: &Call<'_>, report: &mut Report, options: &Options) {
 }
 
 fn mercurial(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("RrmCdulbe", "repository= rev= message= date= config= cwd= clean all no-backup force dry-run bookmark=").parse(call.args);
+    let options = Grammar::anywhere(
+        "RrmCdulbe",
+        "repository= rev= message= date= config= cwd= clean all no-backup force dry-run bookmark=",
+    )
+    .parse(call.args);
     if options.has(&["n", "dry-run"]) {
         return;
     }
     match options.word(0) {
-        "update" | "up" | "checkout" | "co" if options.has(&["C", "clean"]) => report.git(GitEffect::DiscardWork, None),
+        "update" | "up" | "checkout" | "co" if options.has(&["C", "clean"]) => {
+            report.git(GitEffect::DiscardWork, None)
+        }
         "revert" => report.git(GitEffect::DiscardWork, None),
         "purge" | "clean" => report.git(GitEffect::DiscardWork, None),
         "strip" | "rollback" => report.git(GitEffect::DiscardCommits, None),
@@ -115,7 +145,8 @@ fn mercurial(call: &Call<'_>, report: &mut Report) {
 }
 
 fn jujutsu(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("Rrmb", "repository= revision= message= bookmark= branch= deleted all").parse(call.args);
+    let options = Grammar::anywhere("Rrmb", "repository= revision= message= bookmark= branch= deleted all")
+        .parse(call.args);
     match (options.word(0), options.word(1)) {
         ("abandon", _) => report.git(GitEffect::DiscardCommits, None),
         ("restore", _) => report.git(GitEffect::DiscardWork, None),
@@ -128,10 +159,16 @@ fn jujutsu(call: &Call<'_>, report: &mut Report) {
 }
 
 fn subversion(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("mrF", "message= revision= file= depth= recursive force remove-unversioned remove-ignored").parse(call.args);
+    let options = Grammar::anywhere(
+        "mrF",
+        "message= revision= file= depth= recursive force remove-unversioned remove-ignored",
+    )
+    .parse(call.args);
     match options.word(0) {
         "revert" => report.git(GitEffect::DiscardWork, None),
-        "cleanup" if options.has(&["remove-unversioned", "remove-ignored"]) => report.git(GitEffect::DiscardWork, None),
+        "cleanup" if options.has(&["remove-unversioned", "remove-ignored"]) => {
+            report.git(GitEffect::DiscardWork, None)
+        }
         "delete" | "del" | "remove" | "rm" => {
             for target in options.from(1) {
                 if target.prefix().contains("://") {

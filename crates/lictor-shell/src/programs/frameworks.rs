@@ -10,7 +10,18 @@ use crate::operand::Arg;
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report, script: &Arg, args: &[Arg]) -> bool {
     let Some(path) = script.known() else { return false };
     let name = path.rsplit('/').next().unwrap_or_default();
-    if !matches!(name, "manage.py" | "artisan" | "rails" | "rake" | "console" | "ace" | "wp-cli.phar" | "bin/console" | "django-admin.py") {
+    if !matches!(
+        name,
+        "manage.py"
+            | "artisan"
+            | "rails"
+            | "rake"
+            | "console"
+            | "ace"
+            | "wp-cli.phar"
+            | "bin/console"
+            | "django-admin.py"
+    ) {
         return false;
     }
     tool(call, report, name, args);
@@ -21,10 +32,49 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report, script: &Arg, args: &[
 pub(crate) fn knows(program: &str) -> bool {
     matches!(
         program,
-        "rails" | "rake" | "prisma" | "alembic" | "django-admin" | "sequelize" | "sequelize-cli" | "knex" | "artisan" | "typeorm"
-            | "mikro-orm" | "drizzle-kit" | "supabase" | "flyway" | "liquibase" | "goose" | "dbmate" | "diesel" | "sqlx" | "migrate" | "mix"
-            | "wp" | "drush" | "hasura" | "flask" | "atlas" | "sea-orm-cli" | "db-migrate" | "phinx" | "sqlx-cli" | "manage.py"
-            | "symfony" | "convex" | "planetscale" | "pscale" | "turso" | "neonctl" | "neon" | "sail" | "console" | "dotnet-ef" | "refinery" | "yoyo"
+        "rails"
+            | "rake"
+            | "prisma"
+            | "alembic"
+            | "django-admin"
+            | "sequelize"
+            | "sequelize-cli"
+            | "knex"
+            | "artisan"
+            | "typeorm"
+            | "mikro-orm"
+            | "drizzle-kit"
+            | "supabase"
+            | "flyway"
+            | "liquibase"
+            | "goose"
+            | "dbmate"
+            | "diesel"
+            | "sqlx"
+            | "migrate"
+            | "mix"
+            | "wp"
+            | "drush"
+            | "hasura"
+            | "flask"
+            | "atlas"
+            | "sea-orm-cli"
+            | "db-migrate"
+            | "phinx"
+            | "sqlx-cli"
+            | "manage.py"
+            | "symfony"
+            | "convex"
+            | "planetscale"
+            | "pscale"
+            | "turso"
+            | "neonctl"
+            | "neon"
+            | "sail"
+            | "console"
+            | "dotnet-ef"
+            | "refinery"
+            | "yoyo"
     )
 }
 
@@ -35,7 +85,8 @@ pub(crate) fn program(call: &Call<'_>, report: &mut Report) {
 pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg]) {
     let words: Vec<&str> = args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-')).collect();
     let flags: Vec<&str> = args.iter().filter_map(Arg::known).filter(|word| word.starts_with('-')).collect();
-    let has = |wanted: &str| flags.iter().any(|flag| *flag == wanted || flag.starts_with(&format!("{wanted}=")));
+    let has =
+        |wanted: &str| flags.iter().any(|flag| *flag == wanted || flag.starts_with(&format!("{wanted}=")));
     let first = words.first().copied().unwrap_or_default();
     let second = words.get(1).copied().unwrap_or_default();
     let third = words.get(2).copied().unwrap_or_default();
@@ -44,8 +95,8 @@ pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg
     }
     let effect = match name {
         "rails" | "rake" => words.iter().find_map(|word| match *word {
-            "db:drop" | "db:drop:all" | "db:reset" | "db:migrate:reset" | "db:purge" | "db:purge:all" | "db:truncate_all"
-            | "db:schema:load" | "db:setup:force" => Some(DatabaseEffect::DropAll),
+            "db:drop" | "db:drop:all" | "db:reset" | "db:migrate:reset" | "db:purge" | "db:purge:all"
+            | "db:truncate_all" | "db:schema:load" | "db:setup:force" => Some(DatabaseEffect::DropAll),
             "db:seed:replant" | "db:rollback:all" => Some(DatabaseEffect::DropPart),
             _ => None,
         }),
@@ -57,7 +108,9 @@ pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg
             _ => None,
         },
         "alembic" => (first == "downgrade" && second == "base").then_some(DatabaseEffect::DropAll),
-        "flask" => (first == "db" && second == "downgrade" && third == "base").then_some(DatabaseEffect::DropAll),
+        "flask" => {
+            (first == "db" && second == "downgrade" && third == "base").then_some(DatabaseEffect::DropAll)
+        }
         "manage.py" | "django-admin" | "django-admin.py" => match first {
             "flush" | "reset_db" | "sqlflush_run" => Some(DatabaseEffect::DropAll),
             "migrate" if words.contains(&"zero") => Some(DatabaseEffect::DropPart),
@@ -72,17 +125,25 @@ pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg
         "artisan" | "sail" => {
             let command = if first == "artisan" { second } else { first };
             match command {
-                "migrate:fresh" | "migrate:reset" | "migrate:refresh" | "db:wipe" => Some(DatabaseEffect::DropAll),
+                "migrate:fresh" | "migrate:reset" | "migrate:refresh" | "db:wipe" => {
+                    Some(DatabaseEffect::DropAll)
+                }
                 "queue:flush" | "queue:clear" | "telescope:clear" => Some(DatabaseEffect::DropPart),
                 _ => None,
             }
         }
         "typeorm" => matches!(first, "schema:drop").then_some(DatabaseEffect::DropAll),
-        "mikro-orm" => matches!(first, "schema:drop" | "schema:fresh" | "migration:fresh" | "database:drop").then_some(DatabaseEffect::DropAll),
-        "drizzle-kit" => (first == "drop" || (first == "push" && has("--force"))).then_some(DatabaseEffect::DropPart),
+        "mikro-orm" => matches!(first, "schema:drop" | "schema:fresh" | "migration:fresh" | "database:drop")
+            .then_some(DatabaseEffect::DropAll),
+        "drizzle-kit" => {
+            (first == "drop" || (first == "push" && has("--force"))).then_some(DatabaseEffect::DropPart)
+        }
         "supabase" => match (first, second) {
             ("db", "reset") => Some(DatabaseEffect::DropAll),
-            ("projects" | "branches", "delete") | ("functions", "delete") | ("secrets", "unset") | ("storage", "rm") => {
+            ("projects" | "branches", "delete")
+            | ("functions", "delete")
+            | ("secrets", "unset")
+            | ("storage", "rm") => {
                 report.infrastructure("supabase", &format!("{first} {second}"), first == "projects");
                 None
             }
@@ -90,18 +151,33 @@ pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg
             _ => None,
         },
         "flyway" => words.contains(&"clean").then_some(DatabaseEffect::DropAll),
-        "liquibase" => words.iter().any(|word| matches!(*word, "drop-all" | "dropAll")).then_some(DatabaseEffect::DropAll),
-        "goose" => (words.contains(&"reset") || (words.contains(&"down-to") && words.contains(&"0"))).then_some(DatabaseEffect::DropAll),
-        "dbmate" | "db-migrate" => matches!(first, "drop" | "reset" | "db:drop").then_some(DatabaseEffect::DropAll),
-        "diesel" => (first == "database" && matches!(second, "reset" | "drop")).then_some(DatabaseEffect::DropAll),
-        "sqlx" | "sqlx-cli" => (first == "database" && matches!(second, "reset" | "drop")).then_some(DatabaseEffect::DropAll),
-        "sea-orm-cli" => (first == "migrate" && matches!(second, "fresh" | "reset" | "refresh")).then_some(DatabaseEffect::DropAll),
-        "migrate" => (words.contains(&"drop") || (words.last() == Some(&"down"))).then_some(DatabaseEffect::DropAll),
+        "liquibase" => words
+            .iter()
+            .any(|word| matches!(*word, "drop-all" | "dropAll"))
+            .then_some(DatabaseEffect::DropAll),
+        "goose" => (words.contains(&"reset") || (words.contains(&"down-to") && words.contains(&"0")))
+            .then_some(DatabaseEffect::DropAll),
+        "dbmate" | "db-migrate" => {
+            matches!(first, "drop" | "reset" | "db:drop").then_some(DatabaseEffect::DropAll)
+        }
+        "diesel" => {
+            (first == "database" && matches!(second, "reset" | "drop")).then_some(DatabaseEffect::DropAll)
+        }
+        "sqlx" | "sqlx-cli" => {
+            (first == "database" && matches!(second, "reset" | "drop")).then_some(DatabaseEffect::DropAll)
+        }
+        "sea-orm-cli" => (first == "migrate" && matches!(second, "fresh" | "reset" | "refresh"))
+            .then_some(DatabaseEffect::DropAll),
+        "migrate" => {
+            (words.contains(&"drop") || (words.last() == Some(&"down"))).then_some(DatabaseEffect::DropAll)
+        }
         "mix" => words
             .iter()
             .any(|word| matches!(*word, "ecto.drop" | "ecto.reset"))
             .then_some(DatabaseEffect::DropAll)
-            .or_else(|| (words.contains(&"ecto.rollback") && has("--all")).then_some(DatabaseEffect::DropAll)),
+            .or_else(|| {
+                (words.contains(&"ecto.rollback") && has("--all")).then_some(DatabaseEffect::DropAll)
+            }),
         "wp" => match (first, second) {
             ("db", "reset" | "drop" | "clean") | ("site", "empty") => Some(DatabaseEffect::DropAll),
             ("db", "query") => {
@@ -116,19 +192,26 @@ pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg
             .any(|word| matches!(*word, "sql-drop" | "sql:drop" | "site-install" | "site:install" | "si"))
             .then_some(DatabaseEffect::DropAll),
         "console" | "symfony" => words.iter().find_map(|word| match *word {
-            "doctrine:database:drop" | "doctrine:schema:drop" if has("--force") || has("-f") => Some(DatabaseEffect::DropAll),
+            "doctrine:database:drop" | "doctrine:schema:drop" if has("--force") || has("-f") => {
+                Some(DatabaseEffect::DropAll)
+            }
             "doctrine:fixtures:load" => Some(DatabaseEffect::DropPart),
             _ => None,
         }),
         "pscale" | "planetscale" | "turso" | "neonctl" | "neon" => {
             let destroys = matches!(second, "delete" | "destroy" | "reset") || first == "destroy";
             if destroys {
-                report.infrastructure(name, &words.join(" "), matches!(first, "database" | "db" | "projects"));
+                report.infrastructure(
+                    name,
+                    &words.join(" "),
+                    matches!(first, "database" | "db" | "projects"),
+                );
             }
             None
         }
         "atlas" => (first == "schema" && second == "clean").then_some(DatabaseEffect::DropAll),
-        "phinx" => (first == "rollback" && (has("-t") || has("--target")) && words.contains(&"0")).then_some(DatabaseEffect::DropAll),
+        "phinx" => (first == "rollback" && (has("-t") || has("--target")) && words.contains(&"0"))
+            .then_some(DatabaseEffect::DropAll),
         "dotnet-ef" => (first == "database" && second == "drop").then_some(DatabaseEffect::DropAll),
         "convex" => (first == "import" && has("--replace-all")).then_some(DatabaseEffect::DropPart),
         _ => None,

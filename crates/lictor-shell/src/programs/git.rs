@@ -89,7 +89,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         .iter()
         .any(|(key, value)| key.eq_ignore_ascii_case("clean.requireforce") && config::is_false(value));
     let prunes_now = settings.iter().any(|(key, value)| {
-        key.to_ascii_lowercase().starts_with("gc.") && key.to_ascii_lowercase().contains("expire") && config::is_now(value)
+        key.to_ascii_lowercase().starts_with("gc.")
+            && key.to_ascii_lowercase().contains("expire")
+            && config::is_now(value)
     });
     let git = Git { call: &inner, args };
     match name {
@@ -130,7 +132,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             }
         }
         "grep" => {
-            let options = git.parse(Grammar::anywhere("efmABC", "open-files-in-pager? threads= max-depth=").attached("O"));
+            let options = git
+                .parse(Grammar::anywhere("efmABC", "open-files-in-pager? threads= max-depth=").attached("O"));
             if let Some(pager) = options.value(&["O", "open-files-in-pager"]) {
                 report.then_shell(pager, &[], "git grep");
             }
@@ -139,7 +142,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" => output(&git, report, name),
         "ls-files" => {
-            let options = git.parse(Grammar::anywhere("xX", "exclude= exclude-from= exclude-per-directory= with-tree="));
+            let options = git
+                .parse(Grammar::anywhere("xX", "exclude= exclude-from= exclude-per-directory= with-tree="));
             report.names = match options.operands.as_slice() {
                 [] => vec![super::say::glob("./**")],
                 paths => paths.to_vec(),
@@ -149,7 +153,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             // `git hook run` only runs what is installed.
         }
         "init" => {
-            let options = git.parse(Grammar::anywhere("b", "template= separate-git-dir= initial-branch= object-format="));
+            let options = git
+                .parse(Grammar::anywhere("b", "template= separate-git-dir= initial-branch= object-format="));
             if let Some(directory) = options.operands.first() {
                 report.file(git.call, Access::MakeDirectory, directory, false);
             }
@@ -239,9 +244,8 @@ fn branch(git: &Git<'_, '_>, report: &mut Report) {
     let force = options.has(&["f", "force"]);
     let moves = options.has(&["m", "move", "c", "copy", "M", "C"]);
     let target = joined(&options.operands).text;
-    if options.has(&["D"]) || (options.has(&["d", "delete"]) && force) {
-        report.git(GitEffect::DiscardCommits, Some(&target));
-    } else if force && !moves && !options.operands.is_empty() {
+    let deletes = options.has(&["D"]) || (options.has(&["d", "delete"]) && force);
+    if deletes || (force && !moves && !options.operands.is_empty()) {
         report.git(GitEffect::DiscardCommits, Some(&target));
     }
 }
@@ -277,7 +281,10 @@ fn worktree(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 fn submodule(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere("b", "force all recursive init remote branch= reference= depth= jobs= name= quiet"));
+    let options = git.parse(Grammar::anywhere(
+        "b",
+        "force all recursive init remote branch= reference= depth= jobs= name= quiet",
+    ));
     match options.word(0) {
         "foreach" => {
             let at = git.args.iter().position(|arg| arg.known() == Some("foreach")).unwrap_or_default();
@@ -312,7 +319,9 @@ fn filter(git: &Git<'_, '_>, report: &mut Report) {
         return;
     }
     report.git(GitEffect::RewriteHistory, None);
-    for command in options.values(&["tree-filter", "index-filter", "env-filter", "msg-filter", "commit-filter", "setup"]) {
+    for command in
+        options.values(&["tree-filter", "index-filter", "env-filter", "msg-filter", "commit-filter", "setup"])
+    {
         report.then_shell(command, &[], "git filter-branch");
     }
 }
@@ -369,7 +378,8 @@ fn apply(git: &Git<'_, '_>, report: &mut Report) {
 
 fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     let valued = if matches!(name, "archive" | "format-patch") { "o" } else { "OGSLn" };
-    let options = git.parse(Grammar::anywhere(valued, "output= output-directory= exec= remote= format= prefix="));
+    let options =
+        git.parse(Grammar::anywhere(valued, "output= output-directory= exec= remote= format= prefix="));
     if let Some(path) = options.value(&["o", "output"]) {
         let access = if name == "format-patch" { Access::MakeDirectory } else { Access::Write };
         report.file(git.call, access, path, false);
@@ -380,7 +390,8 @@ fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     if options.has(&["name-only"]) {
         report.names = vec![super::say::glob("./**")];
     }
-    if name == "bundle" && options.word(0) == "create"
+    if name == "bundle"
+        && options.word(0) == "create"
         && let Some(path) = options.operands.get(1)
     {
         report.file(git.call, Access::Write, path, false);

@@ -10,7 +10,10 @@ use crate::operand::Arg;
 /// Whether a path names a hook of git or of a hook manager.
 pub(crate) fn is_hook_path(path: &str) -> bool {
     let path = path.trim_end_matches('/');
-    path.contains(".git/hooks") || path.contains(".husky") || path.contains(".githooks") || path.ends_with("lefthook.yml")
+    path.contains(".git/hooks")
+        || path.contains(".husky")
+        || path.contains(".githooks")
+        || path.ends_with("lefthook.yml")
 }
 
 /// A variable is set, for the program it stands in front of or (empty) for the rest of the line.
@@ -21,10 +24,12 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
     }
     let commits = matches!(program, "git" | "pre-commit" | "lefthook" | "" | "gt" | "jj");
     let off = match name {
-        "HUSKY" | "HUSKY_SKIP_HOOKS" | "LEFTHOOK" | "OVERCOMMIT_DISABLE" | "SKIP_HOOKS" | "NO_VERIFY" => match name {
-            "HUSKY" | "LEFTHOOK" => matches!(value.known(), Some("0" | "false")),
-            _ => !matches!(value.known(), Some("0" | "false" | "")),
-        },
+        "HUSKY" | "HUSKY_SKIP_HOOKS" | "LEFTHOOK" | "OVERCOMMIT_DISABLE" | "SKIP_HOOKS" | "NO_VERIFY" => {
+            match name {
+                "HUSKY" | "LEFTHOOK" => matches!(value.known(), Some("0" | "false")),
+                _ => !matches!(value.known(), Some("0" | "false" | "")),
+            }
+        }
         "SKIP" => program == "git" || program == "pre-commit",
         "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" => false,
         _ => false,
@@ -43,7 +48,8 @@ pub(crate) fn unset(name: &str, report: &mut Report) {
 
 /// Lictor's own command line: reading is for everyone, deciding for people.
 pub(crate) fn lictor(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "uninstall yes agent= json state-dir= policy= config=").parse(call.args);
+    let options =
+        Grammar::anywhere("", "uninstall yes agent= json state-dir= policy= config=").parse(call.args);
     let forbidden = match (options.word(0), options.word(1)) {
         ("approve" | "deny" | "trust" | "wrong", _) => true,
         ("init", _) => true,
@@ -70,7 +76,10 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let first = options.word(0);
-    if matches!(first, "mcp" | "config" | "doctor" | "update" | "login" | "logout" | "--version" | "plugin" | "auth") {
+    if matches!(
+        first,
+        "mcp" | "config" | "doctor" | "update" | "login" | "logout" | "--version" | "plugin" | "auth"
+    ) {
         // Hooks and permissions can be edited through these.
         let text = written(call);
         if first == "config" && (text.contains("hooks") || text.contains("permission")) {
@@ -81,13 +90,17 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     report.effects.push(Effect::Delegate { agent: call.program.to_owned() });
     let free_config = options.values(&["c", "config"]).filter_map(Arg::known).any(|text| {
         let text = text.replace([' ', '"', '\''], "");
-        text.starts_with("approval_policy=never") || text.contains("danger-full-access") || text.contains("disable_hooks=true")
+        text.starts_with("approval_policy=never")
+            || text.contains("danger-full-access")
+            || text.contains("disable_hooks=true")
     });
     let unchecked = match call.program {
         "claude" => {
             options.has(&["dangerously-skip-permissions", "allow-dangerously-skip-permissions"])
                 || matches!(options.text(&["permission-mode"]), Some("bypassPermissions"))
-                || options.text(&["settings"]).is_some_and(|text| text.contains("disableAllHooks") || text.contains("bypassPermissions"))
+                || options.text(&["settings"]).is_some_and(|text| {
+                    text.contains("disableAllHooks") || text.contains("bypassPermissions")
+                })
                 || options.value(&["setting-sources"]).is_some_and(|value| value.known() == Some(""))
                 || options.has(&["bare"])
         }
@@ -98,15 +111,22 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
                 || free_config
         }
         "gemini" | "qwen" | "iflow" => {
-            options.has(&["y", "yolo"]) || matches!(options.text(&["approval-mode"]), Some("yolo" | "auto_edit"))
+            options.has(&["y", "yolo"])
+                || matches!(options.text(&["approval-mode"]), Some("yolo" | "auto_edit"))
         }
         "cursor-agent" | "cursor" => options.has(&["f", "force", "yolo"]),
-        "copilot" => options.has(&["allow-all-tools", "allow-all", "yolo", "allow-all-paths", "allow-all-urls"]),
+        "copilot" => {
+            options.has(&["allow-all-tools", "allow-all", "yolo", "allow-all-paths", "allow-all-urls"])
+        }
         "aider" => options.has(&["yes-always", "yes"]),
         "opencode" => options.has(&["dangerously-skip-permissions", "yolo"]),
         "amp" => options.has(&["dangerously-allow-all"]),
-        "droid" => options.has(&["skip-permissions-unsafe"]) || matches!(options.text(&["auto"]), Some("high")),
-        "goose" => call.assignments.iter().any(|(name, value)| name == "GOOSE_MODE" && value.known() == Some("auto")),
+        "droid" => {
+            options.has(&["skip-permissions-unsafe"]) || matches!(options.text(&["auto"]), Some("high"))
+        }
+        "goose" => {
+            call.assignments.iter().any(|(name, value)| name == "GOOSE_MODE" && value.known() == Some("auto"))
+        }
         "crush" | "kimi" | "auggie" | "q" | "kiro-cli" | "cline" => {
             options.has(&["y", "yolo", "trust-all-tools", "dangerously-skip-permissions"])
         }

@@ -53,7 +53,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "wget" | "wget2" => wget(call, report),
         "http" | "https" | "xh" | "xhs" => httpie(call, report),
         "aria2c" | "axel" => {
-            let options = Grammar::anywhere("oditsjxknU", "out= dir= input-file= split= header= on-download-complete=").parse(call.args);
+            let options =
+                Grammar::anywhere("oditsjxknU", "out= dir= input-file= split= header= on-download-complete=")
+                    .parse(call.args);
             for url in &options.operands {
                 reach(report, url, false);
             }
@@ -80,17 +82,24 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                     if let Some(command) = part.strip_prefix('!') {
                         report.then_shell(&Arg::literal(command), &[], call.program);
                     }
-                    if part.starts_with("rm -r") || part.starts_with("mirror -R --delete") || part.starts_with("mrm") {
+                    if part.starts_with("rm -r")
+                        || part.starts_with("mirror -R --delete")
+                        || part.starts_with("mrm")
+                    {
                         report.infrastructure(call.program, part, false);
                     }
                 }
             }
         }
-        "dig" | "nslookup" | "host" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" | "whois" | "nmap" | "drill" | "kdig"
-        | "fping" | "arping" => {
+        "dig" | "nslookup" | "host" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" | "whois"
+        | "nmap" | "drill" | "kdig" | "fping" | "arping" => {
             for arg in call.args.iter().filter(|arg| !arg.prefix().starts_with(['-', '+'])) {
                 let name = if arg.prefix().starts_with('@') { after(arg, 1) } else { arg.clone() };
-                if name.prefix().contains('.') || name.prefix().contains(':') || name.prefix() == "localhost" || name.known().is_none() {
+                if name.prefix().contains('.')
+                    || name.prefix().contains(':')
+                    || name.prefix() == "localhost"
+                    || name.known().is_none()
+                {
                     report.reach(name.known().and_then(host_of), &name.text, false);
                 }
                 if arg.taint.secret {
@@ -199,9 +208,10 @@ fn curl(call: &Call<'_>, report: &mut Report) {
     }
     for header in options.values(&["H", "header", "b", "cookie", "e", "A"]) {
         let lower = header.prefix().to_ascii_lowercase();
-        let credential = ["authorization", "x-api-key", "private-token", "x-auth", "cookie", "token", "x-vault"]
-            .iter()
-            .any(|name| lower.contains(name));
+        let credential =
+            ["authorization", "x-api-key", "private-token", "x-auth", "cookie", "token", "x-vault"]
+                .iter()
+                .any(|name| lower.contains(name));
         if header.taint.secret && !credential {
             report.flow(FlowSource::Secret, FlowSink::Host, &header.text);
         }
@@ -233,8 +243,10 @@ fn curl(call: &Call<'_>, report: &mut Report) {
 /// A file named after the end of a URL is written.
 fn download(call: &Call<'_>, report: &mut Report, url: &Arg, directory: Option<&Arg>) {
     let Some(text) = url.known() else { return };
-    let path = text.split_once("://").map_or(text, |(_, rest)| rest).split(['?', '#']).next().unwrap_or_default();
-    let name = path.rsplit('/').next().filter(|name| path.contains('/') && !name.is_empty()).unwrap_or("index.html");
+    let path =
+        text.split_once("://").map_or(text, |(_, rest)| rest).split(['?', '#']).next().unwrap_or_default();
+    let name =
+        path.rsplit('/').next().filter(|name| path.contains('/') && !name.is_empty()).unwrap_or("index.html");
     let folder = directory.cloned().unwrap_or_else(|| Arg::literal("."));
     super::files::write_into(call, report, &folder, name);
 }
@@ -277,18 +289,24 @@ fn wget(call: &Call<'_>, report: &mut Report) {
 }
 
 fn httpie(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("aAojfpsv", "auth= output= session= verify= cert= cert-key= timeout= print= raw=").parse(call.args);
+    let options =
+        Grammar::anywhere("aAojfpsv", "auth= output= session= verify= cert= cert-key= timeout= print= raw=")
+            .parse(call.args);
     let mut operands = options.operands.iter();
     let mut url = operands.next();
     let mut sends = false;
     if let Some(word) = url.and_then(Arg::known)
-        && matches!(word.to_ascii_uppercase().as_str(), "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS")
+        && matches!(
+            word.to_ascii_uppercase().as_str(),
+            "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS"
+        )
     {
         sends = matches!(word.to_ascii_uppercase().as_str(), "POST" | "PUT" | "PATCH" | "DELETE");
         url = operands.next();
     }
     let items: Vec<&Arg> = operands.collect();
-    sends |= items.iter().any(|item| item.prefix().contains('=') && !item.prefix().contains("==")) || *call.stdin != Stdin::Inherited;
+    sends |= items.iter().any(|item| item.prefix().contains('=') && !item.prefix().contains("=="))
+        || *call.stdin != Stdin::Inherited;
     if let Some(url) = url {
         reach(report, url, sends);
     }
@@ -310,13 +328,17 @@ fn httpie(call: &Call<'_>, report: &mut Report) {
 }
 
 fn netcat(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("ceghioIpPqswxXT", "exec= sh-exec= lua-exec= proxy= source-port= wait= output= listen").parse(call.args);
+    let options = Grammar::anywhere(
+        "ceghioIpPqswxXT",
+        "exec= sh-exec= lua-exec= proxy= source-port= wait= output= listen",
+    )
+    .parse(call.args);
     if options.has(&["z"]) {
         return reach(report, options.operands.first().unwrap_or(&Arg::literal("")), false);
     }
-    let executes = options.value(&["e", "exec", "sh-exec"]).or_else(|| {
-        options.value(&["c"]).filter(|_| call.program == "ncat" || call.program == "nc")
-    });
+    let executes = options
+        .value(&["e", "exec", "sh-exec"])
+        .or_else(|| options.value(&["c"]).filter(|_| call.program == "ncat" || call.program == "nc"));
     if let Some(command) = executes {
         report.flow(FlowSource::Network, FlowSink::Shell, &written(call));
         report.then_shell(command, &[], call.program);
@@ -457,7 +479,9 @@ fn openssl(call: &Call<'_>, report: &mut Report) {
 }
 
 fn rclone(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "config= include= exclude= filter= transfers= max-age= min-age= dry-run").parse(call.args);
+    let options =
+        Grammar::anywhere("", "config= include= exclude= filter= transfers= max-age= min-age= dry-run")
+            .parse(call.args);
     if options.has(&["dry-run", "n"]) {
         return;
     }

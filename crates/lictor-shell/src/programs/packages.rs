@@ -12,19 +12,128 @@ use crate::operand::Arg;
 pub(crate) fn knows(program: &str) -> bool {
     matches!(
         program,
-        "npm" | "yarn" | "pnpm" | "npx" | "pnpx" | "bunx" | "uvx" | "pipx" | "pip" | "uv" | "poetry" | "pdm" | "hatch" | "rye" | "pipenv" | "conda"
-            | "mamba" | "micromamba" | "cargo" | "twine" | "flit" | "gem" | "bundle" | "bundler" | "mvn" | "mvnw" | "gradle" | "gradlew" | "make" | "gmake" | "just"
-            | "task" | "ninja" | "cmake" | "bazel" | "apt" | "apt-get" | "aptitude" | "dpkg" | "yum" | "dnf" | "rpm" | "zypper" | "pacman" | "yay" | "apk" | "brew"
-            | "port" | "snap" | "flatpak" | "choco" | "winget" | "scoop" | "nix-env" | "nix-collect-garbage" | "go" | "dotnet" | "nuget" | "vsce" | "ovsx" | "pod"
-            | "dart" | "flutter" | "mix-hex" | "hex" | "lerna" | "changeset" | "semantic-release" | "np" | "release-it" | "standard-version" | "goreleaser"
-            | "composer" | "swift" | "xcodebuild" | "fastlane" | "sbt" | "lein" | "stack" | "cabal" | "tox" | "nox" | "pre-commit-run" | "pytest" | "jest" | "vitest"
-            | "tsc" | "eslint" | "prettier" | "ruff" | "black" | "mypy" | "rustc" | "gcc" | "g++" | "clang" | "cc" | "ld" | "ruby-build" | "turbo" | "nx" | "rush"
-            | "crane" | "skopeo" | "oras" | "cosign" | "buf" | "ansible-galaxy" | "conan" | "cpan" | "luarocks" | "opam" | "asdf-plugin" | "sdk" | "rustup" | "nvm"
+        "npm"
+            | "yarn"
+            | "pnpm"
+            | "npx"
+            | "pnpx"
+            | "bunx"
+            | "uvx"
+            | "pipx"
+            | "pip"
+            | "uv"
+            | "poetry"
+            | "pdm"
+            | "hatch"
+            | "rye"
+            | "pipenv"
+            | "conda"
+            | "mamba"
+            | "micromamba"
+            | "cargo"
+            | "twine"
+            | "flit"
+            | "gem"
+            | "bundle"
+            | "bundler"
+            | "mvn"
+            | "mvnw"
+            | "gradle"
+            | "gradlew"
+            | "make"
+            | "gmake"
+            | "just"
+            | "task"
+            | "ninja"
+            | "cmake"
+            | "bazel"
+            | "apt"
+            | "apt-get"
+            | "aptitude"
+            | "dpkg"
+            | "yum"
+            | "dnf"
+            | "rpm"
+            | "zypper"
+            | "pacman"
+            | "yay"
+            | "apk"
+            | "brew"
+            | "port"
+            | "snap"
+            | "flatpak"
+            | "choco"
+            | "winget"
+            | "scoop"
+            | "nix-env"
+            | "nix-collect-garbage"
+            | "go"
+            | "dotnet"
+            | "nuget"
+            | "vsce"
+            | "ovsx"
+            | "pod"
+            | "dart"
+            | "flutter"
+            | "mix-hex"
+            | "hex"
+            | "lerna"
+            | "changeset"
+            | "semantic-release"
+            | "np"
+            | "release-it"
+            | "standard-version"
+            | "goreleaser"
+            | "composer"
+            | "swift"
+            | "xcodebuild"
+            | "fastlane"
+            | "sbt"
+            | "lein"
+            | "stack"
+            | "cabal"
+            | "tox"
+            | "nox"
+            | "pre-commit-run"
+            | "pytest"
+            | "jest"
+            | "vitest"
+            | "tsc"
+            | "eslint"
+            | "prettier"
+            | "ruff"
+            | "black"
+            | "mypy"
+            | "rustc"
+            | "gcc"
+            | "g++"
+            | "clang"
+            | "cc"
+            | "ld"
+            | "ruby-build"
+            | "turbo"
+            | "nx"
+            | "rush"
+            | "crane"
+            | "skopeo"
+            | "oras"
+            | "cosign"
+            | "buf"
+            | "ansible-galaxy"
+            | "conan"
+            | "cpan"
+            | "luarocks"
+            | "opam"
+            | "asdf-plugin"
+            | "sdk"
+            | "rustup"
+            | "nvm"
     )
 }
 
 /// Options in front of a subcommand.
-pub(crate) const GLOBAL: Grammar = Grammar::until_operand("CFfw", "prefix= workspace= cwd= dir= filter= directory= manifest-path=");
+pub(crate) const GLOBAL: Grammar =
+    Grammar::until_operand("CFfw", "prefix= workspace= cwd= dir= filter= directory= manifest-path=");
 
 const NPM: Grammar = Grammar::anywhere(
     "wCFc",
@@ -35,12 +144,14 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
         "npm" | "yarn" | "pnpm" => node_manager(call, report),
         "npx" | "pnpx" | "bunx" | "uvx" | "pipx" => runner(call, report, call.args),
-        "pip" | "uv" | "poetry" | "pdm" | "hatch" | "rye" | "pipenv" | "conda" | "mamba" | "micromamba" | "twine" | "flit" => {
+        "pip" | "uv" | "poetry" | "pdm" | "hatch" | "rye" | "pipenv" | "conda" | "mamba" | "micromamba"
+        | "twine" | "flit" => {
             python_manager(call, report);
         }
         "cargo" => cargo(call, report),
         "gem" | "bundle" | "bundler" => ruby_manager(call, report),
-        "apt" | "apt-get" | "aptitude" | "dpkg" | "yum" | "dnf" | "rpm" | "zypper" | "pacman" | "yay" | "apk" | "brew" | "snap" | "flatpak" => {
+        "apt" | "apt-get" | "aptitude" | "dpkg" | "yum" | "dnf" | "rpm" | "zypper" | "pacman" | "yay"
+        | "apk" | "brew" | "snap" | "flatpak" => {
             system_manager(call, report);
         }
         _ => other(call, report),
@@ -74,11 +185,14 @@ fn node_manager(call: &Call<'_>, report: &mut Report) {
             runner(call, report, call.args.get(skip..).unwrap_or_default());
         }
         "cache" if options.word(at + 1) == "clean" => {}
-        "access" | "token" | "team" | "org" if matches!(options.word(at + 1), "revoke" | "rm" | "remove" | "delete" | "destroy") => {
+        "access" | "token" | "team" | "org"
+            if matches!(options.word(at + 1), "revoke" | "rm" | "remove" | "delete" | "destroy") =>
+        {
             report.infrastructure(call.program, &written(call), false);
         }
-        "prisma" | "sequelize" | "sequelize-cli" | "knex" | "typeorm" | "mikro-orm" | "drizzle-kit" | "rimraf" | "supabase" | "wrangler" | "lerna"
-        | "changeset" | "convex" | "vercel" | "netlify" | "serverless" | "sst" | "cdk" => {
+        "prisma" | "sequelize" | "sequelize-cli" | "knex" | "typeorm" | "mikro-orm" | "drizzle-kit"
+        | "rimraf" | "supabase" | "wrangler" | "lerna" | "changeset" | "convex" | "vercel" | "netlify"
+        | "serverless" | "sst" | "cdk" => {
             // `yarn prisma …`: a binary of the project.
             report.then_argv(options.from(at), call.program);
         }
@@ -88,7 +202,10 @@ fn node_manager(call: &Call<'_>, report: &mut Report) {
 
 /// `npx tool args`: the tool runs with its arguments.
 fn runner(call: &Call<'_>, report: &mut Report, args: &[Arg]) {
-    let grammar = Grammar::until_operand("pcw", "package= call= from= with= python= spec= index-url= registry= yes no quiet");
+    let grammar = Grammar::until_operand(
+        "pcw",
+        "package= call= from= with= python= spec= index-url= registry= yes no quiet",
+    );
     let options = grammar.parse(args);
     if let Some(text) = options.value(&["c", "call"]) {
         report.then_shell(text, &[], call.program);
@@ -105,7 +222,9 @@ fn runner(call: &Call<'_>, report: &mut Report, args: &[Arg]) {
         && let Some(name) = first.known()
     {
         let bare = match name.strip_prefix('@') {
-            Some(scoped) => scoped.rsplit('/').next().unwrap_or(scoped).split('@').next().unwrap_or_default().to_owned(),
+            Some(scoped) => {
+                scoped.rsplit('/').next().unwrap_or(scoped).split('@').next().unwrap_or_default().to_owned()
+            }
             None => name.split('@').next().unwrap_or_default().to_owned(),
         };
         let bare = match (name, bare.as_str()) {
@@ -126,7 +245,9 @@ fn python_manager(call: &Call<'_>, report: &mut Report) {
         return;
     }
     match (call.program, options.word(0)) {
-        ("twine", "upload") | ("flit" | "poetry" | "pdm" | "hatch" | "uv" | "rye", "publish") => report.publish(call.program),
+        ("twine", "upload") | ("flit" | "poetry" | "pdm" | "hatch" | "uv" | "rye", "publish") => {
+            report.publish(call.program)
+        }
         ("uv", "tool") if options.word(1) == "run" => {
             let at = call.args.iter().position(|arg| arg.known() == Some("run")).unwrap_or_default() + 1;
             runner(call, report, call.args.get(at..).unwrap_or_default());
@@ -140,7 +261,9 @@ fn python_manager(call: &Call<'_>, report: &mut Report) {
         ("conda" | "mamba" | "micromamba", "env") if matches!(options.word(1), "remove") => {
             report.infrastructure(call.program, "env remove", false);
         }
-        ("conda" | "mamba", "remove") if options.has(&["all"]) => report.infrastructure(call.program, "remove --all", false),
+        ("conda" | "mamba", "remove") if options.has(&["all"]) => {
+            report.infrastructure(call.program, "remove --all", false)
+        }
         _ => {}
     }
 }
@@ -182,7 +305,12 @@ fn cargo(call: &Call<'_>, report: &mut Report) {
             }
         }
         "release" if options.has(&["x", "execute"]) => report.publish("cargo"),
-        "clean" => report.file(call, Access::Delete, options.value(&["target-dir"]).unwrap_or(&Arg::literal("target")), true),
+        "clean" => report.file(
+            call,
+            Access::Delete,
+            options.value(&["target-dir"]).unwrap_or(&Arg::literal("target")),
+            true,
+        ),
         "sqlx" => frameworks::tool(call, report, "sqlx", options.from(1)),
         _ => {}
     }
@@ -201,15 +329,42 @@ fn ruby_manager(call: &Call<'_>, report: &mut Report) {
 fn is_essential(package: &str) -> bool {
     matches!(
         package,
-        "libc6" | "glibc" | "bash" | "coreutils" | "systemd" | "init" | "dpkg" | "apt" | "rpm" | "sudo" | "openssh-server" | "linux-image-generic" | "kernel" | "base"
-            | "python3" | "util-linux" | "grub" | "grub2" | "network-manager" | "libc" | "musl" | "pacman" | "dnf" | "yum" | "login" | "passwd" | "filesystem" | "zsh"
+        "libc6"
+            | "glibc"
+            | "bash"
+            | "coreutils"
+            | "systemd"
+            | "init"
+            | "dpkg"
+            | "apt"
+            | "rpm"
+            | "sudo"
+            | "openssh-server"
+            | "linux-image-generic"
+            | "kernel"
+            | "base"
+            | "python3"
+            | "util-linux"
+            | "grub"
+            | "grub2"
+            | "network-manager"
+            | "libc"
+            | "musl"
+            | "pacman"
+            | "dnf"
+            | "yum"
+            | "login"
+            | "passwd"
+            | "filesystem"
+            | "zsh"
     ) || package.starts_with("linux-image")
         || package.starts_with("kernel-core")
         || package.contains('*')
 }
 
 fn system_manager(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("ocat", "option= root= config-file= simulate dry-run just-print").parse(call.args);
+    let options =
+        Grammar::anywhere("ocat", "option= root= config-file= simulate dry-run just-print").parse(call.args);
     if options.has(&["simulate", "dry-run", "just-print", "assumeno", "s"]) {
         return;
     }
@@ -218,14 +373,29 @@ fn system_manager(call: &Call<'_>, report: &mut Report) {
         "rpm" => (options.has(&["e", "erase"]), &options.operands),
         "pacman" | "yay" => (options.has(&["R"]), &options.operands),
         _ => (
-            matches!(options.word(0), "remove" | "purge" | "erase" | "rm" | "uninstall" | "del" | "autoremove" | "group-remove" | "zap"),
+            matches!(
+                options.word(0),
+                "remove"
+                    | "purge"
+                    | "erase"
+                    | "rm"
+                    | "uninstall"
+                    | "del"
+                    | "autoremove"
+                    | "group-remove"
+                    | "zap"
+            ),
             options.from(1),
         ),
     };
     let forced = call.args.iter().any(|arg| {
         let word = arg.prefix();
-        word.starts_with("--allow-remove-essential") || word.starts_with("--force-remove-essential") || word.starts_with("--force-all") || word == "--nodeps"
-            || word == "-Rdd" || word == "-Rddn"
+        word.starts_with("--allow-remove-essential")
+            || word.starts_with("--force-remove-essential")
+            || word.starts_with("--force-all")
+            || word == "--nodeps"
+            || word == "-Rdd"
+            || word == "-Rddn"
     });
     let essential = packages.iter().filter_map(Arg::known).any(is_essential);
     let wholesale = packages.iter().any(|arg| arg.known().is_none() || arg.glob) && removes;
@@ -235,7 +405,8 @@ fn system_manager(call: &Call<'_>, report: &mut Report) {
 }
 
 fn other(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("fCDpt", "file= directory= project-dir= dry-run repository= token=").parse(call.args);
+    let options = Grammar::anywhere("fCDpt", "file= directory= project-dir= dry-run repository= token=")
+        .parse(call.args);
     if is_dry(&options) {
         return;
     }
@@ -243,10 +414,14 @@ fn other(call: &Call<'_>, report: &mut Report) {
     let first = options.word(0);
     let second = options.word(1);
     let publishes = match call.program {
-        "mvn" | "mvnw" => words.iter().any(|word| *word == "deploy" || word.starts_with("deploy:") || word.starts_with("release:perform")),
+        "mvn" | "mvnw" => words.iter().any(|word| {
+            *word == "deploy" || word.starts_with("deploy:") || word.starts_with("release:perform")
+        }),
         "gradle" | "gradlew" => words.iter().any(|word| {
             let task = word.rsplit(':').next().unwrap_or_default();
-            task.starts_with("publish") && task != "publishToMavenLocal" || task.starts_with("uploadArchives") || task == "bintrayUpload"
+            task.starts_with("publish") && task != "publishToMavenLocal"
+                || task.starts_with("uploadArchives")
+                || task == "bintrayUpload"
                 || task.starts_with("closeAndRelease")
         }),
         "dotnet" => (first == "nuget" && matches!(second, "push" | "delete")) || false,
@@ -258,11 +433,18 @@ fn other(call: &Call<'_>, report: &mut Report) {
         "lerna" | "changeset" => first == "publish",
         "semantic-release" | "np" | "release-it" => true,
         "goreleaser" => first == "release" && !options.has(&["snapshot", "skip-publish"]),
-        "crane" | "skopeo" | "oras" | "buf" | "conan" => matches!(first, "push" | "copy" | "upload" | "delete"),
+        "crane" | "skopeo" | "oras" | "buf" | "conan" => {
+            matches!(first, "push" | "copy" | "upload" | "delete")
+        }
         "luarocks" => first == "upload",
-        "stack" | "cabal" | "opam" | "lein" | "sbt" => matches!(first, "upload" | "deploy" | "publish" | "publishSigned"),
+        "stack" | "cabal" | "opam" | "lein" | "sbt" => {
+            matches!(first, "upload" | "deploy" | "publish" | "publishSigned")
+        }
         "nx" => first == "release" && second == "publish",
-        "fastlane" => matches!(first, "deliver" | "release" | "supply" | "pilot" | "upload_to_app_store") || words.contains(&"release"),
+        "fastlane" => {
+            matches!(first, "deliver" | "release" | "supply" | "pilot" | "upload_to_app_store")
+                || words.contains(&"release")
+        }
         _ => false,
     };
     if publishes {
@@ -274,7 +456,9 @@ fn other(call: &Call<'_>, report: &mut Report) {
         "dotnet" if first == "ef" => frameworks::tool(call, report, "dotnet-ef", options.from(1)),
         "go" if matches!(first, "clean") && options.has(&["modcache", "m"]) => {}
         "composer" if matches!(first, "exec") => report.then_argv(options.from(1), "composer"),
-        "nix-collect-garbage" if options.has(&["d", "delete-old"]) => report.infrastructure("nix-collect-garbage", "-d", false),
+        "nix-collect-garbage" if options.has(&["d", "delete-old"]) => {
+            report.infrastructure("nix-collect-garbage", "-d", false)
+        }
         "nx" | "turbo" | "rush" => {}
         _ => {}
     }
@@ -322,7 +506,8 @@ fn cmake_tool(call: &Call<'_>, report: &mut Report) {
 /// `python -m module args`.
 pub(crate) fn python_module(call: &Call<'_>, report: &mut Report, module: &str, args: &[Arg]) {
     let program = match module {
-        "pip" | "twine" | "pipx" | "poetry" | "flit" | "alembic" | "flask" | "pytest" | "ansible" | "hatch" | "pdm" | "uv" => module,
+        "pip" | "twine" | "pipx" | "poetry" | "flit" | "alembic" | "flask" | "pytest" | "ansible"
+        | "hatch" | "pdm" | "uv" => module,
         "django" => "django-admin",
         "http.server" | "SimpleHTTPServer" => return report.reach(None, &written(call), true),
         "timeit" | "cProfile" | "trace" | "pdb" => {
@@ -363,9 +548,15 @@ pub(crate) fn javascript_runtime(call: &Call<'_>, report: &mut Report) -> bool {
                 }
                 (_, Some(path)) if path.prefix().contains("://") => {
                     super::network::reach(report, path, false);
-                    report.flow(lictor_core::facts::FlowSource::Network, lictor_core::facts::FlowSink::Shell, &path.text);
+                    report.flow(
+                        lictor_core::facts::FlowSource::Network,
+                        lictor_core::facts::FlowSink::Shell,
+                        &path.text,
+                    );
                 }
-                (_, Some(path)) if path.prefix().contains(['.', '/']) => shells::run_script(report, path, Some("javascript")),
+                (_, Some(path)) if path.prefix().contains(['.', '/']) => {
+                    shells::run_script(report, path, Some("javascript"))
+                }
                 _ => {}
             }
             true
@@ -374,8 +565,16 @@ pub(crate) fn javascript_runtime(call: &Call<'_>, report: &mut Report) -> bool {
             report.publish(call.program);
             true
         }
-        ("bun", "install" | "add" | "remove" | "test" | "build" | "pm" | "link" | "update" | "create" | "init" | "upgrade" | "i" | "rm") => true,
-        ("deno", "test" | "fmt" | "lint" | "check" | "cache" | "info" | "task" | "compile" | "install" | "doc" | "bench" | "add" | "upgrade" | "serve") => true,
+        (
+            "bun",
+            "install" | "add" | "remove" | "test" | "build" | "pm" | "link" | "update" | "create" | "init"
+            | "upgrade" | "i" | "rm",
+        ) => true,
+        (
+            "deno",
+            "test" | "fmt" | "lint" | "check" | "cache" | "info" | "task" | "compile" | "install" | "doc"
+            | "bench" | "add" | "upgrade" | "serve",
+        ) => true,
         _ => false,
     }
 }

@@ -2,8 +2,8 @@
 
 use lictor_core::facts::{Access, ProcessEffect};
 
-use super::secrets;
 use super::say::{joined, written};
+use super::secrets;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
@@ -11,11 +11,50 @@ use crate::operand::Arg;
 pub(crate) fn knows(lower: &str) -> bool {
     matches!(
         lower,
-        "remove-item" | "ri" | "del" | "erase" | "rd" | "clear-content" | "clc" | "set-content" | "out-file" | "add-content" | "clear-recyclebin"
-            | "format-volume" | "clear-disk" | "initialize-disk" | "remove-partition" | "stop-computer" | "restart-computer" | "invoke-expression"
-            | "iex" | "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" | "get-content" | "gc" | "stop-process" | "spps" | "move-item" | "copy-item"
-            | "start-process" | "saps" | "format" | "diskpart" | "vssadmin" | "cipher" | "takeown" | "icacls" | "reg" | "bcdedit" | "wmic" | "set-executionpolicy"
-            | "format.com" | "rmdir.exe" | "fsutil"
+        "remove-item"
+            | "ri"
+            | "del"
+            | "erase"
+            | "rd"
+            | "clear-content"
+            | "clc"
+            | "set-content"
+            | "out-file"
+            | "add-content"
+            | "clear-recyclebin"
+            | "format-volume"
+            | "clear-disk"
+            | "initialize-disk"
+            | "remove-partition"
+            | "stop-computer"
+            | "restart-computer"
+            | "invoke-expression"
+            | "iex"
+            | "invoke-webrequest"
+            | "iwr"
+            | "invoke-restmethod"
+            | "irm"
+            | "get-content"
+            | "gc"
+            | "stop-process"
+            | "spps"
+            | "move-item"
+            | "copy-item"
+            | "start-process"
+            | "saps"
+            | "format"
+            | "diskpart"
+            | "vssadmin"
+            | "cipher"
+            | "takeown"
+            | "icacls"
+            | "reg"
+            | "bcdedit"
+            | "wmic"
+            | "set-executionpolicy"
+            | "format.com"
+            | "rmdir.exe"
+            | "fsutil"
     )
 }
 
@@ -24,7 +63,9 @@ pub(crate) fn judge(call: &Call<'_>, lower: &str, report: &mut Report) {
         .args
         .iter()
         .filter_map(Arg::known)
-        .filter(|word| word.starts_with(['-', '/']) && word.len() > 1 && !word.get(1..).unwrap_or_default().contains('/'))
+        .filter(|word| {
+            word.starts_with(['-', '/']) && word.len() > 1 && !word.get(1..).unwrap_or_default().contains('/')
+        })
         .map(str::to_ascii_lowercase)
         .collect();
     let has = |names: &[&str]| flags.iter().any(|flag| names.contains(&flag.as_str()));
@@ -36,10 +77,15 @@ pub(crate) fn judge(call: &Call<'_>, lower: &str, report: &mut Report) {
         .iter()
         .filter(|arg| {
             let word = arg.prefix();
-            !(word.starts_with('-') || (word.starts_with('/') && word.len() <= 3 && word.chars().skip(1).all(|c| c.is_ascii_alphabetic())))
+            !(word.starts_with('-')
+                || (word.starts_with('/')
+                    && word.len() <= 3
+                    && word.chars().skip(1).all(|c| c.is_ascii_alphabetic())))
         })
         .collect();
-    let recursive = flags.iter().any(|flag| flag.len() >= 4 && "-recurse".starts_with(flag.as_str()) || flag == "-r" || flag == "/s");
+    let recursive = flags
+        .iter()
+        .any(|flag| flag.len() >= 4 && "-recurse".starts_with(flag.as_str()) || flag == "-r" || flag == "/s");
     let every = |report: &mut Report, access: Access| {
         for arg in &operands {
             report.file(call, access, arg, recursive);
@@ -53,14 +99,17 @@ pub(crate) fn judge(call: &Call<'_>, lower: &str, report: &mut Report) {
         "move-item" => every(report, Access::MoveAway),
         "copy-item" => every(report, Access::Read),
         "clear-recyclebin" => report.infrastructure("powershell", "Clear-RecycleBin", false),
-        "format-volume" | "clear-disk" | "initialize-disk" | "remove-partition" | "format" | "format.com" | "diskpart" => {
-            if !operands.is_empty() || lower.contains('-') || *call.stdin != Stdin::Inherited {
-                report.process(ProcessEffect::Format);
-            }
+        "format-volume" | "clear-disk" | "initialize-disk" | "remove-partition" | "format" | "format.com"
+        | "diskpart"
+            if (!operands.is_empty() || lower.contains('-') || *call.stdin != Stdin::Inherited) =>
+        {
+            report.process(ProcessEffect::Format);
         }
         "stop-computer" | "restart-computer" => report.process(ProcessEffect::Shutdown),
         "invoke-expression" | "iex" => match operands.first() {
-            Some(_) => report.then_shell(&joined(&operands.into_iter().cloned().collect::<Vec<_>>()), &[], "iex"),
+            Some(_) => {
+                report.then_shell(&joined(&operands.into_iter().cloned().collect::<Vec<_>>()), &[], "iex")
+            }
             None => super::shells::stdin_is_code(call, report),
         },
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" => {
@@ -75,7 +124,9 @@ pub(crate) fn judge(call: &Call<'_>, lower: &str, report: &mut Report) {
             }
         }
         "stop-process" | "spps" => report.process(ProcessEffect::Kill),
-        "start-process" | "saps" => report.then_argv(&operands.into_iter().cloned().collect::<Vec<_>>(), "Start-Process"),
+        "start-process" | "saps" => {
+            report.then_argv(&operands.into_iter().cloned().collect::<Vec<_>>(), "Start-Process")
+        }
         "vssadmin" | "wmic" | "bcdedit" | "reg" | "fsutil" => {
             let text = written(call).to_ascii_lowercase();
             if text.contains("delete") || text.contains("/deletevalue") {

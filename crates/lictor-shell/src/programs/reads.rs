@@ -35,7 +35,8 @@ const RIPGREP: Grammar = Grammar::anywhere(
      files-with-matches files-without-match max-filesize= path-separator= context-separator= engine= dfa-size-limit= \
      ignore= ignore-dir= depth= pager= hidden search-zip",
 );
-const JQ: Grammar = Grammar::anywhere("fL", "from-file= indent= tab raw-output arg= argjson= slurpfile= rawfile=");
+const JQ: Grammar =
+    Grammar::anywhere("fL", "from-file= indent= tab raw-output arg= argjson= slurpfile= rawfile=");
 
 /// Which of a reader's options take values, so that these are not taken for files.
 fn grammar(program: &str) -> Grammar {
@@ -48,12 +49,17 @@ fn grammar(program: &str) -> Grammar {
         ),
         "nl" => Grammar::anywhere("bdfhilnsvw", ""),
         "od" | "hexdump" | "hd" => Grammar::anywhere("AjNStwefns", ""),
-        "sort" => Grammar::anywhere("kotST", "key= output= field-separator= buffer-size= temporary-directory= files0-from= parallel= compress-program= sort= random-source= batch-size="),
-        "uniq" => Grammar::anywhere("fsw", "skip-fields= skip-chars= check-chars= group? all-repeated?"),
-        "diff" | "colordiff" | "sdiff" | "diff3" | "cmp" | "comm" | "vimdiff" | "delta" | "difft" => Grammar::anywhere(
-            "CUFILxXSWin",
-            "context? unified? exclude= exclude-from= label= color? width= ignore-matching-lines= from-file= to-file=",
+        "sort" => Grammar::anywhere(
+            "kotST",
+            "key= output= field-separator= buffer-size= temporary-directory= files0-from= parallel= compress-program= sort= random-source= batch-size=",
         ),
+        "uniq" => Grammar::anywhere("fsw", "skip-fields= skip-chars= check-chars= group? all-repeated?"),
+        "diff" | "colordiff" | "sdiff" | "diff3" | "cmp" | "comm" | "vimdiff" | "delta" | "difft" => {
+            Grammar::anywhere(
+                "CUFILxXSWin",
+                "context? unified? exclude= exclude-from= label= color? width= ignore-matching-lines= from-file= to-file=",
+            )
+        }
         "join" => Grammar::anywhere("12aeoijtv", ""),
         "paste" | "column" => Grammar::anywhere("dscto", "delimiters= separator= output-separator="),
         "fold" | "fmt" | "pr" => Grammar::anywhere("wohl", "width="),
@@ -64,9 +70,10 @@ fn grammar(program: &str) -> Grammar {
              level= ignore-glob= icons? indicator-style= group-directories-first git-ignore",
         ),
         "tree" => Grammar::anywhere("LPIoHT", "filelimit= charset= sort? timefmt="),
-        "du" | "df" | "ncdu" | "dust" | "duf" => {
-            Grammar::anywhere("dtBXx", "max-depth= threshold= block-size= exclude= exclude-from= time? output?")
-        }
+        "du" | "df" | "ncdu" | "dust" | "duf" => Grammar::anywhere(
+            "dtBXx",
+            "max-depth= threshold= block-size= exclude= exclude-from= time? output?",
+        ),
         "stat" => Grammar::anywhere("cft", "format= printf="),
         "file" => Grammar::anywhere("fFmPe", ""),
         "strings" => Grammar::anywhere("nteT", "bytes= radix= encoding="),
@@ -78,9 +85,12 @@ fn grammar(program: &str) -> Grammar {
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
         "grep" | "egrep" | "fgrep" | "ggrep" | "zgrep" | "pcregrep" | "rgrep" => search(call, report, &GREP),
-        "rg" | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug" => search(call, report, &RIPGREP),
+        "rg" | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug" => {
+            search(call, report, &RIPGREP)
+        }
         "ls" | "gls" | "dir" | "vdir" | "exa" | "eza" | "lsd" => list(call, report),
-        "tree" | "du" | "df" | "stat" | "ncdu" | "dust" | "duf" | "namei" | "lsattr" | "getfacl" | "lsof" | "fuser" => {
+        "tree" | "du" | "df" | "stat" | "ncdu" | "dust" | "duf" | "namei" | "lsattr" | "getfacl" | "lsof"
+        | "fuser" => {
             let options = grammar(call.program).parse(call.args);
             touch(call, report, Access::List, &options.operands, false);
             if let Some(output) = options.value(&["o"]).filter(|_| call.program == "tree") {
@@ -134,7 +144,8 @@ fn filter(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
 
 fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
     let options = grammar.parse(call.args);
-    let ripgrep = matches!(call.program, "rg" | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug");
+    let ripgrep =
+        matches!(call.program, "rg" | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug");
     let lists = options.has(&["files"]);
     let skip = usize::from(!lists && !options.has(&["e", "f", "regexp", "file"]));
     let recursive = ripgrep || options.has(&["r", "R", "recursive"]);
@@ -167,9 +178,6 @@ fn list(call: &Call<'_>, report: &mut Report) {
         return;
     }
     // Names in a listed directory come without it; a glob's names come as the shell wrote them.
-    report.names = if options.operands.iter().any(|arg| arg.glob) {
-        options.operands.clone()
-    } else {
-        vec![glob("*")]
-    };
+    report.names =
+        if options.operands.iter().any(|arg| arg.glob) { options.operands.clone() } else { vec![glob("*")] };
 }

@@ -1,7 +1,8 @@
 //! Short ways to say things in a [`Report`].
 
 use lictor_core::facts::{
-    DatabaseEffect, Effect, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat, Privilege, ProcessEffect, Reach,
+    DatabaseEffect, Effect, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat, Privilege, ProcessEffect,
+    Reach,
 };
 
 use crate::call::{Call, Next, Report};

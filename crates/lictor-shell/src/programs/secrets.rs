@@ -24,14 +24,50 @@ pub fn is_secret_path(path: &str) -> bool {
         return true;
     }
     const NAMES: [&str; 31] = [
-        "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk", "identity", "credentials.json",
-        "credentials.tfrc.json", "service-account.json", "service_account.json", "application_default_credentials.json",
-        ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".dockercfg", ".htpasswd", ".my.cnf",
-        "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml", "master.key", "shadow", "gshadow", "sudoers",
-        "kubeconfig", ".vault-token",
+        "id_rsa",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+        "id_ecdsa_sk",
+        "id_ed25519_sk",
+        "identity",
+        "credentials.json",
+        "credentials.tfrc.json",
+        "service-account.json",
+        "service_account.json",
+        "application_default_credentials.json",
+        ".netrc",
+        "_netrc",
+        ".pgpass",
+        ".npmrc",
+        ".pypirc",
+        ".git-credentials",
+        ".dockercfg",
+        ".htpasswd",
+        ".my.cnf",
+        "secrets.yml",
+        "secrets.yaml",
+        "secrets.json",
+        "secrets.toml",
+        "master.key",
+        "shadow",
+        "gshadow",
+        "sudoers",
+        "kubeconfig",
+        ".vault-token",
     ];
     const ENDINGS: [&str; 12] = [
-        ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc.key", ".tfvars.secret", ".gpg-key",
+        ".pem",
+        ".key",
+        ".p12",
+        ".pfx",
+        ".jks",
+        ".keystore",
+        ".kdbx",
+        ".ppk",
+        ".asc.key",
+        ".tfvars.secret",
+        ".gpg-key",
         ".keychain-db",
     ];
     if matches!(lower.as_str(), "shadow" | "gshadow" | "sudoers" | "identity") {
@@ -63,7 +99,9 @@ pub fn is_secret_path(path: &str) -> bool {
 fn is_environment_file(lower: &str) -> bool {
     const TEMPLATES: [&str; 9] =
         ["example", "sample", "template", "dist", "schema", "defaults", "default", "tpl", "md"];
-    let Some(rest) = lower.strip_prefix(".env") else { return lower.ends_with(".env") && lower != "printenv.env" };
+    let Some(rest) = lower.strip_prefix(".env") else {
+        return lower.ends_with(".env") && lower != "printenv.env";
+    };
     match rest.strip_prefix(['.', '-', '_']) {
         None => rest.is_empty() || rest.starts_with('*'),
         Some(kind) => {
@@ -130,16 +168,26 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             }
             "dump-keychain" | "export" => kept_in(call, report, "~/Library/Keychains/login.keychain-db"),
             "delete-keychain" | "delete-generic-password" | "delete-internet-password" => {
-                report.file(call, Access::Delete, &Arg::literal("~/Library/Keychains/login.keychain-db"), false);
+                report.file(
+                    call,
+                    Access::Delete,
+                    &Arg::literal("~/Library/Keychains/login.keychain-db"),
+                    false,
+                );
             }
             _ => {}
         },
         "pass" | "gopass" => match first {
-            "" | "ls" | "list" | "find" | "search" | "git" | "help" | "version" | "init" | "insert" | "edit"
-            | "generate" | "grep" => {}
+            "" | "ls" | "list" | "find" | "search" | "git" | "help" | "version" | "init" | "insert"
+            | "edit" | "generate" | "grep" => {}
             "rm" | "remove" | "delete" => {
                 let recursive = options.has(&["r", "recursive"]);
-                report.file(call, Access::Delete, &Arg::literal(format!("~/.password-store/{second}")), recursive);
+                report.file(
+                    call,
+                    Access::Delete,
+                    &Arg::literal(format!("~/.password-store/{second}")),
+                    recursive,
+                );
             }
             _ => kept_in(call, report, &format!("~/.password-store/{first}.gpg")),
         },
@@ -159,7 +207,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "keyctl" if matches!(first, "print" | "pipe" | "read") => report.taint.secret = true,
         "ssh-add" if options.has(&["D"]) => {}
         "ssh-keygen" => {
-            if let Some(path) = Grammar::anywhere("bCFfGIJjKLlMmNnOPqRrSsTtVWwYyz", "").parse(call.args).value(&["f"]) {
+            if let Some(path) =
+                Grammar::anywhere("bCFfGIJjKLlMmNnOPqRrSsTtVWwYyz", "").parse(call.args).value(&["f"])
+            {
                 report.file(call, Access::Write, path, false);
             }
         }

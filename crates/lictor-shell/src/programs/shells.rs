@@ -10,8 +10,24 @@ use crate::operand::{Arg, Taint};
 pub(crate) fn is_shell(name: &str) -> bool {
     matches!(
         name,
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "mksh" | "ash" | "fish" | "rbash" | "csh" | "tcsh" | "yash" | "osh" | "elvish" | "nu"
-            | "xonsh" | "oksh" | "posh" | "hush"
+        "sh" | "bash"
+            | "zsh"
+            | "dash"
+            | "ksh"
+            | "mksh"
+            | "ash"
+            | "fish"
+            | "rbash"
+            | "csh"
+            | "tcsh"
+            | "yash"
+            | "osh"
+            | "elvish"
+            | "nu"
+            | "xonsh"
+            | "oksh"
+            | "posh"
+            | "hush"
     )
 }
 
@@ -25,8 +41,8 @@ pub(crate) fn language(name: &str) -> Option<&'static str> {
         "ruby" | "jruby" | "irb" => "ruby",
         "php" | "hhvm" => "php",
         "lua" | "luajit" | "texlua" => "lua",
-        "Rscript" | "R" | "julia" | "tclsh" | "groovy" | "scala" | "elixir" | "erl" | "guile" | "racket" | "sbcl" | "ghci" | "runghc"
-        | "octave" | "raku" | "swipl" | "clojure" | "jshell" => "other",
+        "Rscript" | "R" | "julia" | "tclsh" | "groovy" | "scala" | "elixir" | "erl" | "guile" | "racket"
+        | "sbcl" | "ghci" | "runghc" | "octave" | "raku" | "swipl" | "clojure" | "jshell" => "other",
         _ => return None,
     })
 }
@@ -50,11 +66,21 @@ pub fn is_usual_evaluation(text: &str) -> bool {
     let program = program.rsplit('/').next().unwrap_or_default();
     let first = words.next().unwrap_or_default();
     match program {
-        "ssh-agent" | "dircolors" | "gdircolors" | "keychain" | "gpg-agent" | "lesspipe" | "lesspipe.sh" | "path_helper"
-        | "register-python-argcomplete" | "resize" => true,
+        "ssh-agent"
+        | "dircolors"
+        | "gdircolors"
+        | "keychain"
+        | "gpg-agent"
+        | "lesspipe"
+        | "lesspipe.sh"
+        | "path_helper"
+        | "register-python-argcomplete"
+        | "resize" => true,
         "brew" => first == "shellenv",
         "direnv" => matches!(first, "hook" | "export"),
-        "pyenv" | "rbenv" | "nodenv" | "goenv" | "jenv" | "phpenv" | "plenv" | "tfenv" => first == "init" || first == "virtualenv-init",
+        "pyenv" | "rbenv" | "nodenv" | "goenv" | "jenv" | "phpenv" | "plenv" | "tfenv" => {
+            first == "init" || first == "virtualenv-init"
+        }
         "fnm" | "opam" | "volta" => first == "env",
         "starship" | "zoxide" | "atuin" | "oh-my-posh" | "mcfly" | "navi" | "sheldon" | "antidote" => {
             matches!(first, "init" | "widget" | "source")
@@ -65,7 +91,8 @@ pub fn is_usual_evaluation(text: &str) -> bool {
         "luarocks" => first == "path",
         "docker-machine" => first == "env",
         "minikube" => matches!(first, "docker-env" | "podman-env" | "completion"),
-        "kubectl" | "helm" | "gh" | "npm" | "pip" | "rustup" | "poetry" | "uv" | "just" | "task" | "op" | "glab" | "flux" | "kind" => {
+        "kubectl" | "helm" | "gh" | "npm" | "pip" | "rustup" | "poetry" | "uv" | "just" | "task" | "op"
+        | "glab" | "flux" | "kind" => {
             matches!(first, "completion" | "completions" | "generate-shell-completion")
         }
         "fzf" => first.starts_with("--"),
@@ -91,7 +118,8 @@ pub(crate) fn run_script(report: &mut Report, path: &Arg, language: Option<&'sta
     report.next.push(Next::Script { path: path.clone(), language });
 }
 
-const SHELL: Grammar = Grammar::until_operand("oOR", "rcfile= init-file= init-command= command= norc noprofile login posix");
+const SHELL: Grammar =
+    Grammar::until_operand("oOR", "rcfile= init-file= init-command= command= norc noprofile login posix");
 
 /// `bash`, `sh` and their relatives.
 pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
@@ -126,7 +154,9 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
     }
     match options.operands.first() {
         Some(_) if options.has(&["s"]) => stdin_is_code(call, report),
-        Some(path) if matches!(path.known(), Some("-" | "/dev/stdin" | "/proc/self/fd/0")) => stdin_is_code(call, report),
+        Some(path) if matches!(path.known(), Some("-" | "/dev/stdin" | "/proc/self/fd/0")) => {
+            stdin_is_code(call, report)
+        }
         Some(path) => run_script(report, path, Some("sh")),
         None if options.has(&["version", "help"]) => {}
         None => stdin_is_code(call, report),
@@ -148,9 +178,14 @@ fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
         ),
         "perl" => (Grammar::until_operand("eEIMm", "").attached("iF"), &["e", "E"]),
         "ruby" => (Grammar::until_operand("eIrCE", "encoding= disable= enable=").attached("iKF"), &["e"]),
-        "php" => (Grammar::until_operand("rcdfBERFSzt", "run= php-ini= define= file= process-begin= process-code="), &["r", "run", "B", "R", "E"]),
+        "php" => (
+            Grammar::until_operand("rcdfBERFSzt", "run= php-ini= define= file= process-begin= process-code="),
+            &["r", "run", "B", "R", "E"],
+        ),
         "lua" => (Grammar::until_operand("el", ""), &["e"]),
-        _ => (Grammar::until_operand("eEg", "eval= expr= print= load="), &["e", "E", "eval", "expr", "print"]),
+        _ => {
+            (Grammar::until_operand("eEg", "eval= expr= print= load="), &["e", "E", "eval", "expr", "print"])
+        }
     }
 }
 
@@ -192,7 +227,10 @@ pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report, language: &'stat
             }
             run_script(report, path, Some(language));
         }
-        None if call.args.iter().any(|arg| matches!(arg.known(), Some("-V" | "--version" | "-v" | "--help"))) => {}
+        None if call
+            .args
+            .iter()
+            .any(|arg| matches!(arg.known(), Some("-V" | "--version" | "-v" | "--help"))) => {}
         None => stdin_code(call, report, language),
     }
 }
@@ -246,12 +284,15 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                     return report.then_shell(&super::say::joined(rest), &[], "pwsh");
                 }
                 "-e" | "-ec" | "-enc" | "-encodedcommand" | "-encoded" => {
-                    let decoded = rest.first().and_then(Arg::known).and_then(super::text::from_base64).map(|bytes| {
-                        bytes.into_iter().filter(|byte| *byte != 0).map(char::from).collect::<String>()
-                    });
+                    let decoded =
+                        rest.first().and_then(Arg::known).and_then(super::text::from_base64).map(|bytes| {
+                            bytes.into_iter().filter(|byte| *byte != 0).map(char::from).collect::<String>()
+                        });
                     return match decoded {
                         Some(text) => report.then_shell(&Arg::literal(text), &[], "pwsh"),
-                        None => report.unknown_code(Taint { decoded: true, ..Taint::default() }, &written(call)),
+                        None => {
+                            report.unknown_code(Taint { decoded: true, ..Taint::default() }, &written(call))
+                        }
                     };
                 }
                 "-f" | "-file" => {
@@ -260,10 +301,17 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                     }
                     return;
                 }
-                "-ep" | "-executionpolicy" | "-ex" | "-exec" | "-w" | "-windowstyle" | "-workingdirectory" | "-version" => {
+                "-ep" | "-executionpolicy" | "-ex" | "-exec" | "-w" | "-windowstyle"
+                | "-workingdirectory" | "-version" => {
                     args.next();
                 }
-                _ if !word.starts_with('-') => return report.then_shell(&super::say::joined(call.args.get(at..).unwrap_or_default()), &[], "pwsh"),
+                _ if !word.starts_with('-') => {
+                    return report.then_shell(
+                        &super::say::joined(call.args.get(at..).unwrap_or_default()),
+                        &[],
+                        "pwsh",
+                    );
+                }
                 _ => {}
             },
         }

@@ -83,7 +83,9 @@ fn tokens(text: &str) -> Vec<Statement> {
             }
             '$' if next.is_some_and(|letter| letter == '$' || letter.is_alphabetic() || letter == '_') => {
                 let mut tag = String::from("$");
-                while let Some((_, letter)) = letters.next_if(|(_, letter)| letter.is_alphanumeric() || *letter == '_') {
+                while let Some((_, letter)) =
+                    letters.next_if(|(_, letter)| letter.is_alphanumeric() || *letter == '_')
+                {
                     tag.push(letter);
                 }
                 if letters.next_if(|(_, letter)| *letter == '$').is_none() {
@@ -99,14 +101,17 @@ fn tokens(text: &str) -> Vec<Statement> {
             }
             letter if letter.is_alphabetic() || letter == '_' => {
                 let mut word = String::from(letter.to_ascii_uppercase());
-                while let Some((_, letter)) = letters.next_if(|(_, l)| l.is_alphanumeric() || *l == '_' || *l == '$') {
+                while let Some((_, letter)) =
+                    letters.next_if(|(_, l)| l.is_alphanumeric() || *l == '_' || *l == '$')
+                {
                     word.push(letter.to_ascii_uppercase());
                 }
                 current.push(Token::Word(word));
             }
             letter if letter.is_ascii_digit() => {
                 let mut number = String::from(letter);
-                while let Some((_, letter)) = letters.next_if(|(_, l)| l.is_ascii_alphanumeric() || *l == '.') {
+                while let Some((_, letter)) = letters.next_if(|(_, l)| l.is_ascii_alphanumeric() || *l == '.')
+                {
                     number.push(letter);
                 }
                 current.push(Token::Number(number));
@@ -193,26 +198,45 @@ fn effect(tokens: &[Token]) -> Option<DatabaseEffect> {
     Some(match verb {
         "IF" => DatabaseEffect::DropPart,
         "DROP" => {
-            let kind = if matches!(word(1), "TEMPORARY" | "FOREIGN" | "MATERIALIZED" | "EXTERNAL") { word(2) } else { word(1) };
+            let kind = if matches!(word(1), "TEMPORARY" | "FOREIGN" | "MATERIALIZED" | "EXTERNAL") {
+                word(2)
+            } else {
+                word(1)
+            };
             match kind {
-                "DATABASE" | "SCHEMA" | "KEYSPACE" | "CATALOG" | "TABLESPACE" | "OWNED" | "CLUSTER" | "WAREHOUSE" | "SHARE" => {
-                    DatabaseEffect::DropAll
+                "DATABASE" | "SCHEMA" | "KEYSPACE" | "CATALOG" | "TABLESPACE" | "OWNED" | "CLUSTER"
+                | "WAREHOUSE" | "SHARE" => DatabaseEffect::DropAll,
+                "TABLE" | "COLLECTION" | "MEASUREMENT" | "SERIES" | "STREAM" | "TOPIC" | "TABLES"
+                | "BUCKET" | "COLUMN" | "PARTITION" | "DATASET" => {
+                    if word(1) == "TEMPORARY" {
+                        DatabaseEffect::Change
+                    } else {
+                        DatabaseEffect::DropPart
+                    }
                 }
-                "TABLE" | "COLLECTION" | "MEASUREMENT" | "SERIES" | "STREAM" | "TOPIC" | "TABLES" | "BUCKET" | "COLUMN"
-                | "PARTITION" | "DATASET" => {
-                    if word(1) == "TEMPORARY" { DatabaseEffect::Change } else { DatabaseEffect::DropPart }
+                "USER" | "ROLE" | "SERVER" | "EXTENSION" | "TYPE" | "DOMAIN" | "SEQUENCE"
+                    if has("CASCADE") =>
+                {
+                    DatabaseEffect::DropPart
                 }
-                "USER" | "ROLE" | "SERVER" | "EXTENSION" | "TYPE" | "DOMAIN" | "SEQUENCE" if has("CASCADE") => DatabaseEffect::DropPart,
                 "USER" | "ROLE" => DatabaseEffect::DropPart,
                 _ => DatabaseEffect::Change,
             }
         }
         "TRUNCATE" => DatabaseEffect::DropPart,
         "DELETE" => {
-            if limits(tokens) { DatabaseEffect::Change } else { DatabaseEffect::DropPart }
+            if limits(tokens) {
+                DatabaseEffect::Change
+            } else {
+                DatabaseEffect::DropPart
+            }
         }
         "UPDATE" => {
-            if limits(tokens) { DatabaseEffect::Change } else { DatabaseEffect::DropPart }
+            if limits(tokens) {
+                DatabaseEffect::Change
+            } else {
+                DatabaseEffect::DropPart
+            }
         }
         "ALTER" => {
             let drops = tokens.windows(2).any(|pair| matches!(pair, [Token::Word(first), second]
@@ -220,16 +244,16 @@ fn effect(tokens: &[Token]) -> Option<DatabaseEffect> {
             if drops { DatabaseEffect::DropPart } else { DatabaseEffect::Change }
         }
         "FLUSHALL" | "FLUSHDB" => DatabaseEffect::DropAll,
-        "RENAME" | "INSERT" | "REPLACE" | "MERGE" | "UPSERT" | "CREATE" | "GRANT" | "REVOKE" | "COPY" | "LOAD" | "CALL" | "VACUUM" => {
-            DatabaseEffect::Change
-        }
+        "RENAME" | "INSERT" | "REPLACE" | "MERGE" | "UPSERT" | "CREATE" | "GRANT" | "REVOKE" | "COPY"
+        | "LOAD" | "CALL" | "VACUUM" => DatabaseEffect::Change,
         _ => return None,
     })
 }
 
 /// Whether a `WHERE` (or `LIMIT`, `USING`, a join) really limits the rows.
 fn limits(tokens: &[Token]) -> bool {
-    let Some(at) = tokens.iter().position(|token| matches!(token, Token::Word(word) if word == "WHERE")) else {
+    let Some(at) = tokens.iter().position(|token| matches!(token, Token::Word(word) if word == "WHERE"))
+    else {
         return tokens.iter().any(|token| matches!(token, Token::Word(word) if word == "LIMIT"));
     };
     match tokens.get(at + 1..).unwrap_or_default() {

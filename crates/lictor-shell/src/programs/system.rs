@@ -11,12 +11,81 @@ use crate::operand::Arg;
 pub(crate) fn knows(program: &str) -> bool {
     matches!(
         program,
-        "kill" | "killall" | "pkill" | "killall5" | "skill" | "xkill" | "shutdown" | "reboot" | "halt" | "poweroff" | "init" | "telinit" | "systemctl"
-            | "service" | "rc-service" | "launchctl" | "initctl" | "sv" | "supervisorctl" | "pm2" | "iptables" | "ip6tables" | "ufw" | "nft" | "firewall-cmd" | "pfctl"
-            | "ip" | "ifconfig" | "ifdown" | "route" | "nmcli" | "networksetup" | "userdel" | "deluser" | "groupdel" | "delgroup" | "passwd"
-            | "usermod" | "useradd" | "adduser" | "chpasswd" | "visudo" | "chsh" | "vipw" | "gpasswd" | "dscl" | "sysctl" | "modprobe" | "rmmod" | "insmod" | "setenforce" | "aa-disable"
-            | "aa-teardown" | "auditctl" | "spctl" | "csrutil" | "journalctl" | "dmesg" | "history" | "kexec" | "loginctl" | "update-rc.d" | "chkconfig"
-            | "timedatectl" | "hwclock" | "date" | "swapon" | "sync" | "ulimit" | "pmset" | "defaults" | "scutil" | "softwareupdate" | "profiles" | "bless"
+        "kill"
+            | "killall"
+            | "pkill"
+            | "killall5"
+            | "skill"
+            | "xkill"
+            | "shutdown"
+            | "reboot"
+            | "halt"
+            | "poweroff"
+            | "init"
+            | "telinit"
+            | "systemctl"
+            | "service"
+            | "rc-service"
+            | "launchctl"
+            | "initctl"
+            | "sv"
+            | "supervisorctl"
+            | "pm2"
+            | "iptables"
+            | "ip6tables"
+            | "ufw"
+            | "nft"
+            | "firewall-cmd"
+            | "pfctl"
+            | "ip"
+            | "ifconfig"
+            | "ifdown"
+            | "route"
+            | "nmcli"
+            | "networksetup"
+            | "userdel"
+            | "deluser"
+            | "groupdel"
+            | "delgroup"
+            | "passwd"
+            | "usermod"
+            | "useradd"
+            | "adduser"
+            | "chpasswd"
+            | "visudo"
+            | "chsh"
+            | "vipw"
+            | "gpasswd"
+            | "dscl"
+            | "sysctl"
+            | "modprobe"
+            | "rmmod"
+            | "insmod"
+            | "setenforce"
+            | "aa-disable"
+            | "aa-teardown"
+            | "auditctl"
+            | "spctl"
+            | "csrutil"
+            | "journalctl"
+            | "dmesg"
+            | "history"
+            | "kexec"
+            | "loginctl"
+            | "update-rc.d"
+            | "chkconfig"
+            | "timedatectl"
+            | "hwclock"
+            | "date"
+            | "swapon"
+            | "sync"
+            | "ulimit"
+            | "pmset"
+            | "defaults"
+            | "scutil"
+            | "softwareupdate"
+            | "profiles"
+            | "bless"
     )
 }
 
@@ -30,16 +99,25 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "killall" | "pkill" | "skill" => by_name(call, report),
         "killall5" => report.process(ProcessEffect::KillAll),
         "shutdown" | "reboot" | "halt" | "poweroff" => {
-            let cancels = options.has(&["c"]) || call.args.iter().any(|arg| matches!(arg.known(), Some("--show" | "--help" | "-k")));
+            let cancels = options.has(&["c"])
+                || call.args.iter().any(|arg| matches!(arg.known(), Some("--show" | "--help" | "-k")));
             if !cancels {
                 report.process(ProcessEffect::Shutdown);
             }
         }
-        "init" | "telinit" if matches!(first, "0" | "6" | "1" | "s" | "S") => report.process(ProcessEffect::Shutdown),
+        "init" | "telinit" if matches!(first, "0" | "6" | "1" | "s" | "S") => {
+            report.process(ProcessEffect::Shutdown)
+        }
         "kexec" if options.has(&["e", "exec"]) => report.process(ProcessEffect::Shutdown),
         "systemctl" => systemctl(call, report),
-        "loginctl" if matches!(first, "poweroff" | "reboot" | "halt") => report.process(ProcessEffect::Shutdown),
-        "loginctl" if matches!(first, "kill-user" | "terminate-user" | "kill-session" | "terminate-session") => report.process(ProcessEffect::KillAll),
+        "loginctl" if matches!(first, "poweroff" | "reboot" | "halt") => {
+            report.process(ProcessEffect::Shutdown)
+        }
+        "loginctl"
+            if matches!(first, "kill-user" | "terminate-user" | "kill-session" | "terminate-session") =>
+        {
+            report.process(ProcessEffect::KillAll)
+        }
         "service" | "rc-service" | "initctl" | "sv" | "supervisorctl" => {
             let stops = options.words().any(|word| matches!(word, "stop" | "shutdown" | "down"));
             if stops {
@@ -52,18 +130,25 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 report.infrastructure("pm2", &written(call), false);
             }
         }
-        "launchctl" if matches!(first, "unload" | "remove" | "bootout" | "disable" | "kill" | "stop" | "reboot") => {
+        "launchctl"
+            if matches!(first, "unload" | "remove" | "bootout" | "disable" | "kill" | "stop" | "reboot") =>
+        {
             if first == "reboot" {
                 return report.process(ProcessEffect::Shutdown);
             }
             report.infrastructure(tool, &written(call), false);
             lictor_service(report, &written(call));
         }
-        "update-rc.d" | "chkconfig" if options.words().any(|word| matches!(word, "remove" | "disable" | "off")) => {
+        "update-rc.d" | "chkconfig"
+            if options.words().any(|word| matches!(word, "remove" | "disable" | "off")) =>
+        {
             report.infrastructure(tool, &written(call), false);
         }
         "iptables" | "ip6tables" => {
-            let flushes = call.args.iter().any(|arg| matches!(arg.known(), Some("-F" | "--flush" | "-X" | "--delete-chain" | "-Z")));
+            let flushes = call
+                .args
+                .iter()
+                .any(|arg| matches!(arg.known(), Some("-F" | "--flush" | "-X" | "--delete-chain" | "-Z")));
             let opens = call.args.windows(3).any(|window| matches!(window, [policy, _, target]
                 if matches!(policy.known(), Some("-P" | "--policy")) && matches!(target.known(), Some("ACCEPT" | "DROP"))));
             let deletes = call.args.iter().any(|arg| matches!(arg.known(), Some("-D" | "--delete")));
@@ -71,50 +156,84 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 report.infrastructure(tool, &written(call), flushes);
             }
         }
-        "ufw" if matches!(first, "disable" | "reset" | "delete") || options.words().any(|word| word == "reset") => {
+        "ufw"
+            if matches!(first, "disable" | "reset" | "delete")
+                || options.words().any(|word| word == "reset") =>
+        {
             report.infrastructure(tool, &written(call), first != "delete");
         }
-        "nft" if matches!(first, "flush" | "delete" | "reset") => report.infrastructure(tool, &written(call), first == "flush"),
+        "nft" if matches!(first, "flush" | "delete" | "reset") => {
+            report.infrastructure(tool, &written(call), first == "flush")
+        }
         "firewall-cmd" => {
-            let opens = call.args.iter().any(|arg| arg.prefix().starts_with("--remove") || arg.known() == Some("--panic-on"));
+            let opens = call
+                .args
+                .iter()
+                .any(|arg| arg.prefix().starts_with("--remove") || arg.known() == Some("--panic-on"));
             if opens {
                 report.infrastructure(tool, &written(call), false);
             }
         }
         "pfctl" if options.has(&["F", "d"]) => report.infrastructure(tool, &written(call), true),
         "ip" => ip(call, report, &options.words().collect::<Vec<_>>()),
-        "ifconfig" if options.words().any(|word| word == "down") => report.infrastructure(tool, &written(call), false),
+        "ifconfig" if options.words().any(|word| word == "down") => {
+            report.infrastructure(tool, &written(call), false)
+        }
         "ifdown" => report.infrastructure(tool, &written(call), false),
-        "route" if matches!(first, "del" | "delete" | "flush") => report.infrastructure(tool, &written(call), false),
+        "route" if matches!(first, "del" | "delete" | "flush") => {
+            report.infrastructure(tool, &written(call), false)
+        }
         "nmcli" => {
             let words: Vec<&str> = options.words().collect();
             if words.iter().any(|word| matches!(*word, "down" | "delete" | "off" | "disconnect")) {
                 report.infrastructure(tool, &written(call), false);
             }
         }
-        "networksetup" if options.words().any(|word| word == "off") => report.infrastructure(tool, &written(call), false),
+        "networksetup" if options.words().any(|word| word == "off") => {
+            report.infrastructure(tool, &written(call), false)
+        }
         "userdel" | "deluser" | "groupdel" | "delgroup" => {
-            let options = Grammar::anywhere("RPZ", "root= prefix= remove force remove-home remove-all-files").parse(call.args);
-            report.infrastructure(tool, &written(call), options.has(&["r", "remove", "remove-home", "remove-all-files"]));
+            let options = Grammar::anywhere("RPZ", "root= prefix= remove force remove-home remove-all-files")
+                .parse(call.args);
+            report.infrastructure(
+                tool,
+                &written(call),
+                options.has(&["r", "remove", "remove-home", "remove-all-files"]),
+            );
         }
         "passwd" | "chpasswd" | "chsh" | "usermod" | "gpasswd" | "vipw" => {
-            let reads = call.args.iter().any(|arg| matches!(arg.known(), Some("-S" | "--status" | "-a")) && tool == "passwd");
+            let reads = call
+                .args
+                .iter()
+                .any(|arg| matches!(arg.known(), Some("-S" | "--status" | "-a")) && tool == "passwd");
             if !reads {
                 report.infrastructure(tool, &written(call), false);
             }
-            let groups = call.args.iter().filter_map(Arg::known).any(|word| matches!(word, "sudo" | "wheel" | "admin" | "docker" | "root"));
+            let groups = call
+                .args
+                .iter()
+                .filter_map(Arg::known)
+                .any(|word| matches!(word, "sudo" | "wheel" | "admin" | "docker" | "root"));
             if groups {
                 report.privilege(Privilege::BecomeRoot);
             }
         }
-        "visudo" if !options.has(&["c"]) => report.file(call, Access::Modify, &Arg::literal("/etc/sudoers"), false),
-        "dscl" if options.words().any(|word| word == "-delete") || call.args.iter().any(|arg| matches!(arg.known(), Some("-delete" | "delete"))) => {
+        "visudo" if !options.has(&["c"]) => {
+            report.file(call, Access::Modify, &Arg::literal("/etc/sudoers"), false)
+        }
+        "dscl"
+            if options.words().any(|word| word == "-delete")
+                || call.args.iter().any(|arg| matches!(arg.known(), Some("-delete" | "delete"))) =>
+        {
             report.infrastructure(tool, &written(call), false);
         }
         "sysctl" => {
             for word in call.args.iter().filter_map(Arg::known).filter(|word| word.contains('=')) {
-                if word.starts_with("kernel.sysrq") || word.starts_with("kernel.panic") || word.contains("randomize_va_space")
-                    || word.contains("core_pattern") || word.contains("modprobe")
+                if word.starts_with("kernel.sysrq")
+                    || word.starts_with("kernel.panic")
+                    || word.contains("randomize_va_space")
+                    || word.contains("core_pattern")
+                    || word.contains("modprobe")
                 {
                     report.infrastructure(tool, word, false);
                 }
@@ -122,10 +241,19 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "rmmod" | "insmod" => report.infrastructure(tool, &written(call), false),
         "modprobe" if options.has(&["r", "remove"]) => report.infrastructure(tool, &written(call), false),
-        "setenforce" if matches!(first, "0" | "Permissive" | "permissive") => report.infrastructure(tool, &written(call), false),
+        "setenforce" if matches!(first, "0" | "Permissive" | "permissive") => {
+            report.infrastructure(tool, &written(call), false)
+        }
         "aa-disable" | "aa-teardown" => report.infrastructure(tool, &written(call), false),
-        "auditctl" if call.args.iter().any(|arg| matches!(arg.known(), Some("-D" | "-e"))) => report.infrastructure(tool, &written(call), false),
-        "spctl" if call.args.iter().any(|arg| matches!(arg.known(), Some("--master-disable" | "--global-disable"))) => {
+        "auditctl" if call.args.iter().any(|arg| matches!(arg.known(), Some("-D" | "-e"))) => {
+            report.infrastructure(tool, &written(call), false)
+        }
+        "spctl"
+            if call
+                .args
+                .iter()
+                .any(|arg| matches!(arg.known(), Some("--master-disable" | "--global-disable"))) =>
+        {
             report.infrastructure(tool, &written(call), false);
         }
         "csrutil" if first == "disable" => report.infrastructure(tool, "disable", false),
@@ -190,8 +318,20 @@ fn by_name(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let everyone = options.has(&["u", "U", "user", "uid", "euid"]) && options.operands.is_empty();
-    let broad = options.words().any(|word| matches!(word, "." | ".*" | "" | "init" | "systemd" | "launchd" | "loginwindow" | "WindowServer" | "sshd" | "Finder"))
-        && !options.operands.is_empty();
+    let broad = options.words().any(|word| {
+        matches!(
+            word,
+            "." | ".*"
+                | ""
+                | "init"
+                | "systemd"
+                | "launchd"
+                | "loginwindow"
+                | "WindowServer"
+                | "sshd"
+                | "Finder"
+        )
+    }) && !options.operands.is_empty();
     let all = call.program == "killall" && call.args.iter().any(|arg| matches!(arg.known(), Some("-1")));
     report.process(if everyone || broad || all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
     if options.words().any(|word| word.contains("lictor")) {
@@ -200,17 +340,26 @@ fn by_name(call: &Call<'_>, report: &mut Report) {
 }
 
 fn systemctl(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("tHMnoPs", "type= state= property= host= machine= root= lines= output= signal= kill-whom= user now force").parse(call.args);
+    let options = Grammar::anywhere(
+        "tHMnoPs",
+        "type= state= property= host= machine= root= lines= output= signal= kill-whom= user now force",
+    )
+    .parse(call.args);
     if options.has(&["dry-run", "help"]) {
         return;
     }
     let text = written(call);
     match options.word(0) {
-        "poweroff" | "reboot" | "halt" | "kexec" | "suspend" | "hibernate" | "emergency" | "rescue" | "soft-reboot" | "hybrid-sleep" | "exit" => {
+        "poweroff" | "reboot" | "halt" | "kexec" | "suspend" | "hibernate" | "emergency" | "rescue"
+        | "soft-reboot" | "hybrid-sleep" | "exit" => {
             report.process(ProcessEffect::Shutdown);
         }
         "isolate" => report.process(ProcessEffect::Shutdown),
-        "start" if options.words().any(|word| matches!(word, "poweroff.target" | "reboot.target" | "halt.target")) => {
+        "start"
+            if options
+                .words()
+                .any(|word| matches!(word, "poweroff.target" | "reboot.target" | "halt.target")) =>
+        {
             report.process(ProcessEffect::Shutdown);
         }
         "stop" | "disable" | "mask" | "kill" | "revert" => {
@@ -223,7 +372,8 @@ fn systemctl(call: &Call<'_>, report: &mut Report) {
 
 fn ip(call: &Call<'_>, report: &mut Report, words: &[&str]) {
     let takes_down = words.first().is_some_and(|word| word.starts_with('l')) && words.contains(&"down");
-    let removes = words.iter().skip(1).take(2).any(|word| matches!(*word, "del" | "delete" | "flush" | "d" | "f"));
+    let removes =
+        words.iter().skip(1).take(2).any(|word| matches!(*word, "del" | "delete" | "flush" | "d" | "f"));
     if takes_down || removes {
         report.infrastructure("ip", &written(call), words.contains(&"flush"));
     }

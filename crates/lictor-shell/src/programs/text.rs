@@ -262,9 +262,15 @@ fn cat(call: &Call<'_>, report: &mut Report) {
 }
 
 fn base64(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("wio", "decode ignore-garbage wrap= input= output= base64 base32 base16 z85 base64url")
-        .parse(call.args);
-    let file = options.value(&["i", "input"]).or_else(|| options.operands.first()).filter(|a| a.known() != Some("-"));
+    let options = Grammar::anywhere(
+        "wio",
+        "decode ignore-garbage wrap= input= output= base64 base32 base16 z85 base64url",
+    )
+    .parse(call.args);
+    let file = options
+        .value(&["i", "input"])
+        .or_else(|| options.operands.first())
+        .filter(|a| a.known() != Some("-"));
     if let Some(output) = options.value(&["o", "output"]) {
         report.file(call, Access::Write, output, false);
     }
@@ -428,8 +434,9 @@ fn head(call: &Call<'_>, report: &mut Report) {
 }
 
 fn cut(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("bcdf", "bytes= characters= delimiter= fields= complement output-delimiter=")
-        .parse(call.args);
+    let options =
+        Grammar::anywhere("bcdf", "bytes= characters= delimiter= fields= complement output-delimiter=")
+            .parse(call.args);
     for file in &options.operands {
         secrets::read(call, report, file, false);
     }
@@ -447,8 +454,12 @@ fn cut(call: &Call<'_>, report: &mut Report) {
                 out.extend(line.chars().enumerate().filter(|(at, _)| within(ranges, at + 1)).map(|(_, c)| c));
             } else {
                 let ranges = by_field.as_ref()?.as_ref()?;
-                let fields: Vec<&str> =
-                    line.split(delimiter).enumerate().filter(|(at, _)| within(ranges, at + 1)).map(|(_, f)| f).collect();
+                let fields: Vec<&str> = line
+                    .split(delimiter)
+                    .enumerate()
+                    .filter(|(at, _)| within(ranges, at + 1))
+                    .map(|(_, f)| f)
+                    .collect();
                 out.push_str(&fields.join(&delimiter.to_string()));
             }
             out.push('\n');

@@ -27,27 +27,41 @@ fn wrapper(program: &str) -> Option<Wrapper> {
         "ionice" => plain("cnpPu", "class= classdata= pid= pgid= uid="),
         "chrt" => after_operands(1, "TPD", "sched-runtime= sched-period= sched-deadline="),
         "taskset" => after_operands(1, "", "cpu-list pid"),
-        "nohup" | "setsid" | "unbuffer" | "fakeroot" | "eatmydata" | "catchsegv" | "tini" | "dumb-init" | "caffeinate"
-        | "dbus-run-session" | "dbus-launch" | "torsocks" | "torify" | "setarch" | "linux32" | "linux64" | "i386" | "noglob"
-        | "nocorrect" | "rlwrap" | "proxychains" | "proxychains4" | "winpty" | "choom" | "chronic" | "sshpass" | "arch"
-        | "preexec" | "ltrace" | "uftrace" | "valgrind" | "heaptrack" | "rtk" | "pyenv-exec" => plain(
+        "nohup" | "setsid" | "unbuffer" | "fakeroot" | "eatmydata" | "catchsegv" | "tini" | "dumb-init"
+        | "caffeinate" | "dbus-run-session" | "dbus-launch" | "torsocks" | "torify" | "setarch"
+        | "linux32" | "linux64" | "i386" | "noglob" | "nocorrect" | "rlwrap" | "proxychains"
+        | "proxychains4" | "winpty" | "choom" | "chronic" | "sshpass" | "arch" | "preexec" | "ltrace"
+        | "uftrace" | "valgrind" | "heaptrack" | "rtk" | "pyenv-exec" => plain(
             "fnoxelFpdsgu",
             "fork wait ctty tool= log-file= suppressions= config-file= leak-check= show-leak-kinds= track-origins= output= \
              filter= adjust=",
         ),
         "time" | "gtime" => plain("fo", "format= output="),
-        "timeout" | "gtimeout" => after_operands(1, "ks", "kill-after= signal= foreground preserve-status verbose"),
-        "stdbuf" | "gstdbuf" => plain("ioe", "input= output= error="),
-        "strace" => plain("abeEIoOpPsSuUX", "attach= trace= output= env= string-limit= user= daemonize? summary"),
-        "chroot" => after_operands(1, "", "userspec= groups= skip-chdir"),
-        "unshare" => plain("RrwSG", "root= wd= setuid= setgid= map-user= map-group= mount-proc? kill-child? propagation= \
-                                    setgroups= fork pid mount net user uts ipc cgroup map-root-user"),
-        "nsenter" => plain("tSGrw", "target= setuid= setgid= root? wd? mount? uts? ipc? net? pid? user? cgroup? all"),
-        "prlimit" | "numactl" | "cgexec" | "setpriv" | "capsh" | "softlimit" | "chpst" | "firejail" | "proot" => {
-            plain("gmNCpubPVwr", "interleave= membind= cpunodebind= physcpubind= reuid= regid= init-groups clear-groups")
+        "timeout" | "gtimeout" => {
+            after_operands(1, "ks", "kill-after= signal= foreground preserve-status verbose")
         }
+        "stdbuf" | "gstdbuf" => plain("ioe", "input= output= error="),
+        "strace" => {
+            plain("abeEIoOpPsSuUX", "attach= trace= output= env= string-limit= user= daemonize? summary")
+        }
+        "chroot" => after_operands(1, "", "userspec= groups= skip-chdir"),
+        "unshare" => plain(
+            "RrwSG",
+            "root= wd= setuid= setgid= map-user= map-group= mount-proc? kill-child? propagation= \
+                                    setgroups= fork pid mount net user uts ipc cgroup map-root-user",
+        ),
+        "nsenter" => {
+            plain("tSGrw", "target= setuid= setgid= root? wd? mount? uts? ipc? net? pid? user? cgroup? all")
+        }
+        "prlimit" | "numactl" | "cgexec" | "setpriv" | "capsh" | "softlimit" | "chpst" | "firejail"
+        | "proot" => plain(
+            "gmNCpubPVwr",
+            "interleave= membind= cpunodebind= physcpubind= reuid= regid= init-groups clear-groups",
+        ),
         "gosu" | "su-exec" | "setuidgid" => after_operands(1, "", ""),
-        "xvfb-run" => plain("efnpsw", "server-args= server-num= error-file= auth-file= xauth-protocol= auto-servernum"),
+        "xvfb-run" => {
+            plain("efnpsw", "server-args= server-num= error-file= auth-file= xauth-protocol= auto-servernum")
+        }
         "direnv" | "mise" | "asdf" | "rtx" => after_operands(2, "", ""),
         "faketime" => after_operands(1, "f", ""),
         "entr" => plain("", ""),
@@ -69,12 +83,62 @@ pub(crate) fn knows(program: &str) -> bool {
     wrapper(program).is_some()
         || matches!(
             program,
-            "sudo" | "sudoedit" | "su" | "runuser" | "env" | "genv" | "command" | "builtin" | "exec" | "busybox" | "toybox"
-                | "watch" | "script" | "flock" | "gdb" | "lldb" | "hyperfine" | "concurrently" | "npm-run-all" | "watchexec"
-                | "nodemon" | "at" | "batch" | "crontab" | "tmux" | "screen" | "zellij" | "expect" | "osascript" | "perf"
-                | "eval" | "source" | "." | "trap" | "cd" | "pushd" | "chdir" | "coproc" | "macos-sandbox" | "sandbox-exec" | "nix-shell"
-                | "nix" | "dotenv" | "aws-vault" | "op-run" | "wsl" | "conda-run" | "start-stop-daemon" | "foreman" | "reptyr"
-                | "export" | "declare" | "typeset" | "readonly" | "local" | "alias"
+            "sudo"
+                | "sudoedit"
+                | "su"
+                | "runuser"
+                | "env"
+                | "genv"
+                | "command"
+                | "builtin"
+                | "exec"
+                | "busybox"
+                | "toybox"
+                | "watch"
+                | "script"
+                | "flock"
+                | "gdb"
+                | "lldb"
+                | "hyperfine"
+                | "concurrently"
+                | "npm-run-all"
+                | "watchexec"
+                | "nodemon"
+                | "at"
+                | "batch"
+                | "crontab"
+                | "tmux"
+                | "screen"
+                | "zellij"
+                | "expect"
+                | "osascript"
+                | "perf"
+                | "eval"
+                | "source"
+                | "."
+                | "trap"
+                | "cd"
+                | "pushd"
+                | "chdir"
+                | "coproc"
+                | "macos-sandbox"
+                | "sandbox-exec"
+                | "nix-shell"
+                | "nix"
+                | "dotenv"
+                | "aws-vault"
+                | "op-run"
+                | "wsl"
+                | "conda-run"
+                | "start-stop-daemon"
+                | "foreman"
+                | "reptyr"
+                | "export"
+                | "declare"
+                | "typeset"
+                | "readonly"
+                | "local"
+                | "alias"
         )
 }
 
@@ -103,12 +167,16 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                  export-json= export-markdown= export-csv= parameter-list= kill-others",
             )
             .parse(call.args);
-            for text in options.operands.iter().chain(options.values(&["p", "prepare", "setup", "cleanup", "c"])) {
+            for text in
+                options.operands.iter().chain(options.values(&["p", "prepare", "setup", "cleanup", "c"]))
+            {
                 report.then_shell(text, &[], call.program);
             }
         }
         "watchexec" | "nodemon" => {
-            let options = Grammar::until_operand("weifdx", "watch= exts= ignore= filter= exec= ext= delay= shell=").parse(call.args);
+            let options =
+                Grammar::until_operand("weifdx", "watch= exts= ignore= filter= exec= ext= delay= shell=")
+                    .parse(call.args);
             if let Some(text) = options.value(&["exec", "x"]) {
                 report.then_shell(text, &[], call.program);
             } else if call.program == "watchexec" {
@@ -145,7 +213,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             if let Some(text) = options.value(&["run", "command"]).filter(|_| call.program == "nix-shell") {
                 report.then_shell(text, &[], "nix-shell");
             }
-            if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--command" | "-c"))) {
+            if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--command" | "-c")))
+            {
                 report.then_argv(call.args.get(at + 1..).unwrap_or_default(), "nix");
             }
             if options.word(0) == "store" && matches!(options.word(1), "gc" | "delete") {
@@ -153,16 +222,20 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             }
         }
         "dotenv" | "aws-vault" | "wsl" => {
-            if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--" | "-e" | "--exec"))) {
+            if let Some(at) =
+                call.args.iter().position(|arg| matches!(arg.known(), Some("--" | "-e" | "--exec")))
+            {
                 report.then_argv(call.args.get(at + 1..).unwrap_or_default(), call.program);
             } else {
                 let options = Grammar::until_operand("efduc", "").parse(call.args);
-                let skip = if call.program == "aws-vault" { 2 } else { usize::from(options.word(0) == "run") };
+                let skip =
+                    if call.program == "aws-vault" { 2 } else { usize::from(options.word(0) == "run") };
                 report.then_argv(options.from(skip), call.program);
             }
         }
         "start-stop-daemon" => {
-            let options = Grammar::until_operand("xpnucg", "exec= startas= pidfile= name= user= chuid=").parse(call.args);
+            let options = Grammar::until_operand("xpnucg", "exec= startas= pidfile= name= user= chuid=")
+                .parse(call.args);
             if let Some(program) = options.value(&["x", "exec", "startas"]) {
                 let mut argv = vec![program.clone()];
                 argv.extend(options.operands.iter().cloned());
@@ -192,13 +265,17 @@ fn simple(call: &Call<'_>, report: &mut Report) {
         "chroot" | "nsenter" => report.privilege(Privilege::Container),
         _ => {}
     }
-    if let Some(file) = options.value(&["o", "output"]).filter(|_| matches!(call.program, "time" | "gtime" | "strace")) {
+    if let Some(file) =
+        options.value(&["o", "output"]).filter(|_| matches!(call.program, "time" | "gtime" | "strace"))
+    {
         report.file(call, Access::Write, file, false);
     }
     if matches!(call.program, "direnv" | "mise" | "asdf" | "rtx") {
         let exec = matches!(options.word(0), "exec" | "x");
         let skip = match (call.program, call.args.iter().position(|arg| arg.known() == Some("--"))) {
-            (_, Some(at)) => return report.then_argv(call.args.get(at + 1..).unwrap_or_default(), call.program),
+            (_, Some(at)) => {
+                return report.then_argv(call.args.get(at + 1..).unwrap_or_default(), call.program);
+            }
             ("direnv", None) => 2,
             (_, None) => 1,
         };
@@ -264,7 +341,9 @@ const SUDO: Grammar = Grammar::until_operand(
 
 fn sudo(call: &Call<'_>, report: &mut Report) {
     let options = SUDO.parse(call.args);
-    if options.has(&["l", "list", "v", "validate", "k", "K", "V", "version", "help"]) && options.operands.is_empty() {
+    if options.has(&["l", "list", "v", "validate", "k", "K", "V", "version", "help"])
+        && options.operands.is_empty()
+    {
         return;
     }
     report.privilege(Privilege::BecomeRoot);
@@ -283,8 +362,11 @@ fn sudo(call: &Call<'_>, report: &mut Report) {
 
 fn su(call: &Call<'_>, report: &mut Report) {
     report.privilege(Privilege::BecomeRoot);
-    let options = Grammar::anywhere("cCgGsuwT", "command= session-command= shell= group= supp-group= user= whitelist-environment=")
-        .parse(call.args);
+    let options = Grammar::anywhere(
+        "cCgGsuwT",
+        "command= session-command= shell= group= supp-group= user= whitelist-environment=",
+    )
+    .parse(call.args);
     if let Some(text) = options.value(&["c", "C", "command", "session-command"]) {
         return report.then_shell(text, &[], call.program);
     }
@@ -358,8 +440,11 @@ fn command(call: &Call<'_>, report: &mut Report) {
 }
 
 fn watch(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("nq", "interval= equexit= beep color differences? errexit chgexit exec no-title precise")
-        .parse(call.args);
+    let options = Grammar::until_operand(
+        "nq",
+        "interval= equexit= beep color differences? errexit chgexit exec no-title precise",
+    )
+    .parse(call.args);
     if options.has(&["x", "exec"]) {
         return report.then_argv(&options.operands, "watch");
     }
@@ -369,8 +454,11 @@ fn watch(call: &Call<'_>, report: &mut Report) {
 }
 
 fn script(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("cItTBOEmo", "command= log-in= log-out= log-io= log-timing= output-limit= echo=")
-        .parse(call.args);
+    let options = Grammar::until_operand(
+        "cItTBOEmo",
+        "command= log-in= log-out= log-io= log-timing= output-limit= echo=",
+    )
+    .parse(call.args);
     if let Some(text) = options.value(&["c", "command"]) {
         report.then_shell(text, &[], "script");
     }
@@ -385,7 +473,8 @@ fn script(call: &Call<'_>, report: &mut Report) {
 }
 
 fn flock(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("wEc", "timeout= wait= conflict-exit-code= command=").parse(call.args);
+    let options =
+        Grammar::until_operand("wEc", "timeout= wait= conflict-exit-code= command=").parse(call.args);
     let rest = options.from(1);
     if let Some(text) = options.value(&["c", "command"]) {
         return report.then_shell(text, &[], "flock");
@@ -407,7 +496,9 @@ fn debugger(call: &Call<'_>, report: &mut Report) {
             Some("--args" | "--") => {
                 return report.then_argv(call.args.get(at + 1..).unwrap_or_default(), call.program);
             }
-            Some("-ex" | "--ex" | "-iex" | "-o" | "-O" | "--one-line" | "--eval-command" | "-eval-command") => {
+            Some(
+                "-ex" | "--ex" | "-iex" | "-o" | "-O" | "--one-line" | "--eval-command" | "-eval-command",
+            ) => {
                 let Some((_, command)) = args.next() else { return };
                 let Some(text) = command.known() else { continue };
                 let text = text.trim_start();
@@ -462,7 +553,8 @@ fn multiplexer(call: &Call<'_>, report: &mut Report) {
     let words: Vec<&str> = call.args.iter().map(|arg| arg.known().unwrap_or_default()).collect();
     if call.program == "screen" {
         if let Some(at) = words.iter().position(|word| *word == "stuff") {
-            let text = call.args.get(at + 1).and_then(Arg::known).map(super::text::unescape).unwrap_or_default();
+            let text =
+                call.args.get(at + 1).and_then(Arg::known).map(super::text::unescape).unwrap_or_default();
             return report.then_shell(&Arg::literal(text.replace("^M", "\n")), &[], "screen");
         }
         let options = Grammar::until_operand("ceEhpSstTX", "").parse(call.args);
@@ -471,20 +563,52 @@ fn multiplexer(call: &Call<'_>, report: &mut Report) {
     let Some(at) = words.iter().position(|word| {
         matches!(
             *word,
-            "send-keys" | "send" | "new-session" | "new" | "new-window" | "neww" | "split-window" | "splitw" | "respawn-pane"
-                | "run-shell" | "run" | "if-shell" | "if" | "pipe-pane" | "display-popup" | "popup" | "write-chars" | "kill-server"
+            "send-keys"
+                | "send"
+                | "new-session"
+                | "new"
+                | "new-window"
+                | "neww"
+                | "split-window"
+                | "splitw"
+                | "respawn-pane"
+                | "run-shell"
+                | "run"
+                | "if-shell"
+                | "if"
+                | "pipe-pane"
+                | "display-popup"
+                | "popup"
+                | "write-chars"
+                | "kill-server"
                 | "respawn-window"
         )
     }) else {
         return;
     };
     let sub = words.get(at).copied().unwrap_or_default();
-    let options = Grammar::until_operand("cdeFntsxyNbhwT", "").parse(call.args.get(at + 1..).unwrap_or_default());
+    let options =
+        Grammar::until_operand("cdeFntsxyNbhwT", "").parse(call.args.get(at + 1..).unwrap_or_default());
     if sub == "kill-server" {
         return report.process(ProcessEffect::Kill);
     }
     let is_key = |arg: &&Arg| {
-        !matches!(arg.known(), Some("Enter" | "C-m" | "C-j" | "Space" | "KPEnter" | "C-c" | "C-d" | "Escape" | "C-u" | "C-l" | "Tab"))
+        !matches!(
+            arg.known(),
+            Some(
+                "Enter"
+                    | "C-m"
+                    | "C-j"
+                    | "Space"
+                    | "KPEnter"
+                    | "C-c"
+                    | "C-d"
+                    | "Escape"
+                    | "C-u"
+                    | "C-l"
+                    | "Tab"
+            )
+        )
     };
     // `new-session -d 'cmd'`: -d takes no value there.
     let options = if sub.starts_with("send") {
@@ -516,7 +640,8 @@ fn expect(call: &Call<'_>, report: &mut Report) {
                 }
             }
             if let Some(keys) = line.strip_prefix("send ") {
-                let keys = keys.trim().trim_start_matches("-- ").trim_matches(['"', '{', '}']).replace("\\r", "\n");
+                let keys =
+                    keys.trim().trim_start_matches("-- ").trim_matches(['"', '{', '}']).replace("\\r", "\n");
                 report.then_shell(&Arg::literal(keys), &[], "expect");
             }
         }

@@ -36,8 +36,17 @@ pub(super) fn environment(assignments: &[(String, Arg)], report: &mut Report) {
     for (name, value) in assignments {
         let runs = matches!(
             name.as_str(),
-            "GIT_SSH_COMMAND" | "GIT_SSH" | "GIT_EDITOR" | "GIT_SEQUENCE_EDITOR" | "GIT_PAGER" | "GIT_EXTERNAL_DIFF"
-                | "GIT_ASKPASS" | "GIT_PROXY_COMMAND" | "EDITOR" | "VISUAL" | "PAGER"
+            "GIT_SSH_COMMAND"
+                | "GIT_SSH"
+                | "GIT_EDITOR"
+                | "GIT_SEQUENCE_EDITOR"
+                | "GIT_PAGER"
+                | "GIT_EXTERNAL_DIFF"
+                | "GIT_ASKPASS"
+                | "GIT_PROXY_COMMAND"
+                | "EDITOR"
+                | "VISUAL"
+                | "PAGER"
         );
         if runs && value.known().is_some() {
             report.then_shell(value, &[], name);
@@ -54,7 +63,10 @@ pub(super) fn is_now(value: &Arg) -> bool {
         Some(text) => {
             let text = text.to_ascii_lowercase();
             matches!(text.as_str(), "now" | "all" | "0")
-                || text.contains("second") || text.contains("minute") || text.contains("hour") || text.starts_with("0.")
+                || text.contains("second")
+                || text.contains("minute")
+                || text.contains("hour")
+                || text.starts_with("0.")
         }
         None => true,
     }
@@ -63,13 +75,27 @@ pub(super) fn is_now(value: &Arg) -> bool {
 /// Whether a key's value is a program that git runs.
 fn runs_program(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    let (section, name) = (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
+    let (section, name) =
+        (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
     matches!(
         key.as_str(),
-        "core.pager" | "core.editor" | "core.sshcommand" | "core.fsmonitor" | "core.gitproxy" | "core.askpass"
-            | "core.alternaterefscommand" | "sequence.editor" | "diff.external" | "interactive.difffilter"
-            | "uploadpack.packobjectshook" | "imap.tunnel" | "sendemail.smtpserver" | "sendemail.tocmd" | "sendemail.cccmd"
-            | "init.templatedir" | "include.path"
+        "core.pager"
+            | "core.editor"
+            | "core.sshcommand"
+            | "core.fsmonitor"
+            | "core.gitproxy"
+            | "core.askpass"
+            | "core.alternaterefscommand"
+            | "sequence.editor"
+            | "diff.external"
+            | "interactive.difffilter"
+            | "uploadpack.packobjectshook"
+            | "imap.tunnel"
+            | "sendemail.smtpserver"
+            | "sendemail.tocmd"
+            | "sendemail.cccmd"
+            | "init.templatedir"
+            | "include.path"
     ) || match section {
         "pager" => true,
         "alias" => true,
@@ -93,11 +119,50 @@ fn is_usual(value: &str) -> bool {
     let name = first.rsplit('/').next().unwrap_or_default();
     matches!(
         name.to_ascii_lowercase().as_str(),
-        "" | "true" | "false" | ":" | "cat" | "less" | "more" | "delta" | "bat" | "diff-so-fancy" | "difft" | "vim" | "vi"
-            | "nvim" | "nano" | "emacs" | "code" | "subl" | "hx" | "micro" | "ssh" | "gpg" | "gpg2" | "ssh-keygen" | "store"
-            | "cache" | "osxkeychain" | "manager" | "manager-core" | "libsecret" | "wincred" | "gh" | "git" | "git-lfs"
-            | "nbstripout" | "nbdime" | "meld" | "kdiff3" | "vimdiff" | "opendiff" | "bcompare" | "checkout" | "rebase"
-            | "merge" | "none"
+        "" | "true"
+            | "false"
+            | ":"
+            | "cat"
+            | "less"
+            | "more"
+            | "delta"
+            | "bat"
+            | "diff-so-fancy"
+            | "difft"
+            | "vim"
+            | "vi"
+            | "nvim"
+            | "nano"
+            | "emacs"
+            | "code"
+            | "subl"
+            | "hx"
+            | "micro"
+            | "ssh"
+            | "gpg"
+            | "gpg2"
+            | "ssh-keygen"
+            | "store"
+            | "cache"
+            | "osxkeychain"
+            | "manager"
+            | "manager-core"
+            | "libsecret"
+            | "wincred"
+            | "gh"
+            | "git"
+            | "git-lfs"
+            | "nbstripout"
+            | "nbdime"
+            | "meld"
+            | "kdiff3"
+            | "vimdiff"
+            | "opendiff"
+            | "bcompare"
+            | "checkout"
+            | "rebase"
+            | "merge"
+            | "none"
     )
 }
 
@@ -118,7 +183,8 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
         None => report.git(GitEffect::ConfigureExecution, Some(key)),
         Some(text) => {
             let command = text.trim_start_matches('!');
-            let is_path = matches!(lower.as_str(), "include.path" | "init.templatedir") || lower.starts_with("includeif");
+            let is_path = matches!(lower.as_str(), "include.path" | "init.templatedir")
+                || lower.starts_with("includeif");
             if is_path {
                 report.git(GitEffect::ConfigureExecution, Some(key));
             } else if lower.starts_with("alias.") && !text.starts_with('!') {
@@ -162,8 +228,11 @@ pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
     }
     match options.operands.get(at + 1) {
         _ if unsets => {
-            let effect =
-                if key.eq_ignore_ascii_case("core.hookspath") { GitEffect::SkipHooks } else { GitEffect::Configure };
+            let effect = if key.eq_ignore_ascii_case("core.hookspath") {
+                GitEffect::SkipHooks
+            } else {
+                GitEffect::Configure
+            };
             report.git(effect, Some(key));
         }
         Some(value) => {

@@ -85,7 +85,7 @@ pub(super) fn fetch(git: &Git<'_, '_>, report: &mut Report, name: &str) {
             report.then_shell(command, &[], "git clone -u");
         }
         for setting in options.values(&["c", "config"]) {
-            for (key, value) in config::split(setting) {
+            if let Some((key, value)) = config::split(setting) {
                 config::in_force(report, &key, &value);
             }
         }

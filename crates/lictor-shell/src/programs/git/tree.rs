@@ -16,7 +16,10 @@ const CHECKOUT: Grammar = Grammar::anywhere(
 );
 
 fn discard(report: &mut Report, what: &[Arg]) {
-    report.git(GitEffect::DiscardWork, Some(&joined(what).text).filter(|text| !text.is_empty()).map(|text| text.as_str()));
+    report.git(
+        GitEffect::DiscardWork,
+        Some(&joined(what).text).filter(|text| !text.is_empty()).map(|text| text.as_str()),
+    );
 }
 
 pub(super) fn checkout(git: &Git<'_, '_>, report: &mut Report) {
@@ -47,7 +50,8 @@ fn drop_mode_word(git: &Git<'_, '_>, options: &mut Options) {
     };
     for pair in git.args.windows(2) {
         let [option, word] = pair else { continue };
-        if let (Some(option @ ("--track" | "--recurse-submodules")), Some(word)) = (option.known(), word.known())
+        if let (Some(option @ ("--track" | "--recurse-submodules")), Some(word)) =
+            (option.known(), word.known())
             && mode_of(option).contains(&word)
             && let Some(at) = options.operands.iter().position(|operand| operand.known() == Some(word))
         {
@@ -62,21 +66,30 @@ fn is_path(arg: &Arg) -> bool {
         return true;
     }
     let Some(word) = arg.known() else { return false };
-    if matches!(word, "." | ".." | ":/" | "*") || word.starts_with("./") || word.starts_with("../")
-        || word.starts_with('/') || word.starts_with(":(") || word.starts_with(":/") || word.ends_with('/')
+    if matches!(word, "." | ".." | ":/" | "*")
+        || word.starts_with("./")
+        || word.starts_with("../")
+        || word.starts_with('/')
+        || word.starts_with(":(")
+        || word.starts_with(":/")
+        || word.ends_with('/')
         || word.contains('*')
     {
         return true;
     }
     const ENDINGS: [&str; 58] = [
-        "rs", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp", "cs", "swift",
-        "m", "rb", "php", "pl", "lua", "sh", "bash", "zsh", "sql", "md", "mdx", "txt", "rst", "json", "jsonl", "yaml", "yml",
-        "toml", "ini", "cfg", "conf", "xml", "html", "css", "scss", "vue", "svelte", "lock", "csv", "ipynb", "proto",
-        "gradle", "tf", "ex", "exs", "hs", "ml", "scala", "dart", "env",
+        "rs", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp",
+        "cs", "swift", "m", "rb", "php", "pl", "lua", "sh", "bash", "zsh", "sql", "md", "mdx", "txt", "rst",
+        "json", "jsonl", "yaml", "yml", "toml", "ini", "cfg", "conf", "xml", "html", "css", "scss", "vue",
+        "svelte", "lock", "csv", "ipynb", "proto", "gradle", "tf", "ex", "exs", "hs", "ml", "scala", "dart",
+        "env",
     ];
     let name = word.rsplit('/').next().unwrap_or_default();
     name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
-        || matches!(name, "Makefile" | "Dockerfile" | "Gemfile" | "Rakefile" | "LICENSE" | ".gitignore" | ".env")
+        || matches!(
+            name,
+            "Makefile" | "Dockerfile" | "Gemfile" | "Rakefile" | "LICENSE" | ".gitignore" | ".env"
+        )
 }
 
 pub(super) fn switch(git: &Git<'_, '_>, report: &mut Report) {
@@ -116,7 +129,8 @@ pub(super) fn reset(git: &Git<'_, '_>, report: &mut Report) {
 
 pub(super) fn clean(git: &Git<'_, '_>, report: &mut Report, force_not_needed: bool) {
     let options = git.parse(Grammar::anywhere("e", "force dry-run interactive quiet exclude="));
-    if options.has(&["n", "dry-run"]) || (options.has(&["i", "interactive"]) && !options.has(&["f", "force"])) {
+    if options.has(&["n", "dry-run"]) || (options.has(&["i", "interactive"]) && !options.has(&["f", "force"]))
+    {
         return;
     }
     if options.has(&["f", "force"]) || force_not_needed {
@@ -127,27 +141,33 @@ pub(super) fn clean(git: &Git<'_, '_>, report: &mut Report, force_not_needed: bo
 pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
     let sub = git.args.iter().find(|arg| !arg.prefix().starts_with('-')).and_then(Arg::known);
     if let Some("drop" | "clear") = sub {
-        let target = git.args.iter().filter_map(Arg::known).find(|word| !matches!(*word, "drop" | "clear" | "-q"));
+        let target =
+            git.args.iter().filter_map(Arg::known).find(|word| !matches!(*word, "drop" | "clear" | "-q"));
         report.git(GitEffect::DropStash, target);
     }
 }
 
 pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere("", "reset prefix= index-output= exclude-per-directory= dry-run empty"));
+    let options =
+        git.parse(Grammar::anywhere("", "reset prefix= index-output= exclude-per-directory= dry-run empty"));
     if options.has(&["reset"]) && options.has(&["u"]) && !options.has(&["n", "dry-run"]) {
         discard(report, &options.operands);
     }
 }
 
 pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere("", "prefix= stage= temp stdin all force index quiet no-create mkdir"));
+    let options =
+        git.parse(Grammar::anywhere("", "prefix= stage= temp stdin all force index quiet no-create mkdir"));
     if options.has(&["f", "force"]) && !options.has(&["prefix"]) {
         discard(report, &options.operands);
     }
 }
 
 pub(super) fn rm_mv(git: &Git<'_, '_>, report: &mut Report, name: &str) {
-    let options = git.parse(Grammar::anywhere("", "cached dry-run force quiet ignore-unmatch sparse pathspec-from-file= verbose"));
+    let options = git.parse(Grammar::anywhere(
+        "",
+        "cached dry-run force quiet ignore-unmatch sparse pathspec-from-file= verbose",
+    ));
     if options.has(&["n", "dry-run", "cached"]) {
         return;
     }
