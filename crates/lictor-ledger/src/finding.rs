@@ -1,0 +1,292 @@
+//! A reviewer's claim, and what became of it.
+
+use lictor_core::{Digest, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::evidence::Evidence;
+use crate::identity::{FindingId, identity};
+use crate::level::Level;
+
+#[cfg(test)]
+mod tests;
+
+/// The longest title, in bytes.
+pub const MAX_TITLE: usize = 1_000;
+/// The longest agent name, in bytes.
+pub const MAX_AGENT: usize = 200;
+/// The longest rationale or note, in bytes.
+pub const MAX_TEXT: usize = 32 * 1024;
+/// The most places that one finding may point at.
+pub const MAX_EVIDENCE: usize = 500;
+
+/// What a reviewer says. Built only through [`Claim::new`], so that it fits the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    level: Level,
+    title: String,
+    agent: String,
+    evidence: Vec<Evidence>,
+    rationale: String,
+    id: Option<FindingId>,
+}
+
+/// What a reviewer said that cannot be recorded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClaimError {
+    /// Nothing to show.
+    #[error("a finding needs a title: say in a few words what is wrong")]
+    NoTitle,
+    /// Too much to show.
+    #[error(
+        "the {what} is {size} bytes long, {most} are allowed: shorten it and point to details as evidence"
+    )]
+    TooLong {
+        /// Which part.
+        what: &'static str,
+        /// How long it is.
+        size: usize,
+        /// How long it may be.
+        most: usize,
+    },
+    /// Too many places.
+    #[error("the finding points at {0} places, {MAX_EVIDENCE} are allowed: record one finding per file")]
+    TooMuchEvidence(usize),
+}
+
+impl Claim {
+    /// A claim by `agent`, without evidence.
+    ///
+    /// # Errors
+    /// When title or agent are empty or too long. An unnamed agent is fine.
+    pub fn new(level: Level, title: impl Into<String>, agent: impl Into<String>) -> Result<Self, ClaimError> {
+        let (title, agent) = (title.into(), agent.into());
+        if title.trim().is_empty() {
+            return Err(ClaimError::NoTitle);
+        }
+        within("title", &title, MAX_TITLE)?;
+        within("agent", &agent, MAX_AGENT)?;
+        Ok(Self { level, title, agent, evidence: Vec::new(), rationale: String::new(), id: None })
+    }
+
+    /// The same with these places. Those that point nowhere are left out.
+    ///
+    /// # Errors
+    /// When there are too many, or a note is too long.
+    pub fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Result<Self, ClaimError> {
+        self.evidence.extend(evidence.into_iter().filter(Evidence::points_somewhere));
+        if self.evidence.len() > MAX_EVIDENCE {
+            return Err(ClaimError::TooMuchEvidence(self.evidence.len()));
+        }
+        for place in &self.evidence {
+            within("file name", &place.file, MAX_TEXT)?;
+            within("note", &place.note, MAX_TEXT)?;
+        }
+        Ok(self)
+    }
+
+    /// The same with a reason.
+    ///
+    /// # Errors
+    /// When it is too long.
+    pub fn with_rationale(mut self, rationale: impl Into<String>) -> Result<Self, ClaimError> {
+        self.rationale = rationale.into();
+        within("rationale", &self.rationale, MAX_TEXT)?;
+        Ok(self)
+    }
+
+    /// The same under an id of the caller's choice.
+    #[must_use]
+    pub fn with_id(mut self, id: Option<FindingId>) -> Self {
+        self.id = id;
+        self
+    }
+
+    /// How bad.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// What is wrong.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Who says so.
+    #[must_use]
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Where.
+    #[must_use]
+    pub fn evidence(&self) -> &[Evidence] {
+        &self.evidence
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn rationale(&self) -> &str {
+        &self.rationale
+    }
+
+    /// The id that the caller chose.
+    #[must_use]
+    pub fn id(&self) -> Option<&FindingId> {
+        self.id.as_ref()
+    }
+
+    /// The file of the first evidence, or nothing.
+    #[must_use]
+    pub fn location(&self) -> &str {
+        self.evidence.first().map_or("", Evidence::path)
+    }
+
+    /// Which finding this is. See [`identity`].
+    #[must_use]
+    pub fn identity(&self) -> Digest {
+        identity(&self.agent, &self.title, self.location())
+    }
+
+    pub(crate) fn evidence_mut(&mut self) -> &mut Vec<Evidence> {
+        &mut self.evidence
+    }
+
+    /// One claim per finding: claims of the same identity (or chosen id) become one that is as bad as the worst
+    /// and points at every place. A linter that reports a line each does not overwrite itself.
+    #[must_use]
+    pub fn coalesce(claims: Vec<Self>) -> Vec<Self> {
+        let mut out: Vec<Self> = Vec::with_capacity(claims.len());
+        let mut places = std::collections::HashMap::new();
+        for claim in claims {
+            let key = (claim.id.clone(), claim.identity());
+            let earlier = places.get(&key).and_then(|index: &usize| out.get_mut(*index));
+            let Some(earlier) = earlier else {
+                places.insert(key, out.len());
+                out.push(claim);
+                continue;
+            };
+            earlier.level = earlier.level.max(claim.level);
+            let room = MAX_EVIDENCE.saturating_sub(earlier.evidence.len());
+            let known: std::collections::HashSet<Evidence> = earlier.evidence.iter().cloned().collect();
+            earlier
+                .evidence
+                .extend(claim.evidence.into_iter().filter(|place| !known.contains(place)).take(room));
+            if earlier.rationale.is_empty() {
+                earlier.rationale = claim.rationale;
+            }
+        }
+        out
+    }
+}
+
+fn within(what: &'static str, text: &str, most: usize) -> Result<(), ClaimError> {
+    if text.len() > most { Err(ClaimError::TooLong { what, size: text.len(), most }) } else { Ok(()) }
+}
+
+/// A claim in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Its name inside its plan.
+    pub id: FindingId,
+    /// How bad.
+    pub level: Level,
+    /// What is wrong.
+    pub title: String,
+    /// Who said so first.
+    pub agent: String,
+    /// Where.
+    pub evidence: Vec<Evidence>,
+    /// Why.
+    pub rationale: String,
+    /// When it was first seen.
+    pub created_at: Timestamp,
+    /// When it was last reported or ruled on.
+    pub updated_at: Timestamp,
+    /// What became of it.
+    pub disposition: Disposition,
+}
+
+impl Finding {
+    /// Whether it counts for its plan's level.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.disposition.is_open()
+    }
+
+    /// Which finding this is. See [`identity`].
+    #[must_use]
+    pub fn identity(&self) -> Digest {
+        identity(&self.agent, &self.title, self.evidence.first().map_or("", Evidence::path))
+    }
+}
+
+/// What became of a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Disposition {
+    /// Nobody has ruled on it.
+    Open,
+    /// Somebody has seen it. It still counts.
+    Acknowledged(Ruling),
+    /// It was repaired or withdrawn.
+    Fixed(Ruling),
+    /// It was wrong.
+    FalsePositive(Ruling),
+    /// It is right and somebody answers for it.
+    AcceptedRisk(Ruling),
+}
+
+/// Who ruled on a finding, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ruling {
+    /// Who.
+    pub by: String,
+    /// Why.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// When.
+    pub at: Timestamp,
+    /// Until when it holds; without end when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+impl Disposition {
+    /// Whether a finding with it counts for its plan's level.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Open | Self::Acknowledged(_))
+    }
+
+    /// Whether it is a waiver, which outlives its plan.
+    #[must_use]
+    pub fn is_waiver(&self) -> bool {
+        matches!(self, Self::FalsePositive(_) | Self::AcceptedRisk(_))
+    }
+
+    /// The name that is printed and stored.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Acknowledged(_) => "acknowledged",
+            Self::Fixed(_) => "fixed",
+            Self::FalsePositive(_) => "false-positive",
+            Self::AcceptedRisk(_) => "accepted-risk",
+        }
+    }
+
+    /// Who ruled, if anybody did.
+    #[must_use]
+    pub fn ruling(&self) -> Option<&Ruling> {
+        match self {
+            Self::Open => None,
+            Self::Acknowledged(ruling)
+            | Self::Fixed(ruling)
+            | Self::FalsePositive(ruling)
+            | Self::AcceptedRisk(ruling) => Some(ruling),
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! How the gate comes to its answer.
+
+use super::{Blocked, Blocker, Bypass, GateEvent, GateOutcome, Judgement, PushedRef, Seen};
+use crate::binding::{Observer, Standing, bind};
+use crate::council::{
+    Attestation, Council, Councils, Plan, PlanError, Progress, ScopeFiles, Setting, Situation, Trigger,
+    Trust, plan, run,
+};
+use crate::finding::Finding;
+use crate::identity::PlanHash;
+use crate::ledger::{Ledger, LedgerError};
+use crate::level::Level;
+use crate::repository::{Changes, Commit, Repository, RepositoryError};
+
+/// How many findings a block lists.
+const SHOWN: usize = 20;
+/// How many findings are looked up in the repository at once.
+const BATCH: usize = 256;
+/// How far back commits are followed.
+const MAX_COMMITS: usize = 1_000;
+
+/// The gate of one repository.
+pub struct Gate<'a> {
+    /// The record.
+    pub ledger: &'a Ledger<'a>,
+    /// The repository.
+    pub repository: &'a dyn Repository,
+    /// Who has to look.
+    pub councils: &'a Councils,
+    /// Whether a reviewer's program may run.
+    pub trust: &'a Trust<'a>,
+    /// Told as it happens.
+    pub progress: &'a (dyn Fn(&Progress<'_>) + Sync),
+}
+
+impl std::fmt::Debug for Gate<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gate").field("ledger", self.ledger).finish_non_exhaustive()
+    }
+}
+
+/// What keeps the gate or a council from an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// The record failed.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The repository failed.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    /// No plan can be made.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// One tree to judge and what leads to it.
+struct Candidate {
+    tree: String,
+    changes: Changes,
+}
+
+impl Gate<'_> {
+    /// Judges, and records the judgement. Never fails: what it cannot tell, it blocks as long as anything is guarded.
+    #[must_use]
+    pub fn judge(&self, event: &GateEvent) -> GateOutcome {
+        let mut seen = Seen::default();
+        match self.try_judge(event, &mut seen) {
+            Ok(None) => GateOutcome::Ok(seen),
+            Ok(Some(blocked)) => GateOutcome::Blocked(blocked, seen),
+            Err(trouble) if self.guards() => {
+                let next = match &trouble {
+                    Trouble::Ledger(_) => vec!["lictor audit verify".to_owned(), "lictor doctor".to_owned()],
+                    Trouble::Repository(_) | Trouble::Plan(_) => vec!["git status".to_owned()],
+                };
+                let reason = format!("the gate cannot tell whether this is safe: {trouble}");
+                GateOutcome::Blocked(Blocked { reasons: vec![reason], next, ..Blocked::default() }, seen)
+            }
+            Err(trouble) => GateOutcome::Error { reason: trouble.to_string() },
+        }
+    }
+
+    /// Notes when the commit that was just made had not passed the gate.
+    ///
+    /// # Errors
+    /// When the record or the repository cannot be read.
+    pub fn after_commit(&self) -> Result<Option<Bypass>, Trouble> {
+        let Some(head) = self.repository.commit("HEAD")? else { return Ok(None) };
+        let bypass = self.bypass_of(&head, "post-commit")?;
+        self.ledger.note_bypasses(bypass.clone().into_iter().collect())?;
+        Ok(bypass)
+    }
+
+    /// What a council would look at outside of a commit: the index for a staged scope, else the work tree.
+    ///
+    /// # Errors
+    /// When the repository gives no answer, or the files exceed the council's budget.
+    pub fn plan(&self, name: &str, council: &Council, saved: Option<&str>) -> Result<Plan, Trouble> {
+        let tree = match council.scope.files {
+            ScopeFiles::Staged => self.repository.index_tree()?,
+            _ => self.repository.work_tree()?,
+        };
+        let base = self.last_passed()?.map(|commit| commit.tree);
+        let changes = self.repository.changes(base.as_deref(), &tree)?;
+        Ok(plan(self.repository, name, council, &Situation { tree: &tree, changes: &changes, saved })?)
+    }
+
+    /// Whether anything is to be stopped at all. Without councils nobody has switched the guardrail off.
+    fn guards(&self) -> bool {
+        self.councils.is_empty() || self.councils.values().any(|council| council.guardrail)
+    }
+
+    fn try_judge(&self, event: &GateEvent, seen: &mut Seen) -> Result<Option<Blocked>, Trouble> {
+        let (candidates, bypassed) = self.candidates(event, seen)?;
+        let mut blocked = Blocked::default();
+        for candidate in &candidates {
+            seen.trees.push(candidate.tree.clone());
+            let attested = self.review(event, candidate, bypassed, &mut blocked, seen)?;
+            self.look_for_findings(candidate, &attested, &mut blocked, seen)?;
+            seen.attestations.extend(attested);
+        }
+        blocked.findings.dedup_by(|a, b| a.plan == b.plan && a.finding.id == b.finding.id);
+        let ok = blocked.findings.is_empty() && blocked.reasons.is_empty();
+        for candidate in &candidates {
+            self.ledger.judge(Judgement {
+                event: event.name().to_owned(),
+                tree: candidate.tree.clone(),
+                ok,
+                blocking: blocked.findings.len(),
+                reasons: blocked.reasons.clone(),
+            })?;
+        }
+        if ok {
+            return Ok(None);
+        }
+        let steps: Vec<String> = blocked.findings.iter().take(3).flat_map(ways_on).collect();
+        blocked.next.splice(0..0, steps);
+        blocked.next.dedup();
+        Ok(Some(blocked))
+    }
+
+    /// What to judge, and whether commits are among it that had gone around the gate.
+    fn candidates(&self, event: &GateEvent, seen: &mut Seen) -> Result<(Vec<Candidate>, bool), Trouble> {
+        let since_head = |tree: String| -> Result<Candidate, Trouble> {
+            let base = self.last_passed()?.map(|commit| commit.tree);
+            Ok(Candidate { changes: self.repository.changes(base.as_deref(), &tree)?, tree })
+        };
+        Ok(match event {
+            GateEvent::PreCommit => (vec![since_head(self.repository.index_tree()?)?], false),
+            GateEvent::AgentCommit { args, dir } => {
+                let mut trees = vec![self.repository.commit_tree(args, dir)?];
+                if let Some(option) = &args.unclear {
+                    seen.notes.push(format!(
+                        "what `{option}` picks is not known yet; everything in the work tree is judged"
+                    ));
+                    trees.push(self.repository.work_tree()?);
+                }
+                trees.dedup();
+                (trees.into_iter().map(since_head).collect::<Result<_, _>>()?, false)
+            }
+            GateEvent::Ci { base } => {
+                let Some(head) = self.repository.commit("HEAD")? else { return Ok((Vec::new(), false)) };
+                let base = match base.as_ref().or(head.parents.first()) {
+                    Some(name) => self.repository.commit(name)?,
+                    None => None,
+                };
+                let changes =
+                    self.repository.changes(base.as_ref().map(|base| base.tree.as_str()), &head.tree)?;
+                (vec![Candidate { tree: head.tree, changes }], false)
+            }
+            GateEvent::PrePush(refs) => {
+                let mut candidates = Vec::new();
+                let mut bypasses = Vec::new();
+                for pushed in refs {
+                    let Some((tip, new)) = self.pushed(pushed)? else { continue };
+                    for commit in &new {
+                        bypasses.extend(self.bypass_of(commit, "pre-push")?);
+                    }
+                    let base = match new.last().map_or(&tip.parents, |oldest| &oldest.parents).first() {
+                        Some(parent) => self.repository.commit(parent)?,
+                        None => None,
+                    };
+                    let changes =
+                        self.repository.changes(base.as_ref().map(|base| base.tree.as_str()), &tip.tree)?;
+                    candidates.push(Candidate { tree: tip.tree, changes });
+                }
+                for bypass in &bypasses {
+                    let commit: String = bypass.commit.chars().take(12).collect();
+                    seen.notes.push(format!("commit {commit} went around the gate: {}", bypass.how));
+                }
+                let any = !bypasses.is_empty();
+                self.ledger.note_bypasses(bypasses)?;
+                (candidates, any)
+            }
+        })
+    }
+
+    /// The commit that a push ends with and those that the remote does not have.
+    fn pushed(&self, pushed: &PushedRef) -> Result<Option<(Commit, Vec<Commit>)>, Trouble> {
+        let Some(local) = &pushed.local else { return Ok(None) };
+        let Some(tip) = self.repository.commit(local)? else { return Ok(None) };
+        let mut known = vec!["--remotes".to_owned()];
+        if let Some(remote) = &pushed.remote
+            && let Some(remote) = self.repository.commit(remote)?
+        {
+            known.push(remote.id);
+        }
+        let new = self.repository.commits(&tip.id, &known, MAX_COMMITS)?;
+        Ok(Some((tip, new)))
+    }
+
+    /// The newest commit before the one to be made that did not go around the gate: what went around it is looked at
+    /// again together with what is new, so that amending a bypass does not make it good.
+    fn last_passed(&self) -> Result<Option<Commit>, Trouble> {
+        let mut commit = self.repository.commit("HEAD")?;
+        for _ in 0..MAX_COMMITS {
+            let Some(current) = &commit else { break };
+            if self.ledger.bypass(&current.id)?.is_none() {
+                break;
+            }
+            commit = match current.parents.first() {
+                Some(parent) => self.repository.commit(parent)?,
+                None => None,
+            };
+        }
+        Ok(commit)
+    }
+
+    fn bypass_of(&self, commit: &Commit, noticed: &str) -> Result<Option<Bypass>, Trouble> {
+        let how = match self.ledger.judgement(&commit.tree)? {
+            Some(judgement) if judgement.ok => return Ok(None),
+            Some(_) => "it was committed although the gate had blocked it",
+            None => "it was committed without asking the gate (`--no-verify`, another tool, or no hook)",
+        };
+        Ok(Some(Bypass {
+            commit: commit.id.clone(),
+            tree: commit.tree.clone(),
+            noticed: noticed.to_owned(),
+            how: how.to_owned(),
+        }))
+    }
+
+    fn concerned(&self, event: &GateEvent, bypassed: bool) -> impl Iterator<Item = (&String, &Council)> {
+        let triggers: &[Trigger] = match event {
+            GateEvent::PreCommit | GateEvent::AgentCommit { .. } => &[Trigger::PreCommit],
+            GateEvent::PrePush(_) => &[Trigger::PrePush],
+            GateEvent::Ci { .. } => &[Trigger::Ci],
+        };
+        let guardrails: &[Trigger] = match event {
+            GateEvent::Ci { .. } => &[Trigger::PreCommit, Trigger::PrePush],
+            GateEvent::PrePush(_) if bypassed => &[Trigger::PreCommit],
+            _ => &[],
+        };
+        self.councils.iter().filter(move |(_, council)| {
+            triggers.iter().any(|trigger| council.meets(trigger, None))
+                || (council.guardrail && guardrails.iter().any(|trigger| council.meets(trigger, None)))
+        })
+    }
+
+    /// Lets the councils of the event look, unless they have looked at exactly this before.
+    fn review(
+        &self,
+        event: &GateEvent,
+        candidate: &Candidate,
+        bypassed: bool,
+        blocked: &mut Blocked,
+        seen: &mut Seen,
+    ) -> Result<Vec<Attestation>, Trouble> {
+        let mut attested = Vec::new();
+        for (name, council) in self.concerned(event, bypassed) {
+            let situation = Situation { tree: &candidate.tree, changes: &candidate.changes, saved: None };
+            let planned = match plan(self.repository, name, council, &situation) {
+                Err(problem @ PlanError::TooManyFiles { .. }) => {
+                    self.say(council, problem.to_string(), blocked, seen);
+                    continue;
+                }
+                planned => planned?,
+            };
+            if planned.files.is_empty() && planned.submodules.is_empty() {
+                seen.notes.push(format!("council {name}: no files to look at"));
+                continue;
+            }
+            let known = self.ledger.attestation(&planned.plan_hash)?.filter(Attestation::is_complete);
+            let attestation = match (known, event) {
+                (Some(attestation), _) => {
+                    (self.progress)(&Progress::Reused { council: name, attestation: &attestation });
+                    attestation
+                }
+                (None, GateEvent::AgentCommit { args, .. }) => {
+                    let said = format!("council {name} has not looked at this yet");
+                    if args.no_verify && council.guardrail {
+                        blocked.next.push(format!("lictor council run {name}"));
+                        blocked.reasons.push(said);
+                    } else {
+                        seen.notes.push(said);
+                    }
+                    continue;
+                }
+                (None, _) => self.convene(event.name(), &planned, council)?,
+            };
+            for reported in attestation.reviewers.iter().filter(|reported| !reported.state.is_complete()) {
+                let said =
+                    format!("council {name}: reviewer {} did not report ({})", reported.name, reported.state);
+                self.say(council, said, blocked, seen);
+                if council.guardrail {
+                    blocked.next.push(format!("lictor council run {name}"));
+                }
+            }
+            attested.push(attestation);
+        }
+        Ok(attested)
+    }
+
+    fn say(&self, council: &Council, what: String, blocked: &mut Blocked, seen: &mut Seen) {
+        if council.guardrail { blocked.reasons.push(what) } else { seen.notes.push(what) }
+    }
+
+    /// Lets a council look at a plan, and records at once what it found and who of it reported.
+    ///
+    /// # Errors
+    /// When the record or the repository fails. What goes wrong with a reviewer is in the attestation.
+    pub fn convene(&self, event: &str, planned: &Plan, council: &Council) -> Result<Attestation, Trouble> {
+        self.ledger.open_plan(&planned.plan_hash, &planned.council, &planned.tree, planned.files.len())?;
+        let setting =
+            Setting { repository: self.repository, event, trust: self.trust, progress: self.progress };
+        let (attestation, mut claims) = run(planned, council, &setting)?;
+        bind(&mut claims, self.repository, Some(&planned.tree))?;
+        self.ledger.attest(attestation.clone(), &claims)?;
+        Ok(attestation)
+    }
+
+    /// Adds every open finding that blocks, counts here, and whose evidence is in the tree.
+    fn look_for_findings(
+        &self,
+        candidate: &Candidate,
+        attested: &[Attestation],
+        blocked: &mut Blocked,
+        seen: &mut Seen,
+    ) -> Result<(), Trouble> {
+        let mut observer = Observer::new(self.repository, &candidate.tree, &candidate.changes);
+        let mut waiting: Vec<(PlanHash, Finding)> = Vec::new();
+        let mut unguarded = 0_usize;
+        let mut trouble = None;
+        let mut stale = 0_usize;
+        let mut settle = |waiting: &mut Vec<(PlanHash, Finding)>,
+                          blocked: &mut Blocked|
+         -> Result<bool, RepositoryError> {
+            observer.prepare(waiting.iter().map(|(_, finding)| finding))?;
+            for (plan, finding) in waiting.drain(..) {
+                match observer.standing(&finding)? {
+                    Standing::Stale => stale += 1,
+                    Standing::Active(_) if blocked.findings.len() >= SHOWN => {
+                        blocked.more = true;
+                        return Ok(false);
+                    }
+                    Standing::Active(evidence) => blocked.findings.push(Blocker { plan, finding, evidence }),
+                }
+            }
+            Ok(true)
+        };
+        let mut batch = SHOWN + 1;
+        self.ledger.open_findings(Level::High, |plan, council, finding| {
+            let guarded = council
+                .and_then(|name| self.councils.get(name))
+                .map_or_else(|| self.guards(), |c| c.guardrail);
+            if !guarded {
+                unguarded += 1;
+                return Ok(true);
+            }
+            if checked_again(plan, council, &finding, attested) {
+                return Ok(true);
+            }
+            waiting.push((plan.clone(), finding));
+            if waiting.len() < batch {
+                return Ok(true);
+            }
+            batch = BATCH;
+            settle(&mut waiting, blocked).or_else(|error| {
+                trouble = Some(error);
+                Ok(false)
+            })
+        })?;
+        if let Some(trouble) = trouble {
+            return Err(trouble.into());
+        }
+        if !blocked.more {
+            settle(&mut waiting, blocked)?;
+        }
+        if stale > 0 {
+            seen.notes.push(format!("{stale} finding(s) are about code that is not in this tree any more"));
+        }
+        if unguarded > 0 {
+            seen.notes
+                .push(format!("{unguarded} open HIGH or CRITICAL finding(s) do not block: no guardrail"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the same reviewer of the same council has looked at the finding's files in this very tree. What it still
+/// finds there is recorded under the new plan; what it does not, is settled here.
+fn checked_again(
+    plan: &PlanHash,
+    council: Option<&str>,
+    finding: &Finding,
+    attested: &[Attestation],
+) -> bool {
+    attested.iter().any(|attestation| {
+        attestation.plan != *plan
+            && Some(attestation.council.as_str()) == council
+            && attestation
+                .covers(&finding.agent, finding.evidence.iter().map(crate::evidence::Evidence::path))
+    })
+}
+
+fn ways_on(blocker: &Blocker) -> [String; 3] {
+    let (plan, id) = (&blocker.plan, &blocker.finding.id);
+    [
+        format!("lictor verdict explain --plan-hash {plan}"),
+        format!("lictor verdict clear --plan-hash {plan} --id {id} --reason 'why it is fixed'"),
+        format!("lictor verdict waive --plan-hash {plan} --id {id} --reason 'why it may stay' --until 30d"),
+    ]
+}

@@ -1,0 +1,120 @@
+//! Findings as JSON lines: `{"level", "title", "evidence": ["file:line:note"], "rationale"?, "agent"?, "id"?}`.
+
+use serde::Deserialize;
+
+use crate::evidence::{Evidence, EvidenceError};
+use crate::finding::{Claim, ClaimError};
+use crate::identity::NotAFindingId;
+use crate::level::Level;
+
+#[cfg(test)]
+mod tests;
+
+/// A line that is no finding.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct LineError {
+    /// Counted from one.
+    pub line: usize,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// What is wrong with a line.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// Not the JSON that is expected.
+    #[error("not a finding: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Evidence that cannot be read.
+    #[error(transparent)]
+    Evidence(#[from] EvidenceError),
+    /// A finding that does not fit.
+    #[error(transparent)]
+    Claim(#[from] ClaimError),
+    /// An id that is none.
+    #[error(transparent)]
+    Id(#[from] NotAFindingId),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    level: Level,
+    title: String,
+    #[serde(default)]
+    agent: Option<String>,
+    #[serde(default)]
+    evidence: Vec<Place>,
+    #[serde(default)]
+    rationale: String,
+    #[serde(default)]
+    id: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "evidence is text such as file:line:note, or an object with file, line, column, note"
+)]
+enum Place {
+    Text(String),
+    Parts(Parts),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    file: String,
+    #[serde(default)]
+    line: Option<u32>,
+    #[serde(default)]
+    column: Option<u32>,
+    #[serde(default)]
+    note: String,
+}
+
+/// Reads all lines, or says what is wrong with the first bad one. Blank lines are nothing.
+///
+/// # Errors
+/// When a line is no finding.
+pub fn read(text: &str, default_agent: &str) -> Result<Vec<Claim>, LineError> {
+    lines(text)
+        .map(|(line, text)| claim(text, default_agent, true).map_err(|problem| LineError { line, problem }))
+        .collect()
+}
+
+/// Reads what can be read, for one reviewer that speaks for nobody else.
+pub(crate) fn read_lenient(text: &str, agent: &str) -> (Vec<Claim>, Vec<LineError>) {
+    let (mut claims, mut problems) = (Vec::new(), Vec::new());
+    for (line, text) in lines(text) {
+        match claim(text, agent, false) {
+            Ok(claim) => claims.push(claim),
+            Err(problem) => problems.push(LineError { line, problem }),
+        }
+    }
+    (claims, problems)
+}
+
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line.trim()))
+        .filter(|(_, line)| !line.is_empty())
+}
+
+fn claim(text: &str, default_agent: &str, names_agent: bool) -> Result<Claim, Problem> {
+    let line: Line = serde_json::from_str(text)?;
+    let agent = line.agent.filter(|_| names_agent).unwrap_or_else(|| default_agent.to_owned());
+    let evidence = line.evidence.into_iter().map(|place| match place {
+        Place::Text(spec) => Evidence::parse(&spec),
+        Place::Parts(Parts { file, line, column, note }) => {
+            Ok(Evidence { file, line, column, note, bound: None })
+        }
+    });
+    let id = line.id.filter(|id| !id.is_empty()).map(|id| id.parse()).transpose()?;
+    Ok(Claim::new(line.level, line.title, agent)?
+        .with_evidence(evidence.collect::<Result<Vec<_>, _>>()?)?
+        .with_rationale(line.rationale)?
+        .with_id(id))
+}

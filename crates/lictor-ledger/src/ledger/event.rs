@@ -1,0 +1,185 @@
+//! What the ledger writes into the log. State is a fold of these.
+
+use lictor_core::Timestamp;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::council::Attestation;
+use crate::evidence::Evidence;
+use crate::finding::Disposition;
+use crate::gate::{Bypass, Judgement};
+use crate::identity::{FindingId, PlanHash};
+use crate::ledger::LedgerError;
+use crate::level::Level;
+
+/// What a report changed, seen from the ledger as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The finding was not known.
+    New,
+    /// It got worse.
+    Raised,
+    /// It got less bad.
+    Lowered,
+    /// Title, evidence or rationale changed.
+    Refined,
+    /// Nothing changed; it was seen again.
+    Confirmed,
+    /// It had been closed and is open again.
+    Reopened,
+}
+
+impl Change {
+    fn kind(self) -> &'static str {
+        match self {
+            Self::New => "finding.recorded",
+            Self::Raised => "finding.raised",
+            Self::Lowered => "finding.lowered",
+            Self::Refined => "finding.refined",
+            Self::Confirmed => "finding.confirmed",
+            Self::Reopened => "finding.reported-again",
+        }
+    }
+}
+
+/// A reviewer's report about one finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Report {
+    pub(crate) plan: PlanHash,
+    pub(crate) id: FindingId,
+    pub(crate) level: Level,
+    pub(crate) title: String,
+    pub(crate) agent: String,
+    #[serde(default)]
+    pub(crate) evidence: Vec<Evidence>,
+    #[serde(default)]
+    pub(crate) rationale: String,
+}
+
+/// Somebody's ruling on one finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ruled {
+    pub(crate) plan: PlanHash,
+    pub(crate) id: FindingId,
+    pub(crate) disposition: Disposition,
+}
+
+/// A closed finding that counts again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reopened {
+    pub(crate) plan: PlanHash,
+    pub(crate) id: FindingId,
+    pub(crate) by: String,
+    pub(crate) reason: String,
+}
+
+/// A council is about to look at a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Opened {
+    pub(crate) plan: PlanHash,
+    pub(crate) council: String,
+    pub(crate) tree: String,
+    pub(crate) files: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Event {
+    Reported(Report, Change),
+    Cleared(Ruled),
+    Ruled(Ruled),
+    Reopened(Reopened),
+    Opened(Opened),
+    Attested(Attestation),
+    Judged(Judgement),
+    Bypassed(Bypass),
+}
+
+/// The body of a record: the event and the repository it is about.
+#[derive(Serialize, Deserialize)]
+struct Body<T> {
+    repository: String,
+    #[serde(flatten)]
+    event: T,
+}
+
+impl Event {
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Reported(_, change) => change.kind(),
+            Self::Cleared(_) => "finding.cleared",
+            Self::Ruled(ruled) => match ruled.disposition {
+                Disposition::Acknowledged(_) => "finding.acknowledged",
+                _ => "finding.waived",
+            },
+            Self::Reopened(_) => "finding.reopened",
+            Self::Opened(_) => "plan.opened",
+            Self::Attested(_) => "council.attested",
+            Self::Judged(_) => "gate.judged",
+            Self::Bypassed(_) => "gate.bypassed",
+        }
+    }
+
+    pub(crate) fn body(&self, repository: &str) -> Result<String, LedgerError> {
+        match self {
+            Self::Reported(report, _) => body(repository, report),
+            Self::Cleared(ruled) | Self::Ruled(ruled) => body(repository, ruled),
+            Self::Reopened(reopened) => body(repository, reopened),
+            Self::Opened(opened) => body(repository, opened),
+            Self::Attested(attestation) => body(repository, attestation),
+            Self::Judged(judgement) => body(repository, judgement),
+            Self::Bypassed(bypass) => body(repository, bypass),
+        }
+    }
+
+    /// The event of a record, with its repository. `None` for records of other layers.
+    pub(crate) fn read(kind: &str, body: &str) -> Result<Option<(String, Self)>, LedgerError> {
+        let reported =
+            |change| parse(body).map(|(repository, report)| (repository, Self::Reported(report, change)));
+        Ok(Some(match kind {
+            "finding.recorded" => reported(Change::New)?,
+            "finding.raised" => reported(Change::Raised)?,
+            "finding.lowered" => reported(Change::Lowered)?,
+            "finding.refined" => reported(Change::Refined)?,
+            "finding.confirmed" => reported(Change::Confirmed)?,
+            "finding.reported-again" => reported(Change::Reopened)?,
+            "finding.cleared" => with(body, Self::Cleared)?,
+            "finding.acknowledged" | "finding.waived" => with(body, Self::Ruled)?,
+            "finding.reopened" => with(body, Self::Reopened)?,
+            "plan.opened" => with(body, Self::Opened)?,
+            "council.attested" => with(body, Self::Attested)?,
+            "gate.judged" => with(body, Self::Judged)?,
+            "gate.bypassed" => with(body, Self::Bypassed)?,
+            _ => return Ok(None),
+        }))
+    }
+}
+
+fn body<T: Serialize>(repository: &str, event: &T) -> Result<String, LedgerError> {
+    serde_json::to_string(&Body { repository: repository.to_owned(), event })
+        .map_err(|error| LedgerError::corrupt("an event", &error))
+}
+
+fn parse<T: DeserializeOwned>(body: &str) -> Result<(String, T), LedgerError> {
+    serde_json::from_str::<Body<T>>(body)
+        .map(|body| (body.repository, body.event))
+        .map_err(|error| LedgerError::corrupt("an event of the log", &error))
+}
+
+fn with<T: DeserializeOwned>(body: &str, event: fn(T) -> Event) -> Result<(String, Event), LedgerError> {
+    parse(body).map(|(repository, value)| (repository, event(value)))
+}
+
+/// One step in a finding's life, as `show --json` lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// When.
+    pub at: Timestamp,
+    /// What happened: the kind of the event without its first word (`recorded`, `raised`, `cleared`, …).
+    pub what: String,
+    /// Who did it.
+    pub by: String,
+    /// How bad the finding was afterwards.
+    pub level: Level,
+    /// Why, where somebody said so.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+}

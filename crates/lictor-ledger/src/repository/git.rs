@@ -1,0 +1,406 @@
+//! A repository through the `git` program.
+//!
+//! Only plumbing commands, only NUL-separated output, no shell. The environment of a git hook (`GIT_DIR`,
+//! `GIT_INDEX_FILE`, …) is passed on, so that inside `git commit -a` the index that is looked at is the one that will
+//! be committed.
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use super::{Changes, Commit, CommitArgs, Repository, RepositoryError, WorkFile};
+use crate::ledger::RepositoryId;
+
+/// Files larger than this are not looked into; evidence in them stays as it is.
+const MAX_CONTENT: u64 = 8 * 1024 * 1024;
+
+/// A git repository.
+#[derive(Debug, Clone)]
+pub struct Git {
+    id: RepositoryId,
+    root: PathBuf,
+    common: PathBuf,
+    git_dir: PathBuf,
+    index: Option<PathBuf>,
+}
+
+impl Git {
+    /// The repository that a directory is in.
+    ///
+    /// # Errors
+    /// When there is none, or git is not installed.
+    pub fn at(dir: &Path) -> Result<Self, RepositoryError> {
+        let args = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+            "--git-common-dir",
+            "--absolute-git-dir",
+        ];
+        let output = run(dir, None, args, None)?;
+        if !output.status.success() {
+            return Err(RepositoryError::NotARepository(dir.to_owned()));
+        }
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let mut lines = text.lines().map(PathBuf::from);
+        let (Some(root), Some(common), Some(git_dir)) = (lines.next(), lines.next(), lines.next()) else {
+            return Err(RepositoryError::NotARepository(dir.to_owned()));
+        };
+        let common = std::fs::canonicalize(&common).unwrap_or(common);
+        let root = std::fs::canonicalize(&root).unwrap_or(root);
+        Ok(Self { id: RepositoryId::of(&common), root, common, git_dir, index: None })
+    }
+
+    /// The same repository with another index.
+    #[must_use]
+    pub fn with_index(mut self, index: PathBuf) -> Self {
+        self.index = Some(index);
+        self
+    }
+
+    /// The directory that all work trees share.
+    #[must_use]
+    pub fn common_dir(&self) -> &Path {
+        &self.common
+    }
+
+    /// The directory of this work tree.
+    #[must_use]
+    pub fn git_dir(&self) -> &Path {
+        &self.git_dir
+    }
+
+    /// The value of a setting; `None` when it is not set.
+    ///
+    /// # Errors
+    /// When git cannot be started.
+    pub fn setting(&self, name: &str) -> Result<Option<String>, RepositoryError> {
+        let output = run(&self.root, None, ["config", "--get", name], None)?;
+        let value = String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned();
+        Ok(output.status.success().then_some(value))
+    }
+
+    /// Where git looks for hooks, `core.hooksPath` considered.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn hooks_dir(&self) -> Result<PathBuf, RepositoryError> {
+        let path = self.text(["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?;
+        Ok(PathBuf::from(path.trim_end_matches('\n')))
+    }
+
+    fn output<A: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+        stdin: Option<&[u8]>,
+    ) -> Result<Output, RepositoryError> {
+        run(&self.root, self.index.as_deref(), args, stdin)
+    }
+
+    fn bytes<const N: usize>(
+        &self,
+        args: [&str; N],
+        stdin: Option<&[u8]>,
+    ) -> Result<Vec<u8>, RepositoryError> {
+        let output = self.output(args, stdin)?;
+        if output.status.success() { Ok(output.stdout) } else { Err(failed(&args, &output)) }
+    }
+
+    fn text<const N: usize>(&self, args: [&str; N]) -> Result<String, RepositoryError> {
+        Ok(String::from_utf8_lossy(&self.bytes(args, None)?).into_owned())
+    }
+
+    /// The index that a plain `git commit` would use.
+    fn current_index(&self) -> PathBuf {
+        let named = self.index.clone().or_else(|| std::env::var_os("GIT_INDEX_FILE").map(PathBuf::from));
+        self.root.join(named.unwrap_or_else(|| self.git_dir.join("index")))
+    }
+
+    fn copy_index(&self, to: &Path) -> Result<(), RepositoryError> {
+        match std::fs::copy(self.current_index(), to) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(RepositoryError::Io { path: self.current_index(), source })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn inside_submodule(&self, path: &str) -> bool {
+        Path::new(path)
+            .ancestors()
+            .skip(1)
+            .filter(|dir| !dir.as_os_str().is_empty())
+            .any(|dir| self.root.join(dir).join(".git").symlink_metadata().is_ok())
+    }
+}
+
+fn run<A: AsRef<OsStr>>(
+    dir: &Path,
+    index: Option<&Path>,
+    args: impl IntoIterator<Item = A>,
+    stdin: Option<&[u8]>,
+) -> Result<Output, RepositoryError> {
+    let mut command = Command::new("git");
+    command.args(["-c", "core.fsmonitor=false", "--no-optional-locks"]).args(args);
+    command.current_dir(dir).env("LC_ALL", "C");
+    if let Some(index) = index {
+        command.env("GIT_INDEX_FILE", index);
+    }
+    command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(RepositoryError::NoGit)?;
+    let pipe = child.stdin.take();
+    std::thread::scope(|scope| {
+        // A pipe that git does not read to its end is git's decision, not an error of ours.
+        scope.spawn(|| {
+            if let (Some(mut pipe), Some(bytes)) = (pipe, stdin) {
+                let _ = pipe.write_all(bytes);
+            }
+        });
+        child.wait_with_output().map_err(RepositoryError::NoGit)
+    })
+}
+
+fn scratch() -> Result<tempfile::TempDir, RepositoryError> {
+    tempfile::tempdir().map_err(|source| RepositoryError::Io { path: std::env::temp_dir(), source })
+}
+
+fn failed(args: &[&str], output: &Output) -> RepositoryError {
+    let said = String::from_utf8_lossy(&output.stderr);
+    RepositoryError::Git {
+        command: args.iter().take(3).copied().collect::<Vec<_>>().join(" "),
+        said: said.trim().chars().take(500).collect(),
+    }
+}
+
+fn fields(bytes: &[u8]) -> impl Iterator<Item = String> + '_ {
+    bytes
+        .split(|byte| *byte == 0)
+        .filter(|field| !field.is_empty())
+        .map(|field| String::from_utf8_lossy(field).into_owned())
+}
+
+fn joined(paths: &[String]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for path in paths {
+        bytes.extend_from_slice(path.as_bytes());
+        bytes.push(0);
+    }
+    bytes
+}
+
+impl Repository for Git {
+    fn id(&self) -> &RepositoryId {
+        &self.id
+    }
+
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn index_tree(&self) -> Result<String, RepositoryError> {
+        let output = self.output(["write-tree"], None)?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        }
+        let unmerged = self.bytes(["ls-files", "--unmerged", "-z"], None)?;
+        Err(if unmerged.is_empty() { failed(&["write-tree"], &output) } else { RepositoryError::Conflicts })
+    }
+
+    fn commit_tree(&self, args: &CommitArgs, dir: &Path) -> Result<String, RepositoryError> {
+        if !args.all && args.paths.is_empty() {
+            return self.index_tree();
+        }
+        let scratch = scratch()?;
+        let index = scratch.path().join("index");
+        let only = !args.all && !args.include;
+        if !only {
+            self.copy_index(&index)?;
+        }
+        let staged = self.clone().with_index(index);
+        if only && self.commit("HEAD")?.is_some() {
+            staged.bytes(["read-tree", "HEAD"], None)?;
+        }
+        if args.all {
+            staged.bytes(["add", "--update"], None)?;
+        }
+        if !args.paths.is_empty() {
+            let mut list = vec!["ls-files", "--full-name", "-z", "--"];
+            list.extend(args.paths.iter().map(String::as_str));
+            let output = run(dir, self.index.as_deref(), &list, None)?;
+            if !output.status.success() {
+                return Err(failed(&list, &output));
+            }
+            staged.bytes(["update-index", "--add", "--remove", "-z", "--stdin"], Some(&output.stdout))?;
+        }
+        staged.index_tree()
+    }
+
+    fn commit(&self, name: &str) -> Result<Option<Commit>, RepositoryError> {
+        let name = format!("{name}^{{commit}}");
+        let output = self.output(["rev-parse", "--verify", "--quiet", "--end-of-options", &name], None)?;
+        if !output.status.success() {
+            return Ok(None);
+        }
+        let id = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        Ok(self.commits(&id, &[], 1)?.into_iter().next())
+    }
+
+    fn commits(&self, tip: &str, known: &[String], limit: usize) -> Result<Vec<Commit>, RepositoryError> {
+        let limit = format!("--max-count={limit}");
+        let mut args =
+            vec!["log", "--no-show-signature", "--format=%H %T %P", "--topo-order", &limit, tip, "--not"];
+        args.extend(known.iter().map(String::as_str));
+        args.push("--");
+        let output = self.output(&args, None)?;
+        if !output.status.success() {
+            return Err(failed(&args, &output));
+        }
+        let text = String::from_utf8_lossy(&output.stdout);
+        Ok(text
+            .lines()
+            .filter_map(|line| {
+                let mut words = line.split_ascii_whitespace().map(str::to_owned);
+                Some(Commit { id: words.next()?, tree: words.next()?, parents: words.collect() })
+            })
+            .collect())
+    }
+
+    fn changes(&self, from: Option<&str>, to: &str) -> Result<Changes, RepositoryError> {
+        let mut changes = Changes::default();
+        let Some(from) = from else {
+            let bytes = self.bytes(["ls-tree", "-r", "-z", "--full-tree", to], None)?;
+            for line in fields(&bytes) {
+                let Some((meta, path)) = line.split_once('\t') else { continue };
+                let mut meta = meta.split(' ');
+                let (mode, _, object) = (meta.next(), meta.next(), meta.next());
+                changes.note(mode.unwrap_or_default(), object.unwrap_or_default(), path.to_owned());
+            }
+            return Ok(changes);
+        };
+        let bytes = self.bytes(["diff-tree", "-r", "-M", "-z", "--raw", "--no-abbrev", from, to], None)?;
+        let mut fields = fields(&bytes);
+        // `:oldmode newmode oldobject newobject status`, then one path, or two for a rename.
+        while let (Some(meta), Some(path)) = (fields.next(), fields.next()) {
+            let words: Vec<&str> = meta.trim_start_matches(':').split(' ').collect();
+            let [_, mode, _, object, status] = words.as_slice() else { continue };
+            match status.chars().next() {
+                Some('D') => changes.deleted.push(path),
+                Some('R' | 'C') => {
+                    let Some(new) = fields.next() else { break };
+                    changes.note(mode, object, new.clone());
+                    changes.renamed.insert(path.clone(), new);
+                    changes.deleted.push(path);
+                }
+                _ => changes.note(mode, object, path),
+            }
+        }
+        Ok(changes)
+    }
+
+    fn blobs(&self, tree: &str, paths: &[String]) -> Result<Vec<Option<String>>, RepositoryError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: Vec<String> = paths.iter().map(|path| format!("{tree}:{path}")).collect();
+        let bytes = self
+            .bytes(["cat-file", "-z", "--batch-check=%(objecttype) %(objectname)"], Some(&joined(&names)))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut lines = text.lines();
+        Ok(paths
+            .iter()
+            .map(|path| {
+                // An answer repeats the name when there is no such object, line breaks included.
+                (0..path.matches('\n').count()).for_each(|_| _ = lines.next());
+                lines.next().and_then(|line| line.strip_prefix("blob ")).map(str::to_owned)
+            })
+            .collect())
+    }
+
+    fn content(&self, blob: &str) -> Result<Option<Vec<u8>>, RepositoryError> {
+        let output = self.output(["cat-file", "-s", blob], None)?;
+        let size = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or(u64::MAX);
+        if !output.status.success() || size > MAX_CONTENT {
+            return Ok(None);
+        }
+        Ok(Some(self.bytes(["cat-file", "blob", blob], None)?))
+    }
+
+    fn work_file(&self, path: &str) -> Result<Option<WorkFile>, RepositoryError> {
+        let file = self.root.join(path);
+        let is_file = file.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_CONTENT);
+        if path.contains('\n') || !is_file || self.inside_submodule(path) {
+            return Ok(None);
+        }
+        let content = std::fs::read(&file).map_err(|source| RepositoryError::Io { path: file, source })?;
+        let blob = self.text(["hash-object", "--", path])?.trim().to_owned();
+        Ok(Some(WorkFile { blob, content }))
+    }
+
+    fn work_tree(&self) -> Result<String, RepositoryError> {
+        let scratch = scratch()?;
+        let index = scratch.path().join("index");
+        self.copy_index(&index)?;
+        let staged = self.clone().with_index(index);
+        staged.bytes(["add", "--all"], None)?;
+        staged.index_tree()
+    }
+
+    fn differs(&self, tree: &str) -> Result<bool, RepositoryError> {
+        let args =
+            ["diff", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", tree, "--"];
+        let output = self.output(args, None)?;
+        match output.status.code() {
+            Some(0) => Ok(false),
+            Some(1) => Ok(true),
+            _ => Err(failed(&args, &output)),
+        }
+    }
+
+    fn dependents(&self, tree: &str, files: &[String]) -> Result<Vec<String>, RepositoryError> {
+        let mut found = std::collections::BTreeSet::new();
+        for chunk in files.chunks(64) {
+            let stems: Vec<String> = chunk
+                .iter()
+                .filter_map(|file| Path::new(file).file_stem().and_then(OsStr::to_str))
+                .filter(|stem| {
+                    stem.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+                })
+                .map(str::to_owned)
+                .collect();
+            if stems.is_empty() {
+                continue;
+            }
+            let pattern = format!(
+                "(import|from|use|require|include|mod|load).*(^|[^A-Za-z0-9_])({})($|[^A-Za-z0-9_])",
+                stems.join("|")
+            );
+            let output = self.output(["grep", "-l", "-z", "-I", "-E", "-e", &pattern, tree], None)?;
+            // Exit code 1 means that nothing matched.
+            if !output.status.success() && output.status.code() != Some(1) {
+                return Err(failed(&["grep"], &output));
+            }
+            found.extend(
+                fields(&output.stdout).filter_map(|hit| hit.split_once(':').map(|(_, path)| path.to_owned())),
+            );
+        }
+        Ok(found.into_iter().collect())
+    }
+
+    fn export(&self, tree: &str, into: &Path) -> Result<(), RepositoryError> {
+        let scratch = scratch()?;
+        let staged = self.clone().with_index(scratch.path().join("index"));
+        staged.bytes(["read-tree", tree], None)?;
+        let prefix = format!("--prefix={}/", into.display());
+        staged.bytes(["checkout-index", "--all", "--force", &prefix], None)?;
+        Ok(())
+    }
+}
+
+impl Changes {
+    fn note(&mut self, mode: &str, object: &str, path: String) {
+        let place = if mode == "160000" { &mut self.submodules } else { &mut self.files };
+        place.insert(path, object.to_owned());
+    }
+}
