@@ -2,7 +2,7 @@
 //! that this agent obeys.
 //!
 //! Nothing here judges an action and nothing here reads files or the environment: translation is a pure function of
-//! the hook's input, and editing an agent's settings takes text and gives text.
+//! the hook's input, and editing an agent's settings ([`install`]) takes text and gives text.
 //!
 //! ```
 //! use lictor_agents::{Agent, Block, EventKind, HookEnv, Reply, parse, render};
@@ -27,6 +27,7 @@ mod caller;
 mod contract;
 mod event;
 mod input;
+pub mod install;
 mod outcome;
 mod parse;
 mod reply;

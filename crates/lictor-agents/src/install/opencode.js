@@ -1,0 +1,65 @@
+// Lictor for OpenCode: asks the `lictor` binary about every tool call. Written by `lictor init`; do not edit.
+// A call that cannot be judged, for whatever reason, is refused.
+import { spawn } from "node:child_process"
+
+const BINARY = "@BINARY@"
+const LIMIT_MS = 60_000
+
+function ask(event, payload) {
+  return new Promise((resolve) => {
+    const refuse = (reason) => resolve({ decision: "block", fault: true, reason: `Blocked by Lictor: ${reason}` })
+    let child
+    try {
+      child = spawn(BINARY, ["hook", "opencode", event], { cwd: payload.cwd, stdio: ["pipe", "pipe", "pipe"] })
+    } catch (error) {
+      return refuse(`${BINARY} cannot be started (${error.message})`)
+    }
+    const timer = setTimeout(() => {
+      child.kill("SIGKILL")
+      refuse("no answer in time")
+    }, LIMIT_MS)
+    let out = ""
+    let err = ""
+    child.stdout.on("data", (data) => (out += data))
+    child.stderr.on("data", (data) => (err += data))
+    child.stdin.on("error", () => {})
+    child.on("error", (error) => {
+      clearTimeout(timer)
+      refuse(`${BINARY} cannot be started (${error.message})`)
+    })
+    child.on("close", (code) => {
+      clearTimeout(timer)
+      if (code !== 0) return refuse(err.trim() || `${BINARY} ended with code ${code}`)
+      if (out.trim() === "") return resolve({})
+      try {
+        resolve(JSON.parse(out))
+      } catch {
+        refuse("the answer is not JSON")
+      }
+    })
+    child.stdin.end(JSON.stringify(payload))
+  })
+}
+
+export const Lictor = async ({ client, directory }) => ({
+  "tool.execute.before": async (input, output) => {
+    const answer = await ask("tool.execute.before", { hook: "tool.execute.before", cwd: directory, input, output })
+    if (answer.decision === "block") throw new Error(answer.reason)
+  },
+  "tool.execute.after": async (input, output) => {
+    const answer = await ask("tool.execute.after", { hook: "tool.execute.after", cwd: directory, input, output })
+    const remark = answer.additionalContext
+    if (remark && typeof output.output === "string") output.output += `\n\n${remark}`
+  },
+  "chat.message": async (input, output) => {
+    await ask("chat.message", { hook: "chat.message", cwd: directory, input, output })
+  },
+  event: async ({ event }) => {
+    if (!["session.created", "session.idle", "session.deleted", "session.compacted"].includes(event.type)) return
+    const answer = await ask(event.type, { hook: "event", cwd: directory, event })
+    // A fault stops tool calls; it must not keep the agent talking for ever.
+    if (event.type !== "session.idle" || answer.decision !== "block" || answer.fault) return
+    const path = { id: event.properties.sessionID }
+    await client.session.prompt({ path, body: { parts: [{ type: "text", text: answer.reason }] } })
+  },
+})

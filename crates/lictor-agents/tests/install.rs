@@ -1,0 +1,289 @@
+//! Hooks go into settings and come out again, and nothing else moves.
+
+#![expect(clippy::unwrap_used, reason = "a broken fixture should stop the test")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lictor_agents::Agent;
+use lictor_agents::install::{NotEditable, Problem, Scope, Settings, Where};
+use proptest::prelude::*;
+
+const BINARY: &str = "/usr/local/bin/lictor";
+const SCOPES: [Scope; 3] = [Scope::User, Scope::Project, Scope::Managed];
+
+fn place() -> Where {
+    Where { home: "/home/dev".into(), project: "/work/app".into(), codex_home: None, copilot_home: None }
+}
+
+fn files() -> Vec<Settings> {
+    let all = Agent::ALL.into_iter().flat_map(|agent| SCOPES.map(|scope| (agent, scope)));
+    all.filter_map(|(agent, scope)| Settings::of(agent, scope, &place(), |_| false)).collect()
+}
+
+fn json_files() -> Vec<Settings> {
+    files()
+        .into_iter()
+        .filter(|file| file.path().extension().is_some_and(|extension| extension == "json"))
+        .collect()
+}
+
+fn samples() -> Vec<(String, String)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/settings");
+    let mut all: Vec<_> = fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.display().to_string(), fs::read_to_string(&path).unwrap()))
+        .collect();
+    all.sort();
+    all
+}
+
+fn installed(file: &Settings, before: Option<&str>, binary: &str) -> String {
+    file.install(before, Path::new(binary)).unwrap().after.unwrap()
+}
+
+/// The laws of installing, for one file that says `before`.
+fn holds(file: &Settings, before: &str, name: &str) {
+    let name = format!("{name} in {}", file.path().display());
+    let once = installed(file, Some(before), BINARY);
+    assert_eq!(installed(file, Some(&once), BINARY), once, "twice is once: {name}");
+    assert_eq!(file.inspect(&once, Path::new(BINARY)).problems, [], "{name}");
+    for hook in file.inspect(&once, Path::new(BINARY)).hooks {
+        assert_eq!(hook.problems, [], "{name} {}", hook.event);
+    }
+    // By the text alone, as far as the version of the format, which Cursor and Copilot need, is not in question.
+    if before.contains("version") || !once.contains("\"version\": 1") {
+        let out = file.uninstall(Some(&once), None).unwrap().after.unwrap();
+        assert_eq!(out, before, "out is as before: {name}");
+        let moved = installed(file, Some(&once), "/opt/lictor 2/lictor");
+        assert_eq!(file.inspect(&moved, Path::new("/opt/lictor 2/lictor")).problems, [], "{name}");
+        let out = file.uninstall(Some(&moved), None).unwrap().after.unwrap();
+        assert_eq!(out, before, "out after an upgrade is as before: {name}");
+    }
+    let change = file.install(Some(before), Path::new(BINARY)).unwrap();
+    let back = file.uninstall(change.after.as_deref(), change.receipt().as_ref()).unwrap();
+    assert_eq!(back.after, change.before, "with the receipt: {name}");
+}
+
+#[test]
+fn settings_of_all_styles_survive() {
+    for file in json_files() {
+        for (name, text) in samples() {
+            holds(&file, &text, &name);
+        }
+    }
+}
+
+#[test]
+fn a_new_file_comes_and_goes() {
+    for file in files() {
+        let change = file.install(None, Path::new(BINARY)).unwrap();
+        let text = change.after.clone().unwrap();
+        let found = file.inspect(&text, Path::new(BINARY));
+        assert_eq!(found.problems, [], "{}", file.path().display());
+        assert!(!found.hooks.is_empty() && found.hooks.iter().all(|hook| hook.problems.is_empty()));
+        assert_eq!(installed(&file, Some(&text), BINARY), text);
+        let back = file.uninstall(Some(&text), change.receipt().as_ref()).unwrap();
+        assert_eq!(back.after, None, "{}", file.path().display());
+    }
+}
+
+#[test]
+fn empty_places_that_were_there_before_come_back_with_the_receipt() {
+    let file = Settings::of(Agent::ClaudeCode, Scope::User, &place(), |_| false).unwrap();
+    for before in
+        ["", "{}", "{ }\n", "{\n}\n", "{\"hooks\": {}}", "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n"]
+    {
+        let change = file.install(Some(before), Path::new(BINARY)).unwrap();
+        let back = file.uninstall(change.after.as_deref(), change.receipt().as_ref()).unwrap();
+        assert_eq!(back.after.as_deref(), Some(before));
+        // Touched since: only ours goes.
+        let touched = change.after.clone().unwrap().replacen('{', "{\"mine\": 1,", 1);
+        let back = file.uninstall(Some(&touched), change.receipt().as_ref()).unwrap().after.unwrap();
+        assert!(back.contains("\"mine\": 1") && !back.contains("lictor"), "{back}");
+    }
+}
+
+#[test]
+fn what_is_written_looks_like_the_rest() {
+    let file = Settings::of(Agent::ClaudeCode, Scope::Project, &place(), |_| false).unwrap();
+    let text = installed(&file, Some("{\n    \"a\": 1\n}\n"), BINARY);
+    let start = r#"{
+    "a": 1,
+    "hooks": {
+        "PreToolUse": [
+            {
+                "matcher": "*",
+                "hooks": [
+                    {
+                        "type": "command",
+                        "command": "/usr/local/bin/lictor hook claude-code PreToolUse",
+                        "timeout": 60,
+                        "onFailure": "block"
+                    }
+                ]
+            }
+        ],
+"#;
+    assert!(text.starts_with(start), "{text}");
+    assert!(text.ends_with("        ]\n    }\n}\n"), "{text}");
+}
+
+#[test]
+fn settings_that_cannot_be_edited_are_left_alone() {
+    let file = Settings::of(Agent::ClaudeCode, Scope::User, &place(), |_| false).unwrap();
+    let error = file.install(Some("{\n  \"a\": oops\n}"), Path::new(BINARY)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`/home/dev/.claude/settings.json` is not valid JSON at line 2, column 8; correct it, then run this again"
+    );
+    for text in ["[]", "{\"hooks\": []}", "{\"hooks\": {\"PreToolUse\": {}}}"] {
+        let error = file.install(Some(text), Path::new(BINARY)).unwrap_err();
+        assert!(matches!(error, NotEditable::WrongShape { .. }), "{text}: {error}");
+    }
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    assert!(file.install(Some(&deep), Path::new(BINARY)).is_err());
+    let plugin = Settings::of(Agent::OpenCode, Scope::User, &place(), |_| false).unwrap();
+    let error = plugin.install(Some("export const Mine = 1"), Path::new(BINARY)).unwrap_err();
+    assert!(matches!(error, NotEditable::NotOurs { .. }));
+    assert_eq!(plugin.uninstall(Some("mine"), None).unwrap().after.as_deref(), Some("mine"));
+}
+
+#[test]
+fn the_doctor_sees_what_is_wrong() {
+    let file = Settings::of(Agent::ClaudeCode, Scope::User, &place(), |_| false).unwrap();
+    let good = installed(&file, None, BINARY);
+    let sick = |from: &str, to: &str| {
+        let text = good.replacen(from, to, 1);
+        assert_ne!(text, good, "{from}");
+        let found = file.inspect(&text, Path::new(BINARY));
+        let mut all = found.problems;
+        all.extend(found.hooks.into_iter().flat_map(|hook| hook.problems));
+        all
+    };
+    let rows = [
+        ("{", "{\"disableAllHooks\": true,", Problem::Disabled("disableAllHooks: true".into())),
+        (BINARY, "./lictor", Problem::RelativePath),
+        (BINARY, "lictor", Problem::RelativePath),
+        (BINARY, "/opt/lictor", Problem::OtherBinary),
+        ("claude-code PreToolUse", "claude-code PostToolUse", Problem::WrongCommand),
+        ("claude-code PreToolUse", "codex PreToolUse", Problem::WrongCommand),
+        ("\"matcher\": \"*\"", "\"matcher\": \"Bash\"", Problem::Narrowed("matcher: \"Bash\"".into())),
+        ("\"timeout\": 60", "\"async\": true, \"timeout\": 60", Problem::Narrowed("async: true".into())),
+        ("\"onFailure\"", "\"onSuccess\"", Problem::FailsOpen("onFailure: \"block\"".into())),
+        ("\"timeout\": 60", "\"timeout\": 1", Problem::Outdated),
+        ("\"PreToolUse\": [", "\"Elsewhere\": [", Problem::Missing("PreToolUse".into())),
+    ];
+    for (from, to, problem) in rows {
+        let found = sick(from, to);
+        assert!(found.contains(&problem), "{from} → {to}: {found:?}");
+    }
+    let handler =
+        "{\"type\": \"command\", \"command\": \"/usr/local/bin/lictor hook claude-code PreToolUse\"}";
+    let twice = sick("\"PreToolUse\": [", &format!("\"PreToolUse\": [{{\"hooks\": [{handler}]}},"));
+    assert!(twice.contains(&Problem::Twice("PreToolUse".into())), "{twice:?}");
+    assert!(matches!(file.inspect("{", Path::new(BINARY)).problems[..], [Problem::Unreadable(_)]));
+    // Installing again is the cure.
+    let text =
+        good.replacen("\"PreToolUse\": [", &format!("\"PreToolUse\": [{{\"hooks\": [{handler}]}},"), 1);
+    let cured = file.inspect(&installed(&file, Some(&text), BINARY), Path::new(BINARY));
+    assert!(
+        cured.problems.is_empty() && cured.hooks.iter().all(|hook| hook.problems.is_empty()),
+        "{cured:?}"
+    );
+}
+
+#[test]
+fn a_hook_in_a_group_with_others_gets_its_own() {
+    let file = Settings::of(Agent::ClaudeCode, Scope::User, &place(), |_| false).unwrap();
+    let shared = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+      {"type": "command", "command": "other"},
+      {"type": "command", "command": "/usr/local/bin/lictor hook claude-code PreToolUse"}
+    ]}]}}"#;
+    let text = installed(&file, Some(shared), BINARY);
+    let found = file.inspect(&text, Path::new(BINARY));
+    assert!(found.problems.is_empty() && found.hooks.iter().all(|hook| hook.problems.is_empty()), "{text}");
+    assert!(text.contains(r#"{"type": "command", "command": "other"}"#));
+}
+
+#[test]
+fn toml_is_edited_at_its_end() {
+    let file = Settings::of(Agent::Codex, Scope::Managed, &place(), |_| false).unwrap();
+    let before = "model = \"gpt\" # mine\n\n[features]\nweb = true\n";
+    let once = installed(&file, Some(before), BINARY);
+    assert!(once.starts_with(before));
+    assert_eq!(installed(&file, Some(&once), BINARY), once);
+    assert_eq!(file.uninstall(Some(&once), None).unwrap().after.as_deref(), Some(before));
+    let off = format!("[features]\nhooks = false\n{once}");
+    assert_eq!(file.inspect(&off, Path::new(BINARY)).problems, [Problem::Disabled("hooks=false".into())]);
+}
+
+#[test]
+fn droid_reads_one_of_two_files() {
+    let own = PathBuf::from("/work/app/.factory/hooks.json");
+    let file = Settings::of(Agent::Factory, Scope::Project, &place(), |path| path == own).unwrap();
+    assert_eq!(file.path(), own);
+    let text = installed(&file, Some("{}"), BINARY);
+    assert!(text.starts_with("{\n  \"PreToolUse\": ["), "{text}");
+}
+
+/// Settings in the styles that people write: indented or on one line, with and without comments.
+fn settings() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof!["1", "true", "null", "\"x, } ]\"", "\"/* no */ // no\""].prop_map(String::from);
+    let value = leaf.prop_recursive(3, 16, 4, |inner| {
+        let list = proptest::collection::vec(inner.clone(), 1..4);
+        let object = proptest::collection::vec(inner, 1..4);
+        prop_oneof![
+            list.prop_map(|items| format!("[{}]", items.join(", "))),
+            object.prop_map(|items| {
+                let members: Vec<_> =
+                    items.iter().enumerate().map(|(i, item)| format!("\"k{i}\": {item}")).collect();
+                format!("{{ {} }}", members.join(" , "))
+            }),
+        ]
+    });
+    let newline = prop_oneof![Just("\n"), Just("\r\n")];
+    let unit = prop_oneof![Just("  "), Just("\t"), Just("    ")];
+    let comment = prop_oneof![Just(""), Just(" // note"), Just(" /* note */")];
+    let event =
+        prop_oneof![Just("PreToolUse"), Just("Stop"), Just("BeforeTool"), Just("preToolUse"), Just("x")];
+    let parts = proptest::collection::vec((value, comment), 1..5);
+    (parts, newline, unit, event, any::<bool>()).prop_map(|(parts, newline, unit, event, trailing)| {
+        let other = r#"[{ "hooks": [ {"command": "other"} ] }]"#;
+        let mut out = format!("{{{newline}{unit}\"version\": 1,{newline}");
+        out += &format!(
+            "{unit}\"hooks\": {{{newline}{unit}{unit}\"{event}\": {other}{newline}{unit}}},{newline}"
+        );
+        let last = parts.len() - 1;
+        for (index, (value, comment)) in parts.iter().enumerate() {
+            let comma = if index < last || trailing { "," } else { "" };
+            out += &format!("{unit}\"p{index}\": {value}{comma}{comment}{newline}");
+        }
+        out + "}" + newline
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_settings_survive(text in settings(), pick in any::<prop::sample::Index>()) {
+        let files = json_files();
+        holds(pick.get(&files), &text, &text);
+    }
+
+    #[test]
+    fn any_text_is_edited_or_refused(
+        text in "\\PC{0,40}|[\\[\\]{}\",:/* \n1a]{0,40}",
+        pick in any::<prop::sample::Index>(),
+    ) {
+        let files = files();
+        let file = pick.get(&files);
+        if let Ok(change) = file.install(Some(&text), Path::new(BINARY)) {
+            let back = file.uninstall(change.after.as_deref(), change.receipt().as_ref()).unwrap();
+            prop_assert_eq!(back.after.as_deref(), Some(text.as_str()));
+        }
+        prop_assert!(file.inspect(&text, Path::new(BINARY)).hooks.is_empty());
+    }
+}
