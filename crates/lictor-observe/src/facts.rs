@@ -72,24 +72,12 @@ fn fetch(action: &Action, facts: &mut Facts) {
         return;
     };
     // A search has no host of its own: the agent's service does it.
-    let host = if action.text("url").is_some() { host_of(url) } else { None };
+    let host = if action.text("url").is_some() { lictor_shell::programs::host_of(url) } else { None };
     if action.text("url").is_some() {
         facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends: false }));
     } else {
         facts.effects.push(Effect::Tool { server: None, name: "web_search".to_owned() });
     }
-}
-
-/// The host of a URL, lower case, without credentials and port.
-fn host_of(url: &str) -> Option<String> {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    let host = match host.strip_prefix('[') {
-        Some(six) => six.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    (!host.is_empty()).then(|| host.trim_end_matches('.').to_ascii_lowercase())
 }
 
 fn agent(action: &Action) -> String {

@@ -16,7 +16,6 @@ mod observer;
 mod own;
 mod place;
 mod project;
-mod reader;
 mod surroundings;
 mod zone;
 

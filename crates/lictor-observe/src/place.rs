@@ -255,9 +255,9 @@ impl Looker<'_> {
 
     fn names_secret(&self, path: &str) -> bool {
         if self.observer.folds_case(path) {
-            return crate::reader::is_secret_path(&path.to_lowercase());
+            return lictor_shell::programs::is_secret_path(&path.to_lowercase());
         }
-        crate::reader::is_secret_path(path)
+        lictor_shell::programs::is_secret_path(path)
     }
 
     /// `~` and `~user` resolved. Homes of people this machine does not know are taken to lie beside ours.

@@ -2,6 +2,7 @@
 
 use lictor_core::Action;
 use lictor_core::facts::{Access, Existence, Facts, OpaqueWhat, Place};
+use lictor_shell::patch::PatchEffect;
 use serde_json::Value;
 
 use super::opaque;
@@ -81,12 +82,15 @@ fn write_access(action: &Action, path: &str, looker: &Looker<'_>) -> Access {
 }
 
 /// The effects of a patch; what is not a patch is opaque.
-pub(super) fn patched(patch: &str, looker: &Looker<'_>, facts: &mut Facts) {
-    let reading = crate::reader::patch(patch);
-    if reading.effects.is_empty() && reading.opaque.is_empty() {
-        facts.opaque.push(opaque(OpaqueWhat::Syntax, patch));
+fn patched(patch: &str, looker: &Looker<'_>, facts: &mut Facts) {
+    match lictor_shell::patch::read_patch(patch) {
+        Ok(effects) => {
+            for PatchEffect { access, path } in effects {
+                looker.add_place(facts, looker.path(&path, access, false), access, false, None);
+            }
+        }
+        Err(problem) => facts.opaque.push(opaque(OpaqueWhat::Syntax, &problem.to_string())),
     }
-    looker.add(facts, reading);
 }
 
 /// A pattern of a file search (`**/*.rs`), not a regular expression.
