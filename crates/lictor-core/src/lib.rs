@@ -18,6 +18,7 @@ pub mod event;
 pub mod facts;
 pub mod graph;
 pub mod guard;
+pub mod history;
 pub mod risk;
 pub mod session;
 pub mod trace;

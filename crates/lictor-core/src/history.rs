@@ -1,0 +1,87 @@
+//! What happened earlier in a session, in constant space for each pattern a policy asks about.
+//!
+//! A policy's patterns are known when it is loaded ([`History`]). For each action the engine works out which of
+//! them it matches ([`History::marks`]) and writes that into the event; the session keeps one small [`Track`] a
+//! pattern, so that a question about the past costs the same at the tenth and at the hundred-thousandth event.
+//!
+//! Positions count judged actions. An outcome belongs to the position at which its action was judged, however late
+//! it comes; what an action may disturb, it disturbs until its outcome has come.
+
+mod past;
+mod pattern;
+#[cfg(test)]
+mod reference;
+
+pub use past::{Past, RECENT_TIMES, Track};
+pub use pattern::{Ended, Pattern, What};
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::Action;
+use crate::facts::Facts;
+
+/// The patterns that a policy asks the past about.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    tracked: Vec<Tracked>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Tracked {
+    pattern: Pattern,
+    key: String,
+    window: Option<u64>,
+}
+
+/// That an action matches a pattern, as far as can be told before its outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Mark {
+    /// The pattern's canonical text.
+    pub key: String,
+    /// The outcome that the pattern wants; `None`: that it was allowed to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
+    /// The longest window, in milliseconds, over which matches are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+}
+
+impl History {
+    /// Has the past of that pattern kept; counts over at most `window` milliseconds where given. Returns the key to
+    /// ask with.
+    pub fn track(&mut self, pattern: Pattern, window: Option<u64>) -> String {
+        let key = pattern.to_string();
+        match self.tracked.iter_mut().find(|tracked| tracked.key == key) {
+            Some(tracked) => tracked.window = tracked.window.max(window),
+            None => self.tracked.push(Tracked { pattern, key: key.clone(), window }),
+        }
+        key
+    }
+
+    /// Whether nothing is asked.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tracked.is_empty()
+    }
+
+    /// The patterns that this action matches.
+    #[must_use]
+    pub fn marks(&self, action: &Action, facts: &Facts) -> Vec<Mark> {
+        if self.tracked.is_empty() {
+            return Vec::new();
+        }
+        let deeds = facts.deeds();
+        self.tracked
+            .iter()
+            .filter(|tracked| tracked.pattern.matches(action, facts, &deeds))
+            .map(|tracked| Mark {
+                key: tracked.key.clone(),
+                ended: tracked.pattern.ended,
+                window: tracked.window,
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

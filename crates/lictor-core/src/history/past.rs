@@ -1,0 +1,153 @@
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Ended, Mark};
+use crate::clock::Timestamp;
+
+/// How many moments of one pattern are kept for counting over a window. A count over a window that was reached more
+/// often is at least this.
+pub const RECENT_TIMES: usize = 1024;
+
+/// What a session remembers for questions about the past.
+///
+/// Space: at most one [`Track`] for each pattern of the policy, each of constant size plus, where a policy counts
+/// over a window, at most [`RECENT_TIMES`] moments.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Past {
+    /// Actions judged so far: the newest position.
+    pub position: u64,
+    /// By the pattern's canonical text.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tracks: BTreeMap<String, Track>,
+}
+
+/// What is known of one pattern's past.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Track {
+    /// How often it matched.
+    pub count: u64,
+    /// The newest position at which it matched.
+    pub last: u64,
+    /// Where the unbroken run of matches that ends at `last` began.
+    pub run_start: u64,
+    /// The newest position up to which a matching action was under way.
+    pub until: u64,
+    /// When it matched last.
+    pub last_at: Timestamp,
+    /// When it matched, oldest first; kept only for patterns that are counted over a window.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    pub recent: VecDeque<Timestamp>,
+}
+
+impl Past {
+    /// An action was judged. Returns its position.
+    pub fn judged(&mut self, marks: &[Mark], allowed: bool, at: Timestamp) -> u64 {
+        self.position += 1;
+        let position = self.position;
+        for mark in marks {
+            let counts = match mark.ended {
+                None => allowed,
+                Some(Ended::Blocked) => !allowed,
+                Some(Ended::Ok | Ended::Failed) => false,
+            };
+            if counts {
+                self.hit(mark, position, at);
+            }
+        }
+        position
+    }
+
+    /// The outcome of the action that was judged at `position` has come.
+    pub fn ended(&mut self, marks: &[Mark], position: u64, success: bool, at: Timestamp) {
+        let newest = self.position;
+        for mark in marks {
+            match mark.ended {
+                Some(Ended::Ok) if success => self.hit(mark, position, at),
+                Some(Ended::Failed) if !success => self.hit(mark, position, at),
+                // It may have disturbed everything that was judged while it ran.
+                None => {
+                    if let Some(track) = self.tracks.get_mut(&mark.key) {
+                        track.until = track.until.max(newest);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn hit(&mut self, mark: &Mark, position: u64, at: Timestamp) {
+        let newest = self.position;
+        let track = self.tracks.entry(mark.key.clone()).or_default();
+        if track.count == 0 || position > track.last + 1 {
+            track.run_start = position;
+        }
+        track.count = track.count.saturating_add(1);
+        track.last = track.last.max(position);
+        track.until = track.until.max(newest);
+        track.last_at = track.last_at.max(at);
+        if let Some(window) = mark.window {
+            track.recent.push_back(at);
+            let horizon = at.plus_millis(-i64::try_from(window).unwrap_or(i64::MAX));
+            while track.recent.len() > RECENT_TIMES || track.recent.front().is_some_and(|old| *old < horizon)
+            {
+                track.recent.pop_front();
+            }
+        }
+    }
+
+    /// `formerly(P)`: it matched before, at most `within` milliseconds ago.
+    #[must_use]
+    pub fn formerly(&self, key: &str, within: Option<u64>, now: Timestamp) -> bool {
+        self.tracks.get(key).is_some_and(|track| track.count > 0 && is_within(track.last_at, within, now))
+    }
+
+    /// `previous(P)`: the action just before this one matched.
+    #[must_use]
+    pub fn previous(&self, key: &str) -> bool {
+        self.position > 0 && self.tracks.get(key).is_some_and(|track| track.last == self.position)
+    }
+
+    /// `since(P, Q)`: Q happened, and every action after it matched P.
+    #[must_use]
+    pub fn since(&self, held: &str, start: &str) -> bool {
+        let Some(start) = self.last(start) else { return false };
+        start == self.position
+            || self
+                .tracks
+                .get(held)
+                .is_some_and(|track| track.last == self.position && track.run_start <= start + 1)
+    }
+
+    /// `since(not(P), Q)`: Q happened, and nothing that matches P was under way after it began. An action that does
+    /// both undoes what it did.
+    #[must_use]
+    pub fn undisturbed(&self, disturbing: &str, start: &str) -> bool {
+        let Some(start) = self.last(start) else { return false };
+        self.tracks.get(disturbing).is_none_or(|track| track.until < start)
+    }
+
+    /// `count(P)`: how often it matched, in the last `within` milliseconds where given.
+    #[must_use]
+    pub fn count(&self, key: &str, within: Option<u64>, now: Timestamp) -> u64 {
+        let Some(track) = self.tracks.get(key) else { return 0 };
+        match within {
+            None => track.count,
+            Some(_) => {
+                let recent = track.recent.iter().filter(|at| is_within(**at, within, now)).count();
+                u64::try_from(recent).unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    fn last(&self, key: &str) -> Option<u64> {
+        self.tracks.get(key).filter(|track| track.count > 0).map(|track| track.last)
+    }
+}
+
+/// A clock that went back does not make anything older.
+fn is_within(at: Timestamp, within: Option<u64>, now: Timestamp) -> bool {
+    within.is_none_or(|within| now.millis_since(at) <= i64::try_from(within).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,135 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::Action;
+use crate::facts::{Deed, Effect, Facts};
+
+/// Which actions a question about the past is about.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Pattern {
+    /// What the action was.
+    pub what: What,
+    /// How it ended; `None`: it was allowed to run.
+    pub ended: Option<Ended>,
+    /// A glob that some path it touches must match, relative to the project's root or absolute.
+    pub path: Option<String>,
+}
+
+/// What an action was.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum What {
+    /// The action's kind, the name of its tool, or its task type.
+    Name(String),
+    /// A `verb → object` pair among its facts.
+    Deed {
+        /// The verb.
+        verb: String,
+        /// The object.
+        object: String,
+    },
+    /// Some simple command whose words start with these.
+    Bash(Vec<String>),
+}
+
+/// How an action ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// It ran and succeeded.
+    Ok,
+    /// It ran and failed.
+    Failed,
+    /// It was not allowed to run.
+    Blocked,
+}
+
+impl Pattern {
+    /// A pattern for what was allowed to run.
+    #[must_use]
+    pub fn of(what: What) -> Self {
+        Self { what, ended: None, path: None }
+    }
+
+    /// The same for what ended like that.
+    #[must_use]
+    pub fn ended(mut self, ended: Ended) -> Self {
+        self.ended = Some(ended);
+        self
+    }
+
+    /// Whether an action matches, leaving open how it will end. `deeds` are those of `facts`.
+    ///
+    /// For a success that has to be told from the whole line's success only commands count whose failure would
+    /// have failed the line.
+    #[must_use]
+    pub fn matches(&self, action: &Action, facts: &Facts, deeds: &[Deed]) -> bool {
+        let what = match &self.what {
+            What::Name(name) => {
+                action.kind.as_str() == name
+                    || action.tool == *name
+                    || action.task_type.as_deref() == Some(name)
+                    || self.is_done_by_facts(name, facts)
+            }
+            What::Deed { verb, object } => {
+                deeds.iter().any(|deed| deed.verb == *verb && same_object(&deed.object, object))
+            }
+            What::Bash(words) => facts.commands().any(|command| {
+                starts_with(&command.words, words) && (self.ended != Some(Ended::Ok) || command.attributable)
+            }),
+        };
+        what && self.path.as_deref().is_none_or(|glob| touches(facts, glob))
+    }
+
+    /// `write` means writing, whichever tool does it: `sed -i` counts, and so does `cat` for `read`.
+    fn is_done_by_facts(&self, name: &str, facts: &Facts) -> bool {
+        match name {
+            "write" => facts.files().any(|(access, _)| !access.is_read_only()),
+            "read" => facts.files().any(|(access, _)| access == crate::facts::Access::Read),
+            "fetch" => facts.effects.iter().any(|effect| matches!(effect, Effect::Reach(_))),
+            _ => false,
+        }
+    }
+}
+
+/// A secret is a file too.
+fn same_object(found: &str, wanted: &str) -> bool {
+    found == wanted || (found == "secret" && wanted == "file")
+}
+
+fn starts_with(words: &[String], start: &[String]) -> bool {
+    !start.is_empty() && words.get(..start.len()) == Some(start)
+}
+
+fn touches(facts: &Facts, glob: &str) -> bool {
+    facts.files().any(|(_, place)| {
+        let relative = place.in_project.as_deref();
+        relative.into_iter().chain(place.paths()).any(|path| fast_glob::glob_match(glob, path))
+    })
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Deed { verb, object } => write!(f, "{verb} {object}"),
+            Self::Bash(words) => write!(f, "bash({:?})", words.join(" ")),
+        }
+    }
+}
+
+/// The canonical text: equal exactly for equal patterns.
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ended {
+            None => write!(f, "{}", self.what)?,
+            Some(Ended::Ok) => write!(f, "ok({})", self.what)?,
+            Some(Ended::Failed) => write!(f, "failed({})", self.what)?,
+            Some(Ended::Blocked) => write!(f, "blocked({})", self.what)?,
+        }
+        match &self.path {
+            Some(path) => write!(f, " in {path:?}"),
+            None => Ok(()),
+        }
+    }
+}
