@@ -6,17 +6,22 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::action::Action;
+use crate::claim::Claim;
 use crate::clock::Timestamp;
 use crate::decision::Value;
 use crate::evaluation::Judged;
 use crate::facts::Facts;
+use crate::graph::Progress;
+use crate::policy::Violation;
 use crate::risk::Risk;
 use crate::session::SessionState;
-use crate::trace::{GivenVerdict, TraceEntry};
+use crate::trace::{GivenVerdict, Status, TraceEntry};
 use crate::verdict::Verdict;
 
 /// The most annotations one evaluation keeps. What is over is refused, not dropped silently.
 const MAX_ANNOTATIONS: usize = 256;
+/// The most further verdicts one guard may give on one action.
+const MAX_FURTHER: usize = 1024;
 
 /// State that flows through the graph during one evaluation, depth first and left to right.
 ///
@@ -26,18 +31,37 @@ pub struct Context<'a> {
     action: &'a Action,
     facts: &'a Facts,
     session: &'a SessionState,
+    ancestors: &'a [SessionState],
     now: Timestamp,
-    pub(crate) verdicts: Vec<GivenVerdict>,
-    pub(crate) trace: Vec<TraceEntry>,
+    progress: Option<&'a Progress>,
+    verdicts: Vec<GivenVerdict>,
+    trace: Vec<TraceEntry>,
+    violations: Vec<Violation>,
     annotations: BTreeMap<String, Json>,
     risk: Risk,
     tags: Vec<String>,
-    /// Further verdicts of the guard that is being asked now.
-    pub(crate) further: Vec<Verdict>,
-    /// The guard that is being asked now: the namespace of its annotations.
-    pub(crate) current: Arc<str>,
-    /// Set when a guard did something it may not, and turned into that guard's error.
+    claims: Vec<(Arc<str>, Claim)>,
+    outcome: Option<Value>,
+    /// The guard that is being asked now, and what it left behind so far.
+    pub(crate) asked: Asked,
+}
+
+/// What one guard leaves behind while it is asked, besides its verdict.
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// The namespace of its annotations.
+    pub(crate) guard: Arc<str>,
+    pub(crate) further: Vec<(Verdict, Option<u32>)>,
+    pub(crate) noted: Vec<String>,
+    /// Set when it did something it may not; its verdict is then an error.
     pub(crate) misuse: Option<&'static str>,
+}
+
+/// How far verdicts and trace had come at some moment.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    verdicts: usize,
+    trace: usize,
 }
 
 impl<'a> Context<'a> {
@@ -48,16 +72,33 @@ impl<'a> Context<'a> {
             action,
             facts,
             session,
+            ancestors: &[],
             now,
+            progress: None,
             verdicts: Vec::new(),
             trace: Vec::new(),
+            violations: Vec::new(),
             annotations: BTreeMap::new(),
             risk: Risk::NONE,
             tags: Vec::new(),
-            further: Vec::new(),
-            current: Arc::from(""),
-            misuse: None,
+            claims: Vec::new(),
+            outcome: None,
+            asked: Asked::default(),
         }
+    }
+
+    /// The same with the sessions above this one: the parent's first, the root's last.
+    #[must_use]
+    pub fn below(mut self, ancestors: &'a [SessionState]) -> Self {
+        self.ancestors = ancestors;
+        self
+    }
+
+    /// The same, saying where it is while it runs.
+    #[must_use]
+    pub fn watched(mut self, progress: &'a Progress) -> Self {
+        self.progress = Some(progress);
+        self
     }
 
     /// The action that is judged.
@@ -72,10 +113,21 @@ impl<'a> Context<'a> {
         self.facts
     }
 
-    /// The session before this action.
+    /// The session before this action. Empty when the action names none; see [`has_session`](Self::has_session).
     #[must_use]
     pub fn session(&self) -> &'a SessionState {
         self.session
+    }
+
+    /// Whether there is a session at all. A guard that depends on one and finds none reports an error.
+    #[must_use]
+    pub fn has_session(&self) -> bool {
+        self.action.session.is_some()
+    }
+
+    /// This session, then its parent's, and so on to the root's. What a subagent does counts for all of them.
+    pub fn lineage(&self) -> impl Iterator<Item = &'a SessionState> {
+        std::iter::once(self.session).chain(self.ancestors)
     }
 
     /// The time of this evaluation. One value for the whole of it.
@@ -96,6 +148,18 @@ impl<'a> Context<'a> {
         &self.trace
     }
 
+    /// The policies that were triggered so far.
+    #[must_use]
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    /// What the tree yielded. `None` as long as it is being walked: only observers see it.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Value> {
+        self.outcome
+    }
+
     /// The risk so far.
     #[must_use]
     pub fn risk(&self) -> Risk {
@@ -108,18 +172,19 @@ impl<'a> Context<'a> {
             Some(risk) => self.risk = self.risk.plus(risk),
             None => {
                 self.risk = Risk::MAX;
-                self.misuse = Some("it raised the risk by something that is not a risk");
+                self.asked.misuse = Some("it raised the risk by something that is not a risk");
             }
         }
     }
 
     /// Leaves a note for later guards under this guard's own name (`guard.key`).
     pub fn annotate(&mut self, key: &str, value: impl Into<Json>) {
-        let full = format!("{}.{key}", self.current);
+        let full = format!("{}.{key}", self.asked.guard);
         if self.annotations.len() >= MAX_ANNOTATIONS && !self.annotations.contains_key(&full) {
-            self.misuse = Some("it left more notes than one evaluation keeps");
+            self.asked.misuse = Some("it left more notes than one evaluation keeps");
             return;
         }
+        self.asked.noted.push(full.clone());
         self.annotations.insert(full, value.into());
     }
 
@@ -142,20 +207,93 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Says what a pass depends on in the session and whether that holds now, here and in every session above.
+    /// It is checked again when the judgement is recorded, so two actions at once cannot both take the last place.
+    #[must_use]
+    pub fn claim(&mut self, claim: Claim) -> bool {
+        let holds = self.lineage().all(|session| claim.holds(session, self.now));
+        self.claims.push((Arc::clone(&self.asked.guard), claim));
+        holds
+    }
+
     /// Files one more verdict of the same guard. A guard with several objections reports all of them; the
     /// strictest counts, each is shown, and a person answers each.
     pub fn also(&mut self, verdict: Verdict) {
-        self.further.push(verdict);
+        self.file(verdict, None);
+    }
+
+    /// Files the verdict that a triggered policy amounts to, and the violation itself.
+    pub fn violated(&mut self, violation: Violation) {
+        let index = u32::try_from(self.violations.len()).ok();
+        self.file(violation.verdict(), index);
+        self.violations.push(violation);
+    }
+
+    fn file(&mut self, verdict: Verdict, violation: Option<u32>) {
+        if self.asked.further.len() < MAX_FURTHER {
+            self.asked.further.push((verdict, violation));
+        } else {
+            self.asked.misuse = Some("it gave more verdicts than one evaluation keeps");
+        }
+    }
+
+    /// Room for what a graph of that size will file, so that the walk does not have to ask for it bit by bit.
+    pub(crate) fn reserve(&mut self, nodes: usize, leaves: usize) {
+        self.trace.reserve(nodes);
+        self.verdicts.reserve(leaves);
+    }
+
+    pub(crate) fn enter(&self, leaf: u32) {
+        if let Some(progress) = self.progress {
+            progress.enter(leaf);
+        }
+    }
+
+    pub(crate) fn give(&mut self, given: GivenVerdict) {
+        self.verdicts.push(given);
+    }
+
+    pub(crate) fn note(&mut self, entry: TraceEntry) {
+        self.trace.push(entry);
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { verdicts: self.verdicts.len(), trace: self.trace.len() }
+    }
+
+    /// What was filed between the marks no longer counts. The walk is depth first, so everything of one child
+    /// lies between two marks.
+    pub(crate) fn supersede(&mut self, from: Mark, to: Mark) {
+        for given in self.verdicts.get_mut(from.verdicts..to.verdicts).into_iter().flatten() {
+            given.status = Status::Superseded;
+        }
+        for entry in self.trace.get_mut(from.trace..to.trace).into_iter().flatten() {
+            if entry.status == Status::Active {
+                entry.status = Status::Superseded;
+            }
+        }
+    }
+
+    /// The verdicts between two marks.
+    pub(crate) fn given(&self, from: Mark, to: Mark) -> &[GivenVerdict] {
+        self.verdicts.get(from.verdicts..to.verdicts).unwrap_or_default()
+    }
+
+    pub(crate) fn decided(&mut self, value: Value) {
+        self.outcome = Some(value);
     }
 
     pub(crate) fn finish(self, value: Value) -> Judged {
         Judged {
             value,
+            escalated: self.trace.iter().any(TraceEntry::escalated),
             verdicts: self.verdicts,
+            violations: self.violations,
             trace: self.trace,
             annotations: self.annotations,
             risk: self.risk,
             tags: self.tags,
+            claims: self.claims,
         }
     }
 }

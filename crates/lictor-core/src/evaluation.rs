@@ -1,15 +1,18 @@
 //! The engine's answer for one action.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::claim::Claim;
 use crate::decision::{Decision, Value};
 use crate::digest::Digest;
+use crate::policy::Violation;
 use crate::risk::Risk;
 use crate::session::SessionState;
-use crate::trace::{GivenVerdict, Status, TraceEntry};
+use crate::trace::{GivenVerdict, TraceEntry};
 
 /// What the graph says, before anything is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub struct Judged {
     pub value: Value,
     /// All verdicts, in the order they were given.
     pub verdicts: Vec<GivenVerdict>,
+    /// All policies that were triggered.
+    pub violations: Vec<Violation>,
     /// The path.
     pub trace: Vec<TraceEntry>,
     /// Notes between guards.
@@ -26,6 +31,28 @@ pub struct Judged {
     pub risk: Risk,
     /// Tags that guards gave the action.
     pub tags: Vec<String>,
+    /// What passes depend on in the session, with the guard that relied on it.
+    pub claims: Vec<(Arc<str>, Claim)>,
+    /// A fallback went around a block, and that counts.
+    pub escalated: bool,
+}
+
+impl Judged {
+    /// The judgement of whoever could not even ask the graph.
+    #[must_use]
+    pub fn refused(given: GivenVerdict) -> Self {
+        Self {
+            value: given.verdict.value(),
+            verdicts: vec![given],
+            violations: Vec::new(),
+            trace: Vec::new(),
+            annotations: BTreeMap::new(),
+            risk: Risk::NONE,
+            tags: Vec::new(),
+            claims: Vec::new(),
+            escalated: false,
+        }
+    }
 }
 
 /// The answer for one action: the decision and everything that led to it.
@@ -35,6 +62,9 @@ pub struct Evaluation {
     pub decision: Decision,
     /// All verdicts, in the order they were given.
     pub verdicts: Vec<GivenVerdict>,
+    /// All policies that were triggered, with the results of their callbacks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Violation>,
     /// Risk at the end.
     pub risk: Risk,
     /// The path.
@@ -46,6 +76,12 @@ pub struct Evaluation {
     /// Tags that guards gave the action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// What passes depend on in the session, with the guard that relied on it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<(Arc<str>, Claim)>,
+    /// A fallback went around a block, and that counts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escalated: bool,
     /// Digest of the action.
     pub action: Digest,
     /// Digest of the policy.
@@ -74,7 +110,10 @@ impl Evaluation {
             risk: judged.risk,
             trace: judged.trace,
             annotations: judged.annotations,
+            violations: judged.violations,
             tags: judged.tags,
+            claims: judged.claims,
+            escalated: judged.escalated,
             action,
             policy,
             id: None,
@@ -93,8 +132,7 @@ impl Evaluation {
     /// The verdicts that count, strictest first, then in the order they were given.
     #[must_use]
     pub fn active(&self) -> Vec<&GivenVerdict> {
-        let mut active: Vec<_> =
-            self.verdicts.iter().filter(|given| given.status == Status::Active).collect();
+        let mut active: Vec<_> = self.verdicts.iter().filter(|given| given.counts()).collect();
         active.sort_by_key(|given| std::cmp::Reverse(given.verdict.value()));
         active
     }

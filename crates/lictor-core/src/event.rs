@@ -1,15 +1,19 @@
 //! What is written to the log about a session. State is a fold of these.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::SessionKey;
 use crate::decision::Decision;
 use crate::digest::Digest;
 use crate::risk::Risk;
+use crate::scope::Scope;
+use crate::session::SessionState;
 
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub enum SessionEvent {
     /// The first event of a session: fixes its policy.
     Started {
@@ -18,11 +22,56 @@ pub enum SessionEvent {
         /// The session that started this one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<SessionKey>,
+        /// How far it may reach: its parent's scope, or less.
+        #[serde(default, skip_serializing_if = "Scope::is_unlimited")]
+        scope: Scope,
+    },
+    /// The first event of a session that begins as a copy of another. The copy is in the event, so that the state
+    /// is still a fold of this session's own events.
+    Forked {
+        /// The other session.
+        from: SessionKey,
+        /// Its state at that moment.
+        state: Box<SessionState>,
+    },
+    /// The session goes on: resumed, compacted or cleared. Nothing is forgotten.
+    Continued {
+        /// How.
+        how: Continuation,
+    },
+    /// A person put the policy of now in force for this session.
+    Refreshed {
+        /// Its digest.
+        policy: Digest,
     },
     /// An action was judged.
     Judged(Judgement),
+    /// A question about an action was answered after it was judged.
+    Resolved {
+        /// Digest of the action.
+        action: Digest,
+        /// The agent's id for the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_use_id: Option<String>,
+        /// What is left of the `ask`.
+        decision: Decision,
+    },
     /// An action happened.
     Happened(Happened),
+    /// The session is over. What is still reserved is given back.
+    Ended,
+}
+
+/// How a session goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Continuation {
+    /// Taken up again.
+    Resume,
+    /// The agent's context was shortened.
+    Compact,
+    /// The agent's context was emptied.
+    Clear,
 }
 
 /// The part of an evaluation that state depends on.
@@ -46,6 +95,9 @@ pub struct Judgement {
     /// Tags that guards gave it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// What it uses of which budget.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub spends: BTreeMap<String, u64>,
     /// Whether a fallback went around a block.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escalated: bool,
@@ -55,6 +107,21 @@ pub struct Judgement {
     /// Judged and recorded, not enforced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
+    /// The same call, seen through another hook: counts for nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub duplicate: bool,
+    /// The dialect through which the call was seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<String>,
+}
+
+impl Judgement {
+    /// Whether the action may happen as far as Lictor knows. An `ask` may: the agent's own prompt can say yes
+    /// without Lictor being told before it happens.
+    #[must_use]
+    pub fn may_happen(&self) -> bool {
+        self.decision != Decision::Block || self.observed
+    }
 }
 
 /// What came of an action.

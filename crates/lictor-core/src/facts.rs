@@ -93,4 +93,10 @@ impl Facts {
     pub fn deeds(&self) -> Vec<Deed> {
         summary::deeds(self)
     }
+
+    /// The same, of only some of the effects.
+    #[must_use]
+    pub fn deeds_where(&self, wanted: impl Fn(&Effect<Place>) -> bool) -> Vec<Deed> {
+        summary::deeds_of(self.effects.iter().filter(|effect| wanted(effect)))
+    }
 }

@@ -4,12 +4,22 @@
 
 mod build;
 mod children;
+mod combinators;
 mod error;
 mod fold;
+mod layers;
+mod lint;
+mod outline;
+mod progress;
+pub mod reference;
 
-pub use build::{All, Any, Escalate, Not, Threshold, When, pipeline};
 pub use children::Children;
+pub use combinators::{All, Any, Escalate, Not, Threshold, When, pipeline};
 pub use error::GraphError;
+pub use layers::Layers;
+pub use lint::{Lint, Smell};
+pub use outline::Outline;
+pub use progress::Progress;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,6 +27,7 @@ use std::sync::Arc;
 use crate::action::Action;
 use crate::context::Context;
 use crate::guard::{Guard, Layer};
+use crate::trace::NodeKind;
 
 /// A guard that may stand in several places of one graph.
 pub type SharedGuard = Arc<dyn Guard>;
@@ -27,15 +38,19 @@ pub type Condition = Arc<dyn Fn(&Action, &Context<'_>) -> Result<bool, String> +
 /// A guard or a combinator, before the graph is checked.
 pub struct Node {
     pub(crate) kind: Kind,
+    /// Of the guard or of the combinator; filled in when the graph is built and nobody gave one.
     pub(crate) name: Arc<str>,
     /// Filled in when the graph is built.
     pub(crate) path: Arc<str>,
+    /// Of the guard; for a combinator the first layer below it, filled in when the graph is built.
+    pub(crate) layer: Layer,
 }
 
 pub(crate) enum Kind {
     Leaf {
         guard: SharedGuard,
-        layer: Layer,
+        /// Its number among the leaves, filled in when the graph is built.
+        index: u32,
     },
     /// `at_least` of `children` must allow; how it is shown is `shape`.
     Quorum {
@@ -70,11 +85,11 @@ pub(crate) enum Quorum {
 
 impl Node {
     pub(crate) fn of(kind: Kind) -> Self {
-        let name = match &kind {
-            Kind::Leaf { guard, .. } => Arc::from(guard.name()),
-            _ => Arc::from(""),
+        let (name, layer) = match &kind {
+            Kind::Leaf { guard, .. } => (Arc::from(guard.name()), guard.layer()),
+            _ => (Arc::default(), Layer::Intent),
         };
-        Self { kind, name, path: Arc::from("") }
+        Self { kind, name, path: Arc::default(), layer }
     }
 
     /// The same node under another name. A guard's verdicts then carry that name.
@@ -82,6 +97,30 @@ impl Node {
     pub fn named(mut self, name: &str) -> Self {
         self.name = Arc::from(name);
         self
+    }
+
+    pub(crate) fn node_kind(&self) -> NodeKind {
+        match &self.kind {
+            Kind::Leaf { .. } => NodeKind::Guard,
+            Kind::Quorum { shape: Quorum::All, .. } => NodeKind::All,
+            Kind::Quorum { shape: Quorum::Any, .. } => NodeKind::Any,
+            Kind::Quorum { shape: Quorum::Threshold, .. } => NodeKind::Threshold,
+            Kind::Not { .. } => NodeKind::Not,
+            Kind::When { .. } => NodeKind::When,
+            Kind::Escalate { .. } => NodeKind::Escalate,
+        }
+    }
+
+    /// The nodes directly below, in the order in which they are judged.
+    pub(crate) fn children(&self) -> impl Iterator<Item = &Node> {
+        let (many, first, second): (&[Node], Option<&Node>, Option<&Node>) = match &self.kind {
+            Kind::Leaf { .. } => (&[], None, None),
+            Kind::Quorum { children, .. } => (children, None, None),
+            Kind::Not { child, .. } => (&[], Some(child), None),
+            Kind::When { then, otherwise, .. } => (&[], then.as_deref(), otherwise.as_deref()),
+            Kind::Escalate { primary, fallback, .. } => (&[], Some(primary), Some(fallback)),
+        };
+        many.iter().chain(first).chain(second)
     }
 }
 
@@ -93,8 +132,7 @@ impl<G: Guard + 'static> From<G> for Node {
 
 impl From<SharedGuard> for Node {
     fn from(guard: SharedGuard) -> Self {
-        let layer = guard.layer();
-        Self::of(Kind::Leaf { guard, layer })
+        Self::of(Kind::Leaf { guard, index: 0 })
     }
 }
 
@@ -106,12 +144,27 @@ impl fmt::Debug for Node {
 
 /// A checked policy graph, ready to judge.
 pub struct Graph {
-    pub(crate) root: Node,
-    pub(crate) observers: Vec<SharedGuard>,
+    root: Node,
+    observers: Vec<Observer>,
+    /// Names of the leaves by their number.
+    leaves: Vec<Arc<str>>,
+    /// How many nodes there are.
+    size: usize,
+}
+
+struct Observer {
+    guard: SharedGuard,
+    name: Arc<str>,
+    index: u32,
+    /// A fault of it stops the action.
+    required: bool,
 }
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Graph").field("root", &self.root).finish_non_exhaustive()
+        f.debug_struct("Graph").field("root", &self.root).field("size", &self.size).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

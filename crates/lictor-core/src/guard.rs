@@ -25,6 +25,13 @@ pub trait Guard: Send + Sync {
     }
 }
 
+/// What a caught panic said.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let said =
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    said.map_or_else(|| "it panicked".to_owned(), |said| format!("it panicked: {said}"))
+}
+
 /// The four layers, in the order in which they are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]

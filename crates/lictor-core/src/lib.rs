@@ -8,7 +8,9 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod action;
+pub mod approval;
 pub mod canonical;
+pub mod claim;
 pub mod clock;
 pub mod context;
 pub mod decision;
@@ -19,12 +21,19 @@ pub mod facts;
 pub mod graph;
 pub mod guard;
 pub mod history;
+pub mod policy;
+pub mod redact;
+pub mod resolve;
 pub mod risk;
+pub mod scope;
 pub mod session;
+pub mod text;
 pub mod trace;
 pub mod verdict;
 
 pub use action::{Action, ActionError, ActionKind, Actor, SessionKey};
+pub use approval::{Answer, Approval, ApprovalState, Grant, Lifetime, Request, Who};
+pub use claim::Claim;
 pub use clock::{Clock, FixedClock, Timestamp};
 pub use context::Context;
 pub use decision::{Decision, Value};
@@ -33,10 +42,17 @@ pub use evaluation::{Evaluation, Judged};
 pub use event::{Outcome, SessionEvent, Standing};
 pub use facts::{FactSource, Facts};
 pub use graph::{
-    All, Any, Children, Escalate, Graph, GraphError, Node, Not, SharedGuard, Threshold, When, pipeline,
+    All, Any, Children, Escalate, Graph, GraphError, Layers, Lint, Node, Not, Outline, Progress, SharedGuard,
+    Threshold, When, pipeline,
 };
 pub use guard::{Guard, GuardFn, Layer, guard_fn};
+pub use policy::{
+    CallContext, CallbackResult, Callbacks, Catalogue, Policy, PolicyResult, PolicySet, Violation,
+};
+pub use redact::{Redact, Secrets};
+pub use resolve::{Question, resolve};
 pub use risk::Risk;
+pub use scope::{Limit, Scope};
 pub use session::SessionState;
-pub use trace::{GivenVerdict, NodeKind, Status, TraceEntry};
+pub use trace::{Branch, GivenVerdict, NodeKind, Status, TraceEntry};
 pub use verdict::Verdict;

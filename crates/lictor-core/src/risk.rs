@@ -6,8 +6,20 @@ use serde::{Deserialize, Serialize};
 
 /// A risk score from 0 to 1000 thousandths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "u16", into = "u16")]
 pub struct Risk(u16);
+
+impl From<u16> for Risk {
+    fn from(thousandths: u16) -> Self {
+        Self::thousandths(thousandths)
+    }
+}
+
+impl From<Risk> for u16 {
+    fn from(risk: Risk) -> Self {
+        risk.0
+    }
+}
 
 impl Risk {
     /// None.
@@ -30,6 +42,12 @@ impl Risk {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in 0..=1000 after min")]
         let thousandths = (value.min(1.0) * 1000.0).round() as u16;
         Some(Self(thousandths))
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        self.0 == 0
     }
 
     /// Both together.

@@ -1,7 +1,13 @@
 //! Session state as a fold over events.
 //!
-//! The state is never edited: [`SessionState::apply`] is the only way it changes, and applying the same
-//! events in the same order gives the same state. Everything in it is bounded.
+//! The state is never edited: [`SessionState::apply`] (and, for what a subagent does,
+//! [`SessionState::apply_below`]) is the only way it changes, and applying the same events in the same order gives
+//! the same state. Everything in it is bounded, so the thousandth event costs what the tenth did.
+
+mod open;
+mod pace;
+
+pub use open::Open;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,19 +18,28 @@ use crate::clock::Timestamp;
 use crate::decision::Decision;
 use crate::digest::Digest;
 use crate::event::{Happened, Judgement, SessionEvent, Standing};
+use crate::risk::Risk;
+use crate::scope::Scope;
+use pace::Pace;
 
 /// How many recent actions a session remembers.
 pub const RECENT_KEPT: usize = 32;
-/// How many judged actions wait for their outcome before the oldest is given up as open.
-pub const OPEN_KEPT: usize = 256;
+/// How many judged actions wait for their outcome before the oldest is given up.
+pub const OPEN_KEPT: usize = 64;
+/// How many calls whose outcome was seen are remembered, so that a second report counts for nothing.
+pub const CLOSED_KEPT: usize = 64;
 /// How many different tags have a streak at once.
 pub const STREAKS_KEPT: usize = 64;
+/// How many budgets one session keeps. What is over is counted under [`OTHER_BUDGETS`].
+pub const BUDGETS_KEPT: usize = 64;
+/// The budget that everything over [`BUDGETS_KEPT`] is counted under.
+pub const OTHER_BUDGETS: &str = "(other)";
 
 /// What a session has been through so far.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
-    /// Actions that were judged, blocked ones included.
+    /// Actions that were judged, blocked ones included, those of subagents too.
     pub action_count: u64,
     /// Of these, passed without remark.
     pub pass_count: u64,
@@ -36,7 +51,7 @@ pub struct SessionState {
     pub block_count: u64,
     /// Where a fallback went around a block.
     pub escalation_count: u64,
-    /// Tasks that were submitted and allowed.
+    /// Tasks that were submitted and not blocked.
     pub task_count: u64,
     /// Actions that happened and succeeded.
     pub success_count: u64,
@@ -46,26 +61,48 @@ pub struct SessionState {
     pub ungoverned_count: u64,
     /// Actions that happened although they were blocked.
     pub bypass_count: u64,
+    /// The highest risk of any action.
+    #[serde(skip_serializing_if = "Risk::is_none")]
+    pub peak_risk: Risk,
     /// Consecutive judged actions that carried a tag. An action without the tag ends its streak.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub streaks: BTreeMap<String, u32>,
-    /// The last few actions, oldest first.
+    /// What was used of each budget by actions whose outcome is known.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub spent: BTreeMap<String, u64>,
+    /// What actions whose outcome is not known may still use.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reserved: BTreeMap<String, u64>,
+    /// The last few actions of this session itself, oldest first.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     pub recent: VecDeque<Recent>,
-    /// Judged actions whose outcome has not been seen, oldest first.
+    /// Judged actions of this session itself whose outcome has not been seen, oldest first.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     pub open: VecDeque<Open>,
-    /// Allowed actions per second over the last minute, oldest first.
+    /// Calls whose outcome has been seen, by the agent's id, oldest first.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
-    pub pace: VecDeque<(i64, u32)>,
+    pub closed: VecDeque<String>,
+    /// Actions that were not blocked, per second over the last minute.
+    #[serde(skip_serializing_if = "Pace::is_empty")]
+    pub pace: Pace,
     /// First event.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
     /// Newest event.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub latest: Option<Timestamp>,
     /// The policy in force, fixed at the first event.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Digest>,
     /// The session that started this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<SessionKey>,
+    /// How far it may reach.
+    #[serde(skip_serializing_if = "Scope::is_unlimited")]
+    pub scope: Scope,
+    /// It is over.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
 }
 
 /// A recent action.
@@ -80,63 +117,83 @@ pub struct Recent {
     pub tool: String,
     /// What was decided.
     pub decision: Decision,
+    /// How risky it was.
+    #[serde(default, skip_serializing_if = "Risk::is_none")]
+    pub risk: Risk,
     /// When.
     pub at: Timestamp,
 }
 
-/// A judged action whose outcome has not been seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Open {
-    /// What it was.
-    pub action: Digest,
-    /// The agent's id for the call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool_use_id: Option<String>,
-    /// What was decided.
-    pub decision: Decision,
-    /// The decision was not enforced.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub observed: bool,
-}
-
 impl SessionState {
-    /// The state after one more event.
+    /// The state after one more event of this session.
     pub fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
+        if let SessionEvent::Forked { state, .. } = event
+            && self.started.is_none()
+        {
+            *self = state.copied();
+        }
         self.started.get_or_insert(at);
-        self.latest = Some(at);
+        self.latest = self.latest.max(Some(at));
         match event {
-            SessionEvent::Started { policy, parent } => {
-                self.policy.get_or_insert(*policy);
-                if self.parent.is_none() {
+            SessionEvent::Started { policy, parent, scope } => {
+                if self.policy.is_none() {
+                    self.policy = Some(*policy);
                     self.parent.clone_from(parent);
+                    self.scope.clone_from(scope);
                 }
             }
+            SessionEvent::Forked { .. } => {}
+            SessionEvent::Continued { .. } => self.ended = false,
+            SessionEvent::Refreshed { policy } => self.policy = Some(*policy),
             SessionEvent::Judged(judgement) => self.judged(judgement, at),
+            SessionEvent::Resolved { action, tool_use_id, decision } => {
+                self.resolved(action, tool_use_id.as_deref(), *decision);
+            }
             SessionEvent::Happened(happened) => self.happened(happened),
+            SessionEvent::Ended => {
+                self.ended = true;
+                self.open.clear();
+                self.reserved.clear();
+            }
+        }
+    }
+
+    /// The state after one more event of a session below this one. Its counters, budgets and pace count here too;
+    /// a harmless action of a subagent does not end a streak of its parent. Outcomes are waited for below only, so
+    /// what a subagent uses is spent here at once.
+    pub fn apply_below(&mut self, event: &SessionEvent, at: Timestamp) {
+        self.latest = self.latest.max(Some(at));
+        match event {
+            SessionEvent::Judged(judgement) if !judgement.dry && !judgement.duplicate => {
+                self.count(judgement, at);
+                self.extend_streaks(&judgement.tags);
+                if judgement.may_happen() {
+                    spend(&mut self.spent, &judgement.spends);
+                }
+            }
+            SessionEvent::Happened(happened) => self.count_outcome(happened),
+            _ => {}
+        }
+    }
+
+    /// What a fork begins with: everything but what is still under way in the original.
+    fn copied(&self) -> Self {
+        Self {
+            open: VecDeque::new(),
+            closed: VecDeque::new(),
+            reserved: BTreeMap::new(),
+            ended: false,
+            ..self.clone()
         }
     }
 
     fn judged(&mut self, judgement: &Judgement, at: Timestamp) {
-        if judgement.dry {
+        if judgement.dry || judgement.duplicate {
             return;
         }
-        self.action_count += 1;
-        match judgement.decision {
-            Decision::Pass => self.pass_count += 1,
-            Decision::Warn => self.warn_count += 1,
-            Decision::Ask => self.ask_count += 1,
-            Decision::Block => self.block_count += 1,
-        }
-        self.escalation_count += u64::from(judgement.escalated);
-        if judgement.decision.allows() {
-            self.task_count += u64::from(judgement.kind == "submit_task");
-            self.keep_pace(at);
-        }
+        self.count(judgement, at);
         self.streaks.retain(|tag, _| judgement.tags.contains(tag));
-        for tag in judgement.tags.iter().take(STREAKS_KEPT) {
-            let streak = self.streaks.entry(tag.clone()).or_insert(0);
-            *streak = streak.saturating_add(1);
-        }
+        self.extend_streaks(&judgement.tags);
         push_bounded(
             &mut self.recent,
             Recent {
@@ -144,36 +201,88 @@ impl SessionState {
                 kind: judgement.kind.clone(),
                 tool: judgement.tool.clone(),
                 decision: judgement.decision,
+                risk: judgement.risk,
                 at,
             },
             RECENT_KEPT,
         );
-        push_bounded(
-            &mut self.open,
-            Open {
-                action: judgement.action,
-                tool_use_id: judgement.tool_use_id.clone(),
-                decision: judgement.decision,
-                observed: judgement.observed,
-            },
-            OPEN_KEPT,
-        );
+        if judgement.may_happen() {
+            spend(&mut self.reserved, &judgement.spends);
+        }
+        if let Some(given_up) = push_bounded(&mut self.open, Open::of(judgement, at), OPEN_KEPT) {
+            self.settle(&given_up);
+        }
+    }
+
+    fn count(&mut self, judgement: &Judgement, at: Timestamp) {
+        self.action_count = self.action_count.saturating_add(1);
+        let counter = match judgement.decision {
+            Decision::Pass => &mut self.pass_count,
+            Decision::Warn => &mut self.warn_count,
+            Decision::Ask => &mut self.ask_count,
+            Decision::Block => &mut self.block_count,
+        };
+        *counter = counter.saturating_add(1);
+        self.escalation_count = self.escalation_count.saturating_add(u64::from(judgement.escalated));
+        self.peak_risk = self.peak_risk.max(judgement.risk);
+        if judgement.may_happen() {
+            let is_task = judgement.kind == "submit_task";
+            self.task_count = self.task_count.saturating_add(u64::from(is_task));
+            self.pace.keep(at);
+        }
+    }
+
+    fn extend_streaks(&mut self, tags: &[String]) {
+        for tag in tags {
+            if self.streaks.len() < STREAKS_KEPT || self.streaks.contains_key(tag) {
+                let streak = self.streaks.entry(tag.clone()).or_insert(0);
+                *streak = streak.saturating_add(1);
+            }
+        }
+    }
+
+    /// A rejected question gives back what it had reserved; an approved one keeps waiting for its outcome.
+    fn resolved(&mut self, action: &Digest, tool_use_id: Option<&str>, decision: Decision) {
+        let Some(index) = self.find_open(action, tool_use_id) else { return };
+        let Some(open) = self.open.get_mut(index) else { return };
+        if decision == Decision::Block && !open.observed {
+            let spends = std::mem::take(&mut open.spends);
+            give_back(&mut self.reserved, &spends);
+        }
+        open.decision = decision;
     }
 
     fn happened(&mut self, happened: &Happened) {
+        if self.has_happened(happened.tool_use_id.as_deref()) {
+            return;
+        }
+        self.count_outcome(happened);
+        if let Some(open) = self
+            .find_open(&happened.action, happened.tool_use_id.as_deref())
+            .and_then(|index| self.open.remove(index))
+        {
+            self.settle(&open);
+        }
+        if let Some(id) = &happened.tool_use_id {
+            push_bounded(&mut self.closed, id.clone(), CLOSED_KEPT);
+        }
+    }
+
+    fn count_outcome(&mut self, happened: &Happened) {
         match happened.standing {
-            Standing::Ungoverned => self.ungoverned_count += 1,
-            Standing::Bypass => self.bypass_count += 1,
+            Standing::Ungoverned => self.ungoverned_count = self.ungoverned_count.saturating_add(1),
+            Standing::Bypass => self.bypass_count = self.bypass_count.saturating_add(1),
             Standing::Governed => {}
         }
-        if happened.outcome.success {
-            self.success_count += 1;
-        } else {
-            self.failure_count += 1;
-        }
-        if let Some(index) = self.find_open(&happened.action, happened.tool_use_id.as_deref()) {
-            self.open.remove(index);
-        }
+        let counter =
+            if happened.outcome.success { &mut self.success_count } else { &mut self.failure_count };
+        *counter = counter.saturating_add(1);
+    }
+
+    /// What was reserved is now spent.
+    fn settle(&mut self, open: &Open) {
+        give_back(&mut self.reserved, &open.spends);
+        spend(&mut self.spent, &open.spends);
     }
 
     /// How the outcome of an action stands to what was decided about it.
@@ -186,28 +295,34 @@ impl SessionState {
         }
     }
 
+    /// Whether the outcome of that call has been reported already.
+    #[must_use]
+    pub fn has_happened(&self, tool_use_id: Option<&str>) -> bool {
+        tool_use_id.is_some_and(|id| self.closed.iter().any(|closed| closed == id))
+    }
+
+    /// The newest open entry of the call, or of the action when the call has no id.
     fn find_open(&self, action: &Digest, tool_use_id: Option<&str>) -> Option<usize> {
         let by_id = tool_use_id
             .and_then(|id| self.open.iter().rposition(|open| open.tool_use_id.as_deref() == Some(id)));
-        by_id.or_else(|| self.open.iter().rposition(|open| open.action == *action))
+        by_id.or_else(|| {
+            self.open.iter().rposition(|open| {
+                open.action == *action && (tool_use_id.is_none() || open.tool_use_id.is_none())
+            })
+        })
     }
 
-    fn keep_pace(&mut self, at: Timestamp) {
-        let second = at.0.div_euclid(1000);
-        match self.pace.back_mut() {
-            Some((last, count)) if *last == second => *count = count.saturating_add(1),
-            _ => self.pace.push_back((second, 1)),
-        }
-        while self.pace.front().is_some_and(|(first, _)| *first <= second - 60) || self.pace.len() > 61 {
-            self.pace.pop_front();
-        }
+    /// How much of a budget is used or reserved.
+    #[must_use]
+    pub fn used(&self, budget: &str) -> u64 {
+        let of = |map: &BTreeMap<String, u64>| map.get(budget).copied().unwrap_or(0);
+        of(&self.spent).saturating_add(of(&self.reserved))
     }
 
-    /// How many actions were allowed in the minute before `now`.
+    /// How many actions were not blocked in the minute before `now`.
     #[must_use]
     pub fn allowed_in_last_minute(&self, now: Timestamp) -> u64 {
-        let second = now.0.div_euclid(1000);
-        self.pace.iter().filter(|(at, _)| *at > second - 60).map(|(_, count)| u64::from(*count)).sum()
+        self.pace.in_last_minute(now)
     }
 
     /// How many consecutive judged actions carried the tag.
@@ -217,9 +332,33 @@ impl SessionState {
     }
 }
 
-fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, limit: usize) {
-    if queue.len() >= limit {
-        queue.pop_front();
+fn spend(budgets: &mut BTreeMap<String, u64>, spends: &BTreeMap<String, u64>) {
+    for (budget, amount) in spends {
+        let known = budgets.len() < BUDGETS_KEPT || budgets.contains_key(budget);
+        let budget = if known { budget.as_str() } else { OTHER_BUDGETS };
+        let used = budgets.entry(budget.to_owned()).or_insert(0);
+        *used = used.saturating_add(*amount);
     }
-    queue.push_back(item);
 }
+
+fn give_back(budgets: &mut BTreeMap<String, u64>, spends: &BTreeMap<String, u64>) {
+    for (budget, amount) in spends {
+        let known = if budgets.contains_key(budget) { budget.as_str() } else { OTHER_BUDGETS };
+        if let Some(used) = budgets.get_mut(known) {
+            *used = used.saturating_sub(*amount);
+            if *used == 0 {
+                budgets.remove(known);
+            }
+        }
+    }
+}
+
+/// Adds at the end; what falls out at the front is returned.
+fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, limit: usize) -> Option<T> {
+    let out = if queue.len() >= limit { queue.pop_front() } else { None };
+    queue.push_back(item);
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,14 @@
 //! No guard, callback or person is ever waited for while the store is locked: the session is read first, then
 //! the graph judges, then one transaction records the judgement against the state as it is by then.
 
+mod approvals;
 mod build;
 mod judge;
-mod keys;
+mod lifecycle;
+mod mode;
 mod post;
 mod record;
+mod resolve;
 mod sessions;
 
 use std::io::Write;
@@ -16,13 +19,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lictor_core::{
-    Action, Clock, Digest, Evaluation, FactSource, Graph, GraphError, Node, SessionKey, SessionState,
+    Action, Clock, Digest, Evaluation, FactSource, Facts, Graph, GraphError, Judged, Node, Redact,
+    SessionKey, SessionState, Verdict,
 };
 use lictor_store::{Store, StoreError, StoreExt};
 
 pub use build::Builder;
-pub use record::Mode;
+pub use mode::{Asking, Mode};
 
+use crate::approvals::Approvals;
 use crate::tracer::Tracer;
 
 /// Judges actions by a policy graph and records every judgement. Cheap to clone, made to be shared between threads.
@@ -39,6 +44,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     tracers: Vec<Box<dyn Tracer>>,
     deadline: Option<Duration>,
+    redactor: Box<dyn Redact>,
 }
 
 impl PolicyEngine {
@@ -52,7 +58,13 @@ impl PolicyEngine {
 
     /// An engine over that graph, to be given a store, tracers and so on.
     pub fn builder(root: impl Into<Node>) -> Builder {
-        Builder::new(root.into())
+        Builder::new(Graph::new(root))
+    }
+
+    /// An engine over a graph that is checked already, for instance by [`Layers`](lictor_core::Layers).
+    #[must_use]
+    pub fn over(graph: Graph) -> Builder {
+        Builder::new(Ok(graph))
     }
 
     /// Judges one action and records the judgement. Whatever goes wrong on the way is a block.
@@ -67,14 +79,24 @@ impl PolicyEngine {
         let now = self.inner.clock.now();
         let (judged, facts) = match self.sessions_of(action) {
             Ok(sessions) => self.judge(action, sessions, now),
-            Err(fault) => (judge::refused("store", &fault.to_string(), OPERATOR), Default::default()),
+            Err(fault) => {
+                let verdict = Verdict::error(fault.to_string(), OPERATOR);
+                (Judged::refused(judge::from_engine("store", verdict)), Facts::none())
+            }
         };
         let mut evaluation = Evaluation::new(judged, action.digest(), self.inner.policy);
         evaluation.dry = mode.dry;
         evaluation.observed = mode.observe;
-        let evaluation = self.record(action, &facts, evaluation, mode, now);
+        let case = record::Case { action, facts: &facts, mode: &mode, now };
+        let evaluation = self.record(&case, evaluation);
         self.tell(action, &evaluation);
         evaluation
+    }
+
+    /// What waits for a person's word, and how to give it.
+    #[must_use]
+    pub fn approvals(&self) -> Approvals {
+        Approvals::new(Arc::clone(&self.inner.store))
     }
 
     /// The state of a session.

@@ -6,12 +6,15 @@
 //! What this crate deliberately does not do: read policy files (`lictor-config`), speak an agent's hook
 //! protocol (`lictor-agents`), or print to stdout.
 
+mod approvals;
 mod engine;
 mod governed;
+pub mod log;
 mod system_clock;
 mod tracer;
 
-pub use engine::{Builder, Mode, PolicyEngine};
+pub use approvals::{ApprovalError, Approvals, GRANT_LASTS_MS};
+pub use engine::{Asking, Builder, Mode, PolicyEngine};
 pub use governed::{Blocked, enforce, governed};
 pub use lictor_core::*;
 pub use lictor_store::{MemoryStore, SqliteOptions, SqliteStore, Store, StoreError};

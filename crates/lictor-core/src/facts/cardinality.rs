@@ -22,6 +22,16 @@ impl Cardinality {
         }
     }
 
+    /// The cardinality of that name. A word nobody knows is [`Unknown`](Self::Unknown), so that every policy fires.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "single" => Self::Single,
+            "multiple" => Self::Multiple,
+            _ => Self::Unknown,
+        }
+    }
+
     /// Whether a policy written for `wanted` (`None` = any) fires on this.
     #[must_use]
     pub fn triggers(self, wanted: Option<Self>) -> bool {

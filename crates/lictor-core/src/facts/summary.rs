@@ -26,8 +26,23 @@ pub struct Deed {
 const TARGETS_KEPT: usize = 8;
 
 pub(super) fn deeds(facts: &Facts) -> Vec<Deed> {
+    let mut deeds = deeds_of(&facts.effects);
+    if !facts.understood() {
+        deeds.push(Deed {
+            verb: "run".to_owned(),
+            object: "opaque".to_owned(),
+            cardinality: Cardinality::Unknown,
+            count: None,
+            targets: facts.opaque.iter().take(TARGETS_KEPT).map(|opaque| opaque.text.clone()).collect(),
+        });
+    }
+    deeds
+}
+
+/// The deeds that these effects amount to.
+pub(super) fn deeds_of<'a>(effects: impl IntoIterator<Item = &'a Effect<super::Place>>) -> Vec<Deed> {
     let mut deeds: Vec<Deed> = Vec::new();
-    for effect in &facts.effects {
+    for effect in effects {
         let Some((verb, object, cardinality, target)) = name(effect) else { continue };
         match deeds.iter_mut().find(|deed| deed.verb == verb && deed.object == object) {
             Some(deed) => {
@@ -45,15 +60,6 @@ pub(super) fn deeds(facts: &Facts) -> Vec<Deed> {
                 targets: target.into_iter().collect(),
             }),
         }
-    }
-    if !facts.understood() {
-        deeds.push(Deed {
-            verb: "run".to_owned(),
-            object: "opaque".to_owned(),
-            cardinality: Cardinality::Unknown,
-            count: None,
-            targets: facts.opaque.iter().take(TARGETS_KEPT).map(|opaque| opaque.text.clone()).collect(),
-        });
     }
     deeds
 }

@@ -1,230 +1,237 @@
 //! The fast evaluator: one walk, depth first, left to right.
+//!
+//! A verdict is filed as active; a combinator that it does not count for supersedes it afterwards. Everything that
+//! one child filed lies between two marks, so no lists of verdicts are carried around, and an evaluation in which
+//! all guards pass allocates nothing but the trace itself.
 
-use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::{Graph, Kind, Node, Quorum};
-use crate::Action;
+use super::{Graph, Kind, Node, Observer, Quorum};
+use crate::action::Action;
 use crate::clock::Timestamp;
-use crate::context::Context;
+use crate::context::{Context, Mark};
 use crate::decision::Value;
 use crate::evaluation::Judged;
 use crate::facts::Facts;
-use crate::guard::{Guard, Layer};
+use crate::guard::{Guard, Layer, panic_text};
 use crate::session::SessionState;
-use crate::trace::{GivenVerdict, NodeKind, Status, TraceEntry};
+use crate::trace::{Branch, GivenVerdict, NodeKind, Status, TraceEntry};
 use crate::verdict::Verdict;
-
-/// What one node yielded: its value and which of the context's verdicts stand behind it.
-struct Yield {
-    value: Value,
-    active: Vec<usize>,
-}
-
-impl Yield {
-    fn silent(value: Value) -> Self {
-        Self { value, active: Vec::new() }
-    }
-}
 
 impl Graph {
     /// Judges one action. Runs guards, so it is as pure as they are; it never prompts.
     #[must_use]
     pub fn judge(&self, action: &Action, facts: &Facts, session: &SessionState, now: Timestamp) -> Judged {
-        let mut context = Context::new(action, facts, session, now);
-        let result = walk(&self.root, action, &mut context);
-        for (index, given) in context.verdicts.iter_mut().enumerate() {
-            given.status = if result.active.contains(&index) { Status::Active } else { given.status };
-        }
+        self.judge_in(Context::new(action, facts, session, now))
+    }
+
+    /// As [`judge`](Self::judge), in a context that knows more.
+    #[must_use]
+    pub fn judge_in(&self, mut context: Context<'_>) -> Judged {
+        context.reserve(self.size, self.leaves.len());
+        let mut value = walk(&self.root, &mut context);
+        context.decided(value);
         for observer in &self.observers {
-            observe(observer.as_ref(), action, &mut context);
+            value = value.max(observe(observer, &mut context));
         }
-        context.finish(result.value)
+        context.finish(value)
     }
 }
 
-fn walk(node: &Node, action: &Action, context: &mut Context<'_>) -> Yield {
+fn walk(node: &Node, context: &mut Context<'_>) -> Value {
     let risk_before = context.risk();
-    let (result, kind, branch) = match &node.kind {
-        Kind::Leaf { guard, layer } => {
-            (leaf(node, guard.as_ref(), *layer, action, context), NodeKind::Guard, None)
+    let mut branch = None;
+    let value = match &node.kind {
+        Kind::Leaf { guard, index } => {
+            context.enter(*index);
+            leaf(node, guard.as_ref(), context)
+        }
+        Kind::Quorum { shape: Quorum::All, children, short_circuit, .. } => {
+            all(children, *short_circuit, context)
         }
         Kind::Quorum { shape, at_least, children, short_circuit } => {
-            let kind = match shape {
-                Quorum::All => NodeKind::All,
-                Quorum::Any => NodeKind::Any,
-                Quorum::Threshold => NodeKind::Threshold,
-            };
-            (quorum(*shape, *at_least, children, *short_circuit, action, context), kind, None)
+            let eager = *shape == Quorum::Any || *short_circuit;
+            n_th(*at_least, children, eager, context)
         }
-        Kind::Not { child, reason, fix } => {
-            (not(node, child, reason, fix, action, context), NodeKind::Not, None)
-        }
+        Kind::Not { child, reason, fix } => not(node, child, reason, fix, context),
         Kind::When { condition, then, otherwise } => {
-            let answer = catch_unwind(AssertUnwindSafe(|| condition(action, context)));
-            let (result, branch) = match answer {
+            let answer = catch_unwind(AssertUnwindSafe(|| condition(context.action(), context)));
+            let (then, otherwise) = (then.as_deref(), otherwise.as_deref());
+            let (value, taken) = match answer {
                 Ok(Ok(true)) => {
-                    skip(otherwise.as_deref(), context);
-                    (branch(then.as_deref(), action, context), "then")
+                    let value = then.map_or(Value::Error, |node| walk(node, context));
+                    skip(otherwise, context);
+                    (value, Branch::Then)
                 }
                 Ok(Ok(false)) => {
-                    skip(then.as_deref(), context);
-                    (branch(otherwise.as_deref(), action, context), "otherwise")
+                    skip(then, context);
+                    match otherwise {
+                        Some(node) => (walk(node, context), Branch::Otherwise),
+                        None => (Value::Pass, Branch::NotApplicable),
+                    }
                 }
-                Ok(Err(why)) => (condition_failed(node, &why, context), "condition failed"),
-                Err(_) => (condition_failed(node, "it panicked", context), "condition failed"),
+                Ok(Err(why)) => {
+                    (condition_failed(node, then, otherwise, &why, context), Branch::ConditionFailed)
+                }
+                Err(panic) => {
+                    let why = panic_text(panic.as_ref());
+                    (condition_failed(node, then, otherwise, &why, context), Branch::ConditionFailed)
+                }
             };
-            (result, NodeKind::When, Some(Cow::Borrowed(branch)))
+            branch = Some(taken);
+            value
         }
         Kind::Escalate { primary, fallback, needs_human } => {
-            let (result, branch) = escalate(node, primary, fallback, *needs_human, action, context);
-            (result, NodeKind::Escalate, branch)
+            let (value, taken) = escalate(node, primary, fallback, *needs_human, context);
+            branch = Some(taken);
+            value
         }
     };
-    let risk_after = context.risk();
-    context.trace.push(TraceEntry {
+    let entry = TraceEntry {
         path: Arc::clone(&node.path),
         name: Arc::clone(&node.name),
-        kind,
-        value: Some(result.value),
+        kind: node.node_kind(),
+        layer: node.layer,
+        value: Some(value),
+        status: Status::Active,
         branch,
         risk_before,
-        risk_after,
-    });
-    result
+        risk_after: context.risk(),
+        noted: std::mem::take(&mut context.asked.noted),
+    };
+    context.note(entry);
+    value
 }
 
-fn leaf(node: &Node, guard: &dyn Guard, layer: Layer, action: &Action, context: &mut Context<'_>) -> Yield {
-    context.current = Arc::clone(&node.name);
-    let verdict = ask(guard, action, context);
-    let further = std::mem::take(&mut context.further);
-    let mut result = say(node, layer, verdict, context);
-    for verdict in further {
-        let more = say(node, layer, verdict, context);
-        result.value = result.value.max(more.value);
-        result.active.extend(more.active);
+/// The strictest of the guard's verdicts; all of them count.
+fn leaf(node: &Node, guard: &dyn Guard, context: &mut Context<'_>) -> Value {
+    let verdict = ask(guard, &node.name, context);
+    let further = std::mem::take(&mut context.asked.further);
+    let mut value = say(node, verdict, None, context);
+    for (verdict, violation) in further {
+        value = value.max(say(node, verdict, violation, context));
     }
-    result
+    value
 }
 
 /// Asks one guard; whatever goes wrong inside it becomes an error verdict.
-fn ask(guard: &dyn Guard, action: &Action, context: &mut Context<'_>) -> Verdict {
-    context.misuse = None;
-    context.further.clear();
+fn ask(guard: &dyn Guard, name: &Arc<str>, context: &mut Context<'_>) -> Verdict {
+    context.asked.guard = Arc::clone(name);
+    context.asked.misuse = None;
+    let action = context.action();
     let answer = catch_unwind(AssertUnwindSafe(|| guard.check(action, context)));
-    let name = guard.name();
-    match (answer, context.misuse.take()) {
-        (Ok(verdict), None) => verdict,
-        (Ok(_), Some(misuse)) => {
-            Verdict::error(format!("guard `{name}` failed: {misuse}"), format!("mend the guard `{name}`"))
-        }
-        (Err(panic), _) => {
-            let why = panic
-                .downcast_ref::<&str>()
-                .map(|text| (*text).to_owned())
-                .or_else(|| panic.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "it panicked".to_owned());
-            Verdict::error(format!("guard `{name}` failed: {why}"), format!("mend the guard `{name}`"))
-        }
-    }
+    let why = match (answer, context.asked.misuse.take()) {
+        (Ok(verdict), None) => return verdict,
+        (Ok(_), Some(misuse)) => misuse.to_owned(),
+        (Err(panic), _) => panic_text(panic.as_ref()),
+    };
+    Verdict::error(format!("guard `{name}` failed: {why}"), format!("mend the guard `{name}`"))
 }
 
-/// Files a verdict under its node and says what the node yields.
-fn say(node: &Node, layer: Layer, verdict: Verdict, context: &mut Context<'_>) -> Yield {
+/// Files a verdict under its node and says how strict it is.
+fn say(node: &Node, verdict: Verdict, violation: Option<u32>, context: &mut Context<'_>) -> Value {
     let value = verdict.value();
-    let index = context.verdicts.len();
-    context.verdicts.push(GivenVerdict {
+    context.give(GivenVerdict {
         guard: Arc::clone(&node.name),
         path: Arc::clone(&node.path),
-        layer,
-        status: Status::Superseded,
+        layer: node.layer,
+        status: Status::Active,
         verdict,
+        violation,
+        answer: None,
     });
-    if value > Value::Pass { Yield { value, active: vec![index] } } else { Yield::silent(value) }
+    value
 }
 
-fn quorum(
-    shape: Quorum,
-    at_least: usize,
-    children: &[Node],
-    short_circuit: bool,
-    action: &Action,
-    context: &mut Context<'_>,
-) -> Yield {
-    let mut yields: Vec<Yield> = Vec::with_capacity(children.len());
+/// The strictest child. Stops at a block only: stopping at anything less could change the value below a `Not`.
+fn all(children: &[Node], short_circuit: bool, context: &mut Context<'_>) -> Value {
+    let mut value = Value::Pass;
     for child in children {
-        let settled = match shape {
-            Quorum::All => short_circuit && yields.last().is_some_and(|last| last.value == Value::Block),
-            Quorum::Any => yields.last().is_some_and(|last| last.value == Value::Pass),
-            Quorum::Threshold => false,
-        };
-        if settled {
+        if short_circuit && value == Value::Block {
             skip(Some(child), context);
-            // The value of the skipped child cannot matter; keep the one that settled it.
+        } else {
+            value = value.max(walk(child, context));
+        }
+    }
+    value
+}
+
+/// The n-th least strict child. Stops early only where the rest cannot change the value: n passes are there, or so
+/// many blocks that n others cannot be.
+fn n_th(n: usize, children: &[Node], eager: bool, context: &mut Context<'_>) -> Value {
+    let too_many = children.len().saturating_sub(n);
+    let mut counts = [0_usize; Value::ALL.len()];
+    let mut given: Vec<(Value, Mark, Mark)> = Vec::with_capacity(children.len());
+    for child in children {
+        let [passes, .., blocks] = counts;
+        if eager && (passes >= n || blocks > too_many) {
+            skip(Some(child), context);
             continue;
         }
-        yields.push(walk(child, action, context));
-    }
-    let stopped_early = yields.len() < children.len();
-    let rank = match (shape, stopped_early) {
-        (Quorum::All, _) => yields.len(),
-        (Quorum::Any, _) => 1,
-        (Quorum::Threshold, _) => at_least,
-    };
-    let mut order: Vec<usize> = (0..yields.len()).collect();
-    order.sort_by_key(|&index| yields.get(index).map(|it| it.value));
-    let value = order
-        .get(rank.saturating_sub(1))
-        .and_then(|&index| yields.get(index))
-        .map_or(Value::Error, |it| it.value);
-    let mut active = Vec::new();
-    if shape == Quorum::All || value > Value::Ask {
-        active.extend(yields.into_iter().flat_map(|it| it.active));
-    } else {
-        let mut chosen: Vec<usize> = order.into_iter().take(rank).collect();
-        chosen.sort_unstable();
-        for index in chosen {
-            active.extend(yields.get(index).map(|it| it.active.clone()).unwrap_or_default());
+        let before = context.mark();
+        let value = walk(child, context);
+        given.push((value, before, context.mark()));
+        for (count, of) in counts.iter_mut().zip(Value::ALL) {
+            *count += usize::from(of == value);
         }
     }
-    Yield { value, active }
+    let mut seen = 0;
+    let reaches_n = |count: usize| {
+        seen += count;
+        seen >= n
+    };
+    let value = counts.into_iter().map(reaches_n).zip(Value::ALL).find(|(reached, _)| *reached);
+    // Fewer than n children were asked only when too many of them blocked.
+    let value = value.map_or(Value::Block, |(_, value)| value);
+    if value <= Value::Ask {
+        // The first n least strict children carry the result: all that are more lenient, then the first ones of
+        // the same value.
+        let mut places = n.saturating_sub(given.iter().filter(|(of, ..)| *of < value).count());
+        for (of, before, after) in given {
+            let chosen = of < value || (of == value && places > 0);
+            if of == value {
+                places = places.saturating_sub(1);
+            }
+            if !chosen {
+                context.supersede(before, after);
+            }
+        }
+    }
+    value
 }
 
-fn not(
-    node: &Node,
-    child: &Node,
-    reason: &str,
-    fix: &str,
-    action: &Action,
-    context: &mut Context<'_>,
-) -> Yield {
-    let value = walk(child, action, context).value.negate();
+fn not(node: &Node, child: &Node, reason: &str, fix: &str, context: &mut Context<'_>) -> Value {
+    let before = context.mark();
+    let value = walk(child, context).negate();
+    context.supersede(before, context.mark());
     match value {
-        Value::Pass => Yield::silent(Value::Pass),
-        Value::Block => say(node, Layer::Intent, Verdict::block(reason, fix), context),
-        _ => say(
-            node,
-            Layer::Intent,
-            Verdict::error(
+        Value::Pass => Value::Pass,
+        Value::Block => say(node, Verdict::block(reason, fix), None, context),
+        _ => {
+            let verdict = Verdict::error(
                 "what is negated here has no certain answer",
                 "do not put a question or a fault below `not`",
-            ),
-            context,
-        ),
+            );
+            say(node, verdict, None, context)
+        }
     }
 }
 
-fn branch(node: Option<&Node>, action: &Action, context: &mut Context<'_>) -> Yield {
-    node.map_or_else(|| Yield::silent(Value::Pass), |node| walk(node, action, context))
-}
-
-fn condition_failed(node: &Node, why: &str, context: &mut Context<'_>) -> Yield {
+fn condition_failed(
+    node: &Node,
+    then: Option<&Node>,
+    otherwise: Option<&Node>,
+    why: &str,
+    context: &mut Context<'_>,
+) -> Value {
+    skip(then, context);
+    skip(otherwise, context);
     let verdict = Verdict::error(
         format!("the condition at `{}` could not be evaluated: {why}", node.path),
         "guard the field with `has()`, or correct its name",
     );
-    say(node, Layer::Intent, verdict, context)
+    say(node, verdict, None, context)
 }
 
 fn escalate(
@@ -232,75 +239,78 @@ fn escalate(
     primary: &Node,
     fallback: &Node,
     needs_human: bool,
-    action: &Action,
     context: &mut Context<'_>,
-) -> (Yield, Option<Cow<'static, str>>) {
-    let first = walk(primary, action, context);
-    if first.value != Value::Block {
+) -> (Value, Branch) {
+    let before = context.mark();
+    let first = walk(primary, context);
+    if first != Value::Block {
         skip(Some(fallback), context);
-        return (first, Some(Cow::Borrowed("primary")));
+        return (first, Branch::Primary);
     }
-    let mut second = walk(fallback, action, context);
-    if second.value == Value::Block {
-        let mut active = first.active;
-        active.append(&mut second.active);
-        return (Yield { value: Value::Block, active }, Some(Cow::Borrowed("fallback")));
+    let between = context.mark();
+    let second = walk(fallback, context);
+    if second >= Value::Error {
+        // Nothing was gone around: both reasons count, the primary's first.
+        return (second, Branch::Fallback);
     }
-    if second.value == Value::Error {
-        return (second, Some(Cow::Borrowed("fallback")));
-    }
-    let overruled = first
-        .active
+    let overruled = context
+        .given(before, between)
         .iter()
-        .filter_map(|&index| context.verdicts.get(index))
+        .filter(|given| given.counts())
         .map(|given| format!("`{}` ({})", given.guard, given.verdict.reason()))
         .collect::<Vec<_>>()
         .join(", ");
-    let floor = if needs_human { Value::Ask } else { Value::Warn };
-    let note = Verdict::of(
-        floor,
-        format!("escalated: this goes around {overruled}"),
-        "keep to what the primary check allows",
-    );
-    let escalated = say(node, Layer::Intent, note, context);
-    second.active.extend(escalated.active);
-    (Yield { value: second.value.max(floor), active: second.active }, Some(Cow::Borrowed("fallback")))
+    context.supersede(before, between);
+    let note = Verdict::warn(format!("escalated: this goes around {overruled}"));
+    let mut value = second.max(say(node, note, None, context));
+    if needs_human {
+        let question = Verdict::ask(format!("a person must agree to going around {overruled}"));
+        value = value.max(say(node, question, None, context));
+    }
+    (value, Branch::Fallback)
 }
 
 fn skip(node: Option<&Node>, context: &mut Context<'_>) {
     let Some(node) = node else { return };
     let risk = context.risk();
-    context.trace.push(TraceEntry {
+    context.note(TraceEntry {
         path: Arc::clone(&node.path),
         name: Arc::clone(&node.name),
-        kind: match &node.kind {
-            Kind::Leaf { .. } => NodeKind::Guard,
-            Kind::Quorum { shape: Quorum::All, .. } => NodeKind::All,
-            Kind::Quorum { shape: Quorum::Any, .. } => NodeKind::Any,
-            Kind::Quorum { shape: Quorum::Threshold, .. } => NodeKind::Threshold,
-            Kind::Not { .. } => NodeKind::Not,
-            Kind::When { .. } => NodeKind::When,
-            Kind::Escalate { .. } => NodeKind::Escalate,
-        },
+        kind: node.node_kind(),
+        layer: node.layer,
         value: None,
+        status: Status::Skipped,
         branch: None,
         risk_before: risk,
         risk_after: risk,
+        noted: Vec::new(),
     });
 }
 
-fn observe(guard: &dyn Guard, action: &Action, context: &mut Context<'_>) {
-    context.current = Arc::from(guard.name());
+/// Runs an observer. Its verdict is ignored; only an error of a required one counts.
+fn observe(observer: &Observer, context: &mut Context<'_>) -> Value {
+    context.enter(observer.index);
     let risk_before = context.risk();
-    let verdict = ask(guard, action, context);
-    let entry = TraceEntry {
-        path: Arc::from("/observe"),
-        name: Arc::from(guard.name()),
+    let verdict = ask(observer.guard.as_ref(), &observer.name, context);
+    context.asked.further.clear();
+    let value = verdict.value();
+    let path: Arc<str> = Arc::from("/observe");
+    let noted = std::mem::take(&mut context.asked.noted);
+    context.note(TraceEntry {
+        path: Arc::clone(&path),
+        name: Arc::clone(&observer.name),
         kind: NodeKind::Observer,
-        value: Some(verdict.value()),
+        layer: Layer::Observe,
+        value: Some(value),
+        status: Status::Active,
         branch: None,
         risk_before,
         risk_after: context.risk(),
-    };
-    context.trace.push(entry);
+        noted,
+    });
+    if observer.required && value == Value::Error {
+        context.give(GivenVerdict::active(Arc::clone(&observer.name), path, Layer::Observe, verdict));
+        return Value::Error;
+    }
+    Value::Pass
 }

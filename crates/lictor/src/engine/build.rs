@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lictor_core::facts::{Opaque, OpaqueWhat};
-use lictor_core::{Action, Clock, Digest, FactSource, Facts, Graph, GraphError, Node, SharedGuard};
+use lictor_core::{
+    Action, Clock, Digest, FactSource, Facts, Graph, GraphError, Redact, Secrets, SharedGuard,
+};
 use lictor_store::{MemoryStore, Store};
 
 use super::{Inner, PolicyEngine};
@@ -13,27 +15,27 @@ use crate::tracer::Tracer;
 
 /// Makes a [`PolicyEngine`].
 pub struct Builder {
-    root: Node,
-    observers: Vec<SharedGuard>,
+    graph: Result<Graph, GraphError>,
     policy: Option<Digest>,
     store: Option<Arc<dyn Store>>,
     facts: Option<Arc<dyn FactSource>>,
     clock: Option<Arc<dyn Clock>>,
     tracers: Vec<Box<dyn Tracer>>,
     deadline: Option<Duration>,
+    redactor: Option<Box<dyn Redact>>,
 }
 
 impl Builder {
-    pub(super) fn new(root: Node) -> Self {
+    pub(super) fn new(graph: Result<Graph, GraphError>) -> Self {
         Self {
-            root,
-            observers: Vec::new(),
+            graph,
             policy: None,
             store: None,
             facts: None,
             clock: None,
             tracers: Vec::new(),
             deadline: None,
+            redactor: None,
         }
     }
 
@@ -88,7 +90,15 @@ impl Builder {
     /// A guard that only records: it always runs, after the tree, and its verdict is ignored.
     #[must_use]
     pub fn observe(mut self, guard: impl lictor_core::Guard + 'static) -> Self {
-        self.observers.push(Arc::new(guard));
+        let guard: SharedGuard = Arc::new(guard);
+        self.graph = self.graph.map(|graph| graph.observe(guard));
+        self
+    }
+
+    /// What is taken out of everything before it is written down. Instead of [`Secrets`](lictor_core::Secrets).
+    #[must_use]
+    pub fn redact(mut self, redactor: impl Redact + 'static) -> Self {
+        self.redactor = Some(Box::new(redactor));
         self
     }
 
@@ -97,16 +107,16 @@ impl Builder {
     /// # Errors
     /// When the graph is degenerate; see [`GraphError`].
     pub fn build(self) -> Result<PolicyEngine, GraphError> {
-        let graph = self.observers.into_iter().fold(Graph::new(self.root)?, Graph::observe);
         Ok(PolicyEngine {
             inner: Arc::new(Inner {
-                graph,
+                graph: self.graph?,
                 policy: self.policy.unwrap_or_default(),
                 store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
                 facts: self.facts.unwrap_or_else(|| Arc::new(unseen)),
                 clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
                 tracers: self.tracers,
                 deadline: self.deadline,
+                redactor: self.redactor.unwrap_or_else(|| Box::new(Secrets)),
             }),
         })
     }

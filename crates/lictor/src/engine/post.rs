@@ -1,35 +1,55 @@
 //! What happened after an action was judged, or without it having been.
 
 use lictor_core::event::Happened;
-use lictor_core::{Action, Outcome, SessionEvent, Standing};
-use lictor_store::{Durability, StoreError, StoreExt};
+use lictor_core::{Action, Approval, ApprovalState, Outcome, Request, SessionEvent, Standing};
+use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
 
-use super::{PolicyEngine, record, sessions::Lineage};
+use super::record::Journal;
+use super::{PolicyEngine, sessions::Lineage};
+use crate::{approvals, log::kind};
 
 impl PolicyEngine {
     /// Records what came of an action and how that stands to what was decided about it. Never changes a past
-    /// decision.
+    /// decision. A second report of the same call id is recorded nowhere and counts for nothing.
     ///
     /// # Errors
     /// When it cannot be recorded.
     pub fn post_action(&self, action: &Action, outcome: Outcome) -> Result<Standing, StoreError> {
         let now = self.inner.clock.now();
         let digest = action.digest();
+        let id = action.tool_use_id.as_deref();
         self.inner.store.update(Durability::Process, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
-            let standing = sessions
-                .own()
-                .map_or(Standing::Ungoverned, |own| own.standing(&digest, action.tool_use_id.as_deref()));
+            let own = sessions.own();
+            if own.is_some_and(|own| own.has_happened(id)) {
+                return Ok(Standing::Governed);
+            }
+            let standing = own.map_or(Standing::Ungoverned, |own| own.standing(&digest, id));
             let event = SessionEvent::Happened(Happened {
                 action: digest,
                 tool_use_id: action.tool_use_id.clone(),
                 standing,
                 outcome,
             });
-            record::append(tx, action, "happened", &event, now)?;
+            let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.inner.redactor);
+            journal.happening(kind::HAPPENED, &event)?;
+            let request =
+                Request { action: digest, session: action.session.clone(), policy: self.inner.policy };
+            answered_elsewhere(journal.tx, &request)?;
             sessions.apply(&event, now);
-            sessions.save(tx)?;
+            sessions.save(journal.tx)?;
             Ok(standing)
         })
     }
+}
+
+/// A question about something that has happened waits for nobody any more.
+pub(super) fn answered_elsewhere(tx: &mut dyn Transaction, request: &Request) -> Result<(), StoreError> {
+    let id = request.id();
+    let Some(mut approval) = approvals::read::<Approval>(tx, Space::Approval, &id)? else { return Ok(()) };
+    if approval.state != ApprovalState::Pending {
+        return Ok(());
+    }
+    approval.state = ApprovalState::Elsewhere;
+    approvals::write(tx, Space::Approval, &id, &approval)
 }

@@ -1,100 +1,179 @@
 //! The one transaction that makes a judgement count.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use lictor_core::event::Judgement;
-use lictor_core::{Action, Evaluation, Facts, SessionEvent, Timestamp, Verdict};
+use lictor_core::{
+    Action, Claim, Decision, Evaluation, Facts, Redact, SessionEvent, SessionKey, Timestamp, Verdict, redact,
+};
 use lictor_store::{Draft, Durability, StoreError, StoreExt, Transaction};
 use serde::Serialize;
 
-use super::{OPERATOR, PolicyEngine, judge, sessions::Lineage};
+use super::{Mode, OPERATOR, PolicyEngine, approvals, judge::from_engine, sessions::Lineage};
+use crate::log::{Evaluated, Happening, kind};
 
-/// How an action is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Mode {
-    /// Only to see what would be said: recorded, but nothing counts.
-    pub dry: bool,
-    /// Judged and recorded, not enforced.
-    pub observe: bool,
-}
-
-/// Body of an `evaluated` record.
-#[derive(Serialize)]
-struct Evaluated<'a> {
-    #[serde(flatten)]
-    event: &'a SessionEvent,
-    what: &'a Action,
-    facts: &'a Facts,
-    evaluation: &'a Evaluation,
+/// What an evaluation is about.
+pub(super) struct Case<'a> {
+    pub(super) action: &'a Action,
+    pub(super) facts: &'a Facts,
+    pub(super) mode: &'a Mode,
+    pub(super) now: Timestamp,
 }
 
 impl PolicyEngine {
-    /// Records the evaluation. One that cannot be recorded is a block: there is no unrecorded pass.
-    pub(super) fn record(
-        &self,
-        action: &Action,
-        facts: &Facts,
-        evaluation: Evaluation,
-        mode: Mode,
-        now: Timestamp,
-    ) -> Evaluation {
-        let draft = evaluation.clone();
-        let recorded = self
-            .inner
-            .store
-            .update(Durability::Process, |tx| commit(tx, action, facts, evaluation, mode, now));
+    /// Records the evaluation against the state as it is by now. One that cannot be recorded is a block: there is
+    /// no unrecorded pass.
+    pub(super) fn record(&self, case: &Case<'_>, evaluation: Evaluation) -> Evaluation {
+        // A used grant must stay used even when the power fails right after.
+        let asks = evaluation.decision == Decision::Ask && !case.mode.dry;
+        let durability = if asks { Durability::Power } else { Durability::Process };
+        let given = evaluation.clone();
+        let recorded = self.inner.store.update(durability, |tx| {
+            let mut journal = Journal::new(tx, case.action.session.as_ref(), case.now, &*self.inner.redactor);
+            commit(&mut journal, case, evaluation)
+        });
         recorded.unwrap_or_else(|fault| {
             let reason = format!("the decision could not be recorded: {fault}");
-            draft.blocked_by(judge::verdict_of("store", Verdict::error(reason, OPERATOR)))
+            given.blocked_by(from_engine("store", Verdict::error(reason, OPERATOR)))
         })
     }
 }
 
 fn commit(
-    tx: &mut dyn Transaction,
-    action: &Action,
-    facts: &Facts,
+    journal: &mut Journal<'_>,
+    case: &Case<'_>,
     mut evaluation: Evaluation,
-    mode: Mode,
-    now: Timestamp,
 ) -> Result<Evaluation, StoreError> {
-    let mut sessions = Lineage::load(tx, action)?;
-    if !mode.dry && action.session.is_some() && sessions.own().is_some_and(|own| own.started.is_none()) {
-        let event =
-            SessionEvent::Started { policy: evaluation.policy, parent: action.parent_session.clone() };
-        append(tx, action, "session.started", &event, now)?;
-        sessions.apply(&event, now);
+    let Case { action, facts, mode, now } = *case;
+    let mut sessions = Lineage::load(journal.tx, action)?;
+    let mut duplicate = false;
+    if !mode.dry {
+        if sessions.is_new() {
+            start(journal, &mut sessions, &evaluation)?;
+        }
+        let earlier = sessions.own().and_then(|own| {
+            let (id, dialect) = (action.tool_use_id.as_deref(), mode.dialect.as_deref());
+            own.same_call(&evaluation.action, id, dialect, now).map(|open| open.decision)
+        });
+        duplicate = earlier.is_some();
+        if !duplicate {
+            evaluation = recheck(evaluation, &sessions, now);
+        }
+        if evaluation.decision == Decision::Ask && !mode.observe {
+            evaluation = match earlier {
+                // Whatever lifted the question the first time has been used up by it.
+                Some(Decision::Pass | Decision::Warn) => {
+                    approvals::lifted(evaluation, "answered at the other hook")
+                }
+                _ => approvals::answer(journal, case, evaluation)?,
+            };
+        }
     }
-    let event = SessionEvent::Judged(Judgement {
-        action: evaluation.action,
-        kind: action.kind.to_string(),
-        tool: action.tool.clone(),
-        tool_use_id: action.tool_use_id.clone(),
-        decision: evaluation.decision,
-        risk: evaluation.risk,
-        tags: evaluation.tags.clone(),
-        escalated: false,
-        dry: mode.dry,
-        observed: mode.observe,
-    });
-    let body = Evaluated { event: &event, what: action, facts, evaluation: &evaluation };
-    let record = append(tx, action, "evaluated", &body, now)?;
+    let event = SessionEvent::Judged(judgement(case, &evaluation, duplicate));
+    let body = Evaluated {
+        event: Cow::Borrowed(&event),
+        action: Cow::Borrowed(action),
+        facts: Cow::Borrowed(facts),
+        evaluation: Cow::Borrowed(&evaluation),
+    };
+    evaluation.id = Some(journal.append(kind::EVALUATED, &body)?);
     if !mode.dry {
         sessions.apply(&event, now);
-        sessions.save(tx)?;
+        sessions.save(journal.tx)?;
     }
-    evaluation.id = Some(record);
-    evaluation.session = sessions.own().cloned().unwrap_or_default();
+    evaluation.session = sessions.seen().cloned().unwrap_or_default();
+    if !mode.dry && action.session.is_none() {
+        evaluation.session.apply(&event, now);
+    }
     Ok(evaluation)
 }
 
-/// Appends a record and returns its number.
-pub(super) fn append(
-    tx: &mut dyn Transaction,
-    action: &Action,
-    kind: &str,
-    body: &impl Serialize,
-    at: Timestamp,
-) -> Result<u64, StoreError> {
-    let body = serde_json::to_string(body).map_err(StoreError::other)?;
-    let draft = Draft { at, session: action.session.clone(), kind: kind.to_owned(), body };
-    tx.append(draft).map(|record| record.seq)
+/// The first event of a session fixes its policy, its parent and its scope: its parent's.
+fn start(
+    journal: &mut Journal<'_>,
+    sessions: &mut Lineage,
+    evaluation: &Evaluation,
+) -> Result<(), StoreError> {
+    let scope = sessions.above().first().map(|parent| parent.scope.clone()).unwrap_or_default();
+    let event =
+        SessionEvent::Started { policy: evaluation.policy, parent: sessions.parent().cloned(), scope };
+    journal.happening(kind::SESSION_STARTED, &event)?;
+    sessions.apply(&event, journal.now);
+    Ok(())
+}
+
+/// Checks again, alone with the store, what the graph relied on.
+fn recheck(mut evaluation: Evaluation, sessions: &Lineage, now: Timestamp) -> Evaluation {
+    if evaluation.decision == Decision::Block {
+        return evaluation;
+    }
+    let lost = evaluation.claims.iter().find(|(_, claim)| !sessions.grants(claim, now));
+    if let Some((guard, claim)) = lost {
+        let verdict = Verdict::block(claim.lost(), "wait for what is under way, then try again");
+        let given = from_engine(&guard.clone(), verdict);
+        evaluation = evaluation.blocked_by(given);
+    }
+    evaluation
+}
+
+fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judgement {
+    let mut spends = BTreeMap::new();
+    for (_, claim) in &evaluation.claims {
+        if let Claim::Spend { budget, amount, .. } = claim {
+            let spent: &mut u64 = spends.entry(budget.clone()).or_default();
+            *spent = spent.saturating_add(*amount);
+        }
+    }
+    Judgement {
+        action: evaluation.action,
+        kind: case.action.kind.to_string(),
+        tool: case.action.tool.clone(),
+        tool_use_id: case.action.tool_use_id.clone(),
+        decision: evaluation.decision,
+        risk: evaluation.risk,
+        tags: evaluation.tags.clone(),
+        spends,
+        escalated: evaluation.escalated,
+        dry: case.mode.dry,
+        observed: case.mode.observe,
+        duplicate,
+        dialect: case.mode.dialect.as_deref().map(str::to_owned),
+    }
+}
+
+/// A transaction that knows whose records it writes, and when.
+pub(super) struct Journal<'a> {
+    pub(super) tx: &'a mut dyn Transaction,
+    session: Option<&'a SessionKey>,
+    pub(super) now: Timestamp,
+    redactor: &'a dyn Redact,
+}
+
+impl<'a> Journal<'a> {
+    pub(super) fn new(
+        tx: &'a mut dyn Transaction,
+        session: Option<&'a SessionKey>,
+        now: Timestamp,
+        redactor: &'a dyn Redact,
+    ) -> Self {
+        Self { tx, session, now, redactor }
+    }
+
+    pub(super) fn happening(&mut self, kind: &str, event: &SessionEvent) -> Result<u64, StoreError> {
+        self.append(kind, &Happening { event: Cow::Borrowed(event) })
+    }
+
+    /// Appends a record and returns its number.
+    pub(super) fn append(&mut self, kind: &str, body: &impl Serialize) -> Result<u64, StoreError> {
+        let mut text = serde_json::to_string(body).map_err(StoreError::other)?;
+        // Most records hold no secret; only those that might are taken apart.
+        if let Cow::Owned(_) = self.redactor.redact(&text) {
+            let mut value = serde_json::to_value(body).map_err(StoreError::other)?;
+            redact::json(&mut value, self.redactor);
+            text = value.to_string();
+        }
+        let draft = Draft { at: self.now, session: self.session.cloned(), kind: kind.to_owned(), body: text };
+        self.tx.append(draft).map(|record| record.seq)
+    }
 }

@@ -1,67 +1,110 @@
 //! A session and the sessions above it, as they are kept in the store.
 
-use lictor_core::{Action, SessionEvent, SessionKey, SessionState, Timestamp};
+use lictor_core::{Action, Claim, SessionEvent, SessionKey, SessionState, Timestamp};
 use lictor_store::{Space, StoreError, Transaction, View};
 
-use super::keys;
+use crate::log;
 
 /// Deeper delegation is refused: no agent needs it, and a loop in the data must end.
 const MAX_LINEAGE: usize = 16;
 
 /// The sessions one action counts for: its own first, then its parent's, and so on to the root.
 pub(super) struct Lineage {
-    sessions: Vec<(SessionKey, SessionState)>,
+    keys: Vec<SessionKey>,
+    states: Vec<SessionState>,
+    /// The action names its session.
+    named: bool,
 }
 
 impl Lineage {
     pub(super) fn load(view: &(impl View + ?Sized), action: &Action) -> Result<Self, StoreError> {
-        let mut key = action.session.clone().unwrap_or_else(keys::anonymous);
-        let mut parent = action.parent_session.clone();
-        let mut sessions: Vec<(SessionKey, SessionState)> = Vec::new();
+        Self::load_session(view, action.session.clone(), action.parent_session.clone())
+    }
+
+    pub(super) fn load_session(
+        view: &(impl View + ?Sized),
+        session: Option<SessionKey>,
+        mut parent: Option<SessionKey>,
+    ) -> Result<Self, StoreError> {
+        let named = session.is_some();
+        let mut lineage = Self { keys: Vec::new(), states: Vec::new(), named };
+        let mut key = session.unwrap_or_else(log::anonymous);
         loop {
             let state = read(view, &key)?;
-            let above = state.parent.clone().or_else(|| parent.take());
-            sessions.push((key, state));
-            match above {
-                None => return Ok(Self { sessions }),
-                Some(above) if sessions.iter().any(|(known, _)| *known == above) => {
-                    return Err(StoreError::other(format!("session `{above}` is among its own parents")));
-                }
-                Some(_) if sessions.len() >= MAX_LINEAGE => {
-                    return Err(StoreError::other(format!(
-                        "the session is more than {MAX_LINEAGE} agents below its root"
-                    )));
-                }
-                Some(above) => key = above,
+            // What a session said of its parent at first stands; only its first event is believed.
+            let known = state.started.is_some();
+            let above = if known { state.parent.clone() } else { parent.take() };
+            lineage.keys.push(key);
+            lineage.states.push(state);
+            let Some(above) = above.filter(|_| named) else { return Ok(lineage) };
+            if lineage.keys.contains(&above) {
+                return Err(StoreError::other(format!("session `{above}` is among its own parents")));
             }
+            if lineage.keys.len() >= MAX_LINEAGE {
+                let why = format!("the session is more than {MAX_LINEAGE} agents below its root");
+                return Err(StoreError::other(why));
+            }
+            key = above;
         }
     }
 
     /// The action's own session.
     pub(super) fn own(&self) -> Option<&SessionState> {
-        self.sessions.first().map(|(_, state)| state)
+        self.states.first()
+    }
+
+    /// What guards see as the session: actions without one have nothing in common.
+    pub(super) fn seen(&self) -> Option<&SessionState> {
+        self.states.first().filter(|_| self.named)
+    }
+
+    /// The sessions above, the parent's first.
+    pub(super) fn above(&self) -> &[SessionState] {
+        self.states.get(1..).unwrap_or_default()
+    }
+
+    /// The key of the session above.
+    pub(super) fn parent(&self) -> Option<&SessionKey> {
+        self.keys.get(1)
+    }
+
+    /// Whether the session has had no event yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.named && self.own().is_some_and(|own| own.started.is_none())
+    }
+
+    /// Whether a claim holds in all of them.
+    pub(super) fn grants(&self, claim: &Claim, now: Timestamp) -> bool {
+        !self.named || self.states.iter().all(|state| claim.holds(state, now))
     }
 
     /// Applies one event to all of them.
     pub(super) fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
-        for (_, state) in &mut self.sessions {
-            state.apply(event, at);
+        let mut states = self.states.iter_mut();
+        if let Some(own) = states.next() {
+            own.apply(event, at);
         }
+        states.for_each(|above| above.apply_below(event, at));
     }
 
     pub(super) fn save(&self, tx: &mut dyn Transaction) -> Result<(), StoreError> {
-        self.sessions.iter().try_for_each(|(key, state)| {
+        self.keys.iter().zip(&self.states).try_for_each(|(key, state)| {
             let value = serde_json::to_vec(state).map_err(StoreError::other)?;
-            tx.put(Space::Session, &keys::session(key), &value)
+            tx.put(Space::Session, &stored_key(key), &value)
         })
     }
 }
 
 /// The state of one session; the empty one when nothing is known of it.
 pub(super) fn read(view: &(impl View + ?Sized), key: &SessionKey) -> Result<SessionState, StoreError> {
-    match view.get(Space::Session, &keys::session(key))? {
+    match view.get(Space::Session, &stored_key(key))? {
         None => Ok(SessionState::default()),
         Some(value) => serde_json::from_slice(&value)
             .map_err(|error| StoreError::other(format!("the state of session `{key}` is damaged: {error}"))),
     }
+}
+
+/// The length keeps (`a`, `bc`) and (`ab`, `c`) apart.
+fn stored_key(key: &SessionKey) -> Vec<u8> {
+    format!("{}:{}{}", key.agent.len(), key.agent, key.id).into_bytes()
 }

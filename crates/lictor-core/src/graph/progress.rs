@@ -1,0 +1,31 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::Graph;
+
+/// Where an evaluation is, for whoever waits for it.
+#[derive(Debug)]
+pub struct Progress(AtomicU32);
+
+/// No guard has been asked yet.
+const NOWHERE: u32 = u32::MAX;
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self(AtomicU32::new(NOWHERE))
+    }
+}
+
+impl Progress {
+    pub(crate) fn enter(&self, leaf: u32) {
+        self.0.store(leaf, Ordering::Relaxed);
+    }
+}
+
+impl Graph {
+    /// The guard that is being asked, or was asked last.
+    #[must_use]
+    pub fn guard_at(&self, progress: &Progress) -> Option<&str> {
+        let index = usize::try_from(progress.0.load(Ordering::Relaxed)).ok()?;
+        self.leaves.get(index).map(AsRef::as_ref)
+    }
+}

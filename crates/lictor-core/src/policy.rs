@@ -1,0 +1,127 @@
+//! Policies on `verb → object`: what triggers one, what its callback found, and what a person is asked.
+//!
+//! All triggered policies are collected, each with the result of its callback; nothing is swallowed. A
+//! [`PolicySet`] is a guard like any other, so its violations meet the rest of the graph and the same
+//! [`resolve`](crate::resolve::resolve). [`PolicySet::check_policy`] does both steps for callers without a graph.
+
+mod callback;
+mod catalogue;
+mod check;
+mod error;
+mod set;
+mod template;
+mod violation;
+
+pub use callback::{Call, CallContext, Callback, CallbackResult, Callbacks};
+pub use catalogue::{Catalogue, Ungrounded};
+pub use check::{NOBODY, PolicyEvaluation, PolicyResult};
+pub use error::PolicyError;
+pub use set::PolicySet;
+pub use template::{Template, TemplateError};
+pub use violation::Violation;
+
+use crate::facts::Cardinality;
+
+/// Stands for any verb, any object.
+pub const ANY: &str = "*";
+
+/// What happens when a policy with neither confirmation nor callback is triggered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// The agent and the log are told.
+    Inform,
+    /// It is refused.
+    Block,
+}
+
+/// One rule on `verb → object`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// What people call it.
+    pub name: String,
+    /// The verb, or [`ANY`].
+    pub verb: String,
+    /// The object, or [`ANY`].
+    pub object: String,
+    /// Only for this cardinality. `None`: for every one.
+    pub cardinality: Option<Cardinality>,
+    /// A machine's opinion is not enough: a person must say yes.
+    pub requires_confirmation: bool,
+    /// The name of a registered callback.
+    pub callback: Option<String>,
+    /// What is said when neither a person nor a callback decides.
+    pub effect: Option<Effect>,
+    /// What is said when it is triggered.
+    pub message: Template,
+    /// What to do instead, when it blocks.
+    pub fix: Option<String>,
+    /// Only when a target matches one of these globs. Empty: whatever the target.
+    pub paths: Vec<String>,
+    /// Only when a host matches one of these globs. Empty: whatever the host.
+    pub hosts: Vec<String>,
+    /// Only when the tool matches one of these globs. Empty: whatever the tool.
+    pub tools: Vec<String>,
+}
+
+impl Policy {
+    /// A policy on that verb and object that asks for confirmation.
+    #[must_use]
+    pub fn new(name: impl Into<String>, verb: impl Into<String>, object: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            verb: verb.into(),
+            object: object.into(),
+            cardinality: None,
+            requires_confirmation: true,
+            callback: None,
+            effect: None,
+            message: Template::default(),
+            fix: None,
+            paths: Vec::new(),
+            hosts: Vec::new(),
+            tools: Vec::new(),
+        }
+    }
+
+    /// The same, only for that cardinality.
+    #[must_use]
+    pub fn when(mut self, cardinality: Cardinality) -> Self {
+        self.cardinality = Some(cardinality);
+        self
+    }
+
+    /// The same, decided by this callback. A person is still asked unless [`unconfirmed`](Self::unconfirmed).
+    #[must_use]
+    pub fn callback(mut self, name: impl Into<String>) -> Self {
+        self.callback = Some(name.into());
+        self
+    }
+
+    /// The same, without asking a person.
+    #[must_use]
+    pub fn unconfirmed(mut self) -> Self {
+        self.requires_confirmation = false;
+        self
+    }
+
+    /// The same, without a person or a callback: this is what happens.
+    #[must_use]
+    pub fn effect(mut self, effect: Effect) -> Self {
+        self.effect = Some(effect);
+        self.requires_confirmation = false;
+        self
+    }
+
+    /// The same with these words; see [`Template`] for what may stand in braces.
+    ///
+    /// # Errors
+    /// When the text is not a template.
+    pub fn message(mut self, text: &str) -> Result<Self, TemplateError> {
+        self.message = Template::parse(text)?;
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

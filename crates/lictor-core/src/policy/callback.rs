@@ -1,0 +1,124 @@
+//! Callbacks: what a machine thinks of a triggered policy.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::PolicyError;
+use crate::action::Action;
+use crate::clock::Timestamp;
+use crate::facts::{Deed, Facts};
+use crate::session::SessionState;
+
+/// What a callback found. `passed` means fine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallbackResult {
+    /// Whether it is fine.
+    pub passed: bool,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl CallbackResult {
+    /// Fine.
+    #[must_use]
+    pub fn passed() -> Self {
+        Self { passed: true, message: None }
+    }
+
+    /// Not fine.
+    #[must_use]
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self { passed: false, message: Some(message.into()) }
+    }
+}
+
+/// The call that is judged, as callers without a graph give it.
+#[derive(Debug, Clone, Copy)]
+pub struct CallContext<'a> {
+    /// The action.
+    pub action: &'a Action,
+    /// The session before it.
+    pub session: &'a SessionState,
+    /// The time of the evaluation.
+    pub now: Timestamp,
+}
+
+/// What one callback gets: the call, and what triggered the policy. Nothing in it can be changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The call.
+    pub context: &'a CallContext<'a>,
+    /// Everything the action would do.
+    pub facts: &'a Facts,
+    /// The deed that triggered the policy.
+    pub deed: &'a Deed,
+    /// The policy's name.
+    pub policy: &'a str,
+}
+
+/// A check that a policy names: a function, an expression or a program.
+pub trait Callback: Send + Sync {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Why it has no result: it could not be started, ran out of time, or returned something else.
+    fn call(&self, call: &Call<'_>) -> Result<CallbackResult, String>;
+}
+
+/// A closure is enough.
+impl<F> Callback for F
+where
+    F: Fn(&Call<'_>) -> Result<CallbackResult, String> + Send + Sync,
+{
+    fn call(&self, call: &Call<'_>) -> Result<CallbackResult, String> {
+        self(call)
+    }
+}
+
+/// The callbacks that policies may name.
+#[derive(Clone, Default)]
+pub struct Callbacks {
+    by_name: BTreeMap<String, Arc<dyn Callback>>,
+}
+
+impl Callbacks {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Registers one.
+    ///
+    /// # Errors
+    /// When the name is taken.
+    pub fn register(&mut self, name: &str, callback: impl Callback + 'static) -> Result<(), PolicyError> {
+        if self.by_name.contains_key(name) {
+            return Err(PolicyError::DuplicateCallback { name: name.to_owned() });
+        }
+        self.by_name.insert(name.to_owned(), Arc::new(callback));
+        Ok(())
+    }
+
+    /// All names.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.by_name.keys().cloned().collect()
+    }
+
+    /// The one of that name.
+    pub(super) fn get(&self, name: &str) -> Option<&Arc<dyn Callback>> {
+        self.by_name.get(name)
+    }
+}
+
+/// Runs a callback exactly once; a panic is a fault like any other.
+pub(super) fn run(callback: &dyn Callback, call: &Call<'_>) -> Result<CallbackResult, String> {
+    catch_unwind(AssertUnwindSafe(|| callback.call(call)))
+        .unwrap_or_else(|panic| Err(crate::guard::panic_text(panic.as_ref())))
+}

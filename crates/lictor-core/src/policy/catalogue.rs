@@ -1,0 +1,119 @@
+//! The verbs and objects that policies can be about.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// What is done about a deed that is not in the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ungrounded {
+    /// It is refused.
+    #[default]
+    Block,
+    /// A person is asked.
+    Ask,
+}
+
+/// The verbs and objects that are known. What is not among them is ungrounded: nobody has thought about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Catalogue {
+    verbs: BTreeSet<String>,
+    objects: BTreeSet<String>,
+}
+
+/// What the facts of built-in effects use.
+const VERBS: &[&str] = &[
+    "change",
+    "chmod",
+    "commit",
+    "configure",
+    "delete",
+    "destroy",
+    "disable",
+    "discard",
+    "drop",
+    "empty",
+    "exhaust",
+    "expire",
+    "fetch",
+    "force-push",
+    "format",
+    "gain",
+    "kill",
+    "list",
+    "move",
+    "publish",
+    "push",
+    "read",
+    "rewrite",
+    "run",
+    "send",
+    "skip",
+    "start",
+    "stop",
+    "use",
+    "write",
+];
+const OBJECTS: &[&str] = &[
+    "agent",
+    "branch",
+    "code",
+    "commits",
+    "data",
+    "database",
+    "disk",
+    "file",
+    "git",
+    "guard",
+    "history",
+    "hooks",
+    "host",
+    "infrastructure",
+    "machine",
+    "opaque",
+    "package",
+    "privilege",
+    "process",
+    "program",
+    "secret",
+    "stash",
+    "table",
+    "tool",
+    "work",
+];
+
+impl Default for Catalogue {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        Self { verbs: words(VERBS), objects: words(OBJECTS) }
+    }
+}
+
+impl Catalogue {
+    /// The same with more verbs.
+    #[must_use]
+    pub fn with_verbs<T: Into<String>>(mut self, verbs: impl IntoIterator<Item = T>) -> Self {
+        self.verbs.extend(verbs.into_iter().map(Into::into));
+        self
+    }
+
+    /// The same with more objects.
+    #[must_use]
+    pub fn with_objects<T: Into<String>>(mut self, objects: impl IntoIterator<Item = T>) -> Self {
+        self.objects.extend(objects.into_iter().map(Into::into));
+        self
+    }
+
+    /// Whether the verb is known.
+    #[must_use]
+    pub fn has_verb(&self, verb: &str) -> bool {
+        self.verbs.contains(verb)
+    }
+
+    /// Whether the object is known.
+    #[must_use]
+    pub fn has_object(&self, object: &str) -> bool {
+        self.objects.contains(object)
+    }
+}

@@ -1,0 +1,100 @@
+//! Policies without a graph: collect, ask, decide.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde::{Deserialize, Serialize};
+
+use super::{CallContext, PolicySet, Violation};
+use crate::approval::{Answer, all_yes};
+use crate::decision::{Decision, Value};
+use crate::facts::{Cardinality, Facts};
+
+/// There is nobody to ask.
+pub const NOBODY: Option<fn(&[Violation]) -> Vec<Answer>> = None;
+
+/// What policies say before anybody was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyEvaluation {
+    /// The strictest of them.
+    pub decision: Decision,
+    /// All of them, those that their callback resolved included.
+    pub violations: Vec<Violation>,
+}
+
+/// What is left when everybody was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyResult {
+    /// `pass`, `warn` or `block`; never `ask`.
+    pub action: Decision,
+    /// Why, when it is not a plain pass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// All violations, with callback results and answers.
+    pub violations: Vec<Violation>,
+}
+
+impl PolicySet {
+    /// What the policies say about these facts. Never prompts.
+    ///
+    /// `cardinality` overrides what the facts say of each deed. Facts without a single deed are ungrounded.
+    #[must_use]
+    pub fn evaluate(
+        &self,
+        facts: &Facts,
+        cardinality: Option<Cardinality>,
+        call_context: Option<&CallContext<'_>>,
+    ) -> PolicyEvaluation {
+        let violations = if facts.deeds().is_empty() {
+            vec![self.unknown_call()]
+        } else {
+            self.violations(facts, cardinality, call_context)
+        };
+        let strictest = violations.iter().map(|violation| violation.value).max().unwrap_or(Value::Pass);
+        PolicyEvaluation { decision: strictest.settle(), violations }
+    }
+
+    /// Collects all violations and settles them. `on_policy` is called at most once, with all of them, and only
+    /// when a yes can make a difference: never for a pass, never for a block.
+    #[must_use]
+    pub fn check_policy<F>(
+        &self,
+        facts: &Facts,
+        cardinality: Option<Cardinality>,
+        call_context: Option<&CallContext<'_>>,
+        on_policy: Option<F>,
+    ) -> PolicyResult
+    where
+        F: FnOnce(&[Violation]) -> Vec<Answer>,
+    {
+        let PolicyEvaluation { decision, mut violations } = self.evaluate(facts, cardinality, call_context);
+        if decision != Decision::Ask {
+            let reason = (decision > Decision::Pass).then(|| reasons(&violations, decision));
+            return PolicyResult { action: decision, reason, violations };
+        }
+        let answered = match on_policy {
+            None => Err("confirmation is required, and there is nobody to ask".to_owned()),
+            Some(on_policy) => catch_unwind(AssertUnwindSafe(|| on_policy(&violations)))
+                .map_err(|_| "confirmation is required, and whoever was to ask for it panicked".to_owned()),
+        };
+        let settled = answered.and_then(|answers| {
+            let settled = all_yes(&answers, violations.len());
+            for (violation, answer) in violations.iter_mut().zip(answers) {
+                violation.answer = Some(answer);
+            }
+            settled
+        });
+        let informs = violations.iter().any(|violation| violation.value == Value::Warn);
+        let (action, reason) = match settled {
+            Err(why) => (Decision::Block, Some(why)),
+            Ok(()) if informs => (Decision::Warn, Some(reasons(&violations, Decision::Warn))),
+            Ok(()) => (Decision::Pass, None),
+        };
+        PolicyResult { action, reason, violations }
+    }
+}
+
+/// The words of those that decided.
+fn reasons(violations: &[Violation], decision: Decision) -> String {
+    let of = |violation: &&Violation| violation.value.settle() == decision;
+    violations.iter().filter(of).map(Violation::reason).collect::<Vec<_>>().join("\n")
+}

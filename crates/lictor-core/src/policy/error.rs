@@ -1,0 +1,67 @@
+use super::TemplateError;
+
+/// Why a set of policies cannot be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// Neither a person nor a callback nor an effect decides it.
+    #[error(
+        "policy `{policy}` has neither `requires_confirmation`, a `callback` nor an `effect`; say which of them decides"
+    )]
+    Undecided {
+        /// The policy.
+        policy: String,
+    },
+    /// An effect where somebody else decides already.
+    #[error("policy `{policy}` has an `effect` and also a confirmation or callback; keep one of them")]
+    DecidedTwice {
+        /// The policy.
+        policy: String,
+    },
+    /// A callback that nobody registered.
+    #[error("policy `{policy}` names the callback `{callback}`, which is not registered{}", suggestion(.known))]
+    UnknownCallback {
+        /// The policy.
+        policy: String,
+        /// The callback.
+        callback: String,
+        /// What is registered.
+        known: Vec<String>,
+    },
+    /// Two callbacks under one name.
+    #[error("the callback `{name}` is registered twice; rename one of them")]
+    DuplicateCallback {
+        /// The name.
+        name: String,
+    },
+    /// A verb or object that no fact will ever have.
+    #[error(
+        "policy `{policy}` is about `{word}`, which is not in the catalogue of {what}s; add it there, or correct it"
+    )]
+    NotInCatalogue {
+        /// The policy.
+        policy: String,
+        /// The word.
+        word: String,
+        /// `verb` or `object`.
+        what: &'static str,
+    },
+    /// A policy without a name.
+    #[error("policy number {} has no name", .index + 1)]
+    NoName {
+        /// Its place in the list, from 0.
+        index: usize,
+    },
+    /// A bad message.
+    #[error("the message of policy `{policy}`: {error}")]
+    Message {
+        /// The policy.
+        policy: String,
+        /// What is wrong.
+        error: TemplateError,
+    },
+}
+
+fn suggestion(known: &[String]) -> String {
+    if known.is_empty() { String::new() } else { format!("; there are `{}`", known.join("`, `")) }
+}

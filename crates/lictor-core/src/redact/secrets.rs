@@ -1,0 +1,161 @@
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::{REDACTED, Redact};
+
+/// Takes out what looks like a credential: well-known token shapes, private keys, passwords in URLs, and values that
+/// are assigned to a name like `password` or `api_key`.
+///
+/// A heuristic. It is here so that a log does not become the place where secrets are found, not to find all of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Secrets;
+
+/// Prefixes that vendors give their tokens, and how long the token is at least after it.
+const TOKENS: &[(&str, usize)] = &[
+    ("ghp_", 20),
+    ("gho_", 20),
+    ("ghu_", 20),
+    ("ghs_", 20),
+    ("ghr_", 20),
+    ("github_pat_", 20),
+    ("glpat-", 16),
+    ("sk-", 20),
+    ("sk_live_", 16),
+    ("rk_live_", 16),
+    ("xoxb-", 10),
+    ("xoxp-", 10),
+    ("xoxa-", 10),
+    ("xoxs-", 10),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("AIza", 30),
+    ("npm_", 30),
+    ("pypi-", 30),
+    ("hf_", 30),
+    ("eyJ", 40),
+];
+
+/// Names whose assigned value is a secret, lower case.
+const NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "api_key",
+    "apikey",
+    "api-key",
+    "access_key",
+    "private_key",
+    "client_secret",
+    "authorization",
+];
+
+/// Shorter values are not worth hiding: `token=1`, `password=$PW`.
+const MIN_ASSIGNED: usize = 6;
+
+const KEY_BEGINS: &str = "-----BEGIN ";
+const KEY_ENDS: &str = "PRIVATE KEY-----";
+
+impl Redact for Secrets {
+    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let found = find(text);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for Range { start, end } in found {
+            if start < done {
+                continue;
+            }
+            out.push_str(text.get(done..start).unwrap_or_default());
+            out.push_str(REDACTED);
+            done = end;
+        }
+        out.push_str(text.get(done..).unwrap_or_default());
+        Cow::Owned(out)
+    }
+}
+
+/// Where secrets stand, in order of their beginning; they may overlap. Linear in the text for each shape.
+fn find(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    private_keys(text, &mut found);
+    let mut previous: Option<&str> = None;
+    let mut start = 0;
+    for word in text.split(|char: char| !is_word(char)) {
+        // `split` yields words in order, so each begins after the one before it and one separator.
+        let at = text.get(start..).and_then(|rest| rest.find(word)).map_or(start, |offset| start + offset);
+        judge(text, word, at, previous, &mut found);
+        start = at + word.len();
+        if !word.is_empty() {
+            previous = Some(word);
+        }
+    }
+    found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+    found
+}
+
+fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut Vec<Range<usize>>) {
+    let whole = at..at + word.len();
+    let mut from = at;
+    for segment in word.split('/') {
+        let is_token = |(prefix, least): &(&str, usize)| {
+            segment.strip_prefix(prefix).is_some_and(|rest| rest.len() >= *least)
+        };
+        if TOKENS.iter().any(is_token) {
+            found.push(from..from + segment.len());
+        }
+        from += segment.len() + 1;
+    }
+    let before = text.get(..at).unwrap_or_default();
+    let long_enough = word.len() >= MIN_ASSIGNED && !before.ends_with('$') && !before.ends_with("${");
+    let is_assigned = before.trim_end_matches(['"', '\'', ' ']).ends_with([':', '=']);
+    let named = previous.is_some_and(|name| is_secret_name(name));
+    let scheme = previous.is_some_and(|name| ["Bearer", "Basic"].contains(&name)) && before.ends_with(' ');
+    if long_enough && ((named && is_assigned && !is_scheme(word)) || scheme) {
+        found.push(whole.clone());
+    }
+    // user:password@host
+    let after = text.get(whole.end..).unwrap_or_default();
+    if after.starts_with('@')
+        && let Some(name) = before.strip_suffix(':')
+        && name.rsplit("://").next().is_some_and(|user| user.len() < name.len() && !user.contains(['/', ' ']))
+    {
+        found.push(whole);
+    }
+}
+
+fn is_scheme(word: &str) -> bool {
+    ["Bearer", "Basic"].contains(&word)
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.trim_start_matches('-').to_ascii_lowercase();
+    NAMES.iter().any(|known| name.ends_with(known))
+}
+
+fn is_word(char: char) -> bool {
+    char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.' | '/' | '+' | '~' | '!' | '%')
+}
+
+/// From the first line of a private key to its last, or to the end of the text when that is missing.
+fn private_keys(text: &str, found: &mut Vec<Range<usize>>) {
+    let mut from = 0;
+    while let Some(begin) = text.get(from..).and_then(|rest| rest.find(KEY_BEGINS)).map(|at| from + at) {
+        let rest = text.get(begin..).unwrap_or_default();
+        let head = rest.lines().next().unwrap_or_default();
+        if !head.contains(KEY_ENDS) {
+            from = begin + KEY_BEGINS.len();
+            continue;
+        }
+        let body = begin + KEY_BEGINS.len();
+        let tail = text.get(body..).unwrap_or_default();
+        let end = tail
+            .find("-----END ")
+            .and_then(|at| tail.get(at..).and_then(|end| end.find(KEY_ENDS)).map(|more| body + at + more))
+            .map_or(text.len(), |at| at + KEY_ENDS.len());
+        found.push(begin..end);
+        from = end;
+    }
+}

@@ -1,0 +1,193 @@
+//! The human side: what waits for a person's word, and giving it. Works on the store alone, without a policy.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use lictor_core::{Approval, ApprovalState, Grant, Lifetime, Timestamp, Who};
+use lictor_store::{Draft, Durability, Keys, Space, Store, StoreError, StoreExt, Transaction, View};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::log::{Approving, kind};
+
+/// How long a question waits for an answer: a working day.
+pub(crate) const QUESTION_LASTS_MS: i64 = 8 * 60 * 60 * 1000;
+/// How long a yes can be used when nobody says how long.
+pub const GRANT_LASTS_MS: i64 = 10 * 60 * 1000;
+
+/// Pending approvals, and how to answer them.
+#[derive(Clone)]
+pub struct Approvals {
+    store: Arc<dyn Store>,
+}
+
+/// Why an approval could not be answered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApprovalError {
+    /// Nobody asked that.
+    #[error("there is no approval `{id}`; `lictor approvals` lists those that wait")]
+    Unknown {
+        /// What was given.
+        id: String,
+    },
+    /// Answered or lapsed already.
+    #[error("the approval `{id}` does not wait any more; let the agent try again, and it is asked anew")]
+    NotPending {
+        /// Its id.
+        id: String,
+    },
+    /// Several begin like that.
+    #[error("`{id}` fits several approvals; give more of the id")]
+    Ambiguous {
+        /// What was given.
+        id: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Approvals {
+    /// Those in that store.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+
+    /// What waits for an answer, oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn pending(&self, now: Timestamp) -> Result<Vec<Approval>, StoreError> {
+        let mut pending = self.store.view(|view| all(view))?;
+        pending.retain(|approval| approval.is_pending(now));
+        pending.sort_by(|a, b| (a.requested_at, &a.id).cmp(&(b.requested_at, &b.id)));
+        Ok(pending)
+    }
+
+    /// The one whose id is, or begins with, that text.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn find(&self, id: &str) -> Result<Approval, ApprovalError> {
+        self.store.view(|view| Ok(find(view, id)))?
+    }
+
+    /// Says yes to everything that it asks.
+    ///
+    /// # Errors
+    /// When it does not wait any more, or the store fails.
+    pub fn approve(
+        &self,
+        id: &str,
+        who: Who,
+        lifetime: Lifetime,
+        lasts_ms: i64,
+    ) -> Result<Grant, ApprovalError> {
+        self.answer(id, who, |tx, mut approval, who| {
+            let grant = approval.grant(who.clone(), lifetime, who.at.plus_millis(lasts_ms));
+            approval.state = ApprovalState::Granted(who);
+            write(tx, Space::Grant, &approval.id, &grant)?;
+            write(tx, Space::Approval, &approval.id, &approval)?;
+            let body = about(&approval.id, Some(&approval), Some(&grant));
+            append(tx, &approval, kind::APPROVAL_GRANTED, grant.who.at, &body)?;
+            Ok(grant)
+        })
+    }
+
+    /// Says no. Trying the same again is refused with the same answer until the question lapses.
+    ///
+    /// # Errors
+    /// When it does not wait any more, or the store fails.
+    pub fn deny(&self, id: &str, who: Who, reason: Option<String>) -> Result<Approval, ApprovalError> {
+        self.answer(id, who, |tx, mut approval, who| {
+            let at = who.at;
+            approval.state = ApprovalState::Denied { who, reason };
+            write(tx, Space::Approval, &approval.id, &approval)?;
+            append(tx, &approval, kind::APPROVAL_DENIED, at, &about(&approval.id, Some(&approval), None))?;
+            Ok(approval)
+        })
+    }
+
+    fn answer<T>(
+        &self,
+        id: &str,
+        who: Who,
+        f: impl FnOnce(&mut dyn Transaction, Approval, Who) -> Result<T, StoreError>,
+    ) -> Result<T, ApprovalError> {
+        self.store.try_update(Durability::Power, |tx| {
+            let approval = find(tx, id)?;
+            if !approval.is_pending(who.at) {
+                return Err(ApprovalError::NotPending { id: approval.id });
+            }
+            f(tx, approval, who).map_err(ApprovalError::from)
+        })
+    }
+}
+
+fn all(view: &(impl View + ?Sized)) -> Result<Vec<Approval>, StoreError> {
+    let entries = view.scan(Space::Approval, &Keys::all().limit(usize::MAX))?;
+    entries.iter().map(|(key, value)| parse(&String::from_utf8_lossy(key), value)).collect()
+}
+
+fn find(view: &(impl View + ?Sized), id: &str) -> Result<Approval, ApprovalError> {
+    let unknown = || ApprovalError::Unknown { id: id.to_owned() };
+    if id.is_empty() {
+        return Err(unknown());
+    }
+    let mut fitting = view.scan(Space::Approval, &Keys::prefix(id).limit(2))?.into_iter();
+    match (fitting.next(), fitting.next()) {
+        (None, _) => Err(unknown()),
+        (Some(_), Some(_)) => Err(ApprovalError::Ambiguous { id: id.to_owned() }),
+        (Some((key, value)), None) => Ok(parse(&String::from_utf8_lossy(&key), &value)?),
+    }
+}
+
+/// An entry of the projection; a damaged one is a fault, not an absence.
+pub(crate) fn read<T: DeserializeOwned>(
+    view: &(impl View + ?Sized),
+    space: Space,
+    id: &str,
+) -> Result<Option<T>, StoreError> {
+    view.get(space, id.as_bytes())?.map(|value| parse(id, &value)).transpose()
+}
+
+fn parse<T: DeserializeOwned>(id: &str, value: &[u8]) -> Result<T, StoreError> {
+    serde_json::from_slice(value)
+        .map_err(|error| StoreError::other(format!("the entry `{id}` is damaged: {error}")))
+}
+
+pub(crate) fn write(
+    tx: &mut dyn Transaction,
+    space: Space,
+    id: &str,
+    value: &impl Serialize,
+) -> Result<(), StoreError> {
+    let value = serde_json::to_vec(value).map_err(StoreError::other)?;
+    tx.put(space, id.as_bytes(), &value)
+}
+
+pub(crate) fn about<'a>(
+    id: &'a str,
+    approval: Option<&'a Approval>,
+    grant: Option<&'a Grant>,
+) -> Approving<'a> {
+    Approving {
+        id: Cow::Borrowed(id),
+        approval: approval.map(Cow::Borrowed),
+        grant: grant.map(Cow::Borrowed),
+    }
+}
+
+fn append(
+    tx: &mut dyn Transaction,
+    approval: &Approval,
+    kind: &str,
+    at: Timestamp,
+    body: &impl Serialize,
+) -> Result<(), StoreError> {
+    let body = serde_json::to_string(body).map_err(StoreError::other)?;
+    let session = approval.request.session.clone();
+    tx.append(Draft { at, session, kind: kind.to_owned(), body }).map(|_| ())
+}

@@ -1,0 +1,80 @@
+//! What happens to an `ask`: a grant lifts it, an earlier no stands, or somebody is to be asked.
+
+use lictor_core::approval::Mismatch;
+use lictor_core::resolve::settle;
+use lictor_core::{Answer, Approval, ApprovalState, Evaluation, Grant, Lifetime, Request, Verdict};
+use lictor_store::{Space, StoreError};
+
+use super::judge::from_engine;
+use super::mode::Asking;
+use super::record::{Case, Journal};
+use crate::approvals::{self, QUESTION_LASTS_MS};
+use crate::log::kind;
+
+/// Settles an `ask` as far as it can be without waiting for anybody.
+pub(super) fn answer(
+    journal: &mut Journal<'_>,
+    case: &Case<'_>,
+    evaluation: Evaluation,
+) -> Result<Evaluation, StoreError> {
+    let request = Request {
+        action: evaluation.action,
+        session: case.action.session.clone(),
+        policy: evaluation.policy,
+    };
+    let id = request.id();
+    if let Some(grant) = approvals::read::<Grant>(journal.tx, Space::Grant, &id)? {
+        match grant.covers(&request, evaluation.pending(), journal.now) {
+            Ok(()) => {
+                if grant.lifetime == Lifetime::Once {
+                    journal.tx.delete(Space::Grant, id.as_bytes())?;
+                }
+                journal.append(kind::GRANT_USED, &approvals::about(&id, None, Some(&grant)))?;
+                let by = format!("allowed by {}", grant.who.by);
+                return Ok(lifted(evaluation, &by));
+            }
+            Err(Mismatch::Expired) => {
+                journal.tx.delete(Space::Grant, id.as_bytes())?;
+                journal.append(kind::GRANT_EXPIRED, &approvals::about(&id, None, Some(&grant)))?;
+            }
+            Err(Mismatch::Action | Mismatch::Session | Mismatch::Policy | Mismatch::Points) => {}
+        }
+    }
+    let known: Option<Approval> = approvals::read(journal.tx, Space::Approval, &id)?;
+    if let Some(Approval { state: ApprovalState::Denied { reason, .. }, expires, .. }) = &known
+        && journal.now < *expires
+    {
+        let why = reason.as_deref().map_or_else(String::new, |reason| format!(": {reason}"));
+        let verdict = Verdict::block(
+            format!("a person said no to this{why}"),
+            "do not try it again; reach the goal another way",
+        );
+        return Ok(evaluation.blocked_by(from_engine("approval", verdict)));
+    }
+    let approval = Approval::of(&evaluation, case.action.session.clone(), journal.now, QUESTION_LASTS_MS);
+    let asked_already =
+        known.is_some_and(|known| known.is_pending(journal.now) && known.asked == approval.asked);
+    if !asked_already {
+        approvals::write(journal.tx, Space::Approval, &id, &approval)?;
+        journal.append(kind::APPROVAL_REQUESTED, &approvals::about(&id, Some(&approval), None))?;
+    }
+    Ok(match case.mode.asking {
+        Asking::Caller => evaluation,
+        Asking::Nobody => {
+            let verdict = Verdict::block(
+                "this needs a person's yes, and nobody can be asked here",
+                format!(
+                    "go on with something that needs no approval; a person can allow exactly this once with \
+                     `lictor approve {id}`, then try it again"
+                ),
+            );
+            evaluation.blocked_by(from_engine("approval", verdict))
+        }
+    })
+}
+
+/// The evaluation with a yes to every question.
+pub(super) fn lifted(evaluation: Evaluation, reason: &str) -> Evaluation {
+    let answers = evaluation.questions().iter().map(|_| Answer::yes().because(reason)).collect();
+    settle(evaluation, Ok(answers))
+}

@@ -1,0 +1,91 @@
+//! Sessions that begin, go on, split and end.
+
+use lictor_core::event::Continuation;
+use lictor_core::{Limit, SessionEvent, SessionKey, SessionState};
+use lictor_store::{Durability, StoreError, StoreExt, Transaction};
+
+use super::record::Journal;
+use super::{PolicyEngine, sessions, sessions::Lineage};
+use crate::log::kind;
+
+impl PolicyEngine {
+    /// Starts the session of a subagent. Its scope is its parent's, narrowed by the limit; what it does counts for
+    /// its parent too. Nothing happens when the session has begun already.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn delegate(
+        &self,
+        parent: &SessionKey,
+        child: &SessionKey,
+        limit: Limit,
+    ) -> Result<SessionState, StoreError> {
+        self.happen(child, Some(parent.clone()), kind::SESSION_STARTED, |lineage, _| {
+            let scope = lineage.above().first().map(|parent| parent.scope.narrow(limit)).unwrap_or_default();
+            let event =
+                SessionEvent::Started { policy: self.inner.policy, parent: Some(parent.clone()), scope };
+            Ok(lineage.is_new().then_some(event))
+        })
+    }
+
+    /// Starts a session as a copy of another: counters, budgets, streaks and scope go on from there. Nothing
+    /// happens when the session has begun already.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn fork(&self, from: &SessionKey, to: &SessionKey) -> Result<SessionState, StoreError> {
+        self.happen(to, None, kind::SESSION_FORKED, |lineage, tx| {
+            let state = Box::new(sessions::read(tx, from)?);
+            let event = SessionEvent::Forked { from: from.clone(), state };
+            Ok(lineage.is_new().then_some(event))
+        })
+    }
+
+    /// The session was resumed, compacted or cleared: nothing is forgotten.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn continued(&self, session: &SessionKey, how: Continuation) -> Result<SessionState, StoreError> {
+        self.happen(session, None, kind::SESSION_CONTINUED, |_, _| Ok(Some(SessionEvent::Continued { how })))
+    }
+
+    /// A person puts the engine's policy in force for a session that began under another.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn refresh(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
+        let policy = self.inner.policy;
+        self.happen(session, None, kind::SESSION_REFRESHED, |_, _| {
+            Ok(Some(SessionEvent::Refreshed { policy }))
+        })
+    }
+
+    /// The session is over. What is reserved for actions whose outcome was never seen is given back.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn end(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
+        self.happen(session, None, kind::SESSION_ENDED, |_, _| Ok(Some(SessionEvent::Ended)))
+    }
+
+    /// Records one event of a session, if there is one, and returns the state after it.
+    fn happen(
+        &self,
+        session: &SessionKey,
+        parent: Option<SessionKey>,
+        kind: &str,
+        event: impl FnOnce(&Lineage, &dyn Transaction) -> Result<Option<SessionEvent>, StoreError>,
+    ) -> Result<SessionState, StoreError> {
+        let now = self.inner.clock.now();
+        self.inner.store.update(Durability::Process, |tx| {
+            let mut lineage = Lineage::load_session(tx, Some(session.clone()), parent)?;
+            if let Some(event) = event(&lineage, tx)? {
+                let mut journal = Journal::new(tx, Some(session), now, &*self.inner.redactor);
+                journal.happening(kind, &event)?;
+                lineage.apply(&event, now);
+                lineage.save(journal.tx)?;
+            }
+            sessions::read(tx, session)
+        })
+    }
+}

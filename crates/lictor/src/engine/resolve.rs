@@ -1,0 +1,97 @@
+//! Asking somebody on the spot.
+
+use std::borrow::Cow;
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use lictor_core::resolve::{Approver, settle};
+use lictor_core::{Action, Answer, Decision, Evaluation, Facts, Question, Request, SessionEvent, Verdict};
+use lictor_store::{Durability, StoreExt};
+
+use super::record::Journal;
+use super::{OPERATOR, PolicyEngine, judge::from_engine, post, sessions::Lineage};
+use crate::log::{Evaluated, kind};
+
+impl PolicyEngine {
+    /// Asks whoever is there about everything that needs their word, and records the answers. What comes back is
+    /// `pass`, `warn` or `block`. Only an `ask` is ever asked about, and at most once.
+    #[must_use]
+    pub fn resolve(
+        &self,
+        action: &Action,
+        evaluation: Evaluation,
+        approver: Option<Approver<'_>>,
+    ) -> Evaluation {
+        if evaluation.decision != Decision::Ask {
+            return evaluation;
+        }
+        self.record_answers(action, lictor_core::resolve(evaluation, approver))
+    }
+
+    /// As [`resolve`](Self::resolve), with an approver that may not take longer than this.
+    #[must_use]
+    pub fn resolve_within(
+        &self,
+        action: &Action,
+        evaluation: Evaluation,
+        timeout: Duration,
+        approver: impl FnOnce(&[Question<'_>]) -> Vec<Answer> + Send + 'static,
+    ) -> Evaluation {
+        if evaluation.decision != Decision::Ask {
+            return evaluation;
+        }
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let shown = Arc::new(evaluation.clone());
+        let asking = thread::Builder::new().name("lictor-ask".to_owned()).spawn(move || {
+            // The receiver is gone when the time was over first.
+            let _ = sender.send(approver(&shown.questions()));
+        });
+        let answers = match asking.map(|_| receiver.recv_timeout(timeout)) {
+            Ok(Ok(answers)) => Ok(answers),
+            Ok(Err(mpsc::RecvTimeoutError::Timeout)) => Err("nobody answered in time"),
+            Ok(Err(mpsc::RecvTimeoutError::Disconnected)) => Err("the approver panicked"),
+            Err(_) => Err("no thread could be started to ask"),
+        };
+        self.record_answers(action, settle(evaluation, answers))
+    }
+
+    fn record_answers(&self, action: &Action, mut evaluation: Evaluation) -> Evaluation {
+        let now = self.inner.clock.now();
+        let event = SessionEvent::Resolved {
+            action: evaluation.action,
+            tool_use_id: action.tool_use_id.clone(),
+            decision: evaluation.decision,
+        };
+        let recorded = self.inner.store.update(Durability::Power, |tx| {
+            let mut sessions = Lineage::load(tx, action)?;
+            let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.inner.redactor);
+            let body = Evaluated {
+                event: Cow::Borrowed(&event),
+                action: Cow::Borrowed(action),
+                facts: Cow::Owned(Facts::none()),
+                evaluation: Cow::Borrowed(&evaluation),
+            };
+            let id = journal.append(kind::RESOLVED, &body)?;
+            let request = Request {
+                action: evaluation.action,
+                session: action.session.clone(),
+                policy: evaluation.policy,
+            };
+            post::answered_elsewhere(journal.tx, &request)?;
+            sessions.apply(&event, now);
+            sessions.save(journal.tx)?;
+            Ok(id)
+        });
+        match recorded {
+            Ok(id) => {
+                evaluation.id = Some(id);
+                evaluation
+            }
+            Err(fault) => {
+                let reason = format!("the answers could not be recorded: {fault}");
+                evaluation.blocked_by(from_engine("store", Verdict::error(reason, OPERATOR)))
+            }
+        }
+    }
+}

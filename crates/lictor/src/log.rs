@@ -1,0 +1,102 @@
+//! What the engine writes to the log, and how to read it back.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use lictor_core::{Action, Approval, Evaluation, Facts, Grant, SessionEvent, SessionKey, SessionState};
+use lictor_store::Record;
+use serde::{Deserialize, Serialize};
+
+/// Kinds of records.
+pub mod kind {
+    /// A session began.
+    pub const SESSION_STARTED: &str = "session.started";
+    /// A session began as a copy of another.
+    pub const SESSION_FORKED: &str = "session.forked";
+    /// A session goes on.
+    pub const SESSION_CONTINUED: &str = "session.continued";
+    /// A person put another policy in force for a session.
+    pub const SESSION_REFRESHED: &str = "session.refreshed";
+    /// A session is over.
+    pub const SESSION_ENDED: &str = "session.ended";
+    /// An action was judged.
+    pub const EVALUATED: &str = "evaluated";
+    /// A question was answered on the spot.
+    pub const RESOLVED: &str = "resolved";
+    /// An action happened.
+    pub const HAPPENED: &str = "happened";
+    /// Somebody is to be asked.
+    pub const APPROVAL_REQUESTED: &str = "approval.requested";
+    /// Somebody said yes.
+    pub const APPROVAL_GRANTED: &str = "approval.granted";
+    /// Somebody said no.
+    pub const APPROVAL_DENIED: &str = "approval.denied";
+    /// What somebody allowed was used.
+    pub const GRANT_USED: &str = "grant.used";
+    /// What somebody allowed was not used in time.
+    pub const GRANT_EXPIRED: &str = "grant.expired";
+}
+
+/// Body of [`kind::EVALUATED`] and [`kind::RESOLVED`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Evaluated<'a> {
+    /// What it means for the session.
+    pub event: Cow<'a, SessionEvent>,
+    /// The action.
+    pub action: Cow<'a, Action>,
+    /// What it would do. Facts are recorded so that replay does not depend on the world of then.
+    pub facts: Cow<'a, Facts>,
+    /// The whole answer.
+    pub evaluation: Cow<'a, Evaluation>,
+}
+
+/// Body of every other record that changes a session. Reads [`Evaluated`] too.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Happening<'a> {
+    /// What it means for the session.
+    pub event: Cow<'a, SessionEvent>,
+}
+
+/// Body of the records about approvals and grants.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Approving<'a> {
+    /// The id of the approval and of its grant.
+    pub id: Cow<'a, str>,
+    /// The question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Cow<'a, Approval>>,
+    /// The grant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<Cow<'a, Grant>>,
+}
+
+/// The states of all sessions, folded from the log alone. Equal to what the store keeps beside it, or the store is
+/// damaged.
+#[must_use]
+pub fn sessions(records: &[Record]) -> BTreeMap<SessionKey, SessionState> {
+    let mut states: BTreeMap<SessionKey, SessionState> = BTreeMap::new();
+    for record in records {
+        let Ok(Happening { event }) = serde_json::from_str::<Happening<'_>>(&record.body) else { continue };
+        if matches!(&*event, SessionEvent::Judged(judgement) if judgement.dry) {
+            continue;
+        }
+        let key = record.session.clone().unwrap_or_else(anonymous);
+        let own = states.entry(key.clone()).or_default();
+        own.apply(&event, record.at);
+        let mut above = own.parent.clone();
+        let mut seen = vec![key];
+        while let Some(key) = above.filter(|key| !seen.contains(key)) {
+            let state = states.entry(key.clone()).or_default();
+            state.apply_below(&event, record.at);
+            above = state.parent.clone();
+            seen.push(key);
+        }
+    }
+    states
+}
+
+/// The session of actions that name none. Real sessions have a non-empty id, so it stands apart.
+#[must_use]
+pub fn anonymous() -> SessionKey {
+    SessionKey { agent: String::new(), id: String::new() }
+}
