@@ -176,7 +176,7 @@ fn line(entry: &TraceEntry, evaluation: &Evaluation, style: Style) -> String {
         Some(Value::Error) => style.red("error"),
         Some(value) => style.decision(value.settle()),
     };
-    let branch = entry.branch.as_deref().map(|branch| format!(" → {branch}")).unwrap_or_default();
+    let branch = entry.branch.map(|branch| format!(" → {}", branch.as_str())).unwrap_or_default();
     let superseded = evaluation.verdicts.iter().any(|given| {
         given.path == entry.path && given.status == Status::Superseded && given.verdict.value() > Value::Pass
     });
