@@ -136,7 +136,7 @@ fn collect(store: &SqliteStore, query: Query, limit: usize, decision: Option<&st
 
 fn decision_of(record: &Record) -> Option<String> {
     let body: Value = serde_json::from_str(&record.body).ok()?;
-    body.get("decision").and_then(Value::as_str).map(str::to_owned)
+    body.pointer("/event/decision").and_then(Value::as_str).map(str::to_owned)
 }
 
 fn show(records: &[Record], json: bool) -> Result<Exit> {
@@ -171,9 +171,12 @@ fn json_line(record: &Record) -> Result<String> {
 /// The gist of a record in a few words.
 fn summary(record: &Record) -> String {
     let Ok(body) = serde_json::from_str::<Value>(&record.body) else { return String::new() };
-    let field = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let field = |name: &str| {
+        let found = body.get(name).or_else(|| body.get("event")?.get(name));
+        found.and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
     let action = body
-        .get("what")
+        .get("action")
         .and_then(|what| serde_json::from_value(what.clone()).ok())
         .map(|action| super::explain::title(&action))
         .unwrap_or_default();

@@ -30,6 +30,7 @@ pub struct ExplainArgs {
 #[derive(Deserialize)]
 pub struct Evaluated {
     /// The action.
+    #[serde(rename = "action")]
     pub what: Action,
     /// What it would have done.
     pub facts: Facts,
