@@ -24,6 +24,8 @@
 
 mod agent;
 mod caller;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod contract;
 mod event;
 mod input;
