@@ -1,0 +1,53 @@
+use serde_json::Value;
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn exit_codes_say_what_was_decided() {
+    let sandbox = Sandbox::new();
+    for (command, code) in [("ls", 0), ("rm -rf ~", 2), ("$CMD --now", 3)] {
+        assert_eq!(sandbox.lictor(&["eval", "bash", command]).code, code, "{command}");
+    }
+    assert_eq!(sandbox.lictor(&["eval", "bash"]).code, 64);
+    assert_eq!(sandbox.lictor(&["eval", "--nope"]).code, 64);
+    assert_eq!(sandbox.lictor(&["nonsense"]).code, 64);
+}
+
+#[test]
+fn json_holds_everything_that_led_to_the_decision() {
+    let sandbox = Sandbox::new();
+    let answer = sandbox.lictor(&["eval", "bash", "git push --force", "--json"]).json();
+    assert_eq!(answer["decision"], "block");
+    for field in ["reason", "fix", "verdicts", "risk", "trace", "action", "policy"] {
+        assert!(!answer[field].is_null(), "{field} is missing in {answer}");
+    }
+}
+
+#[test]
+fn eval_is_dry() {
+    let sandbox = Sandbox::new();
+    sandbox.claude_bash("ls");
+    assert_eq!(sandbox.lictor(&["eval", "bash", "ls", "--agent", "claude-code", "--session", "s1"]).code, 0);
+    let state = sandbox.lictor(&["session", "show", "s1", "--json"]).json();
+    assert_eq!(state["state"]["action_count"], 1);
+}
+
+#[test]
+fn a_batch_is_answered_line_by_line_in_order() {
+    let sandbox = Sandbox::new();
+    let lines = concat!(
+        r#"{"kind":"bash","payload":{"command":"ls"},"id":1}"#,
+        "\n\n",
+        r#"{"kind":"bash","payload":{"command":"rm -rf /"},"id":2}"#,
+        "\nnot json\n",
+        r#"{"kind":"read","payload":{"path":"a.txt"},"id":"x"}"#,
+        "\n"
+    );
+    let run = sandbox.lictor_with(&["eval", "--batch", "-"], lines);
+    assert_eq!(run.code, 64, "a bad line is a usage error: {run:?}");
+    let answers: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let decisions: Vec<&str> = answers.iter().map(|answer| answer["decision"].as_str().unwrap()).collect();
+    assert_eq!(decisions, ["pass", "block", "block", "pass"]);
+    assert_eq!((&answers[0]["line_id"], &answers[3]["line_id"]), (&Value::from(1), &Value::from("x")));
+    assert!(answers[2]["reason"].as_str().unwrap().starts_with("line 4:"), "{}", answers[2]);
+}

@@ -1,0 +1,102 @@
+//! A home directory and a repository that exist for one test.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// An empty home with a fresh git repository in it. Nothing of the machine's own configuration shines through.
+pub struct Sandbox {
+    home: TempDir,
+}
+
+/// What a process did.
+#[derive(Debug)]
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Run {
+    /// Standard output as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("not JSON ({error}): {self:?}"))
+    }
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        // Below the build directory and not in /tmp: what lies in /tmp is temporary for the policy too.
+        let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let home = TempDir::with_prefix_in("home-", base).unwrap();
+        fs::create_dir(home.path().join("project")).unwrap();
+        let sandbox = Self { home };
+        assert_eq!(sandbox.program("git", &["init", "-q", "-b", "main"], "").code, 0);
+        sandbox
+    }
+
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.home().join("project")
+    }
+
+    /// Writes a file of the project.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.project().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Runs `lictor` in the project.
+    pub fn lictor(&self, args: &[&str]) -> Run {
+        self.lictor_with(args, "")
+    }
+
+    /// The same with something on standard input.
+    pub fn lictor_with(&self, args: &[&str], input: &str) -> Run {
+        self.program(env!("CARGO_BIN_EXE_lictor"), args, input)
+    }
+
+    /// A hook as Claude Code starts it.
+    pub fn claude(&self, event: &str, fields: Value) -> Run {
+        let mut payload = json!({"session_id": "s1", "cwd": self.project(), "permission_mode": "default",
+                                 "hook_event_name": event, "transcript_path": "/dev/null"});
+        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        self.lictor_with(&["hook", "claude-code", event], &payload.to_string())
+    }
+
+    /// A Bash call as Claude Code announces it.
+    pub fn claude_bash(&self, command: &str) -> Run {
+        self.claude("PreToolUse", json!({"tool_name": "Bash", "tool_input": {"command": command}}))
+    }
+
+    /// Runs any program in the project.
+    pub fn program(&self, program: &str, args: &[&str], input: &str) -> Run {
+        let mut child = Command::new(program)
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A program that does not read its input may be gone already.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
