@@ -2,13 +2,13 @@
 
 use lictor_core::facts::{Command, Facts, OpaqueWhat};
 use lictor_core::{Action, ActionKind, Context, Decision, Guard, Layer, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::normal;
 use crate::pattern::{Pattern, PatternError};
 
 /// What `bash_safety:` may say.
-#[derive(Debug, Clone, Default, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct BashSafetyConfig {
     /// Regular expressions. They run on the text as written and on every simple command in it.
@@ -44,6 +44,17 @@ impl BashSafety {
             allow: allow.collect::<Result<_, _>>()?,
             unreadable: config.unreadable.unwrap_or(Decision::Ask),
         })
+    }
+
+    /// The same configuration again, after [`BashSafety::new`] has accepted it: nothing is checked twice.
+    #[must_use]
+    pub fn accepted(config: BashSafetyConfig) -> Self {
+        Self {
+            patterns: config.blocked_patterns.iter().map(|pattern| Pattern::accepted(pattern)).collect(),
+            programs: config.blocked_programs,
+            allow: config.allow.iter().map(|pattern| Pattern::accepted_whole(pattern)).collect(),
+            unreadable: config.unreadable.unwrap_or(Decision::Ask),
+        }
     }
 
     fn is_excepted(&self, command: &Command) -> bool {

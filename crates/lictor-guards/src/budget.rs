@@ -1,10 +1,10 @@
 //! How much one session may do.
 
 use lictor_core::{Action, ActionKind, Context, Guard, Layer, SessionState, Timestamp, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What `budget:` may say. What is absent is unlimited; 0 allows nothing.
-#[derive(Debug, Clone, Default, Deserialize, PartialEq)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetConfig {
     /// Actions that are not blocked.

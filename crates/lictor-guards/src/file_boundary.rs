@@ -2,14 +2,14 @@
 
 use lictor_core::facts::{Access, Command, Effect, Facts, Place, Zone};
 use lictor_core::{Action, ActionKind, Context, Guard, Layer, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Programs that look through a tree for something: a red line below the named directory is not handed out whole.
 const SEARCHERS: [&str; 14] =
     ["grep", "egrep", "fgrep", "rg", "ag", "ack", "git", "find", "fd", "ls", "tree", "du", "wc", "ctags"];
 
 /// What `boundaries:` may say. Paths are relative to the project's root; red lines and blocked paths may be globs.
-#[derive(Debug, Clone, Default, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileBoundaryConfig {
     /// Directories in which everything is allowed. Absent: everywhere. Empty: nowhere.
@@ -23,7 +23,7 @@ pub struct FileBoundaryConfig {
 }
 
 /// What a red line forbids.
-#[derive(Debug, Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum RedLineMode {
     /// Reading too.

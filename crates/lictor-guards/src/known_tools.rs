@@ -2,7 +2,7 @@
 
 use lictor_core::facts::{Effect, OpaqueWhat};
 use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Tools of agents that touch nothing outside the conversation: lists of things to do, questions, plans, mode switches.
 const HARMLESS: [&str; 40] = [
@@ -49,7 +49,7 @@ const HARMLESS: [&str; 40] = [
 ];
 
 /// What `known_tools:` may say. Names may be globs (`mcp__github__get_*`).
-#[derive(Debug, Clone, Default, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct KnownToolsConfig {
     /// Tools that may be used.

@@ -2,10 +2,10 @@
 
 use lictor_core::facts::Reach;
 use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What `network:` may say. A host stands for itself; `*.example.com` for every host below `example.com`.
-#[derive(Debug, Clone, Default, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkConfig {
     /// Hosts that may be talked to. Absent: all. Empty: none.

@@ -49,7 +49,23 @@ impl Pattern {
                 other => other.to_string(),
             },
         })?;
-        Ok(Self { needs: needed_literal(source), source: source.to_owned(), whole })
+        Ok(Self::unchecked(source, whole))
+    }
+
+    /// A pattern for anywhere in a text that was checked before.
+    #[must_use]
+    pub fn accepted(source: &str) -> Self {
+        Self::unchecked(source, false)
+    }
+
+    /// A pattern for a whole text that was checked before.
+    #[must_use]
+    pub fn accepted_whole(source: &str) -> Self {
+        Self::unchecked(source, true)
+    }
+
+    fn unchecked(source: &str, whole: bool) -> Self {
+        Self { needs: needed_literal(source), source: source.to_owned(), whole }
     }
 
     /// As written.
@@ -64,14 +80,19 @@ impl Pattern {
         self.count(text, 1) > 0
     }
 
-    /// How often it matches, at most `limit`. A pattern that is too large to compile matches everything.
+    /// How often it matches, at most `limit`. A pattern that cannot be compiled (too large) finds everything when it
+    /// looks for something and fits nothing when it has to fit a whole text: the first kind forbids, the second excepts.
     pub(crate) fn count(&self, text: &str, limit: usize) -> usize {
         if self.needs.as_deref().is_some_and(|needs| !text.contains(needs)) {
             return 0;
         }
         let compiled =
             if self.whole { compile(&format!("^(?:{})$", self.source)) } else { compile(&self.source) };
-        compiled.map_or(limit, |regex| regex.find_iter(text).take(limit).count())
+        match compiled {
+            Ok(regex) => regex.find_iter(text).take(limit).count(),
+            Err(_) if self.whole => 0,
+            Err(_) => limit,
+        }
     }
 }
 

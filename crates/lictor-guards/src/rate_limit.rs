@@ -1,10 +1,10 @@
 //! How fast one session may go.
 
 use lictor_core::{Action, Context, Guard, Layer, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What `rate_limit:` may say.
-#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RateLimitConfig {
     /// Allowed actions in any minute.

@@ -1,10 +1,10 @@
 //! Stops when guards before it have raised the risk too far. Place it last.
 
 use lictor_core::{Action, Context, Guard, Risk, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// What `risk:` may say: fractions between 0 and 1.
-#[derive(Debug, Clone, Copy, Default, Deserialize, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, PartialEq)]
 #[serde(default, deny_unknown_fields)]
 pub struct RiskConfig {
     /// From here on a person is asked.

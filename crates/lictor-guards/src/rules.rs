@@ -11,7 +11,7 @@ use crate::pattern::{Pattern, PatternError};
 use pack::Kind;
 
 /// What `rules` may be told.
-#[derive(Debug, Clone, Default, serde::Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RulesConfig {
     /// Packs in force, by name.
@@ -70,6 +70,17 @@ impl Rules {
         }
         let allow = config.allow.iter().map(|pattern| Pattern::whole(pattern)).collect::<Result<_, _>>()?;
         Ok(Self { packs, allow, opaque: config.opaque })
+    }
+
+    /// The same configuration again, after [`Rules::new`] has accepted it: nothing is checked twice. A pack that does
+    /// not exist is an error all the same.
+    ///
+    /// # Errors
+    /// A pack that does not exist.
+    pub fn accepted(config: &RulesConfig) -> Result<Self, RulesError> {
+        let unchecked = RulesConfig { allow: Vec::new(), ..config.clone() };
+        let allow = config.allow.iter().map(|pattern| Pattern::accepted_whole(pattern)).collect();
+        Ok(Self { allow, ..Self::new(&unchecked)? })
     }
 
     /// The packs in force.

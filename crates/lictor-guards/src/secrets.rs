@@ -2,12 +2,12 @@
 
 use lictor_core::facts::{Access, Effect, FlowSource, Place};
 use lictor_core::{Action, ActionKind, Context, Decision, Guard, Layer, Verdict};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 mod scan;
 
 /// What `secrets:` may say.
-#[derive(Debug, Clone, Default, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub struct SecretsConfig {
     /// Further files that hold secrets: globs relative to the project's root.

@@ -30,3 +30,10 @@ fn a_whole_pattern_has_to_match_all_of_it() {
     assert!(pattern.is_match("rm -rf target"));
     assert!(!pattern.is_match("rm -rf target /"));
 }
+
+#[test]
+fn a_pattern_that_is_too_large_forbids_everything_and_excepts_nothing() {
+    let large = "(?:[a-z]{1000}){1000}";
+    assert!(Pattern::anywhere(large).unwrap().is_match("ls"));
+    assert!(!Pattern::whole(large).unwrap().is_match("ls"));
+}
