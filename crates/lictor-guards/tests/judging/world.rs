@@ -1,3 +1,9 @@
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::allow_attributes,
+    reason = "each test uses a part of the harness"
+)]
 //! The world and the policy that labelled commands are judged in: home `/home/user`, a git repository at
 //! `/home/user/project`, nothing else; the default policy.
 
