@@ -1,9 +1,10 @@
 //! What happened in an agent, in one form for all agents.
 
-use lictor_core::{Action, Actor, Digest, SessionKey, canonical};
+use lictor_core::{Action, ActionKind, Actor, Digest, SessionKey, canonical};
 use serde_json::Value;
 
 use crate::reply::Slot;
+use crate::tools::Tool;
 
 /// One event of one agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +19,8 @@ pub struct Event {
     pub actor: Actor,
     /// The directory that the agent is in. Empty when unknown.
     pub cwd: String,
+    /// The file that the agent keeps the conversation in, if it says so.
+    pub transcript: Option<String>,
     /// How freely the agent may act without asking, if it says so.
     pub permission_mode: Option<PermissionMode>,
     /// What happened.
@@ -163,13 +166,17 @@ pub struct Stop {
 pub fn twin_digest(action: &Action) -> Digest {
     let session = action.session.as_ref().map(ToString::to_string).unwrap_or_default();
     let mut payload = action.payload.clone();
-    for incidental in ["cwd", "timeout", "description"] {
-        payload.remove(incidental);
-    }
+    payload.remove("timeout");
+    // Only where nothing else says what is done. The server's name is not always sent.
+    let tool = match action.kind {
+        ActionKind::Tool => Tool::named(action.tool.strip_prefix("MCP:").unwrap_or(&action.tool)).name,
+        _ => "",
+    };
     Digest::of_parts([
         b"lictor twin 1".as_slice(),
         session.as_bytes(),
         action.kind.as_str().as_bytes(),
+        tool.as_bytes(),
         &canonical::bytes(&Value::Object(payload)),
     ])
 }

@@ -1,7 +1,7 @@
 //! From bytes to an [`Event`]: who called, which event, which session, what happened.
 
 use lictor_core::action::MAX_SESSION_ID;
-use lictor_core::{Action, Actor, SessionKey};
+use lictor_core::{Action, ActionKind, Actor, SessionKey};
 use serde_json::Value;
 
 use crate::agent::Agent;
@@ -127,6 +127,7 @@ fn read(slot: &mut Slot, fields: &Fields, env: &HookEnv) -> Result<Event, Unread
         parent_session: context.parent_session,
         actor: context.actor,
         cwd: context.cwd,
+        transcript: fields.text(&["transcript_path", "transcriptPath"])?.map(str::to_owned),
         permission_mode,
         kind,
     })
@@ -217,11 +218,17 @@ impl<'a> Context<'a> {
         action.session = self.session.clone();
         action.parent_session = self.parent_session.clone();
         action.tool_use_id = id.map(str::to_owned);
-        action.cwd = self.cwd.clone();
         action.actor = self.actor.clone();
-        if action.text("cwd").is_some_and(|cwd| cwd.is_empty() || cwd == self.cwd) {
-            action.payload.remove("cwd");
-        }
+        // A command may say that it runs elsewhere than the session is.
+        let elsewhere = match action.kind {
+            ActionKind::Bash => action.payload.remove("cwd"),
+            _ => None,
+        };
+        action.cwd = match elsewhere.as_ref().and_then(Value::as_str) {
+            None | Some("") => self.cwd.clone(),
+            Some(directory) if tools::is_rooted(directory) || self.cwd.is_empty() => directory.to_owned(),
+            Some(directory) => format!("{}/{directory}", self.cwd),
+        };
         Ok(action)
     }
 }

@@ -86,13 +86,8 @@ impl<'a> Tool<'a> {
 /// The kind of action and its payload in Lictor's own words. A tool that is not in the table keeps its input as it
 /// is; policy decides about tools that it does not know.
 pub(crate) fn translate(table: &[ToolRow], tool: Tool<'_>, input: Fields) -> Result<Translated, Unreadable> {
-    if let Some(server) = tool.server {
-        let payload = json!({"server": server, "name": tool.name, "input": input.0});
-        return Ok((ActionKind::Tool, object(payload)));
-    }
-    let Some((_, shape)) = table.iter().find(|(name, _)| *name == tool.name) else {
-        return Ok((ActionKind::Tool, object(json!({"name": tool.name, "input": input.0}))));
-    };
+    let known = table.iter().find(|(name, _)| tool.server.is_none() && *name == tool.name);
+    let Some((_, shape)) = known else { return Ok((ActionKind::Tool, input.0)) };
     match shape {
         Shape::Shell => command::shell(&input),
         Shape::Argv => command::argv(&input),
@@ -171,6 +166,11 @@ fn todo(mut input: Fields) -> Payload {
         }
     }
     input.0
+}
+
+/// Whether a path stands for itself, whatever the directory: on either family of systems, or at somebody's home.
+pub(crate) fn is_rooted(path: &str) -> bool {
+    path.starts_with(['/', '\\', '~']) || path.chars().nth(1) == Some(':')
 }
 
 fn one(name: &str, value: &str) -> Payload {

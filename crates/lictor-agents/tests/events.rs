@@ -19,6 +19,9 @@ struct Case {
     send: Option<Value>,
     text: Option<String>,
     is: String,
+    tool: Option<String>,
+    #[serde(rename = "in")]
+    cwd: Option<String>,
     #[serde(default)]
     payload: Map<String, Value>,
 }
@@ -37,6 +40,8 @@ fn odd_events_are_read_as_the_table_says() {
             Ok(event) => {
                 let action = event.action().unwrap();
                 assert_eq!(action.kind.as_str(), case.is, "{}", case.id);
+                assert_eq!(case.tool.as_ref().unwrap_or(&action.tool), &action.tool, "{}", case.id);
+                assert_eq!(case.cwd.as_ref().unwrap_or(&action.cwd), &action.cwd, "{}", case.id);
                 for (name, value) in &case.payload {
                     assert_eq!(action.payload.get(name), Some(value), "{} {name}", case.id);
                 }
@@ -97,6 +102,14 @@ fn one_call_seen_through_two_hooks_has_one_twin_digest() {
         twin_digest(event.action().unwrap())
     };
     assert_eq!(digest(Agent::Cursor, &native), digest(Agent::ClaudeCode, &foreign));
+    let create = json!({"hook_event_name": "preToolUse", "cursor_version": "3", "conversation_id": "c",
+        "workspace_roots": ["/w"], "tool_name": "MCP:create_issue", "tool_input": {"id": 1}});
+    let named = json!({"hook_event_name": "beforeMCPExecution", "cursor_version": "3", "conversation_id": "c",
+        "workspace_roots": ["/w"], "tool_name": "create_issue", "tool_input": "{\"id\": 1}", "mcp_server_name": "x"});
+    let mut close = create.clone();
+    close["tool_name"] = "MCP:close_issue".into();
+    assert_eq!(digest(Agent::Cursor, &create), digest(Agent::Cursor, &named));
+    assert_ne!(digest(Agent::Cursor, &create), digest(Agent::Cursor, &close));
     let mut other = native.clone();
     other["command"] = "git push".into();
     assert_ne!(digest(Agent::Cursor, &native), digest(Agent::Cursor, &other));

@@ -131,6 +131,23 @@ fn what_is_written_looks_like_the_rest() {
 }
 
 #[test]
+fn lines_end_as_they_did() {
+    for file in json_files() {
+        let text = installed(&file, Some("{\r\n\t\"a\": 1\r\n}\r\n"), BINARY);
+        assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+        assert!(text.contains("\r\n\t\t"), "{text:?}");
+    }
+}
+
+#[test]
+fn an_entry_that_says_the_same_in_another_style_stays() {
+    let file = Settings::of(Agent::ClaudeCode, Scope::User, &place(), |_| false).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&installed(&file, None, BINARY)).unwrap();
+    let packed = value.to_string();
+    assert_eq!(installed(&file, Some(&packed), BINARY), packed);
+}
+
+#[test]
 fn settings_that_cannot_be_edited_are_left_alone() {
     let file = Settings::of(Agent::ClaudeCode, Scope::User, &place(), |_| false).unwrap();
     let error = file.install(Some("{\n  \"a\": oops\n}"), Path::new(BINARY)).unwrap_err();

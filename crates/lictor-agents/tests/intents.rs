@@ -24,10 +24,8 @@ fn action(agent: Agent, intent: &Intent, all: &Conformance) -> Option<Action> {
 
 /// What a policy looks at. A whole file is written or a part of it, a search has more or less to say.
 fn essence(action: &Action) -> Map<String, Value> {
-    const NAMES: [&str; 12] = [
-        "command", "path", "paths", "patch", "url", "query", "server", "name", "agent", "prompt", "shell",
-        "pattern",
-    ];
+    const NAMES: [&str; 10] =
+        ["command", "path", "paths", "patch", "url", "query", "agent", "prompt", "shell", "pattern"];
     // What to do with a page once it is there is nobody's concern.
     let page = action.kind.as_str() == "fetch";
     let names = NAMES.into_iter().filter(|name| !(page && *name == "prompt"));
@@ -45,8 +43,8 @@ fn every_agent_means_the_same() {
             assert_eq!(action.cwd, "/work/app", "{agent} {}", intent.id);
             assert_eq!(action.session.as_ref().unwrap().id, "conformance");
             let mut essence = essence(&action);
-            if action.kind.as_str() == "tool" && !action.payload.contains_key("server") {
-                essence.clear();
+            if action.tool.starts_with("mcp__") {
+                essence.insert("tool".to_owned(), action.tool.clone().into());
             }
             meanings.insert(format!("{} {}", action.kind, Value::Object(essence)));
             pairs += 1;

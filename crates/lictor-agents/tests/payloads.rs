@@ -87,7 +87,9 @@ fn described(event: &Event) -> Value {
         out.insert("tool".into(), action.tool.as_str().into());
         out.insert("payload".into(), Value::Object(action.payload.clone()));
         assert_eq!(action.session, event.session);
-        assert_eq!(action.cwd, event.cwd);
+        if action.cwd != event.cwd {
+            out.insert("in".into(), action.cwd.as_str().into());
+        }
         if let Some(id) = &action.tool_use_id {
             out.insert("id".into(), id.as_str().into());
         }

@@ -84,20 +84,8 @@ fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable>
             child: context.key(fields.need_text(&["subagent_id"])?)?,
             agent_type: fields.text(&["subagent_type"])?.map(str::to_owned),
         },
-        _ => general(context, fields)?,
+        _ => parse::common(context, fields)?,
     })
-}
-
-/// A server's tool is `MCP:tool` in the general events, without the server.
-fn general(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
-    let mut event = parse::common(context, fields)?;
-    if let EventKind::PreTool(action) | EventKind::PostTool(action, _) = &mut event
-        && let Some(name) = action.tool.strip_prefix("MCP:")
-        && action.payload.contains_key("input")
-    {
-        action.payload.insert("name".to_owned(), name.into());
-    }
-    Ok(event)
 }
 
 fn own(context: &Context<'_>, tool: &str, input: Fields) -> Result<Action, Unreadable> {

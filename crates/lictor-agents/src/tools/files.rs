@@ -3,7 +3,7 @@
 use lictor_core::ActionKind;
 use serde_json::Value;
 
-use super::{Payload, Translated, keep, one, put};
+use super::{Payload, Translated, is_rooted, keep, one, put};
 use crate::input::{Fields, Unreadable, missing};
 
 const PATH: &[&str] = &[
@@ -79,33 +79,26 @@ pub(super) fn search(input: &Fields) -> Result<Translated, Unreadable> {
     Ok((ActionKind::Read, payload))
 }
 
-/// A pattern that is absolute or climbs out of its directory names a place of its own.
+/// A pattern that is absolute or climbs out of its directory looks elsewhere than there.
 pub(super) fn glob(input: &Fields) -> Result<Translated, Unreadable> {
     let directory = directory(input)?;
     let pattern = input.text(PATTERN)?;
-    let mut payload = one("path", directory);
+    let fixed = pattern.and_then(|pattern| pattern.split(['*', '?', '[', '{']).next()).unwrap_or_default();
+    let path = if is_rooted(fixed) {
+        fixed.to_owned()
+    } else if fixed.contains("..") {
+        format!("{directory}/{fixed}")
+    } else {
+        directory.to_owned()
+    };
+    let mut payload = one("path", &path);
     payload.insert("search".to_owned(), true.into());
     put(&mut payload, "pattern", pattern);
-    if let Some(pattern) = pattern {
-        if is_rooted(pattern) {
-            payload.insert("path".to_owned(), pattern.into());
-        } else if pattern.contains("..") {
-            payload.remove("path");
-            payload.insert(
-                "paths".to_owned(),
-                vec![directory.to_owned(), format!("{directory}/{pattern}")].into(),
-            );
-        }
-    }
     Ok((ActionKind::Read, payload))
 }
 
 fn directory(input: &Fields) -> Result<&str, Unreadable> {
     Ok(input.text(DIRECTORY)?.filter(|path| !path.is_empty()).unwrap_or("."))
-}
-
-fn is_rooted(pattern: &str) -> bool {
-    pattern.starts_with(['/', '\\', '~']) || pattern.chars().nth(1) == Some(':')
 }
 
 pub(super) fn write(input: &Fields) -> Result<Translated, Unreadable> {
@@ -158,7 +151,7 @@ pub(super) fn patch(input: &Fields) -> Result<Translated, Unreadable> {
 
 pub(super) fn delete(input: &Fields) -> Result<Translated, Unreadable> {
     let mut payload = one("path", input.need_text(PATH)?);
-    payload.insert("delete".to_owned(), true.into());
+    payload.insert("operation".to_owned(), "delete".into());
     Ok((ActionKind::Write, payload))
 }
 
