@@ -20,7 +20,13 @@ pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Fac
     let mut facts = Facts::none();
     match &action.kind {
         ActionKind::Bash => match action.text("command") {
-            Some(command) => looker.add(&mut facts, lictor_shell::read(command, &looker)),
+            Some(command) => {
+                looker.add(&mut facts, lictor_shell::read(command, &looker));
+                // Read as a POSIX shell reads it, for what both have in common; the rest is not known.
+                if action.text("shell") == Some("powershell") {
+                    facts.opaque.push(opaque(OpaqueWhat::Construct, command));
+                }
+            }
             None => facts.opaque.push(opaque(OpaqueWhat::Syntax, "no command")),
         },
         ActionKind::Read => files::read(action, &looker, &mut facts),
@@ -75,6 +81,11 @@ fn fetch(action: &Action, facts: &mut Facts) {
     let host = if action.text("url").is_some() { lictor_shell::programs::host_of(url) } else { None };
     if action.text("url").is_some() {
         facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends: false }));
+        let more = action.payload.get("urls").and_then(serde_json::Value::as_array).into_iter().flatten();
+        for url in more.filter_map(serde_json::Value::as_str).filter(|other| *other != url) {
+            let host = lictor_shell::programs::host_of(url);
+            facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends: false }));
+        }
     } else {
         facts.effects.push(Effect::Tool { server: None, name: "web_search".to_owned() });
     }
