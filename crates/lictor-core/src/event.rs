@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use crate::action::SessionKey;
 use crate::decision::Decision;
 use crate::digest::Digest;
+use crate::history::Mark;
 use crate::risk::Risk;
 use crate::scope::Scope;
 use crate::session::SessionState;
+use crate::tools::Knowledge;
 
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +97,9 @@ pub struct Judgement {
     /// Tags that guards gave it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// Patterns of the policy that it matches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
     /// What it uses of which budget.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spends: BTreeMap<String, u64>,
@@ -136,6 +141,12 @@ pub struct Happened {
     pub standing: Standing,
     /// What came of it.
     pub outcome: Outcome,
+    /// Patterns of the policy that it matches, for actions that were never judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// Files whose content the agent knows by it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub learned: Vec<Knowledge>,
 }
 
 /// How what happened stands to what was decided.

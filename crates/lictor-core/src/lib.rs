@@ -28,6 +28,7 @@ pub mod risk;
 pub mod scope;
 pub mod session;
 pub mod text;
+pub mod tools;
 pub mod trace;
 pub mod verdict;
 

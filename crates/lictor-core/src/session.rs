@@ -18,8 +18,10 @@ use crate::clock::Timestamp;
 use crate::decision::Decision;
 use crate::digest::Digest;
 use crate::event::{Happened, Judgement, SessionEvent, Standing};
+use crate::history::Past;
 use crate::risk::Risk;
 use crate::scope::Scope;
+use crate::tools::KnownFiles;
 use pace::Pace;
 
 /// How many recent actions a session remembers.
@@ -85,6 +87,15 @@ pub struct SessionState {
     /// Actions that were not blocked, per second over the last minute.
     #[serde(skip_serializing_if = "Pace::is_empty")]
     pub pace: Pace,
+    /// Judged actions of subagents that the policy's patterns match and whose outcome has not been seen.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    pub open_below: VecDeque<Open>,
+    /// What questions about the past are answered from. Subagents' actions count.
+    #[serde(skip_serializing_if = "Past::is_empty")]
+    pub past: Past,
+    /// Files whose content the agent knows.
+    #[serde(skip_serializing_if = "KnownFiles::is_empty")]
+    pub files: KnownFiles,
     /// First event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
@@ -149,10 +160,11 @@ impl SessionState {
             SessionEvent::Resolved { action, tool_use_id, decision } => {
                 self.resolved(action, tool_use_id.as_deref(), *decision);
             }
-            SessionEvent::Happened(happened) => self.happened(happened),
+            SessionEvent::Happened(happened) => self.happened(happened, at),
             SessionEvent::Ended => {
                 self.ended = true;
                 self.open.clear();
+                self.open_below.clear();
                 self.reserved.clear();
             }
         }
@@ -170,8 +182,17 @@ impl SessionState {
                 if judgement.may_happen() {
                     spend(&mut self.spent, &judgement.spends);
                 }
+                let position = self.past.judged(&judgement.marks, judgement.may_happen(), at);
+                if !judgement.marks.is_empty() {
+                    push_bounded(&mut self.open_below, Open::of(judgement, position, at), OPEN_KEPT);
+                }
             }
-            SessionEvent::Happened(happened) => self.count_outcome(happened),
+            SessionEvent::Happened(happened) => {
+                self.count_outcome(happened);
+                let open = find(&self.open_below, &happened.action, happened.tool_use_id.as_deref())
+                    .and_then(|index| self.open_below.remove(index));
+                self.remember(happened, open.as_ref(), at);
+            }
             _ => {}
         }
     }
@@ -180,6 +201,7 @@ impl SessionState {
     fn copied(&self) -> Self {
         Self {
             open: VecDeque::new(),
+            open_below: VecDeque::new(),
             closed: VecDeque::new(),
             reserved: BTreeMap::new(),
             ended: false,
@@ -209,7 +231,8 @@ impl SessionState {
         if judgement.may_happen() {
             spend(&mut self.reserved, &judgement.spends);
         }
-        if let Some(given_up) = push_bounded(&mut self.open, Open::of(judgement, at), OPEN_KEPT) {
+        let position = self.past.judged(&judgement.marks, judgement.may_happen(), at);
+        if let Some(given_up) = push_bounded(&mut self.open, Open::of(judgement, position, at), OPEN_KEPT) {
             self.settle(&given_up);
         }
     }
@@ -252,19 +275,36 @@ impl SessionState {
         open.decision = decision;
     }
 
-    fn happened(&mut self, happened: &Happened) {
+    fn happened(&mut self, happened: &Happened, at: Timestamp) {
         if self.has_happened(happened.tool_use_id.as_deref()) {
             return;
         }
         self.count_outcome(happened);
-        if let Some(open) = self
+        let open = self
             .find_open(&happened.action, happened.tool_use_id.as_deref())
-            .and_then(|index| self.open.remove(index))
-        {
-            self.settle(&open);
+            .and_then(|index| self.open.remove(index));
+        if let Some(open) = &open {
+            self.settle(open);
         }
+        self.remember(happened, open.as_ref(), at);
         if let Some(id) = &happened.tool_use_id {
             push_bounded(&mut self.closed, id.clone(), CLOSED_KEPT);
+        }
+    }
+
+    /// What an outcome means for questions about the past. An action that was never judged counts from now on.
+    fn remember(&mut self, happened: &Happened, open: Option<&Open>, at: Timestamp) {
+        let success = happened.outcome.success;
+        match open {
+            Some(open) => self.past.ended(&open.marks, open.position, success, at),
+            None if !happened.marks.is_empty() => {
+                let position = self.past.judged(&happened.marks, true, at);
+                self.past.ended(&happened.marks, position, success, at);
+            }
+            None => {}
+        }
+        if success {
+            self.files.learn(&happened.learned, self.past.position);
         }
     }
 
@@ -301,15 +341,8 @@ impl SessionState {
         tool_use_id.is_some_and(|id| self.closed.iter().any(|closed| closed == id))
     }
 
-    /// The newest open entry of the call, or of the action when the call has no id.
     fn find_open(&self, action: &Digest, tool_use_id: Option<&str>) -> Option<usize> {
-        let by_id = tool_use_id
-            .and_then(|id| self.open.iter().rposition(|open| open.tool_use_id.as_deref() == Some(id)));
-        by_id.or_else(|| {
-            self.open.iter().rposition(|open| {
-                open.action == *action && (tool_use_id.is_none() || open.tool_use_id.is_none())
-            })
-        })
+        find(&self.open, action, tool_use_id)
     }
 
     /// How much of a budget is used or reserved.
@@ -358,6 +391,16 @@ fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, limit: usize) -> Option<T> 
     let out = if queue.len() >= limit { queue.pop_front() } else { None };
     queue.push_back(item);
     out
+}
+
+/// The newest open entry of the call, or of the action when the call has no id.
+fn find(open: &VecDeque<Open>, action: &Digest, tool_use_id: Option<&str>) -> Option<usize> {
+    let by_id =
+        tool_use_id.and_then(|id| open.iter().rposition(|open| open.tool_use_id.as_deref() == Some(id)));
+    by_id.or_else(|| {
+        open.iter()
+            .rposition(|open| open.action == *action && (tool_use_id.is_none() || open.tool_use_id.is_none()))
+    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ mod code;
 mod files;
 mod tools;
 
-use lictor_core::facts::{Access, Effect, Facts, Opaque, OpaqueWhat, Place, Reach};
+use lictor_core::facts::{Access, Effect, Existence, Facts, Opaque, OpaqueWhat, Place, Reach};
 use lictor_core::{Action, ActionKind};
 use lictor_shell::{Operand, Reading};
 
@@ -37,7 +37,26 @@ pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Fac
         ActionKind::SubmitTask => {}
         ActionKind::Tool | ActionKind::Other(_) => tools::tool(action, &looker, &mut facts),
     }
+    if project.contents {
+        look_inside(&mut facts, observer);
+    }
     facts
+}
+
+/// Larger files have no known content; whoever needs it must treat them as changed.
+const MAX_CONTENT: usize = 32 * 1024 * 1024;
+
+/// Fills in what files hold that the action reads or writes.
+fn look_inside(facts: &mut Facts, observer: &dyn Observer) {
+    for effect in &mut facts.effects {
+        let Effect::File { access, target, recursive: false, .. } = effect else { continue };
+        let matters =
+            matches!(access, Access::Read | Access::Write | Access::Modify | Access::Append | Access::Empty);
+        if matters && !target.glob && matches!(target.existence, Existence::File | Existence::EmptyFile) {
+            let path = target.real.as_deref().unwrap_or(&target.path);
+            target.content = observer.content(path, MAX_CONTENT);
+        }
+    }
 }
 
 impl Looker<'_> {

@@ -3,6 +3,8 @@
 mod fake;
 mod real;
 
+use lictor_core::Digest;
+
 pub use fake::FakeObserver;
 pub use real::RealObserver;
 
@@ -43,6 +45,8 @@ pub trait Observer {
     fn link(&self, path: &str) -> Option<String>;
     /// The entries of a directory, at most `limit`.
     fn names(&self, directory: &str, limit: usize) -> Option<Names>;
+    /// What a regular file holds, as a digest; `None` when it is longer than `limit` bytes or cannot be read.
+    fn content(&self, path: &str, limit: usize) -> Option<Digest>;
     /// The text of a file, `None` when it is longer than `limit` bytes or not UTF-8.
     fn text(&self, path: &str, limit: usize) -> Option<String>;
     /// An environment variable.

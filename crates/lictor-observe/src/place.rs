@@ -235,6 +235,7 @@ impl Looker<'_> {
             own: !access.is_read_only() && (is_own(&path) || differs && is_own(&real)),
             secret: self.names_secret(&path) || differs && self.names_secret(&real),
             malformed: false,
+            content: None,
             real: differs.then_some(real),
             path,
         }
@@ -301,6 +302,7 @@ fn unknown(text: &str) -> Place {
         own: false,
         secret: false,
         malformed: false,
+        content: None,
     }
 }
 

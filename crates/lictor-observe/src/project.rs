@@ -24,6 +24,8 @@ pub struct Project {
     pub own: Vec<String>,
     /// Globs of files that policy treats specially (red lines). A glob or tree operand is looked into for these.
     pub watched: Vec<String>,
+    /// Whether the content of files that are read or written has to be known.
+    pub contents: bool,
 }
 
 impl Project {
@@ -61,6 +63,7 @@ impl Project {
             temp: temp_dirs(observer),
             own: Vec::new(),
             watched: Vec::new(),
+            contents: false,
         };
         // A home directory or `/` that happens to be under version control is not a project: everything below it
         // would count as the agent's to delete.

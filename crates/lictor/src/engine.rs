@@ -18,6 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lictor_core::history::History;
 use lictor_core::{
     Action, Clock, Digest, Evaluation, FactSource, Facts, Graph, GraphError, Judged, Node, Redact,
     SessionKey, SessionState, Verdict,
@@ -45,6 +46,8 @@ struct Inner {
     tracers: Vec<Box<dyn Tracer>>,
     deadline: Option<Duration>,
     redactor: Box<dyn Redact>,
+    history: History,
+    knows_files: bool,
 }
 
 impl PolicyEngine {
@@ -87,7 +90,8 @@ impl PolicyEngine {
         let mut evaluation = Evaluation::new(judged, action.digest(), self.inner.policy);
         evaluation.dry = mode.dry;
         evaluation.observed = mode.observe;
-        let case = record::Case { action, facts: &facts, mode: &mode, now };
+        let marks = self.inner.history.marks(action, &facts);
+        let case = record::Case { action, facts: &facts, mode: &mode, now, marks };
         let evaluation = self.record(&case, evaluation);
         self.tell(action, &evaluation);
         evaluation

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::digest::Digest;
+
 /// Where a path lies, as far as policy cares. The narrowest fitting zone is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -81,6 +83,9 @@ pub struct Place {
     pub real_zone: Zone,
     /// What is there now.
     pub existence: Existence,
+    /// Its content, when somebody has to know whether it changed and it is a file of reasonable size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<Digest>,
     /// The word is a glob or brace list: it stands for any number of entries below `path`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub glob: bool,

@@ -43,6 +43,12 @@ pub struct Track {
 }
 
 impl Past {
+    /// Whether nothing has happened yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.position == 0
+    }
+
     /// An action was judged. Returns its position.
     pub fn judged(&mut self, marks: &[Mark], allowed: bool, at: Timestamp) -> u64 {
         self.position += 1;

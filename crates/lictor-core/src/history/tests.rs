@@ -152,6 +152,7 @@ fn globs_stay_within_a_component_unless_doubled() {
             zone: Zone::Project,
             real_zone: Zone::Project,
             existence: Existence::File,
+            content: None,
             glob: false,
             in_project: Some(path.into()),
             own: false,

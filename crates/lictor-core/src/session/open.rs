@@ -7,6 +7,7 @@ use crate::clock::Timestamp;
 use crate::decision::Decision;
 use crate::digest::Digest;
 use crate::event::Judgement;
+use crate::history::Mark;
 
 /// A call that comes again from another dialect within this time is the same call.
 const SAME_CALL_MS: i64 = 2_000;
@@ -30,13 +31,19 @@ pub struct Open {
     /// When.
     #[serde(default)]
     pub at: Timestamp,
+    /// Where it stands among the session's actions.
+    #[serde(default)]
+    pub position: u64,
+    /// Patterns of the policy that it matches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
     /// What is reserved for it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub spends: BTreeMap<String, u64>,
 }
 
 impl Open {
-    pub(super) fn of(judgement: &Judgement, at: Timestamp) -> Self {
+    pub(super) fn of(judgement: &Judgement, position: u64, at: Timestamp) -> Self {
         Self {
             action: judgement.action,
             tool_use_id: judgement.tool_use_id.clone(),
@@ -44,6 +51,8 @@ impl Open {
             observed: judgement.observed,
             dialect: judgement.dialect.clone(),
             at,
+            position,
+            marks: judgement.marks.clone(),
             spends: if judgement.may_happen() { judgement.spends.clone() } else { BTreeMap::new() },
         }
     }

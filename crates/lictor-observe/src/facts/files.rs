@@ -124,6 +124,7 @@ fn missing() -> Place {
         own: false,
         secret: false,
         malformed: true,
+        content: None,
     }
 }
 

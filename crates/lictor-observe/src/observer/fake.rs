@@ -1,3 +1,4 @@
+use lictor_core::Digest;
 use std::collections::BTreeMap;
 
 use super::{Names, Observer, Seen};
@@ -142,6 +143,10 @@ impl Observer for FakeObserver {
         let cut = names.len() > limit;
         names.truncate(limit);
         Some(Names { names, cut })
+    }
+
+    fn content(&self, path: &str, limit: usize) -> Option<Digest> {
+        self.text(path, limit).map(|text| Digest::of(text.as_bytes()))
     }
 
     fn text(&self, path: &str, limit: usize) -> Option<String> {

@@ -1,3 +1,4 @@
+use lictor_core::Digest;
 use std::io::Read;
 
 use super::{Names, Observer, Seen};
@@ -40,14 +41,15 @@ impl Observer for RealObserver {
         Some(found)
     }
 
+    fn content(&self, path: &str, limit: usize) -> Option<Digest> {
+        let mut bytes = Vec::new();
+        regular(path, limit)?.read_to_end(&mut bytes).ok()?;
+        Some(Digest::of(&bytes))
+    }
+
     fn text(&self, path: &str, limit: usize) -> Option<String> {
-        // A fifo or device must not be opened: it could hang the hook.
-        let meta = std::fs::metadata(path).ok()?;
-        if !meta.is_file() || meta.len() > limit as u64 {
-            return None;
-        }
         let mut text = String::new();
-        std::fs::File::open(path).ok()?.take(limit as u64).read_to_string(&mut text).ok()?;
+        regular(path, limit)?.read_to_string(&mut text).ok()?;
         Some(text)
     }
 
@@ -66,4 +68,13 @@ impl Observer for RealObserver {
     fn folds_case(&self, _path: &str) -> bool {
         cfg!(any(target_os = "macos", target_os = "windows"))
     }
+}
+
+/// A regular file of at most `limit` bytes. A fifo or device must not be opened: it could hang the hook.
+fn regular(path: &str, limit: usize) -> Option<impl Read> {
+    let meta = std::fs::metadata(path).ok()?;
+    if !meta.is_file() || meta.len() > limit as u64 {
+        return None;
+    }
+    Some(std::fs::File::open(path).ok()?.take(limit as u64))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use lictor_core::facts::{Opaque, OpaqueWhat};
 use lictor_core::{
     Action, Clock, Digest, FactSource, Facts, Graph, GraphError, Redact, Secrets, SharedGuard,
+    history::History,
 };
 use lictor_store::{MemoryStore, Store};
 
@@ -23,6 +24,8 @@ pub struct Builder {
     tracers: Vec<Box<dyn Tracer>>,
     deadline: Option<Duration>,
     redactor: Option<Box<dyn Redact>>,
+    history: History,
+    knows_files: bool,
 }
 
 impl Builder {
@@ -36,6 +39,8 @@ impl Builder {
             tracers: Vec::new(),
             deadline: None,
             redactor: None,
+            history: History::default(),
+            knows_files: false,
         }
     }
 
@@ -95,6 +100,20 @@ impl Builder {
         self
     }
 
+    /// The patterns that guards ask the past about.
+    #[must_use]
+    pub fn history(mut self, history: History) -> Self {
+        self.history = history;
+        self
+    }
+
+    /// Whether sessions remember which files the agent has read and written, and what was in them.
+    #[must_use]
+    pub fn knows_files(mut self, knows_files: bool) -> Self {
+        self.knows_files = knows_files;
+        self
+    }
+
     /// What is taken out of everything before it is written down. Instead of [`Secrets`](lictor_core::Secrets).
     #[must_use]
     pub fn redact(mut self, redactor: impl Redact + 'static) -> Self {
@@ -116,6 +135,8 @@ impl Builder {
                 clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
                 tracers: self.tracers,
                 deadline: self.deadline,
+                history: self.history,
+                knows_files: self.knows_files,
                 redactor: self.redactor.unwrap_or_else(|| Box::new(Secrets)),
             }),
         })

@@ -1,11 +1,15 @@
 //! What happened after an action was judged, or without it having been.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use lictor_core::event::Happened;
+use lictor_core::history::Mark;
+use lictor_core::tools::Knowledge;
 use lictor_core::{Action, Approval, ApprovalState, Outcome, Request, SessionEvent, Standing};
 use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
 
 use super::record::Journal;
-use super::{PolicyEngine, sessions::Lineage};
+use super::{Inner, PolicyEngine, sessions::Lineage};
 use crate::{approvals, log::kind};
 
 impl PolicyEngine {
@@ -18,6 +22,7 @@ impl PolicyEngine {
         let now = self.inner.clock.now();
         let digest = action.digest();
         let id = action.tool_use_id.as_deref();
+        let (marks, learned) = self.lessons(action, &outcome);
         self.inner.store.update(Durability::Process, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
             let own = sessions.own();
@@ -30,6 +35,8 @@ impl PolicyEngine {
                 tool_use_id: action.tool_use_id.clone(),
                 standing,
                 outcome,
+                marks,
+                learned,
             });
             let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.inner.redactor);
             journal.happening(kind::HAPPENED, &event)?;
@@ -40,6 +47,19 @@ impl PolicyEngine {
             sessions.save(journal.tx)?;
             Ok(standing)
         })
+    }
+}
+
+impl PolicyEngine {
+    /// What an outcome teaches the session. Looking costs time, so nothing is looked at that no guard asks about.
+    fn lessons(&self, action: &Action, outcome: &Outcome) -> (Vec<Mark>, Vec<Knowledge>) {
+        let Inner { history, knows_files, facts, .. } = &*self.inner;
+        if history.is_empty() && !knows_files {
+            return (Vec::new(), Vec::new());
+        }
+        let facts = catch_unwind(AssertUnwindSafe(|| facts.facts(action))).unwrap_or_default();
+        let learned = if *knows_files && outcome.success { Knowledge::gained(&facts) } else { Vec::new() };
+        (history.marks(action, &facts), learned)
     }
 }
 

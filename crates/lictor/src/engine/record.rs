@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use lictor_core::event::Judgement;
+use lictor_core::history::Mark;
 use lictor_core::{
     Action, Claim, Decision, Evaluation, Facts, Redact, SessionEvent, SessionKey, Timestamp, Verdict, redact,
 };
@@ -19,6 +20,8 @@ pub(super) struct Case<'a> {
     pub(super) facts: &'a Facts,
     pub(super) mode: &'a Mode,
     pub(super) now: Timestamp,
+    /// Patterns of the policy that the action matches.
+    pub(super) marks: Vec<Mark>,
 }
 
 impl PolicyEngine {
@@ -45,7 +48,7 @@ fn commit(
     case: &Case<'_>,
     mut evaluation: Evaluation,
 ) -> Result<Evaluation, StoreError> {
-    let Case { action, facts, mode, now } = *case;
+    let Case { action, facts, mode, now, .. } = *case;
     let mut sessions = Lineage::load(journal.tx, action)?;
     let mut duplicate = false;
     if !mode.dry {
@@ -133,6 +136,7 @@ fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judge
         decision: evaluation.decision,
         risk: evaluation.risk,
         tags: evaluation.tags.clone(),
+        marks: case.marks.clone(),
         spends,
         escalated: evaluation.escalated,
         dry: case.mode.dry,

@@ -1,0 +1,85 @@
+use super::knowledge::identity;
+use crate::action::Action;
+use crate::context::Context;
+use crate::facts::{Access, Effect, Existence, Place, Zone};
+use crate::guard::{Guard, Layer};
+use crate::verdict::Verdict;
+
+/// An existing file must have been read, in this session and as it is now, before it is overwritten or edited. New
+/// files can be created freely; what the agent wrote itself it knows.
+#[derive(Debug, Clone)]
+pub struct ReadBeforeWrite {
+    name: String,
+}
+
+impl ReadBeforeWrite {
+    /// Under that name.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into() }
+    }
+
+    fn judge(&self, place: &Place, context: &Context<'_>) -> Option<Verdict> {
+        let exempt = |zone: Zone| matches!(zone, Zone::Temp | Zone::HarmlessDevice | Zone::Device);
+        if exempt(place.real_zone) {
+            return None;
+        }
+        let shown = &place.text;
+        if place.zone == Zone::Unknown || place.glob || place.existence == Existence::Unknown {
+            return Some(refuse(
+                format!(
+                    "which file `{shown}` stands for cannot be told, so it cannot be known to have been read"
+                ),
+                "name the file, read it, then write it",
+            ));
+        }
+        if place.existence == Existence::Missing {
+            return None;
+        }
+        match context.session().files.content(identity(place)) {
+            None => Some(refuse(
+                format!("File '{shown}' must be read before overwriting."),
+                &format!("read `{shown}` first, then try again"),
+            )),
+            Some(seen) if seen.is_none() || seen != place.content => Some(refuse(
+                format!(
+                    "File '{shown}' has changed since it was read; it must be read again before overwriting."
+                ),
+                &format!("read `{shown}` again, then try again"),
+            )),
+            Some(_) => None,
+        }
+    }
+}
+
+fn refuse(reason: String, fix: &str) -> Verdict {
+    Verdict::block(reason, fix).by_rule("read_before_write")
+}
+
+impl Guard for ReadBeforeWrite {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check(&self, _action: &Action, context: &mut Context<'_>) -> Verdict {
+        let refusals: Vec<Verdict> = context
+            .facts()
+            .effects
+            .iter()
+            .filter_map(|effect| match effect {
+                Effect::File { access: Access::Write | Access::Modify | Access::Empty, target, .. } => {
+                    self.judge(target, context)
+                }
+                _ => None,
+            })
+            .collect();
+        let mut refusals = refusals.into_iter();
+        let first = refusals.next();
+        refusals.for_each(|verdict| context.also(verdict));
+        first.unwrap_or_else(Verdict::pass)
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Intent
+    }
+}

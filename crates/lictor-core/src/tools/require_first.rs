@@ -1,0 +1,256 @@
+use serde::{Deserialize, Serialize};
+
+use crate::action::Action;
+use crate::context::Context;
+use crate::facts::Facts;
+use crate::guard::{Guard, Layer};
+use crate::history::{Ended, History, Pattern, What};
+use crate::verdict::Verdict;
+
+/// One rule: before what matches `gated`, all of `needs` must have succeeded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequireFirst {
+    /// What is gated.
+    pub gated: Pattern,
+    /// What it needs.
+    pub needs: Vec<Need>,
+    /// Whether `needs && gated` on one line counts: the first then runs before the second or not at all.
+    pub same_line: bool,
+}
+
+/// Something that must have succeeded, and how long that counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Need {
+    /// What must have succeeded. Its `ended` is taken as success.
+    pub what: Pattern,
+    /// For how many milliseconds it counts; `None`: as long as the session.
+    pub within: Option<u64>,
+    /// What makes it not count any more.
+    pub undone_by: Vec<Pattern>,
+}
+
+/// Sequencing rules that can never be satisfied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SequenceError {
+    /// A tool that needs itself.
+    #[error("`{0}` requires itself first, so it could never run")]
+    Itself(String),
+    /// Tools that need each other.
+    #[error("these require each other, so none of them could ever run: {}", .0.join(" → "))]
+    Cycle(Vec<String>),
+    /// What satisfies it undoes it.
+    #[error("`{need}` is undone by itself, so `{gated}` could never run")]
+    Undone {
+        /// What is gated.
+        gated: String,
+        /// What it needs.
+        need: String,
+    },
+}
+
+/// Sequential dependencies between actions. All rules must be met; everything that is missing is reported at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sequence {
+    name: String,
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Rule {
+    gated: Pattern,
+    needs: Vec<Keyed>,
+    same_line: bool,
+}
+
+/// A need with the keys under which the session remembers its parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Keyed {
+    shown: String,
+    words: Option<Vec<String>>,
+    key: String,
+    within: Option<u64>,
+    undone_by: Vec<(String, String)>,
+}
+
+/// Why a need is not met.
+enum Lack {
+    Never,
+    Expired,
+    Undone(String),
+}
+
+impl Sequence {
+    /// Checks the rules and has `history` remember what they ask about.
+    ///
+    /// # Errors
+    /// Every rule that could never be satisfied.
+    pub fn new(
+        name: impl Into<String>,
+        rules: Vec<RequireFirst>,
+        history: &mut History,
+    ) -> Result<Self, Vec<SequenceError>> {
+        let problems = problems(&rules);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let rules = rules
+            .into_iter()
+            .map(|rule| Rule {
+                needs: rule.needs.into_iter().map(|need| Keyed::new(need, history)).collect(),
+                gated: Pattern { ended: None, ..rule.gated },
+                same_line: rule.same_line,
+            })
+            .collect();
+        Ok(Self { name: name.into(), rules })
+    }
+
+    fn lacking(&self, rule: &Rule, context: &Context<'_>) -> Vec<(String, Lack)> {
+        let past = &context.session().past;
+        let mut lacking = Vec::new();
+        for need in &rule.needs {
+            if rule.same_line && need.is_met_on_the_line(rule, context.facts()) {
+                continue;
+            }
+            let lack = if !past.formerly(&need.key, None, context.now()) {
+                Some(Lack::Never)
+            } else if !past.formerly(&need.key, need.within, context.now()) {
+                Some(Lack::Expired)
+            } else {
+                let undone = need.undone_by.iter().find(|(key, _)| !past.undisturbed(key, &need.key));
+                undone.map(|(_, shown)| Lack::Undone(shown.clone()))
+            };
+            lacking.extend(lack.map(|lack| (need.shown.clone(), lack)));
+        }
+        lacking.sort_by(|(a, _), (b, _)| a.cmp(b));
+        lacking
+    }
+}
+
+impl Keyed {
+    fn new(need: Need, history: &mut History) -> Self {
+        let undone_by = need.undone_by.into_iter().map(|pattern| {
+            let shown = pattern.to_string();
+            (history.track(pattern, None), shown)
+        });
+        Self {
+            undone_by: undone_by.collect(),
+            shown: need.what.what.to_string(),
+            words: match &need.what.what {
+                What::Bash(words) => Some(words.clone()),
+                _ => None,
+            },
+            key: history.track(need.what.ended(Ended::Ok), None),
+            within: need.within,
+        }
+    }
+
+    /// `cargo test && git push`: the first stands before the second, and the line fails when it fails.
+    fn is_met_on_the_line(&self, rule: &Rule, facts: &Facts) -> bool {
+        let (Some(words), What::Bash(gated)) = (&self.words, &rule.gated.what) else { return false };
+        let starts = |found: &[String], wanted: &[String]| found.get(..wanted.len()) == Some(wanted);
+        let mut met = false;
+        for command in facts.commands() {
+            if starts(&command.words, gated) {
+                return met;
+            }
+            met |= starts(&command.words, words) && command.attributable && command.certain;
+        }
+        false
+    }
+}
+
+impl Guard for Sequence {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        if self.rules.is_empty() {
+            return Verdict::pass();
+        }
+        let facts = context.facts();
+        let deeds = facts.deeds();
+        let mut refusals = Vec::new();
+        for rule in &self.rules {
+            if !rule.gated.matches(action, facts, &deeds) {
+                continue;
+            }
+            let lacking = self.lacking(rule, context);
+            if !lacking.is_empty() {
+                refusals.push(refuse(&rule.gated.what.to_string(), &lacking));
+            }
+        }
+        let mut refusals = refusals.into_iter();
+        let first = refusals.next();
+        refusals.for_each(|verdict| context.also(verdict));
+        first.unwrap_or_else(Verdict::pass)
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Intent
+    }
+}
+
+fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
+    let names: Vec<&str> = lacking.iter().map(|(name, _)| name.as_str()).collect();
+    let mut reason = format!("Tool '{gated}' requires: {}", names.join(", "));
+    for (name, lack) in lacking {
+        match lack {
+            Lack::Never => {}
+            Lack::Expired => reason.push_str(&format!("; the last `{name}` was too long ago")),
+            Lack::Undone(by) => reason.push_str(&format!("; the last `{name}` does not count since `{by}`")),
+        }
+    }
+    let fix = format!("let {} succeed first, then try `{gated}` again", names.join(" and "));
+    Verdict::block(reason, fix).by_rule(format!("require_first.{gated}"))
+}
+
+/// Self-dependencies, cycles, and needs that their own satisfaction undoes.
+fn problems(rules: &[RequireFirst]) -> Vec<SequenceError> {
+    let mut problems = Vec::new();
+    for rule in rules {
+        let gated = rule.gated.what.to_string();
+        for need in &rule.needs {
+            if need.what.what == rule.gated.what {
+                problems.push(SequenceError::Itself(gated.clone()));
+            }
+            if need.undone_by.iter().any(|by| by.what == need.what.what && by.path.is_none()) {
+                problems
+                    .push(SequenceError::Undone { gated: gated.clone(), need: need.what.what.to_string() });
+            }
+        }
+    }
+    if problems.is_empty() {
+        problems.extend(cycle(rules).map(SequenceError::Cycle));
+    }
+    problems
+}
+
+/// A chain of needs that leads back to where it began.
+fn cycle(rules: &[RequireFirst]) -> Option<Vec<String>> {
+    for start in rules {
+        let mut chain = vec![&start.gated.what];
+        let mut seen: Vec<&What> = Vec::new();
+        let mut open: Vec<(&What, usize)> =
+            needs_of(rules, &start.gated.what).map(|need| (need, 1)).collect();
+        while let Some((what, depth)) = open.pop() {
+            chain.truncate(depth);
+            chain.push(what);
+            if *what == start.gated.what {
+                return Some(chain.into_iter().map(ToString::to_string).collect());
+            }
+            if !seen.contains(&what) {
+                seen.push(what);
+                open.extend(needs_of(rules, what).map(|need| (need, depth + 1)));
+            }
+        }
+    }
+    None
+}
+
+fn needs_of<'a>(rules: &'a [RequireFirst], what: &'a What) -> impl Iterator<Item = &'a What> {
+    rules
+        .iter()
+        .filter(move |rule| rule.gated.what == *what)
+        .flat_map(|rule| rule.needs.iter().map(|need| &need.what.what))
+}
