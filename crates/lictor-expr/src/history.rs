@@ -29,12 +29,15 @@ pub enum HistoryOp {
         /// What to look for.
         pattern: Pattern,
     },
-    /// `since(P, Q)`: an earlier action matched `pattern`, and none after it matched `reset`.
+    /// `since(P, Q)`, `since(not(P), Q)`: an earlier action matched `start`, and from then on every action matched
+    /// `held`, or none did.
     Since {
-        /// What to look for.
-        pattern: Pattern,
-        /// What makes it not count any more.
-        reset: Pattern,
+        /// What must have held ever since.
+        held: Pattern,
+        /// It must not have been.
+        negated: bool,
+        /// Since when.
+        start: Pattern,
     },
     /// `count(P)`, `count(P, "10m")`: how many earlier actions matched.
     Count {
@@ -98,7 +101,7 @@ const OUTCOMES: [(&str, Outcome); 3] =
 const SHELL_SYNTAX: [char; 14] = ['|', '&', ';', '<', '>', '(', ')', '$', '`', '"', '\'', '\\', '*', '?'];
 
 /// The names that only mean something inside a history operator.
-pub(crate) const PATTERN_FUNCTIONS: [&str; 4] = ["bash", "ok", "failed", "blocked"];
+pub(crate) const PATTERN_FUNCTIONS: [&str; 5] = ["bash", "ok", "failed", "blocked", "not"];
 
 impl Pattern {
     /// Reads a pattern as it stands in `tools:` of governance.yaml, where plain names need no
@@ -250,7 +253,8 @@ impl fmt::Display for HistoryOp {
         let (name, pattern, within) = match self {
             Self::Formerly { pattern, within } => ("formerly", pattern, within),
             Self::Previous { pattern } => ("previous", pattern, &None),
-            Self::Since { pattern, reset } => return write!(f, "since({pattern}, {reset})"),
+            Self::Since { held, negated: false, start } => return write!(f, "since({held}, {start})"),
+            Self::Since { held, negated: true, start } => return write!(f, "since(not({held}), {start})"),
             Self::Count { pattern, within } => ("count", pattern, within),
         };
         match within {

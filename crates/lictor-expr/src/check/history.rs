@@ -6,7 +6,7 @@ use crate::history::{HistoryOp, Pattern, window};
 use crate::program::Node;
 use crate::schema::Type;
 use crate::span::Span;
-use crate::syntax::{Expr, Name};
+use crate::syntax::{Expr, Kind, Name};
 
 impl Checker<'_> {
     pub(super) fn history(&mut self, span: Span, operator: &Name, arguments: &[Expr]) -> Checked {
@@ -33,7 +33,7 @@ fn read(operator: &Name, arguments: &[Expr]) -> Result<HistoryOp, CompileError> 
             Ok(HistoryOp::Formerly { pattern: pattern(p)?, within: Some(window(within)?) })
         }
         ("previous", [p]) => Ok(HistoryOp::Previous { pattern: pattern(p)? }),
-        ("since", [p, q]) => Ok(HistoryOp::Since { pattern: pattern(p)?, reset: pattern(q)? }),
+        ("since", [p, q]) => since(p, q),
         ("count", [p]) => Ok(HistoryOp::Count { pattern: pattern(p)?, within: None }),
         ("count", [p, within]) => {
             Ok(HistoryOp::Count { pattern: pattern(p)?, within: Some(window(within)?) })
@@ -47,4 +47,25 @@ fn read(operator: &Name, arguments: &[Expr]) -> Result<HistoryOp, CompileError> 
             Err(CompileError::new(operator.span, format!("`{name}` takes {takes}")))
         }
     }
+}
+
+/// `not(P)` may only stand here: elsewhere `!` says the same.
+fn since(held: &Expr, start: &Expr) -> Result<HistoryOp, CompileError> {
+    let (held, negated, span) = match &held.kind {
+        Kind::Call { target: None, function, arguments } if function.text == "not" => {
+            match arguments.as_slice() {
+                [inner] => (Pattern::from_expr(inner)?, true, held.span),
+                _ => return Err(CompileError::new(held.span, "`not` takes one pattern")),
+            }
+        }
+        _ => (Pattern::from_expr(held)?, false, held.span),
+    };
+    if !negated && held.outcome.is_some() {
+        return Err(CompileError::new(
+            span,
+            "what held all along cannot be asked with an outcome, which comes later",
+        )
+        .help("leave the outcome out, or ask that something was not: `since(not(\"write\"), …)`"));
+    }
+    Ok(HistoryOp::Since { held, negated, start: Pattern::from_expr(start)? })
 }

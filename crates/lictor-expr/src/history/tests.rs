@@ -29,11 +29,16 @@ fn operators_are_read() {
             HistoryOp::Previous { pattern: Pattern { outcome: Some(Outcome::Ok), ..name("mcp__git__push") } },
         ),
         (
-            "since(ok(bash('cargo test')), 'write')",
+            "since(not('write'), ok(bash('cargo test')))",
             HistoryOp::Since {
-                pattern: Pattern { outcome: Some(Outcome::Ok), what: cargo_test },
-                reset: name("write"),
+                held: name("write"),
+                negated: true,
+                start: Pattern { outcome: Some(Outcome::Ok), what: cargo_test },
             },
+        ),
+        (
+            "since('read', 'prompt')",
+            HistoryOp::Since { held: name("read"), negated: false, start: name("prompt") },
         ),
         (
             "count(blocked('delete file'), '10m')",
