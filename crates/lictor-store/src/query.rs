@@ -104,7 +104,7 @@ impl Keys {
         Self { from: from.into(), to: Some(to.into()), ..Self::all() }
     }
 
-    /// Only keys beyond `key` in the direction of the scan: how to read the next page.
+    /// Only keys beyond `key` in the direction of the scan, which must have been set before: how to read the next page.
     #[must_use]
     pub fn beyond(self, key: impl Into<Vec<u8>>) -> Self {
         let key = key.into();

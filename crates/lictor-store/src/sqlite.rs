@@ -5,6 +5,9 @@
 //! damage the file. [`Durability::Power`] waits for the disk, for itself and all that came before it.
 //! A cold process reads the whole log when it opens the store, so the log is kept short: whoever sees it longer
 //! than [`LOG_LIMIT`] moves it into the main file.
+//!
+//! Where a file system cannot share memory between processes, SQLite falls back to a rollback journal that waits for
+//! the disk: slower, and just as safe.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};

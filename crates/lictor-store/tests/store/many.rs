@@ -68,3 +68,34 @@ fn a_store_that_stays_busy_says_so() {
         .unwrap();
     assert_eq!(other.update(Durability::Process, |tx| tx.append(log::draft("next"))).unwrap().seq, 2);
 }
+
+/// Every cold start reads the log beside the file, so it must not grow with the store.
+#[test]
+fn the_log_beside_the_file_stays_short() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("store.db");
+    let store = SqliteStore::open(&file).unwrap();
+    let length = || std::fs::metadata(directory.path().join("store.db-wal")).unwrap().len();
+    let write = |count| {
+        for n in 0..count {
+            log::append_counted(&store, Durability::Process, format!("{n} {}", "x".repeat(1000))).unwrap();
+        }
+    };
+    let short = 64 * 4096 + 10 * 4096;
+    write(300);
+    assert!(length() < short, "{}", length());
+    // A reader keeps it from being moved, but neither side waits for the other.
+    let reader = SqliteStore::open(&file).unwrap();
+    reader
+        .view(|view| {
+            let before = view.head()?;
+            write(300);
+            assert_eq!(view.head()?, before, "a reader sees one state");
+            assert!(length() > short, "{}", length());
+            Ok(())
+        })
+        .unwrap();
+    write(1);
+    assert!(length() < short, "{}", length());
+    assert_eq!(log::sound_bodies(&store, 0, None).len(), 601);
+}
