@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{audit, eval, explain, session};
+use crate::commands::{audit, council, eval, explain, session, trust, verdict};
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 
@@ -35,6 +35,12 @@ enum Command {
     Session(session::SessionArgs),
     /// Read and check the log.
     Audit(audit::AuditArgs),
+    /// What reviewers found, and whether it lets work go on.
+    Verdict(verdict::VerdictArgs),
+    /// Who has to look at what before work goes on.
+    Council(council::CouncilArgs),
+    /// Let the programs run that the repository's policy names.
+    Trust(trust::TrustArgs),
     /// Explain a command or a topic (`exit-codes`).
     Help {
         /// The command or topic.
@@ -74,6 +80,9 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Explain(args) => explain::run(args),
         Command::Session(args) => session::run(args),
         Command::Audit(args) => audit::run(args),
+        Command::Verdict(args) => verdict::run(args),
+        Command::Council(args) => council::run(args),
+        Command::Trust(args) => trust::run(args),
         Command::Help { topic } => help(topic.as_deref()),
     }
 }

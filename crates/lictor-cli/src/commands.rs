@@ -1,6 +1,9 @@
 //! One small file per command.
 
 pub mod audit;
+pub mod council;
 pub mod eval;
 pub mod explain;
 pub mod session;
+pub mod trust;
+pub mod verdict;

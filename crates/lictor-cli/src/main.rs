@@ -2,12 +2,14 @@
 
 mod cli;
 mod commands;
+mod councils;
 mod exit;
 mod hook;
 mod output;
 mod place;
 mod policy;
 mod runtime;
+mod trust;
 mod when;
 
 use std::ffi::OsString;

@@ -17,7 +17,7 @@ pub struct Runtime {
 impl Runtime {
     /// Opens the store and loads the policy of a project.
     pub fn open(project: &Project) -> Result<Self> {
-        let store = SqliteStore::open(project.state_dir().join(STORE))?;
+        let store = store(project)?;
         let engine = PolicyEngine::builder(crate::policy::root())
             .store(store)
             .facts(crate::policy::facts(project))
@@ -27,10 +27,20 @@ impl Runtime {
     }
 }
 
+/// The project's store. Created when there is none.
+pub fn store(project: &Project) -> Result<SqliteStore> {
+    Ok(SqliteStore::open(project.state_dir().join(STORE))?)
+}
+
+/// Whether the project has a store.
+pub fn has_store(project: &Project) -> bool {
+    project.state_dir().join(STORE).exists()
+}
+
 /// The project's store, when there is one: commands that only read must not create it.
 pub fn existing_store(project: &Project) -> Result<SqliteStore> {
     let file = project.state_dir().join(STORE);
-    if !file.exists() {
+    if !has_store(project) {
         bail!("nothing has been recorded for `{}` yet", project.root.display());
     }
     Ok(SqliteOptions::new().create(false).open(file)?)

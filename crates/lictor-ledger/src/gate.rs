@@ -15,7 +15,7 @@ use crate::identity::PlanHash;
 use crate::repository::CommitArgs;
 use crate::verdict::Tally;
 
-pub use judge::{Gate, Trouble};
+pub use judge::{Gate, Trouble, guards};
 
 /// What wants to pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,6 +156,16 @@ pub struct Blocked {
 }
 
 impl Blocked {
+    /// Nobody can tell whether it is safe.
+    #[must_use]
+    pub fn in_doubt(why: &dyn std::fmt::Display, next: &[&str]) -> Self {
+        Self {
+            reasons: vec![format!("the gate cannot tell whether this is safe: {why}")],
+            next: next.iter().map(|command| (*command).to_owned()).collect(),
+            ..Self::default()
+        }
+    }
+
     /// How many findings of each level are listed.
     #[must_use]
     pub fn tally(&self) -> Tally {

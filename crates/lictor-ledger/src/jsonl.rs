@@ -96,6 +96,32 @@ pub(crate) fn read_lenient(text: &str, agent: &str) -> (Vec<Claim>, Vec<LineErro
     (claims, problems)
 }
 
+/// Open findings, one a line, in the form that [`read`] reads.
+#[must_use]
+pub fn write(verdicts: &[crate::verdict::PlanVerdict]) -> String {
+    let mut out = String::new();
+    for finding in verdicts.iter().flat_map(|verdict| &verdict.open) {
+        let places: Vec<_> = finding
+            .evidence
+            .iter()
+            .map(|Evidence { file, line, column, note, .. }| {
+                serde_json::json!({ "file": file, "line": line, "column": column, "note": note })
+            })
+            .collect();
+        let line = serde_json::json!({
+            "level": finding.level,
+            "title": finding.title,
+            "agent": finding.agent,
+            "evidence": places,
+            "rationale": finding.rationale,
+            "id": finding.id,
+        });
+        out.push_str(&line.to_string());
+        out.push('\n');
+    }
+    out
+}
+
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines()
         .enumerate()

@@ -180,11 +180,9 @@ fn prepare(
             return Err(skipped("there is no Cargo.toml at the top".to_owned()));
         }
         Some(preset) => preset.command(&files),
-        None => {
-            (setting.trust)(&plan.council, reviewer).map_err(|why| State::Error { why })?;
-            located(&reviewer.command, root)
-        }
+        None => located(&reviewer.command, root),
     };
+    (setting.trust)(&plan.council, reviewer).map_err(|why| State::Error { why })?;
     let call = serde_json::json!({
         "version": 1,
         "plan": plan.plan_hash,

@@ -68,12 +68,11 @@ impl Gate<'_> {
             Ok(None) => GateOutcome::Ok(seen),
             Ok(Some(blocked)) => GateOutcome::Blocked(blocked, seen),
             Err(trouble) if self.guards() => {
-                let next = match &trouble {
-                    Trouble::Ledger(_) => vec!["lictor audit verify".to_owned(), "lictor doctor".to_owned()],
-                    Trouble::Repository(_) | Trouble::Plan(_) => vec!["git status".to_owned()],
+                let next: &[&str] = match &trouble {
+                    Trouble::Ledger(_) => &["lictor audit verify", "lictor doctor"],
+                    Trouble::Repository(_) | Trouble::Plan(_) => &["git status"],
                 };
-                let reason = format!("the gate cannot tell whether this is safe: {trouble}");
-                GateOutcome::Blocked(Blocked { reasons: vec![reason], next, ..Blocked::default() }, seen)
+                GateOutcome::Blocked(Blocked::in_doubt(&trouble, next), seen)
             }
             Err(trouble) => GateOutcome::Error { reason: trouble.to_string() },
         }
@@ -104,9 +103,8 @@ impl Gate<'_> {
         Ok(plan(self.repository, name, council, &Situation { tree: &tree, changes: &changes, saved })?)
     }
 
-    /// Whether anything is to be stopped at all. Without councils nobody has switched the guardrail off.
     fn guards(&self) -> bool {
-        self.councils.is_empty() || self.councils.values().any(|council| council.guardrail)
+        guards(self.councils)
     }
 
     fn try_judge(&self, event: &GateEvent, seen: &mut Seen) -> Result<Option<Blocked>, Trouble> {
@@ -394,6 +392,12 @@ impl Gate<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether anything is to be stopped at all. Without councils nobody has switched the guardrail off.
+#[must_use]
+pub fn guards(councils: &Councils) -> bool {
+    councils.is_empty() || councils.values().any(|council| council.guardrail)
 }
 
 /// Whether the same reviewer of the same council has looked at the finding's files in this very tree. What it still

@@ -1,0 +1,372 @@
+//! `lictor verdict`: what reviewers found, and whether it lets work go on.
+
+mod gate;
+mod transfer;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand, ValueEnum};
+use lictor_core::{Clock, Timestamp};
+use lictor_ledger::council::Patience;
+use lictor_ledger::ledger::Verb;
+use lictor_ledger::repository::Git;
+use lictor_ledger::{
+    Claim, Evidence, FindingId, Ledger, LedgerError, Level, PlanHash, RepositoryId, binding, render,
+};
+use lictor_store::{SqliteStore, Store};
+
+use crate::exit::Exit;
+use crate::output;
+use crate::place::Project;
+use crate::{runtime, when};
+
+pub use gate::live;
+
+/// What reviewers found, and whether it lets work go on.
+#[derive(Debug, Args)]
+pub struct VerdictArgs {
+    #[command(subcommand)]
+    command: VerdictCommand,
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".", global = true)]
+    cwd: PathBuf,
+    /// Print JSON.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum VerdictCommand {
+    /// Record a finding. The same finding again refines it; a changed level raises or lowers it.
+    Record(RecordArgs),
+    /// Show a plan's verdict.
+    Show(PlanArgs),
+    /// Show a plan's verdict with its evidence.
+    Explain(PlanArgs),
+    /// The verdicts that changed last.
+    Retro {
+        /// At most so many.
+        #[arg(long, default_value_t = 10)]
+        limit: usize,
+        /// Only this level and worse: LOW, MEDIUM, HIGH, CRITICAL.
+        #[arg(long, value_name = "LEVEL", default_value = "LOW")]
+        min_level: Level,
+    },
+    /// Take a finding out of its plan's level. It stays in the record.
+    Clear {
+        #[command(flatten)]
+        finding: FindingArgs,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// Rule on a finding that somebody else recorded.
+    Waive {
+        #[command(flatten)]
+        finding: FindingArgs,
+        /// Why.
+        #[arg(long, default_value = "")]
+        reason: String,
+        /// What it is.
+        #[arg(long = "as", value_enum, default_value = "accepted-risk")]
+        ruling: RulingArg,
+        /// How long it holds: 12h, 30d. Without end when absent.
+        #[arg(long, value_name = "TIME")]
+        until: Option<Patience>,
+    },
+    /// Judge what is about to be committed or pushed: exit 0 go on, 2 stop.
+    Gate(gate::GateArgs),
+    /// Record findings from SARIF or JSON lines, all of them or none.
+    Import(transfer::ImportArgs),
+    /// Print findings as SARIF or JSON lines.
+    Export(transfer::ExportArgs),
+}
+
+#[derive(Debug, Args)]
+struct RecordArgs {
+    /// The plan: 1 to 64 letters, digits, `_` or `-`.
+    #[arg(long, value_name = "HASH")]
+    plan_hash: PlanHash,
+    /// LOW, MEDIUM, HIGH or CRITICAL.
+    #[arg(long)]
+    level: Level,
+    /// What is wrong, in a few words.
+    #[arg(long)]
+    title: String,
+    /// Who says so.
+    #[arg(long, default_value = "")]
+    agent: String,
+    /// Where: file, file:line, file:line:note or file:line:column:note. May be repeated; quote notes with blanks.
+    #[arg(long, value_name = "SPEC")]
+    evidence: Vec<String>,
+    /// Why it is wrong.
+    #[arg(long, default_value = "")]
+    rationale: String,
+    /// An id of your own; the default stands for agent, title and file.
+    #[arg(long, default_value = "")]
+    id: String,
+    /// Words that belong to nothing.
+    #[arg(hide = true, value_name = "")]
+    stray: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+struct PlanArgs {
+    /// The plan; its beginning is enough.
+    #[arg(long, value_name = "HASH")]
+    plan_hash: String,
+}
+
+#[derive(Debug, Args)]
+struct FindingArgs {
+    /// The plan; its beginning is enough.
+    #[arg(long, value_name = "HASH")]
+    plan_hash: String,
+    /// The finding; the beginning of its id is enough.
+    #[arg(long)]
+    id: String,
+    /// Who decides this.
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+}
+
+impl FindingArgs {
+    fn actor(&self) -> String {
+        self.by.clone().unwrap_or_else(person)
+    }
+}
+
+/// Who runs this command.
+pub fn person() -> String {
+    let of = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+    of("USER").or_else(|| of("LOGNAME")).unwrap_or_else(|| "somebody".to_owned())
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum RulingArg {
+    /// Right, and somebody answers for it.
+    AcceptedRisk,
+    /// Wrong.
+    FalsePositive,
+    /// Repaired or withdrawn.
+    Fixed,
+    /// Seen; it still counts.
+    Acknowledged,
+    /// Ends a waiver: it counts again.
+    Open,
+}
+
+impl From<RulingArg> for Verb {
+    fn from(ruling: RulingArg) -> Self {
+        match ruling {
+            RulingArg::AcceptedRisk => Self::AcceptRisk,
+            RulingArg::FalsePositive => Self::FalsePositive,
+            RulingArg::Fixed => Self::Fixed,
+            RulingArg::Acknowledged => Self::Acknowledge,
+            RulingArg::Open => Self::Reopen,
+        }
+    }
+}
+
+struct Now;
+
+impl Clock for Now {
+    fn now(&self) -> Timestamp {
+        when::now()
+    }
+}
+
+/// A project with its record.
+pub struct Desk {
+    /// The project.
+    pub project: Project,
+    /// Its record.
+    pub store: SqliteStore,
+    repository: RepositoryId,
+}
+
+impl Desk {
+    /// Opens a project's record; creates it if wanted.
+    pub fn open(cwd: &std::path::Path, create: bool) -> Result<Self> {
+        let project = Project::around(cwd);
+        let store = if create { runtime::store(&project)? } else { runtime::existing_store(&project)? };
+        let home = project.git_common.as_deref().unwrap_or(&project.root);
+        let repository = RepositoryId::of(&std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned()));
+        Ok(Self { project, store, repository })
+    }
+
+    /// The project's ledger.
+    pub fn ledger(&self) -> Ledger<'_> {
+        let store: &dyn Store = &self.store;
+        Ledger::new(store, &self.repository, &Now)
+    }
+
+    /// The project's repository, if it is one.
+    pub fn git(&self) -> Option<Git> {
+        Git::at(&self.project.root).ok()
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &VerdictArgs) -> Result<Exit> {
+    let result = match &args.command {
+        VerdictCommand::Gate(gate) => return gate::run(gate, &args.cwd, args.json),
+        VerdictCommand::Record(record) => return self::record(record, args),
+        VerdictCommand::Import(import) => return transfer::import(import, &args.cwd, args.json),
+        VerdictCommand::Export(export) => transfer::export(export, &args.cwd),
+        VerdictCommand::Show(plan) => show(&plan.plan_hash, args),
+        VerdictCommand::Explain(plan) => show(&plan.plan_hash, args),
+        VerdictCommand::Retro { limit, min_level } => retro(*limit, *min_level, args),
+        VerdictCommand::Clear { finding, reason } => clear(finding, reason, args),
+        VerdictCommand::Waive { finding, reason, ruling, until } => {
+            waive(finding, reason, (*ruling).into(), *until, args)
+        }
+    };
+    // What is not there is an answer, not a failure of ours.
+    match result.as_ref().map_err(|error| error.downcast_ref::<LedgerError>()) {
+        Err(Some(
+            error @ (LedgerError::NoPlan(_)
+            | LedgerError::NoFinding { .. }
+            | LedgerError::Ambiguous(_)
+            | LedgerError::OwnFinding { .. }
+            | LedgerError::Unaccountable(..)
+            | LedgerError::EndsInThePast),
+        )) => {
+            eprintln!("{error}");
+            Ok(Exit::Problems)
+        }
+        _ => result,
+    }
+}
+
+/// Says what is wrong with the command line.
+pub fn usage(problem: &dyn std::fmt::Display) -> Result<Exit> {
+    eprintln!("error: {problem}");
+    Ok(Exit::Usage)
+}
+
+fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
+    if let Some(word) = record.stray.first() {
+        let spec =
+            record.evidence.last().map_or_else(String::new, |last| format!(" --evidence '{last} {word}'"));
+        return usage(&format!("`{word}` belongs to nothing; text with blanks needs quotes:{spec}"));
+    }
+    let claim = match claim(record) {
+        Ok(claim) => claim,
+        Err(problem) => return usage(&problem),
+    };
+    let desk = Desk::open(&args.cwd, true)?;
+    let mut claims = [claim];
+    if let Some(git) = desk.git() {
+        binding::bind(&mut claims, &git, None)?;
+    }
+    let [claim] = claims;
+    let ledger = desk.ledger();
+    let recorded = ledger.record(&record.plan_hash, &claim)?;
+    let verdict = ledger.verdict(record.plan_hash.as_str())?;
+    if args.json {
+        output::print(&render::json::verdict(&verdict, |_| &[]))?;
+    } else {
+        let tally = verdict.tally();
+        let waived = if recorded.open { "" } else { "  (waived earlier)" };
+        output::print(&format!(
+            "[verdict] recorded {} in plan={}  level={}  {}{waived}\n",
+            recorded.id,
+            record.plan_hash,
+            tally.level(),
+            tally.summary()
+        ))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn claim(record: &RecordArgs) -> Result<Claim> {
+    let mut evidence = Vec::new();
+    for spec in &record.evidence {
+        let place = Evidence::parse(spec)?;
+        if !place.points_somewhere() && !spec.trim().is_empty() {
+            eprintln!("warning: evidence `{spec}` names no file and is left out");
+        }
+        evidence.push(place);
+    }
+    let id: Option<FindingId> = match record.id.as_str() {
+        "" => None,
+        id => Some(id.parse()?),
+    };
+    Ok(Claim::new(record.level, record.title.as_str(), record.agent.as_str())?
+        .with_evidence(evidence)?
+        .with_rationale(record.rationale.as_str())?
+        .with_id(id))
+}
+
+fn show(plan: &str, args: &VerdictArgs) -> Result<Exit> {
+    let Some(desk) = existing(args)? else { return Err(LedgerError::NoPlan(plan.to_owned()).into()) };
+    let ledger = desk.ledger();
+    let verdict = ledger.verdict(plan)?;
+    if !args.json {
+        output::print(&render::text::explain(&verdict))?;
+        return Ok(Exit::Ok);
+    }
+    let mut history = std::collections::HashMap::new();
+    for finding in verdict.open.iter().chain(&verdict.closed) {
+        history.insert(finding.id.clone(), ledger.history(&verdict.plan, &finding.id)?);
+    }
+    output::print(&render::json::verdict(&verdict, |id| history.get(id).map_or(&[], Vec::as_slice)))?;
+    Ok(Exit::Ok)
+}
+
+fn retro(limit: usize, min_level: Level, args: &VerdictArgs) -> Result<Exit> {
+    let recent = match existing(args)? {
+        Some(desk) => desk.ledger().retro(limit, min_level)?,
+        None => Vec::new(),
+    };
+    let text = if args.json { render::json::retro(&recent) } else { render::text::retro(&recent, min_level) };
+    output::print(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn clear(finding: &FindingArgs, reason: &str, args: &VerdictArgs) -> Result<Exit> {
+    let Some(desk) = existing(args)? else {
+        return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
+    };
+    let ledger = desk.ledger();
+    if ledger.clear(&finding.plan_hash, &finding.id, &finding.actor(), reason)?.is_none() {
+        eprintln!("no open finding `{}` in plan {}; nothing has changed", finding.id, finding.plan_hash);
+    }
+    after(&ledger, &finding.plan_hash, args)
+}
+
+fn waive(
+    finding: &FindingArgs,
+    reason: &str,
+    verb: Verb,
+    until: Option<Patience>,
+    args: &VerdictArgs,
+) -> Result<Exit> {
+    let Some(desk) = existing(args)? else {
+        return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
+    };
+    let ledger = desk.ledger();
+    let until = until
+        .map(|Patience(time)| ledger.now().plus_millis(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)));
+    ledger.rule(&finding.plan_hash, &finding.id, verb, &finding.actor(), reason, until)?;
+    after(&ledger, &finding.plan_hash, args)
+}
+
+/// What a plan amounts to after a ruling.
+fn after(ledger: &Ledger<'_>, plan: &str, args: &VerdictArgs) -> Result<Exit> {
+    let verdict = ledger.verdict(plan)?;
+    let text =
+        if args.json { render::json::verdict(&verdict, |_| &[]) } else { render::text::explain(&verdict) };
+    output::print(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn existing(args: &VerdictArgs) -> Result<Option<Desk>> {
+    if runtime::has_store(&Project::around(&args.cwd)) {
+        Desk::open(&args.cwd, false).map(Some)
+    } else {
+        Ok(None)
+    }
+}

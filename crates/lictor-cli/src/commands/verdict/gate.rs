@@ -1,0 +1,215 @@
+//! `lictor verdict gate`.
+
+use std::fs;
+use std::io::{IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use lictor_ledger::council::{Progress, Reviewer};
+use lictor_ledger::gate::{Blocked, Gate, GateEvent, GateOutcome, PushedRef, Seen, guards};
+use lictor_ledger::repository::Git;
+use lictor_ledger::{LedgerError, render};
+
+use super::{Desk, usage};
+use crate::councils::InForce;
+use crate::exit::Exit;
+use crate::output;
+use crate::place::Project;
+use crate::runtime;
+
+/// Judge what is about to be committed or pushed.
+#[derive(Debug, Args)]
+pub struct GateArgs {
+    /// What is about to happen.
+    #[arg(long, value_enum, default_value = "pre-commit")]
+    event: EventArg,
+    /// With `--event ci`: what HEAD is compared with.
+    #[arg(long, value_name = "COMMIT")]
+    base: Option<String>,
+    /// Judge one plan by its level alone, without looking at the repository.
+    #[arg(long, value_name = "HASH")]
+    plan_hash: Option<String>,
+    /// How to say it.
+    #[arg(long, value_enum, default_value = "text")]
+    format: FormatArg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EventArg {
+    /// A commit of the index.
+    PreCommit,
+    /// A push; reads git's lines on standard input.
+    PrePush,
+    /// Notice a commit that went around the gate.
+    PostCommit,
+    /// A build of HEAD.
+    Ci,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FormatArg {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// GitHub annotations; the summary goes to `$GITHUB_STEP_SUMMARY`.
+    Github,
+    /// A summary as Markdown.
+    Markdown,
+}
+
+/// Runs the command.
+pub fn run(args: &GateArgs, cwd: &Path, json: bool) -> Result<Exit> {
+    let event = match args.event {
+        EventArg::PreCommit => GateEvent::PreCommit,
+        EventArg::Ci => GateEvent::Ci { base: args.base.clone() },
+        EventArg::PostCommit => return after_commit(cwd),
+        EventArg::PrePush => match pushed() {
+            Ok(refs) => GateEvent::PrePush(refs),
+            Err(problem) => return usage(&problem),
+        },
+    };
+    if let Some(plan) = &args.plan_hash {
+        return one_plan(plan, cwd, json);
+    }
+    let outcome = judge(&event, cwd);
+    let format = if json { FormatArg::Json } else { args.format };
+    let text = match format {
+        FormatArg::Text => render::text::gate(event.name(), &outcome),
+        FormatArg::Json => render::json::gate(event.name(), &outcome),
+        FormatArg::Markdown => render::markdown::gate(event.name(), &outcome),
+        FormatArg::Github => {
+            if let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY") {
+                append(Path::new(&file), &render::markdown::gate(event.name(), &outcome))?;
+            }
+            render::github::gate(event.name(), &outcome)
+        }
+    };
+    // A hook's words belong on standard error; what a program asked for belongs on standard output.
+    if format == FormatArg::Text && outcome.exit_code() != 0 {
+        eprint!("{text}");
+    } else {
+        output::print(&text)?;
+    }
+    Ok(match outcome {
+        GateOutcome::Ok(_) => Exit::Ok,
+        GateOutcome::Blocked(..) => Exit::Block,
+        GateOutcome::Error { .. } => Exit::Internal,
+    })
+}
+
+fn pushed() -> Result<Vec<PushedRef>> {
+    let mut text = String::new();
+    std::io::stdin().lock().read_to_string(&mut text)?;
+    Ok(PushedRef::read(&text)?)
+}
+
+fn append(file: &Path, text: &str) -> Result<()> {
+    use std::io::Write as _;
+    fs::OpenOptions::new().append(true).create(true).open(file)?.write_all(text.as_bytes())?;
+    Ok(())
+}
+
+/// The answer, whatever is broken: under a guardrail what is broken blocks.
+fn judge(event: &GateEvent, cwd: &Path) -> GateOutcome {
+    let blocked = |why: &dyn std::fmt::Display, next: &[&str]| {
+        GateOutcome::Blocked(Blocked::in_doubt(why, next), Seen::default())
+    };
+    let project = Project::around(cwd);
+    let in_force = match InForce::load(&project) {
+        Ok(in_force) => in_force,
+        Err(error) => return blocked(&format!("{error:#}"), &["lictor check"]),
+    };
+    let broken = |why: &dyn std::fmt::Display, next: &[&str]| {
+        if guards(&in_force.councils) {
+            blocked(why, next)
+        } else {
+            GateOutcome::Error { reason: why.to_string() }
+        }
+    };
+    let git = match Git::at(&project.root) {
+        Ok(git) => git,
+        Err(error) => return GateOutcome::Error { reason: error.to_string() },
+    };
+    let mark = mark(&git);
+    if mark.exists() && !runtime::has_store(&project) {
+        let why = format!(
+            "the record of this repository is gone; restore `{}` from a copy, or, if it may be begun anew, remove `{}`",
+            project.state_dir().display(),
+            mark.display()
+        );
+        return broken(&why, &["lictor doctor"]);
+    }
+    let desk = match Desk::open(cwd, true) {
+        Ok(desk) => desk,
+        Err(error) => return broken(&format!("{error:#}"), &["lictor doctor"]),
+    };
+    if let Err(error) = fs::write(&mark, project.state_dir().to_string_lossy().as_bytes()) {
+        return broken(&format!("cannot write `{}`: {error}", mark.display()), &["lictor doctor"]);
+    }
+    let ledger = desk.ledger();
+    let trust =
+        |council: &str, reviewer: &Reviewer| in_force.trust(&desk.store, &project.root, council, reviewer);
+    let gate = Gate {
+        ledger: &ledger,
+        repository: &git,
+        councils: &in_force.councils,
+        trust: &trust,
+        progress: &live,
+    };
+    gate.judge(event)
+}
+
+/// Says in the repository that there is a record, so that its absence is noticed.
+fn mark(git: &Git) -> PathBuf {
+    git.common_dir().join("lictor-record")
+}
+
+/// What is happening, on a terminal.
+pub fn live(progress: &Progress<'_>) {
+    if !std::io::stderr().is_terminal() {
+        return;
+    }
+    match progress {
+        Progress::Started { council, reviewer } => eprintln!("  {council}/{reviewer}: looking …"),
+        Progress::Ended { council, reported } => eprint!("{}", render::text::reviewer(council, reported)),
+        Progress::Reused { council, .. } => eprintln!("  {council}: has looked at exactly this before"),
+    }
+}
+
+fn after_commit(cwd: &Path) -> Result<Exit> {
+    let desk = Desk::open(cwd, true)?;
+    let in_force = InForce::load(&desk.project)?;
+    let Some(git) = desk.git() else { return Ok(Exit::Ok) };
+    let ledger = desk.ledger();
+    let trust = |_: &str, _: &Reviewer| Err("nothing runs after a commit".to_owned());
+    let gate = Gate {
+        ledger: &ledger,
+        repository: &git,
+        councils: &in_force.councils,
+        trust: &trust,
+        progress: &live,
+    };
+    if let Some(bypass) = gate.after_commit()? {
+        let commit: String = bypass.commit.chars().take(12).collect();
+        eprintln!("[gate] commit {commit} went around the gate; this is on record: {}", bypass.how);
+    }
+    Ok(Exit::Ok)
+}
+
+/// One plan by its level, as far as the record goes.
+fn one_plan(plan: &str, cwd: &Path, json: bool) -> Result<Exit> {
+    let desk = Desk::open(cwd, false)?;
+    let verdict = match desk.ledger().verdict(plan) {
+        Ok(verdict) => verdict,
+        Err(error @ (LedgerError::NoPlan(_) | LedgerError::Ambiguous(_))) => {
+            eprintln!("{error}");
+            return Ok(Exit::Problems);
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let text = if json { render::json::verdict(&verdict, |_| &[]) } else { render::text::explain(&verdict) };
+    output::print(&text)?;
+    Ok(if verdict.level().blocks() { Exit::Block } else { Exit::Ok })
+}

@@ -1,0 +1,119 @@
+//! `lictor verdict import` and `export`.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::{Args, ValueEnum};
+use lictor_ledger::{Claim, Level, PlanHash, PlanVerdict, binding, jsonl, sarif};
+
+use super::{Desk, usage};
+use crate::exit::Exit;
+use crate::output;
+
+/// Record findings from a file.
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// The file; `-` for standard input.
+    file: PathBuf,
+    /// The plan to record under.
+    #[arg(long, value_name = "HASH")]
+    plan_hash: PlanHash,
+    /// Who says so, instead of the tool that the file names.
+    #[arg(long)]
+    agent: Option<String>,
+    /// What the file is; told by its beginning when absent.
+    #[arg(long, value_enum)]
+    format: Option<TransferFormat>,
+}
+
+/// Print findings.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The plans; the last changed ones when absent.
+    #[arg(long, value_name = "HASH")]
+    plan_hash: Vec<String>,
+    /// Without plans: how many of the last changed.
+    #[arg(long, default_value_t = 100)]
+    limit: usize,
+    /// What to print.
+    #[arg(long, value_enum, default_value = "sarif")]
+    format: TransferFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TransferFormat {
+    /// SARIF 2.1.0.
+    Sarif,
+    /// One finding a line.
+    Jsonl,
+}
+
+/// Runs `import`.
+pub fn import(args: &ImportArgs, cwd: &Path, json: bool) -> Result<Exit> {
+    let mut text = String::new();
+    if args.file.as_os_str() == "-" {
+        std::io::stdin().lock().read_to_string(&mut text)?;
+    } else {
+        text = fs::read_to_string(&args.file)
+            .with_context(|| format!("cannot read `{}`", args.file.display()))?;
+    }
+    let desk = Desk::open(cwd, true)?;
+    let claims = match read(args, &text, &desk) {
+        Ok(claims) => claims,
+        Err(problem) => {
+            return usage(&format!("`{}`: {problem:#}; nothing was recorded", args.file.display()));
+        }
+    };
+    let mut claims = Claim::coalesce(claims);
+    if let Some(git) = desk.git() {
+        binding::bind(&mut claims, &git, None)?;
+    }
+    let recorded = desk.ledger().record_all(&args.plan_hash, &claims)?;
+    if json {
+        output::print_json(&serde_json::json!({
+            "plan_hash": args.plan_hash,
+            "ids": recorded.iter().map(|recorded| &recorded.id).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        output::print(&format!(
+            "[verdict] recorded {} finding(s) in plan={}\n",
+            recorded.len(),
+            args.plan_hash
+        ))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn read(args: &ImportArgs, text: &str, desk: &Desk) -> Result<Vec<Claim>> {
+    let looks_like_sarif = || {
+        serde_json::from_str::<serde_json::Value>(text.trim_start_matches('\u{feff}'))
+            .is_ok_and(|value| value.get("runs").is_some())
+    };
+    let format = args
+        .format
+        .unwrap_or_else(|| if looks_like_sarif() { TransferFormat::Sarif } else { TransferFormat::Jsonl });
+    Ok(match format {
+        TransferFormat::Sarif => sarif::import(text, args.agent.as_deref(), Some(&desk.project.root))?,
+        TransferFormat::Jsonl => jsonl::read(text, args.agent.as_deref().unwrap_or_default())?,
+    })
+}
+
+/// Runs `export`.
+pub fn export(args: &ExportArgs, cwd: &Path) -> Result<Exit> {
+    let desk = Desk::open(cwd, false)?;
+    let ledger = desk.ledger();
+    let plans: Vec<String> = if args.plan_hash.is_empty() {
+        ledger.retro(args.limit, Level::Low)?.into_iter().map(|recent| recent.plan.to_string()).collect()
+    } else {
+        args.plan_hash.clone()
+    };
+    let verdicts: Vec<PlanVerdict> =
+        plans.iter().map(|plan| ledger.verdict(plan)).collect::<Result<_, _>>()?;
+    match args.format {
+        TransferFormat::Sarif => output::print_json(&sarif::export(&verdicts))?,
+        TransferFormat::Jsonl => output::print(&jsonl::write(&verdicts))?,
+    }
+    Ok(Exit::Ok)
+}

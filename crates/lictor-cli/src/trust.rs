@@ -1,0 +1,66 @@
+//! Which programs of a repository's policy may run: those that a person has pinned, word for word and byte for byte.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use lictor_core::{Digest, Timestamp};
+use lictor_store::{Draft, Durability, Space, Store, StoreExt as _};
+use serde_json::json;
+
+/// A program that a repository's policy names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// What it is for: `council ship-it, reviewer lint`.
+    pub what: String,
+    /// The command line.
+    pub argv: Vec<String>,
+}
+
+impl Program {
+    /// The files of the repository that the command line names: the program itself and arguments that are files.
+    pub fn files(&self, root: &Path) -> Vec<PathBuf> {
+        let first = self.argv.first().is_some_and(|program| program.contains('/'));
+        self.argv
+            .iter()
+            .skip(usize::from(!first))
+            .map(|word| root.join(word))
+            .filter(|file| file.is_file())
+            .collect()
+    }
+
+    /// The fingerprint of the command line and of every file it names.
+    fn pin(&self, root: &Path) -> Result<Digest> {
+        let mut parts: Vec<Vec<u8>> = vec![b"lictor program 1".to_vec()];
+        parts.extend(self.argv.iter().map(|word| word.clone().into_bytes()));
+        for file in self.files(root) {
+            let bytes = fs::read(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
+            parts.push(file.as_os_str().as_encoded_bytes().to_vec());
+            parts.push(bytes);
+        }
+        Ok(Digest::of_parts(parts.iter().map(Vec::as_slice)))
+    }
+
+    /// Whether a person has pinned exactly this.
+    ///
+    /// # Errors
+    /// When the store or a file cannot be read.
+    pub fn is_trusted(&self, store: &dyn Store, root: &Path) -> Result<bool> {
+        let pin = self.pin(root)?;
+        Ok(store.view(|view| view.get(Space::Trust, pin.as_bytes()))?.is_some())
+    }
+
+    /// Pins it. The record says who did and what it was.
+    ///
+    /// # Errors
+    /// When the store or a file cannot be read or written.
+    pub fn trust(&self, store: &dyn Store, root: &Path, by: &str, at: Timestamp) -> Result<()> {
+        let pin = self.pin(root)?;
+        let body = json!({"by": by, "what": self.what, "argv": self.argv, "pin": pin}).to_string();
+        store.update(Durability::Power, |tx| {
+            tx.append(Draft { at, session: None, kind: "program.trusted".to_owned(), body: body.clone() })?;
+            tx.put(Space::Trust, pin.as_bytes(), body.as_bytes())
+        })?;
+        Ok(())
+    }
+}
