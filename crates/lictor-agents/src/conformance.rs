@@ -9,6 +9,10 @@ use serde_json::{Map, Value};
 
 use crate::agent::Agent;
 
+mod host;
+
+pub use host::{Obeyed, obey};
+
 /// What is to be done, and what the `recommended` policy has to say about it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Intent {

@@ -138,6 +138,33 @@ impl Settings {
         Some(Self { agent, path, form })
     }
 
+    /// Every file that the agent takes hooks from: its own, and those of agents whose settings it reads too. A tool call
+    /// is judged once for each that Lictor is installed in.
+    #[must_use]
+    pub fn read_by(agent: Agent, place: &Where, exists: impl Fn(&Path) -> bool) -> Vec<Self> {
+        let own = [Scope::Managed, Scope::User, Scope::Project];
+        let mut files: Vec<Self> =
+            own.into_iter().filter_map(|scope| Self::of(agent, scope, place, &exists)).collect();
+        if matches!(agent, Agent::ClaudeCode | Agent::Cursor | Agent::CopilotCli | Agent::VsCode) {
+            let local = place.project.join(".claude/settings.local.json");
+            let form = layout::form(Agent::ClaudeCode, &local);
+            files.push(Self { agent: Agent::ClaudeCode, path: local, form });
+        }
+        if matches!(agent, Agent::Cursor | Agent::VsCode) {
+            files.extend(Self::of(Agent::ClaudeCode, Scope::User, place, &exists));
+        }
+        if matches!(agent, Agent::Cursor | Agent::CopilotCli | Agent::VsCode) {
+            files.extend(Self::of(Agent::ClaudeCode, Scope::Project, place, &exists));
+        }
+        files
+    }
+
+    /// Whose format it is in.
+    #[must_use]
+    pub fn agent(&self) -> Agent {
+        self.agent
+    }
+
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -207,6 +234,53 @@ impl Settings {
             agent => agent,
         };
         Command::line(binary, agent, event)
+    }
+}
+
+/// Directories whose presence shows that a person uses the agent.
+#[must_use]
+pub fn traces(agent: Agent, place: &Where) -> Vec<PathBuf> {
+    let (home, project): (&[&str], &[&str]) = match agent {
+        Agent::ClaudeCode => (&[".claude"], &[".claude"]),
+        Agent::Codex => return vec![place.codex_home(), place.project.join(".codex")],
+        Agent::GeminiCli => (&[".gemini/settings.json"], &[".gemini"]),
+        Agent::Cursor => (&[".cursor"], &[".cursor"]),
+        Agent::CopilotCli => return vec![place.copilot_home()],
+        Agent::VsCode => (&[".vscode", ".config/Code", "Library/Application Support/Code"], &[".vscode"]),
+        Agent::OpenCode => (&[".config/opencode"], &[".opencode", "opencode.json"]),
+        Agent::Antigravity => (&[".gemini/antigravity-cli", ".gemini/config"], &[".agents/hooks.json"]),
+        Agent::Factory => (&[".factory"], &[".factory"]),
+        Agent::Windsurf => (&[".codeium/windsurf"], &[".windsurf"]),
+    };
+    let home = home.iter().map(|path| place.home.join(path));
+    home.chain(project.iter().map(|path| place.project.join(path))).collect()
+}
+
+/// What a person has to do before the agent runs the hooks, and what its hooks do not see.
+#[must_use]
+pub fn advice(agent: Agent) -> &'static [&'static str] {
+    match agent {
+        Agent::ClaudeCode => &[
+            "accept the workspace trust dialog: until then no hook of a settings file runs",
+            "files named with `@` reach the model without a hook: add `Read(...)` deny rules for secrets",
+        ],
+        Agent::Codex => &[
+            "trust the hooks with `/hooks` in Codex: untrusted ones are skipped without a word",
+            "what is typed into a running command and hosted web search are not seen by hooks",
+        ],
+        Agent::GeminiCli => &["trust the folder: in an untrusted one no hook runs"],
+        Agent::Cursor => &[
+            "trust the workspace: otherwise its hooks do not run",
+            "edits by Tab completion cannot be refused by hooks",
+        ],
+        Agent::CopilotCli => &["trust the folder; with `-p` set GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true"],
+        Agent::VsCode => &["hooks are a preview: check that `chat.hookFilesLocations` has not been narrowed"],
+        Agent::OpenCode => &["`opencode --pure` runs without plugins, and so without Lictor"],
+        Agent::Antigravity => {
+            &["one bad value in hooks.json drops the whole file without a word: run `lictor doctor`"]
+        }
+        Agent::Factory => &["an organisation's hook policy may switch other hooks off: run `lictor doctor`"],
+        Agent::Windsurf => &["nothing that a hook says reaches the model except the reason of a refusal"],
     }
 }
 

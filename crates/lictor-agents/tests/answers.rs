@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lictor_agents::{Agent, Ask, Block, HookEnv, Rendered, Reply, Slot, parse, render, slots};
+use lictor_agents::conformance::{Obeyed, obey};
+use lictor_agents::{Agent, Ask, Block, HookEnv, Moment, Rendered, Reply, Slot, parse, render, slots};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -105,6 +106,49 @@ fn every_answer_is_one_that_the_agent_accepts() {
         assert_eq!(slot.can_tell(), accepted.tell.is_some());
         assert_eq!(slot.can_ask(), accepted.ask.is_some());
     }
+}
+
+/// The same from the other side: what the agent does with the answer.
+#[test]
+fn every_agent_does_what_the_reply_means() {
+    for (agent, slot) in every_slot() {
+        let event = slot.event_name();
+        let does = |reply: &Reply| obey(agent, event, &render(&slot, reply));
+        let told = |text: &str| text.contains("mind the gap");
+        assert_eq!(does(&Reply::Silence), Obeyed::Proceeds, "{agent} {event}");
+        match does(&Reply::Tell("mind the gap".into())) {
+            Obeyed::Told(text) => assert!(slot.can_tell() && told(&text), "{agent} {event}"),
+            other => assert!(!slot.can_tell() && other == Obeyed::Proceeds, "{agent} {event} {other:?}"),
+        }
+        match does(&Reply::Block(block("rewrites history"))) {
+            Obeyed::Stopped(text) => {
+                assert!(slot.can_block() && text.contains("rewrites history"), "{agent} {event}")
+            }
+            other => {
+                assert!(!slot.can_block() && !matches!(other, Obeyed::Asks(_)), "{agent} {event} {other:?}")
+            }
+        }
+        match does(&ask()) {
+            Obeyed::Asks(text) => {
+                assert!(slot.can_ask() && text.contains("is this meant?"), "{agent} {event}")
+            }
+            Obeyed::Stopped(text) => {
+                assert!(!slot.can_ask() && text.contains("approval 77"), "{agent} {event}")
+            }
+            other => assert!(!slot.can_ask() && !slot.can_block(), "{agent} {event} {other:?}"),
+        }
+    }
+}
+
+/// A hook that breaks: exit code 2 with a reason has to stop every agent, and most let anything else through.
+#[test]
+fn a_refusal_without_a_known_event_stops_every_agent() {
+    let refusal = Rendered { stdout: String::new(), stderr: "no".into(), exit: 2 };
+    for (agent, slot) in every_slot().filter(|(_, slot)| slot.moment() == Moment::PreTool) {
+        assert_eq!(obey(agent, slot.event_name(), &refusal), Obeyed::Stopped("no".into()), "{agent}");
+    }
+    let crash = Rendered { exit: 101, ..Rendered::default() };
+    assert_eq!(obey(Agent::ClaudeCode, "PreToolUse", &crash), Obeyed::Proceeds);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lictor_agents::Agent;
-use lictor_agents::install::{NotEditable, Problem, Scope, Settings, Where};
+use lictor_agents::install::{NotEditable, Problem, Scope, Settings, Where, advice, traces};
 use proptest::prelude::*;
 
 const BINARY: &str = "/usr/local/bin/lictor";
@@ -234,6 +234,62 @@ fn toml_is_edited_at_its_end() {
     assert_eq!(file.uninstall(Some(&once), None).unwrap().after.as_deref(), Some(before));
     let off = format!("[features]\nhooks = false\n{once}");
     assert_eq!(file.inspect(&off, Path::new(BINARY)).problems, [Problem::Disabled("hooks=false".into())]);
+}
+
+#[test]
+fn agents_that_read_the_settings_of_others_are_known() {
+    let read = |agent| {
+        let files = Settings::read_by(agent, &place(), |_| false);
+        files.iter().map(|file| file.path().display().to_string()).collect::<Vec<_>>()
+    };
+    for agent in [Agent::ClaudeCode, Agent::Cursor, Agent::CopilotCli, Agent::VsCode] {
+        assert!(read(agent).contains(&"/work/app/.claude/settings.local.json".to_owned()), "{agent}");
+        assert!(read(agent).contains(&"/work/app/.claude/settings.json".to_owned()), "{agent}");
+    }
+    assert!(read(Agent::Cursor).contains(&"/home/dev/.claude/settings.json".to_owned()));
+    assert!(!read(Agent::Codex).iter().any(|path| path.contains(".claude")));
+    for agent in Agent::ALL {
+        let files = read(agent);
+        let distinct: std::collections::BTreeSet<_> = files.iter().collect();
+        assert_eq!(distinct.len(), files.len(), "{agent}: {files:?}");
+        assert!(!traces(agent, &place()).is_empty() && !advice(agent).is_empty());
+    }
+}
+
+/// A change is made whole or not at all, and not over somebody else's.
+#[test]
+fn changes_are_applied_to_what_was_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = Where { home: directory.path().into(), project: directory.path().into(), ..place() };
+    let file = Settings::of(Agent::ClaudeCode, Scope::User, &place, |path| path.exists()).unwrap();
+    let change = file.install(None, Path::new(BINARY)).unwrap();
+    change.apply().unwrap();
+    let text = fs::read_to_string(file.path()).unwrap();
+    assert_eq!(Some(&text), change.after.as_ref());
+    assert!(change.apply().is_err(), "the file is there now");
+    fs::write(file.path(), format!("{text} ")).unwrap();
+    let back = file.uninstall(Some(&text), change.receipt().as_ref()).unwrap();
+    assert!(back.apply().is_err(), "the file changed meanwhile");
+    fs::write(file.path(), &text).unwrap();
+    back.apply().unwrap();
+    assert!(!file.path().exists());
+    assert_eq!(fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 0, "nothing is left behind");
+}
+
+/// Dot files are often links; the link stays and what it points to changes.
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = Where { home: directory.path().into(), project: directory.path().into(), ..place() };
+    let file = Settings::of(Agent::Cursor, Scope::User, &place, |path| path.exists()).unwrap();
+    let real = directory.path().join("dotfiles.json");
+    fs::write(&real, "{}").unwrap();
+    fs::create_dir_all(file.path().parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&real, file.path()).unwrap();
+    file.install(Some("{}"), Path::new(BINARY)).unwrap().apply().unwrap();
+    assert!(fs::symlink_metadata(file.path()).unwrap().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().contains(BINARY));
 }
 
 #[test]
