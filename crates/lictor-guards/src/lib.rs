@@ -25,6 +25,8 @@ mod risk;
 mod rules;
 mod secrets;
 mod self_protection;
+#[cfg(test)]
+mod testing;
 
 pub use audit::{Audit, Recorder};
 pub use bash_safety::{BashSafety, BashSafetyConfig};

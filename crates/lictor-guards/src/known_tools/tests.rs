@@ -1,1 +1,41 @@
+use lictor_core::{ActionKind, Value};
+use serde_json::json;
 
+use super::*;
+use crate::testing::{ROOT, bash, judged};
+
+fn tool(name: &str, payload: serde_json::Value) -> Action {
+    let mut action = Action::new(ActionKind::Tool, payload.as_object().unwrap().clone()).in_dir(ROOT);
+    action.tool = name.to_owned();
+    action
+}
+
+#[test]
+fn tools_nobody_described_are_asked_about() {
+    let value = |name: &str| judged(KnownTools::default(), &tool(name, json!({"to": "x"}))).value;
+    assert_eq!(value("mcp__mail__send"), Value::Ask);
+    assert_eq!(value("SomethingNew"), Value::Ask);
+    assert_eq!(value("TodoWrite"), Value::Pass);
+    assert_eq!(judged(KnownTools::default(), &bash("ls")).value, Value::Pass);
+}
+
+#[test]
+fn a_tool_that_is_all_files_is_described_by_them() {
+    let value = |name: &str| judged(KnownTools::default(), &tool(name, json!({"path": "a.txt"}))).value;
+    assert_eq!(value("mcp__fs__read_file"), Value::Pass);
+    assert_eq!(value("mcp__x__frobnicate"), Value::Ask);
+}
+
+#[test]
+fn lists_decide_first() {
+    let guard = || {
+        KnownTools::new(KnownToolsConfig {
+            known: vec!["mcp__github__get_*".to_owned()],
+            blocked: vec!["mcp__github__delete_*".to_owned()],
+            unknown: Some(Decision::Block),
+        })
+    };
+    assert_eq!(judged(guard(), &tool("mcp__github__get_issue", json!({}))).value, Value::Pass);
+    assert_eq!(judged(guard(), &tool("mcp__github__delete_repo", json!({}))).value, Value::Block);
+    assert_eq!(judged(guard(), &tool("mcp__mail__send", json!({}))).value, Value::Block);
+}

@@ -1,1 +1,56 @@
+use lictor_core::{Action, ActionKind, Value};
 
+use super::*;
+use crate::testing::{bash, judged, reason};
+
+#[test]
+fn the_reason_says_what_and_where() {
+    let judged = judged(Rules::recommended(), &bash("rm -rf ~/projects"));
+    assert_eq!(
+        reason(&judged),
+        "`~/projects` would delete a tree outside the project, in the home directory"
+    );
+}
+
+#[test]
+fn all_objections_are_reported_once_each() {
+    let judged = judged(Rules::recommended(), &bash("rm -rf /etc /usr; git reset --hard; rm -rf /opt"));
+    let rules: Vec<_> = judged.verdicts.iter().filter_map(|given| given.verdict.rule()).collect();
+    assert_eq!(rules, ["delete.tree-outside", "git.discard-work"]);
+}
+
+#[test]
+fn an_exception_lifts_the_rules_for_one_whole_command() {
+    let config = RulesConfig {
+        packs: vec!["recommended".to_owned()],
+        allow: vec!["git push --force origin gh-pages".to_owned()],
+        opaque: None,
+    };
+    let value = |command: &str| judged(Rules::new(&config).unwrap(), &bash(command)).value;
+    assert_eq!(value("git push --force origin gh-pages"), Value::Pass);
+    assert_eq!(value("npm run docs && git push --force origin gh-pages"), Value::Pass);
+    assert_eq!(value("git push --force origin main"), Value::Block);
+    assert_eq!(value("git push --force origin gh-pages; git reset --hard"), Value::Block);
+}
+
+#[test]
+fn what_opaque_commands_get_is_configurable() {
+    let value = |opaque| {
+        let config = RulesConfig { packs: vec!["recommended".to_owned()], allow: Vec::new(), opaque };
+        judged(Rules::new(&config).unwrap(), &bash("eval \"$X\"")).value
+    };
+    assert_eq!(value(None), Value::Ask);
+    assert_eq!(value(Some(Decision::Block)), Value::Block);
+}
+
+#[test]
+fn a_catastrophe_in_what_is_visible_blocks_whatever_else_is_opaque() {
+    assert_eq!(judged(Rules::recommended(), &bash("eval \"$X\"; rm -rf /")).value, Value::Block);
+    assert_eq!(judged(Rules::recommended(), &bash("rm -rf / 'unterminated")).value, Value::Block);
+}
+
+#[test]
+fn a_command_without_text_is_an_error() {
+    let empty = Action::new(ActionKind::Bash, serde_json::Map::new());
+    assert_eq!(judged(Rules::recommended(), &empty).value, Value::Error);
+}

@@ -115,7 +115,7 @@ impl Search<'_> {
         };
         self.looker.names_secret(path)
             || watched()
-            || !self.access.is_read_only() && crate::own::is_own(path, false, project, *observer)
+            || !self.access.is_read_only() && crate::own::is_own(path, self.recursive, project, *observer)
             || !matches!(self.access, Access::Delete | Access::MoveAway) && observer.look(path) == Seen::Link
     }
 }
