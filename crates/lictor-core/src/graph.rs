@@ -165,6 +165,3 @@ impl fmt::Debug for Graph {
         f.debug_struct("Graph").field("root", &self.root).field("size", &self.size).finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests;

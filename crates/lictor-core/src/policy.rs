@@ -14,7 +14,7 @@ mod violation;
 
 pub use callback::{Call, CallContext, Callback, CallbackResult, Callbacks};
 pub use catalogue::{Catalogue, Ungrounded};
-pub use check::{NOBODY, PolicyEvaluation, PolicyResult};
+pub use check::{NOBODY, OnPolicy, PolicyEvaluation, PolicyResult};
 pub use error::PolicyError;
 pub use set::PolicySet;
 pub use template::{Template, TemplateError};

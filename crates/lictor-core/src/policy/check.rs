@@ -9,8 +9,11 @@ use crate::approval::{Answer, all_yes};
 use crate::decision::{Decision, Value};
 use crate::facts::{Cardinality, Facts};
 
+/// The plainest kind of handler.
+pub type OnPolicy = fn(&[Violation]) -> Vec<Answer>;
+
 /// There is nobody to ask.
-pub const NOBODY: Option<fn(&[Violation]) -> Vec<Answer>> = None;
+pub const NOBODY: Option<OnPolicy> = None;
 
 /// What policies say before anybody was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -111,7 +111,7 @@ fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut 
     let before = text.get(..at).unwrap_or_default();
     let long_enough = word.len() >= MIN_ASSIGNED && !before.ends_with('$') && !before.ends_with("${");
     let is_assigned = before.trim_end_matches(['"', '\'', ' ']).ends_with([':', '=']);
-    let named = previous.is_some_and(|name| is_secret_name(name));
+    let named = previous.is_some_and(is_secret_name);
     let scheme = previous.is_some_and(|name| ["Bearer", "Basic"].contains(&name)) && before.ends_with(' ');
     if long_enough && ((named && is_assigned && !is_scheme(word)) || scheme) {
         found.push(whole.clone());

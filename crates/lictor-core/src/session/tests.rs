@@ -1,1 +1,205 @@
 use super::*;
+use crate::event::{Continuation, Outcome};
+use crate::scope::Limit;
+
+fn judged(number: u8, decision: Decision) -> Judgement {
+    Judgement {
+        action: Digest::of(&[number]),
+        kind: "bash".to_owned(),
+        tool: String::new(),
+        tool_use_id: None,
+        decision,
+        risk: Risk::NONE,
+        tags: Vec::new(),
+        spends: BTreeMap::new(),
+        escalated: false,
+        dry: false,
+        observed: false,
+        duplicate: false,
+        dialect: None,
+    }
+}
+
+fn happened(number: u8, id: Option<&str>, standing: Standing) -> SessionEvent {
+    SessionEvent::Happened(Happened {
+        action: Digest::of(&[number]),
+        tool_use_id: id.map(str::to_owned),
+        standing,
+        outcome: Outcome::success(),
+    })
+}
+
+fn spending(amount: u64) -> BTreeMap<String, u64> {
+    BTreeMap::from([("tasks".to_owned(), amount)])
+}
+
+fn apply(state: &mut SessionState, judgement: Judgement) {
+    state.apply(&SessionEvent::Judged(judgement), Timestamp(1000));
+}
+
+#[test]
+fn everything_is_bounded() {
+    let mut state = SessionState::default();
+    for number in 0..10_000_u32 {
+        let mut judgement = judged(0, Decision::Pass);
+        judgement.action = Digest::of(&number.to_be_bytes());
+        judgement.tool_use_id = Some(format!("call-{number}"));
+        judgement.tags = vec![format!("tag-{number}"), "same".to_owned()];
+        judgement.spends = BTreeMap::from([(format!("budget-{number}"), 1)]);
+        let event = SessionEvent::Judged(judgement);
+        state.apply(&event, Timestamp(i64::from(number) * 100));
+        state.apply_below(&event, Timestamp(i64::from(number) * 100));
+    }
+    assert_eq!(state.action_count, 20_000);
+    assert!(state.recent.len() <= RECENT_KEPT && state.open.len() <= OPEN_KEPT);
+    assert!(state.streaks.len() <= STREAKS_KEPT);
+    assert!(state.spent.len() <= BUDGETS_KEPT + 1 && state.reserved.len() <= BUDGETS_KEPT + 1);
+    let size = serde_json::to_vec(&state).unwrap().len();
+    assert!(size < 48 * 1024, "{size} bytes");
+}
+
+#[test]
+fn a_streak_counts_consecutive_actions_with_a_tag_and_blocked_ones_keep_it() {
+    let mut state = SessionState::default();
+    let tagged = |decision| Judgement { tags: vec!["sensitive".to_owned()], ..judged(1, decision) };
+    apply(&mut state, tagged(Decision::Pass));
+    apply(&mut state, tagged(Decision::Block));
+    assert_eq!(state.streak("sensitive"), 2);
+    apply(&mut state, Judgement { dry: true, ..judged(2, Decision::Pass) });
+    assert_eq!(state.streak("sensitive"), 2, "a dry run ends nothing");
+    state.apply_below(&SessionEvent::Judged(judged(3, Decision::Pass)), Timestamp(0));
+    assert_eq!(state.streak("sensitive"), 2, "a subagent cannot end it");
+    state.apply_below(&SessionEvent::Judged(tagged(Decision::Pass)), Timestamp(0));
+    assert_eq!(state.streak("sensitive"), 3, "but it can go on with it");
+    apply(&mut state, judged(4, Decision::Pass));
+    assert_eq!(state.streak("sensitive"), 0);
+}
+
+#[test]
+fn a_budget_is_reserved_settled_and_given_back() {
+    let mut state = SessionState::default();
+    apply(&mut state, Judgement { spends: spending(2), ..judged(1, Decision::Pass) });
+    apply(&mut state, Judgement { spends: spending(5), ..judged(2, Decision::Block) });
+    assert_eq!((state.used("tasks"), state.spent.get("tasks")), (2, None), "a block reserves nothing");
+    state.apply(&happened(1, None, Standing::Governed), Timestamp(0));
+    assert_eq!((state.used("tasks"), state.reserved.get("tasks")), (2, None));
+    apply(&mut state, Judgement { spends: spending(3), ..judged(3, Decision::Ask) });
+    assert_eq!(state.used("tasks"), 5, "an ask may still happen");
+    let no =
+        SessionEvent::Resolved { action: Digest::of(&[3]), tool_use_id: None, decision: Decision::Block };
+    state.apply(&no, Timestamp(0));
+    assert_eq!(state.used("tasks"), 2);
+    assert_eq!(
+        state.standing(&Digest::of(&[3]), None),
+        Standing::Bypass,
+        "a rejected ask that happens is a bypass"
+    );
+    apply(&mut state, Judgement { spends: spending(4), ..judged(5, Decision::Pass) });
+    state.apply(&SessionEvent::Ended, Timestamp(0));
+    assert_eq!(state.used("tasks"), 2, "what was never reported is given back at the end");
+}
+
+#[test]
+fn a_second_report_of_one_call_counts_for_nothing() {
+    let mut state = SessionState::default();
+    apply(&mut state, Judgement { tool_use_id: Some("t1".to_owned()), ..judged(1, Decision::Pass) });
+    let event = happened(1, Some("t1"), Standing::Governed);
+    state.apply(&event, Timestamp(0));
+    state.apply(&event, Timestamp(0));
+    assert_eq!(state.success_count, 1);
+    assert!(state.has_happened(Some("t1")));
+}
+
+#[test]
+fn an_outcome_is_held_against_its_own_call() {
+    let mut state = SessionState::default();
+    let call = |id: &str, decision| Judgement { tool_use_id: Some(id.to_owned()), ..judged(1, decision) };
+    apply(&mut state, call("a", Decision::Block));
+    apply(&mut state, call("b", Decision::Pass));
+    let action = Digest::of(&[1]);
+    assert_eq!(state.standing(&action, Some("a")), Standing::Bypass);
+    assert_eq!(state.standing(&action, Some("b")), Standing::Governed);
+    assert_eq!(state.standing(&action, Some("c")), Standing::Ungoverned, "another call of the same action");
+    assert_eq!(state.standing(&action, None), Standing::Governed, "without an id, the newest");
+    assert_eq!(state.standing(&Digest::of(&[2]), None), Standing::Ungoverned);
+}
+
+#[test]
+fn one_call_through_two_hooks_is_recognised() {
+    let mut state = SessionState::default();
+    let seen = |id: Option<&str>, dialect: Option<&str>| Judgement {
+        tool_use_id: id.map(str::to_owned),
+        dialect: dialect.map(str::to_owned),
+        ..judged(1, Decision::Pass)
+    };
+    let action = Digest::of(&[1]);
+    apply(&mut state, seen(Some("t1"), Some("cursor")));
+    let same = |id, dialect, at| state.same_call(&action, id, dialect, Timestamp(at)).is_some();
+    assert!(same(Some("t1"), Some("cursor"), 9_000_000), "the same id");
+    assert!(!same(Some("t2"), Some("cursor"), 1001), "another call of the same dialect");
+    assert!(same(Some("t2"), Some("claude-code"), 2500), "another dialect, shortly after");
+    assert!(!same(Some("t2"), Some("claude-code"), 3500), "another dialect, too late");
+    assert!(!same(None, None, 1001), "nothing to tell by");
+    let other = Digest::of(&[2]);
+    assert!(state.same_call(&other, Some("t1"), Some("cursor"), Timestamp(1001)).is_none(), "another action");
+}
+
+#[test]
+fn a_fork_goes_on_from_where_the_original_stood() {
+    let mut original = SessionState::default();
+    let scope = Scope::unlimited().narrow(Limit { read_only: true, ..Limit::default() });
+    let started = SessionEvent::Started { policy: Digest::of(b"p"), parent: None, scope: scope.clone() };
+    original.apply(&started, Timestamp(5));
+    apply(
+        &mut original,
+        Judgement { spends: spending(1), tags: vec!["t".to_owned()], ..judged(1, Decision::Pass) },
+    );
+    let from = SessionKey { agent: String::new(), id: "a".to_owned() };
+    let mut fork = SessionState::default();
+    let event = SessionEvent::Forked { from, state: Box::new(original.clone()) };
+    fork.apply(&event, Timestamp(9000));
+    assert_eq!((fork.action_count, fork.streak("t"), fork.started), (1, 1, Some(Timestamp(5))));
+    assert_eq!((fork.policy, &fork.scope), (Some(Digest::of(b"p")), &scope));
+    assert!(fork.open.is_empty(), "what is under way belongs to the original");
+    apply(&mut fork, judged(2, Decision::Pass));
+    assert_eq!((fork.action_count, original.action_count), (2, 1));
+    fork.apply(&event, Timestamp(9001));
+    assert_eq!(fork.action_count, 2, "only the first event can be a fork");
+}
+
+#[test]
+fn resuming_compacting_and_clearing_forget_nothing_and_policy_is_fixed() {
+    let mut state = SessionState::default();
+    let started = |policy: &[u8]| SessionEvent::Started {
+        policy: Digest::of(policy),
+        parent: None,
+        scope: Scope::unlimited(),
+    };
+    state.apply(&started(b"one"), Timestamp(0));
+    apply(&mut state, Judgement { tags: vec!["t".to_owned()], ..judged(1, Decision::Pass) });
+    let before = state.clone();
+    for how in [Continuation::Resume, Continuation::Compact, Continuation::Clear] {
+        state.apply(&SessionEvent::Continued { how }, Timestamp(1000));
+    }
+    assert_eq!(state, before);
+    state.apply(&started(b"two"), Timestamp(1000));
+    assert_eq!(state.policy, Some(Digest::of(b"one")), "a second start cannot change the policy");
+    state.apply(&SessionEvent::Refreshed { policy: Digest::of(b"two") }, Timestamp(1000));
+    assert_eq!(state.policy, Some(Digest::of(b"two")));
+}
+
+#[test]
+fn the_pace_looks_back_one_minute_and_a_clock_that_goes_back_makes_no_room() {
+    let mut state = SessionState::default();
+    let at = |state: &mut SessionState, second: i64| {
+        state.apply(&SessionEvent::Judged(judged(1, Decision::Pass)), Timestamp(second * 1000));
+    };
+    at(&mut state, 100);
+    at(&mut state, 130);
+    assert_eq!(state.allowed_in_last_minute(Timestamp(159_999)), 2);
+    assert_eq!(state.allowed_in_last_minute(Timestamp(160_000)), 1);
+    at(&mut state, 20);
+    assert_eq!(state.allowed_in_last_minute(Timestamp(131_000)), 3);
+    apply(&mut state, judged(2, Decision::Block));
+    assert_eq!(state.allowed_in_last_minute(Timestamp(131_000)), 3, "blocked retries do not lock anyone out");
+}
