@@ -96,6 +96,7 @@ fn place(path: &str) -> Place {
         zone: Zone::Project,
         real_zone: Zone::Project,
         existence: Existence::File,
+        content: None,
         glob: false,
         in_project: Some(path.to_owned()),
         own: false,

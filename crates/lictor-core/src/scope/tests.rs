@@ -9,6 +9,7 @@ fn place(path: &str, real: Option<&str>) -> Place {
         zone: Zone::Project,
         real_zone: Zone::Project,
         existence: Existence::File,
+        content: None,
         glob: false,
         in_project: None,
         own: false,

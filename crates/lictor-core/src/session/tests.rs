@@ -11,6 +11,7 @@ fn judged(number: u8, decision: Decision) -> Judgement {
         decision,
         risk: Risk::NONE,
         tags: Vec::new(),
+        marks: Vec::new(),
         spends: BTreeMap::new(),
         escalated: false,
         dry: false,
@@ -26,6 +27,8 @@ fn happened(number: u8, id: Option<&str>, standing: Standing) -> SessionEvent {
         tool_use_id: id.map(str::to_owned),
         standing,
         outcome: Outcome::success(),
+        marks: Vec::new(),
+        learned: Vec::new(),
     })
 }
 
