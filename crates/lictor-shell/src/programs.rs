@@ -26,6 +26,7 @@ mod powershell;
 mod reads;
 pub(crate) mod say;
 mod secrets;
+mod sessions;
 mod shells;
 pub(crate) mod sql;
 mod system;
@@ -117,6 +118,7 @@ fn dispatch(call: &Call<'_>, report: &mut Report) -> bool {
         "echo" | "printf" | "gecho" | "gprintf" => text::judge(call, report),
         _ if shells::is_shell(program) => shells::shell(call, report),
         _ if wrappers::knows(program) => wrappers::judge(call, report),
+        _ if sessions::knows(program) => sessions::judge(call, report),
         _ => match shells::language(program) {
             Some(language) => shells::interpreter(call, report, language),
             None => {

@@ -424,7 +424,7 @@ fn other(call: &Call<'_>, report: &mut Report) {
                 || task == "bintrayUpload"
                 || task.starts_with("closeAndRelease")
         }),
-        "dotnet" => (first == "nuget" && matches!(second, "push" | "delete")) || false,
+        "dotnet" => first == "nuget" && matches!(second, "push" | "delete"),
         "nuget" => matches!(first, "push" | "delete"),
         "vsce" | "ovsx" => matches!(first, "publish" | "unpublish"),
         "pod" => first == "trunk" && matches!(second, "push" | "delete" | "deprecate"),

@@ -75,15 +75,12 @@ impl Report {
         });
     }
 
-    /// Shell text is run in turn. Text that is not known is a flow from where it came, or opaque.
+    /// Shell text is run in turn. What of it is not known is the walker's to report.
     pub(crate) fn then_shell(&mut self, text: &Arg, args: &[Arg], through: &str) {
         self.shell(text, args, through, false);
     }
 
     pub(crate) fn shell(&mut self, text: &Arg, args: &[Arg], through: &str, elsewhere: bool) {
-        if text.known().is_none() {
-            self.unknown_code(text.taint, &text.text);
-        }
         self.next.push(Next::Shell {
             text: text.clone(),
             args: args.to_vec(),
@@ -102,9 +99,6 @@ impl Report {
 
     /// Inline code is run in turn.
     pub(crate) fn then_code(&mut self, language: &'static str, body: &Arg) {
-        if body.known().is_none() {
-            self.unknown_code(body.taint, &body.text);
-        }
         self.next.push(Next::Code { language, body: body.clone() });
     }
 }

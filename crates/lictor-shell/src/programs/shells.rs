@@ -136,13 +136,13 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
         .collect();
     let options = SHELL.parse(&args);
     if let Some(file) = options.value(&["rcfile", "init-file"]) {
-        run_script(report, file, Some("sh"));
+        run_script(report, file, Some("shell"));
     }
     for text in options.values(&["command", "init-command"]) {
         report.then_shell(text, &[], call.program);
     }
     if let Some((_, value)) = call.assignments.iter().find(|(name, _)| name == "BASH_ENV") {
-        run_script(report, value, Some("sh"));
+        run_script(report, value, Some("shell"));
     }
     if options.has(&["c"]) {
         match options.operands.split_first() {
@@ -157,7 +157,7 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
         Some(path) if matches!(path.known(), Some("-" | "/dev/stdin" | "/proc/self/fd/0")) => {
             stdin_is_code(call, report)
         }
-        Some(path) => run_script(report, path, Some("sh")),
+        Some(path) => run_script(report, path, Some("shell")),
         None if options.has(&["version", "help"]) => {}
         None => stdin_is_code(call, report),
     }

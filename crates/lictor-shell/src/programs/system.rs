@@ -125,10 +125,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 lictor_service(report, &written(call));
             }
         }
-        "pm2" if matches!(first, "delete" | "kill" | "stop") => {
-            if second == "all" || first == "kill" {
-                report.infrastructure("pm2", &written(call), false);
-            }
+        "pm2" if first == "kill" || (matches!(first, "delete" | "stop") && second == "all") => {
+            report.infrastructure("pm2", &written(call), false);
         }
         "launchctl"
             if matches!(first, "unload" | "remove" | "bootout" | "disable" | "kill" | "stop" | "reboot") =>

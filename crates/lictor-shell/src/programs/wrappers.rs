@@ -1,10 +1,10 @@
 //! Programs that run another program given as their own words.
 
-use lictor_core::facts::{Access, Privilege, ProcessEffect};
+use lictor_core::facts::{Access, Privilege};
 
 use super::options::{Grammar, Options, after};
-use super::say::{chdir, joined, written};
-use crate::call::{Call, Next, Report, Stdin};
+use super::say::{chdir, joined};
+use crate::call::{Call, Next, Report};
 use crate::operand::{Arg, Cwd};
 
 /// A wrapper: its grammar and how many operands stand in front of the command.
@@ -104,41 +104,15 @@ pub(crate) fn knows(program: &str) -> bool {
                 | "npm-run-all"
                 | "watchexec"
                 | "nodemon"
-                | "at"
-                | "batch"
-                | "crontab"
-                | "tmux"
-                | "screen"
-                | "zellij"
-                | "expect"
-                | "osascript"
                 | "perf"
-                | "eval"
-                | "source"
-                | "."
-                | "trap"
-                | "cd"
-                | "pushd"
-                | "chdir"
                 | "coproc"
-                | "macos-sandbox"
                 | "sandbox-exec"
                 | "nix-shell"
                 | "nix"
                 | "dotenv"
                 | "aws-vault"
-                | "op-run"
                 | "wsl"
-                | "conda-run"
                 | "start-stop-daemon"
-                | "foreman"
-                | "reptyr"
-                | "export"
-                | "declare"
-                | "typeset"
-                | "readonly"
-                | "local"
-                | "alias"
         )
 }
 
@@ -183,27 +157,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 report.then_shell(&joined(&options.operands), &[], call.program);
             }
         }
-        "at" | "batch" => match call.stdin {
-            Stdin::Text(text) => report.then_shell(&Arg::literal(text), &[], call.program),
-            Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
-            _ => {}
-        },
-        "crontab" => crontab(call, report),
-        "tmux" | "screen" | "zellij" => multiplexer(call, report),
-        "expect" => expect(call, report),
-        "osascript" => osascript(call, report),
         "perf" => {
             let options = Grammar::until_operand("", "").parse(call.args.get(1..).unwrap_or_default());
             report.then_argv(&options.operands, "perf");
         }
-        "eval" => eval(call, report),
-        "source" | "." => {
-            if let Some(path) = call.args.first() {
-                super::shells::run_script(report, path, Some("sh"));
-            }
-        }
-        "trap" => trap(call, report),
-        "cd" | "pushd" | "chdir" => cd(call, report),
         "sandbox-exec" => {
             let options = Grammar::until_operand("fnpD", "").parse(call.args);
             report.then_argv(&options.operands, "sandbox-exec");
@@ -240,17 +197,6 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 let mut argv = vec![program.clone()];
                 argv.extend(options.operands.iter().cloned());
                 report.then_argv(&argv, "start-stop-daemon");
-            }
-        }
-        "export" | "declare" | "typeset" | "readonly" | "local" => {
-            for (name, value) in assignments(call.args).0 {
-                super::guard::assignment(&name, &value, "", report);
-            }
-        }
-        "alias" => {
-            for (_, value) in assignments(call.args).0 {
-                // An alias for a guarded program runs when it is used; the reader follows that.
-                let _ = value;
             }
         }
         _ => simple(call, report),
@@ -520,203 +466,4 @@ fn debugger(call: &Call<'_>, report: &mut Report) {
             _ => {}
         }
     }
-}
-
-fn crontab(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("u", "").parse(call.args);
-    if options.has(&["r"]) {
-        return report.infrastructure("crontab", "-r", false);
-    }
-    if options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
-        match call.stdin {
-            Stdin::Text(text) => {
-                for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
-                    let fields = if line.starts_with('@') { 1 } else { 5 };
-                    let mut rest = line;
-                    for _ in 0..fields {
-                        rest = rest.trim_start().split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
-                    }
-                    if !rest.trim().is_empty() {
-                        report.then_shell(&Arg::literal(rest.trim()), &[], "crontab");
-                    }
-                }
-            }
-            Stdin::Unknown(taint) if *taint != crate::operand::Taint::default() => {
-                report.unknown_code(*taint, "crontab -");
-            }
-            _ => {}
-        }
-    }
-}
-
-fn multiplexer(call: &Call<'_>, report: &mut Report) {
-    let words: Vec<&str> = call.args.iter().map(|arg| arg.known().unwrap_or_default()).collect();
-    if call.program == "screen" {
-        if let Some(at) = words.iter().position(|word| *word == "stuff") {
-            let text =
-                call.args.get(at + 1).and_then(Arg::known).map(super::text::unescape).unwrap_or_default();
-            return report.then_shell(&Arg::literal(text.replace("^M", "\n")), &[], "screen");
-        }
-        let options = Grammar::until_operand("ceEhpSstTX", "").parse(call.args);
-        return report.then_argv(&options.operands, "screen");
-    }
-    let Some(at) = words.iter().position(|word| {
-        matches!(
-            *word,
-            "send-keys"
-                | "send"
-                | "new-session"
-                | "new"
-                | "new-window"
-                | "neww"
-                | "split-window"
-                | "splitw"
-                | "respawn-pane"
-                | "run-shell"
-                | "run"
-                | "if-shell"
-                | "if"
-                | "pipe-pane"
-                | "display-popup"
-                | "popup"
-                | "write-chars"
-                | "kill-server"
-                | "respawn-window"
-        )
-    }) else {
-        return;
-    };
-    let sub = words.get(at).copied().unwrap_or_default();
-    let options =
-        Grammar::until_operand("cdeFntsxyNbhwT", "").parse(call.args.get(at + 1..).unwrap_or_default());
-    if sub == "kill-server" {
-        return report.process(ProcessEffect::Kill);
-    }
-    let is_key = |arg: &&Arg| {
-        !matches!(
-            arg.known(),
-            Some(
-                "Enter"
-                    | "C-m"
-                    | "C-j"
-                    | "Space"
-                    | "KPEnter"
-                    | "C-c"
-                    | "C-d"
-                    | "Escape"
-                    | "C-u"
-                    | "C-l"
-                    | "Tab"
-            )
-        )
-    };
-    // `new-session -d 'cmd'`: -d takes no value there.
-    let options = if sub.starts_with("send") {
-        Grammar::until_operand("tN", "").parse(call.args.get(at + 1..).unwrap_or_default())
-    } else if sub.contains("new") || sub.contains("split") || sub.contains("run") || sub.contains("respawn") {
-        Grammar::until_operand("cFntsxyelp", "").parse(call.args.get(at + 1..).unwrap_or_default())
-    } else {
-        options
-    };
-    let command: Vec<Arg> = options.operands.iter().filter(is_key).cloned().collect();
-    match command.as_slice() {
-        [] => {}
-        [only] => report.then_shell(only, &[], call.program),
-        many => report.then_shell(&joined(many), &[], call.program),
-    }
-}
-
-fn expect(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("cf", "").parse(call.args);
-    let mut bodies: Vec<String> = options.values(&["c"]).filter_map(Arg::known).map(str::to_owned).collect();
-    if let Stdin::Text(text) = call.stdin {
-        bodies.push(text.clone());
-    }
-    for body in bodies {
-        for line in body.split(['\n', ';']).map(str::trim) {
-            for start in ["spawn ", "exec ", "system "] {
-                if let Some(command) = line.trim_start_matches('[').strip_prefix(start) {
-                    report.then_shell(&Arg::literal(command.trim_end_matches(']')), &[], "expect");
-                }
-            }
-            if let Some(keys) = line.strip_prefix("send ") {
-                let keys =
-                    keys.trim().trim_start_matches("-- ").trim_matches(['"', '{', '}']).replace("\\r", "\n");
-                report.then_shell(&Arg::literal(keys), &[], "expect");
-            }
-        }
-    }
-}
-
-fn osascript(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("els", "").parse(call.args);
-    let mut bodies: Vec<String> = options.values(&["e"]).filter_map(Arg::known).map(str::to_owned).collect();
-    if let Stdin::Text(text) = call.stdin {
-        bodies.push(text.clone());
-    }
-    for body in bodies {
-        if options.text(&["l"]).is_some_and(|language| language.eq_ignore_ascii_case("javascript")) {
-            report.then_code("javascript", &Arg::literal(&body));
-        }
-        let mut rest = body.as_str();
-        while let Some((_, tail)) = rest.split_once("do shell script") {
-            let text = tail.trim_start().strip_prefix('"').unwrap_or_default();
-            let mut command = String::new();
-            let mut escaped = false;
-            for letter in text.chars() {
-                match letter {
-                    '\\' if !escaped => {
-                        escaped = true;
-                        continue;
-                    }
-                    '"' if !escaped => break,
-                    letter => command.push(letter),
-                }
-                escaped = false;
-            }
-            if tail.contains("administrator privileges") {
-                report.privilege(Privilege::BecomeRoot);
-            }
-            match command.is_empty() {
-                true => report.unknown_code(crate::operand::Taint::default(), &body),
-                false => report.then_shell(&Arg::literal(command), &[], "osascript"),
-            }
-            rest = tail;
-        }
-        let lower = body.to_ascii_lowercase();
-        if lower.contains("shut down") || lower.contains("restart") && lower.contains("system events") {
-            report.process(ProcessEffect::Shutdown);
-        }
-        if lower.contains("empty trash") || lower.contains("empty the trash") {
-            report.file(call, Access::Delete, &super::say::glob("~/.Trash/*"), true);
-        }
-    }
-}
-
-fn eval(call: &Call<'_>, report: &mut Report) {
-    let args = call.args.iter().skip_while(|arg| arg.known() == Some("--")).cloned().collect::<Vec<_>>();
-    if args.is_empty() || args.iter().all(|arg| super::shells::is_usual_evaluation(&arg.text)) {
-        return;
-    }
-    report.then_shell(&joined(&args), &[], "eval");
-}
-
-fn trap(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("", "").parse(call.args);
-    if options.has(&["l", "p"]) || options.operands.len() < 2 || options.word(0) == "-" {
-        return;
-    }
-    if let Some(text) = options.operands.first() {
-        report.then_shell(text, &[], "trap");
-    }
-}
-
-fn cd(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("", "").parse(call.args);
-    report.cwd = Some(match options.operands.first() {
-        None if call.program == "pushd" => Cwd::Unknown,
-        None => call.surroundings.variable("HOME").map_or(Cwd::Unknown, Cwd::Known),
-        Some(dir) if dir.known() == Some("-") || dir.prefix().starts_with('+') => Cwd::Unknown,
-        Some(dir) => chdir(call.cwd, dir),
-    });
 }

@@ -1,0 +1,198 @@
+//! Programs that run something later or in another terminal: cron, at, tmux, screen, expect, osascript.
+
+use lictor_core::facts::{Access, Privilege, ProcessEffect};
+
+use super::options::Grammar;
+use super::say::{joined, written};
+use crate::call::{Call, Report, Stdin};
+use crate::operand::Arg;
+
+/// Programs handled here.
+pub(crate) fn knows(program: &str) -> bool {
+    matches!(program, "at" | "batch" | "crontab" | "tmux" | "screen" | "zellij" | "expect" | "osascript")
+}
+
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    match call.program {
+        "crontab" => crontab(call, report),
+        "tmux" | "screen" | "zellij" => multiplexer(call, report),
+        "expect" => expect(call, report),
+        "osascript" => osascript(call, report),
+        _ => match call.stdin {
+            Stdin::Text(text) => report.then_shell(&Arg::literal(text), &[], call.program),
+            Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
+            _ => {}
+        },
+    }
+}
+
+fn crontab(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("u", "").parse(call.args);
+    if options.has(&["r"]) {
+        return report.infrastructure("crontab", "-r", false);
+    }
+    if options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
+        match call.stdin {
+            Stdin::Text(text) => {
+                for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+                    let fields = if line.starts_with('@') { 1 } else { 5 };
+                    let mut rest = line;
+                    for _ in 0..fields {
+                        rest = rest.trim_start().split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
+                    }
+                    if !rest.trim().is_empty() {
+                        report.then_shell(&Arg::literal(rest.trim()), &[], "crontab");
+                    }
+                }
+            }
+            Stdin::Unknown(taint) if *taint != crate::operand::Taint::default() => {
+                report.unknown_code(*taint, "crontab -");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn multiplexer(call: &Call<'_>, report: &mut Report) {
+    let words: Vec<&str> = call.args.iter().map(|arg| arg.known().unwrap_or_default()).collect();
+    if call.program == "screen" {
+        if let Some(at) = words.iter().position(|word| *word == "stuff") {
+            let text =
+                call.args.get(at + 1).and_then(Arg::known).map(super::text::unescape).unwrap_or_default();
+            return report.then_shell(&Arg::literal(text.replace("^M", "\n")), &[], "screen");
+        }
+        let options = Grammar::until_operand("ceEhpSstTX", "").parse(call.args);
+        return report.then_argv(&options.operands, "screen");
+    }
+    let Some(at) = words.iter().position(|word| {
+        matches!(
+            *word,
+            "send-keys"
+                | "send"
+                | "new-session"
+                | "new"
+                | "new-window"
+                | "neww"
+                | "split-window"
+                | "splitw"
+                | "respawn-pane"
+                | "run-shell"
+                | "run"
+                | "if-shell"
+                | "if"
+                | "pipe-pane"
+                | "display-popup"
+                | "popup"
+                | "write-chars"
+                | "kill-server"
+                | "respawn-window"
+        )
+    }) else {
+        return;
+    };
+    let sub = words.get(at).copied().unwrap_or_default();
+    let options =
+        Grammar::until_operand("cdeFntsxyNbhwT", "").parse(call.args.get(at + 1..).unwrap_or_default());
+    if sub == "kill-server" {
+        return report.process(ProcessEffect::Kill);
+    }
+    let is_key = |arg: &&Arg| {
+        !matches!(
+            arg.known(),
+            Some(
+                "Enter"
+                    | "C-m"
+                    | "C-j"
+                    | "Space"
+                    | "KPEnter"
+                    | "C-c"
+                    | "C-d"
+                    | "Escape"
+                    | "C-u"
+                    | "C-l"
+                    | "Tab"
+            )
+        )
+    };
+    // `new-session -d 'cmd'`: -d takes no value there.
+    let options = if sub.starts_with("send") {
+        Grammar::until_operand("tN", "").parse(call.args.get(at + 1..).unwrap_or_default())
+    } else if sub.contains("new") || sub.contains("split") || sub.contains("run") || sub.contains("respawn") {
+        Grammar::until_operand("cFntsxyelp", "").parse(call.args.get(at + 1..).unwrap_or_default())
+    } else {
+        options
+    };
+    let command: Vec<Arg> = options.operands.iter().filter(is_key).cloned().collect();
+    match command.as_slice() {
+        [] => {}
+        [only] => report.then_shell(only, &[], call.program),
+        many => report.then_shell(&joined(many), &[], call.program),
+    }
+}
+
+fn expect(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("cf", "").parse(call.args);
+    let mut bodies: Vec<String> = options.values(&["c"]).filter_map(Arg::known).map(str::to_owned).collect();
+    if let Stdin::Text(text) = call.stdin {
+        bodies.push(text.clone());
+    }
+    for body in bodies {
+        for line in body.split(['\n', ';']).map(str::trim) {
+            for start in ["spawn ", "exec ", "system "] {
+                if let Some(command) = line.trim_start_matches('[').strip_prefix(start) {
+                    report.then_shell(&Arg::literal(command.trim_end_matches(']')), &[], "expect");
+                }
+            }
+            if let Some(keys) = line.strip_prefix("send ") {
+                let keys =
+                    keys.trim().trim_start_matches("-- ").trim_matches(['"', '{', '}']).replace("\\r", "\n");
+                report.then_shell(&Arg::literal(keys), &[], "expect");
+            }
+        }
+    }
+}
+
+fn osascript(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("els", "").parse(call.args);
+    let mut bodies: Vec<String> = options.values(&["e"]).filter_map(Arg::known).map(str::to_owned).collect();
+    if let Stdin::Text(text) = call.stdin {
+        bodies.push(text.clone());
+    }
+    for body in bodies {
+        if options.text(&["l"]).is_some_and(|language| language.eq_ignore_ascii_case("javascript")) {
+            report.then_code("javascript", &Arg::literal(&body));
+        }
+        let mut rest = body.as_str();
+        while let Some((_, tail)) = rest.split_once("do shell script") {
+            let text = tail.trim_start().strip_prefix('"').unwrap_or_default();
+            let mut command = String::new();
+            let mut escaped = false;
+            for letter in text.chars() {
+                match letter {
+                    '\\' if !escaped => {
+                        escaped = true;
+                        continue;
+                    }
+                    '"' if !escaped => break,
+                    letter => command.push(letter),
+                }
+                escaped = false;
+            }
+            if tail.contains("administrator privileges") {
+                report.privilege(Privilege::BecomeRoot);
+            }
+            match command.is_empty() {
+                true => report.unknown_code(crate::operand::Taint::default(), &body),
+                false => report.then_shell(&Arg::literal(command), &[], "osascript"),
+            }
+            rest = tail;
+        }
+        let lower = body.to_ascii_lowercase();
+        if lower.contains("shut down") || lower.contains("restart") && lower.contains("system events") {
+            report.process(ProcessEffect::Shutdown);
+        }
+        if lower.contains("empty trash") || lower.contains("empty the trash") {
+            report.file(call, Access::Delete, &super::say::glob("~/.Trash/*"), true);
+        }
+    }
+}
