@@ -1,10 +1,90 @@
 //! What inline code in another language does (`python -c`, `node -e`, a here-document into an interpreter).
+//!
+//! Python, JavaScript and TypeScript are read through their grammars, Perl, Ruby, PHP, Lua and awk by their tokens.
+//! Constants are carried through variables, so that `p = home + "/x"; shutil.rmtree(p)` names its target. A body
+//! that only computes and prints has no effect but [`Effect::Code`](lictor_core::facts::Effect::Code).
 
+mod act;
+mod api;
+mod broken;
+mod javascript;
+mod python;
+mod scripting;
 pub(crate) mod sed;
+mod tokens;
+mod tree;
+mod value;
+
+use std::collections::BTreeSet;
+
+use lictor_core::facts::OpaqueWhat;
 
 use crate::call::{Call, Report};
 
 /// Reports what `body`, code in `language`, does when the call runs it.
 pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
-    let _ = (language, body, call, report);
+    if body.len() > tree::LONGEST {
+        return report.opaque(OpaqueWhat::Limit, body);
+    }
+    act::code(report, language, body);
+    match language {
+        "python" => python::judge(body, call, report),
+        "javascript" => javascript::judge(body, false, call, report),
+        "typescript" => javascript::judge(body, true, call, report),
+        "perl" => scripting::judge("perl", body, call, report),
+        "ruby" => scripting::judge("ruby", body, call, report),
+        "php" => scripting::judge("php", body, call, report),
+        "lua" => scripting::judge("lua", body, call, report),
+        "awk" => scripting::judge("awk", body, call, report),
+        "sql" => crate::programs::sql::judge(body, report),
+        _ => broken::judge(body, report),
+    }
+}
+
+/// What a body mentions, without judging it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CodeScan {
+    /// Modules that are imported, dotted, also by `__import__("x")` and `require("x")`.
+    pub imports: BTreeSet<String>,
+    /// What is imported from modules: `os.system` for `from os import system`.
+    pub names: BTreeSet<String>,
+    /// Functions that are called, as written (`os.system`, `eval`).
+    pub calls: BTreeSet<String>,
+    /// Attributes that are used (`system`, `__class__`).
+    pub attributes: BTreeSet<String>,
+    /// Names with two underscores on either side.
+    pub dunders: BTreeSet<String>,
+    /// The body is valid in its language, as far as the grammar tells. False for languages without a grammar here.
+    pub parse_ok: bool,
+    /// All of the body was looked at.
+    pub complete: bool,
+}
+
+impl CodeScan {
+    fn attribute(&mut self, name: &str) {
+        self.attributes.insert(name.to_owned());
+        self.attribute_if_dunder(name);
+    }
+
+    fn attribute_if_dunder(&mut self, name: &str) {
+        if name.len() > 4 && name.starts_with("__") && name.ends_with("__") {
+            self.dunders.insert(name.to_owned());
+        }
+    }
+}
+
+/// Lists what a body mentions.
+#[must_use]
+pub fn scan(language: &str, body: &str) -> CodeScan {
+    let mut found = CodeScan::default();
+    if body.len() > tree::LONGEST {
+        return found;
+    }
+    match language {
+        "python" => python::scan(body, &mut found),
+        "javascript" => javascript::scan(body, false, &mut found),
+        "typescript" => javascript::scan(body, true, &mut found),
+        _ => {}
+    }
+    found
 }

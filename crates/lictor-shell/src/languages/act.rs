@@ -1,0 +1,283 @@
+//! Turns a call of a known function into effects.
+
+use lictor_core::facts::{Access, Effect, FlowSink, FlowSource, OpaqueWhat, ProcessEffect};
+
+use super::api::Api;
+use super::value::Value;
+use crate::call::{Call, Next, Report};
+use crate::operand::{Arg, Taint};
+use crate::programs::host_of;
+use crate::programs::is_secret_path;
+
+/// A call inside the code: arguments by position and by name, and how it is written.
+pub(super) struct Invocation<'a> {
+    pub(super) positional: &'a [Value],
+    pub(super) named: &'a [(String, Value)],
+    pub(super) text: &'a str,
+}
+
+impl Invocation<'_> {
+    pub(super) fn get(&self, at: usize, name: &str) -> Option<&Value> {
+        self.positional.get(at).or_else(|| self.option(name))
+    }
+
+    /// A keyword argument, or a field of a map given as the last argument.
+    pub(super) fn option(&self, name: &str) -> Option<&Value> {
+        self.named
+            .iter()
+            .find(|(given, _)| given == name)
+            .map(|(_, value)| value)
+            .or_else(|| self.positional.iter().rev().find_map(|value| value.field(name)))
+    }
+
+    fn taint(&self) -> Taint {
+        let positional =
+            self.positional.iter().fold(Taint::default(), |taint, value| taint.and(value.taint()));
+        self.named.iter().fold(positional, |taint, (_, value)| taint.and(value.taint()))
+    }
+}
+
+/// Writes effects for one language into a report.
+pub(super) struct Actor<'a, 'b, 'c> {
+    pub(super) call: &'a Call<'b>,
+    pub(super) report: &'c mut Report,
+    pub(super) language: &'static str,
+}
+
+impl Actor<'_, '_, '_> {
+    fn files(&mut self, access: Access, value: Option<&Value>, recursive: bool, text: &str) {
+        let Some(value) = value else { return };
+        for arg in value.args(text) {
+            // A write to a place that the code computes is how programs work; a deletion there is not known to be fine.
+            if arg.known().is_none() && arg.prefix().is_empty() && !loses(access) {
+                continue;
+            }
+            self.report.file(self.call, access, &arg, recursive);
+        }
+    }
+
+    pub(super) fn shell(&mut self, text: &Arg) {
+        self.report.next.push(Next::Shell {
+            text: text.clone(),
+            args: Vec::new(),
+            through: self.language.to_owned(),
+            elsewhere: false,
+        });
+    }
+
+    fn argv(&mut self, argv: Vec<Arg>) {
+        if !argv.is_empty() {
+            self.report.then_argv(&argv, self.language);
+        }
+    }
+
+    /// Runs what a value holds: text through a shell, a list as words.
+    fn run(&mut self, value: &Value, invocation: &Invocation<'_>) {
+        match value {
+            Value::List(words) => {
+                let argv = words.iter().flat_map(|word| word.args(invocation.text)).collect();
+                self.argv(argv);
+            }
+            Value::Any(values) => {
+                for value in values {
+                    self.run(value, invocation);
+                }
+            }
+            Value::Text(text) => self.shell(text),
+            value => self.report.unknown_code(value.taint(), invocation.text),
+        }
+    }
+
+    pub(super) fn perform(&mut self, api: Api, invocation: &Invocation<'_>) {
+        let first =
+            invocation.positional.first().or_else(|| invocation.named.first().map(|(_, value)| value));
+        let second = invocation.positional.get(1);
+        let text = invocation.text;
+        match api {
+            Api::Delete => self.files(Access::Delete, first, false, text),
+            Api::DeleteTree => self.files(Access::Delete, first, true, text),
+            Api::DeleteByOption => {
+                let recursive = invocation.option("recursive").is_some_and(Value::is_true);
+                self.files(Access::Delete, first, recursive, text);
+            }
+            Api::Write => self.files(Access::Write, first, false, text),
+            Api::Append => self.files(Access::Append, first, false, text),
+            Api::Truncate => {
+                let empties = second.is_none_or(|size| size.known() == Some("0") || size.name() == Some("0"));
+                self.files(if empties { Access::Empty } else { Access::Modify }, first, false, text);
+            }
+            Api::Open => {
+                let mode = invocation.get(1, "mode").and_then(Value::known).unwrap_or("r");
+                let access = match mode {
+                    mode if mode.contains(['w', 'x']) => Access::Write,
+                    mode if mode.contains('a') => Access::Append,
+                    mode if mode.contains('+') => Access::Modify,
+                    _ => Access::Read,
+                };
+                self.files(access, first, false, text);
+            }
+            Api::Read => self.files(Access::Read, first, false, text),
+            Api::List => self.files(Access::List, first, false, text),
+            Api::Copy | Api::CopyTree => {
+                self.files(Access::Read, first, api == Api::CopyTree, text);
+                let access = if api == Api::CopyTree { Access::Modify } else { Access::Write };
+                self.files(access, second, api == Api::CopyTree, text);
+            }
+            Api::Move => {
+                self.files(Access::MoveAway, first, false, text);
+                self.files(Access::Write, second, false, text);
+            }
+            Api::Mode => self.files(Access::ChangeMode, first, false, text),
+            Api::Owner => self.files(Access::ChangeOwner, first, false, text),
+            Api::MakeDirectory => self.files(Access::MakeDirectory, first, false, text),
+            Api::Link => self.files(Access::Link, second, false, text),
+            Api::Shell => {
+                if let Some(value) = invocation.get(0, "cmd").or(first) {
+                    self.run(value, invocation)
+                }
+            }
+            Api::Process => {
+                if let Some(value) = invocation.get(0, "args").or_else(|| invocation.option("cmd")).or(first)
+                {
+                    self.run(value, invocation);
+                }
+            }
+            Api::Spawn => self.spawn(invocation),
+            Api::Words => {
+                let skip =
+                    usize::from(invocation.positional.first().is_some_and(|value| value.known().is_none()));
+                let mut argv: Vec<Arg> =
+                    invocation.positional.iter().skip(skip).flat_map(|value| value.args(text)).collect();
+                // `execl(path, arg0, …)`: the second word only names the first.
+                if text.contains("exec") && !text.contains("create_subprocess") && argv.len() > 1 {
+                    argv.remove(1);
+                }
+                self.argv(argv);
+            }
+            Api::Fetch | Api::Send => self.reach(api == Api::Send, invocation),
+            Api::Evaluate => self.evaluate(invocation),
+            Api::Kill => {
+                let all = first.is_some_and(|value| matches!(value.name(), Some("-1" | "1" | "0")));
+                self.report.process(if all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
+            }
+            Api::ChangeDirectory => {}
+        }
+    }
+
+    /// `spawn("rm", ["-rf", "x"], {shell: true})`, `execvp("rm", ["rm", "-rf"])`, `new Deno.Command("rm", {args: […]})`.
+    fn spawn(&mut self, invocation: &Invocation<'_>) {
+        let text = invocation.text;
+        let Some(program) = invocation.positional.first() else { return };
+        let mut argv = program.args(text);
+        let list = invocation
+            .positional
+            .get(1)
+            .filter(|value| value.elements().is_some())
+            .or_else(|| invocation.option("args"));
+        match list.and_then(Value::elements) {
+            Some(words) => {
+                // `exec*` lists repeat the program as their first word.
+                let skip = usize::from(self.language == "python");
+                argv.extend(words.iter().skip(skip).flat_map(|word| word.args(text)));
+            }
+            None if invocation.positional.get(1).is_some_and(|value| matches!(value, Value::Unknown(_))) => {
+                argv.push(Arg::unknown(text));
+            }
+            None => {}
+        }
+        match argv.as_slice() {
+            [only] if only.known().is_some_and(|text| text.contains(' ')) => {
+                let only = only.clone();
+                self.shell(&only);
+            }
+            [only] if only.known().is_none() && only.prefix().is_empty() => {
+                self.report.opaque(OpaqueWhat::Program, text);
+            }
+            _ => self.argv(argv),
+        }
+    }
+
+    fn reach(&mut self, sends: bool, invocation: &Invocation<'_>) {
+        let url = invocation
+            .positional
+            .iter()
+            .find_map(|value| match value {
+                Value::Text(arg) if arg.prefix().contains("://") || arg.prefix().contains('.') => {
+                    Some(arg.clone())
+                }
+                Value::List(parts) => parts.first().and_then(|part| match part {
+                    Value::Text(arg) => Some(arg.clone()),
+                    _ => None,
+                }),
+                _ => None,
+            })
+            .or_else(|| {
+                ["url", "hostname", "host"].iter().find_map(|name| match invocation.option(name) {
+                    Some(Value::Text(arg)) => Some(arg.clone()),
+                    _ => None,
+                })
+            });
+        let method =
+            invocation.option("method").and_then(Value::known).unwrap_or_default().to_ascii_uppercase();
+        let sends = sends
+            || matches!(method.as_str(), "POST" | "PUT" | "PATCH" | "DELETE")
+            || invocation.option("body").is_some()
+            || invocation.option("data").is_some();
+        match url {
+            Some(url) if url.prefix().starts_with("file://") => {
+                let path = url.known().and_then(|text| text.strip_prefix("file://")).unwrap_or_default();
+                self.report.file(self.call, Access::Read, &Arg::literal(path), false);
+            }
+            Some(url) => self.report.reach(
+                url.known().and_then(host_of).or_else(|| partly_host(url.prefix())),
+                &url.text,
+                sends,
+            ),
+            None => self.report.reach(None, invocation.text, sends),
+        }
+        if invocation.taint().secret {
+            self.report.flow(FlowSource::Secret, FlowSink::Host, invocation.text);
+        }
+    }
+
+    fn evaluate(&mut self, invocation: &Invocation<'_>) {
+        let Some(code) = invocation
+            .positional
+            .last()
+            .filter(|_| self.language != "python")
+            .or(invocation.positional.first())
+        else {
+            return;
+        };
+        match code {
+            Value::Text(arg) => {
+                self.report.next.push(Next::Code { language: self.language, body: arg.clone() })
+            }
+            // The result of `compile(…)`, which was judged where it stands.
+            Value::Name(name) if name == "<code>" => {}
+            Value::Name(name) if name.starts_with("<file>") => {}
+            value => self.report.unknown_code(value.taint(), invocation.text),
+        }
+    }
+}
+
+fn loses(access: Access) -> bool {
+    matches!(access, Access::Delete | Access::Destroy)
+}
+
+fn partly_host(prefix: &str) -> Option<String> {
+    let (_, rest) = prefix.split_once("://")?;
+    rest.contains('/').then(|| host_of(prefix)).flatten()
+}
+
+/// What reading a file gives: not known, tainted when the file is a secret.
+pub(super) fn content_of(path: Option<&Value>) -> Value {
+    let secret =
+        path.is_some_and(|value| value.args("").iter().any(|arg| arg.known().is_some_and(is_secret_path)));
+    Value::Unknown(Taint { secret, ..Taint::default() })
+}
+
+/// Reports the code itself, for the guard that judges it by name.
+pub(super) fn code(report: &mut Report, language: &str, body: &str) {
+    report.effects.push(Effect::Code { language: language.to_owned(), body: body.to_owned() });
+}

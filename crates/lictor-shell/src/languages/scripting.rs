@@ -1,0 +1,479 @@
+//! Perl, Ruby, PHP, Lua and awk, by their tokens: functions with literal arguments.
+
+use std::collections::BTreeMap;
+
+use lictor_core::facts::{Access, FlowSink, FlowSource, OpaqueWhat};
+
+use super::act::{Actor, Invocation};
+use super::api::Api;
+use super::tokens::{Syntax, Token, tokens};
+use super::value::{Value, join_path};
+use crate::call::{Call, Report};
+use crate::operand::{Arg, Taint};
+use crate::programs::is_secret_path;
+
+/// More tokens than this are not read.
+const MOST: usize = 100_000;
+
+fn syntax(language: &str) -> Syntax {
+    Syntax {
+        hash_comment: matches!(language, "perl" | "ruby" | "php" | "awk"),
+        slash_comment: language == "php",
+        dash_comment: language == "lua",
+        backticks: matches!(language, "perl" | "ruby" | "php"),
+        perl_quotes: language == "perl",
+        ruby_quotes: language == "ruby",
+    }
+}
+
+/// What a function of one of these languages does.
+fn function(language: &str, name: &str) -> Option<Api> {
+    let bare = name.rsplit("::").next().unwrap_or(name);
+    Some(match (language, bare) {
+        ("perl", "unlink" | "rmdir") => Api::Delete,
+        ("perl", "rmtree" | "remove_tree") => Api::DeleteTree,
+        ("perl", "rename" | "move" | "mv") => Api::Move,
+        ("perl", "copy" | "cp") => Api::Copy,
+        ("perl", "truncate") => Api::Truncate,
+        ("perl", "chmod") | ("php", "chmod") => Api::Mode,
+        ("perl", "system" | "exec") => Api::Process,
+        ("perl", "eval") => Api::Evaluate,
+        ("perl", "kill") => Api::Kill,
+        ("perl", "get" | "getstore" | "getprint") => Api::Fetch,
+        ("ruby", _) => return ruby(name),
+        ("php", "unlink" | "rmdir") => Api::Delete,
+        ("php", "rename") => Api::Move,
+        ("php", "copy") => Api::Copy,
+        ("php", "file_put_contents") => Api::Write,
+        ("php", "file_get_contents" | "readfile" | "file") => Api::Read,
+        ("php", "system" | "exec" | "shell_exec" | "passthru" | "popen" | "proc_open" | "pcntl_exec") => {
+            Api::Shell
+        }
+        ("php", "eval" | "assert" | "create_function") => Api::Evaluate,
+        ("php", "curl_init" | "fsockopen") => Api::Fetch,
+        ("lua", "os.remove") => Api::Delete,
+        ("lua", "os.rename") => Api::Move,
+        ("lua", "os.execute" | "io.popen") => Api::Shell,
+        ("lua", "loadstring" | "load" | "dofile") => Api::Evaluate,
+        ("awk", "system") => Api::Shell,
+        _ => return None,
+    })
+}
+
+fn ruby(name: &str) -> Option<Api> {
+    Some(match name {
+        "FileUtils.rm_rf"
+        | "FileUtils.rm_r"
+        | "FileUtils.rmtree"
+        | "FileUtils.remove_dir"
+        | "FileUtils.remove_entry"
+        | "FileUtils.remove_entry_secure"
+        | "FileUtils.remove_entry_force"
+        | "FileUtils.remove_dir_force"
+        | "rm_rf"
+        | "rm_r" => Api::DeleteTree,
+        "FileUtils.rm"
+        | "FileUtils.rm_f"
+        | "FileUtils.remove"
+        | "FileUtils.rmdir"
+        | "FileUtils.remove_file"
+        | "FileUtils.safe_unlink"
+        | "File.delete"
+        | "File.unlink"
+        | "Dir.rmdir"
+        | "Dir.delete"
+        | "Dir.unlink" => Api::Delete,
+        "FileUtils.mv" | "FileUtils.move" | "File.rename" => Api::Move,
+        "FileUtils.cp" | "FileUtils.copy" | "FileUtils.copy_file" => Api::Copy,
+        "FileUtils.cp_r" => Api::CopyTree,
+        "FileUtils.chmod" | "FileUtils.chmod_R" | "File.chmod" => Api::Mode,
+        "FileUtils.mkdir_p" | "FileUtils.mkdir" | "Dir.mkdir" => Api::MakeDirectory,
+        "File.write" | "IO.write" => Api::Write,
+        "File.open" | "File.new" => Api::Open,
+        "File.read" | "IO.read" | "File.readlines" => Api::Read,
+        "File.truncate" => Api::Truncate,
+        "system" | "exec" | "spawn" | "Process.spawn" | "Kernel.system" | "Kernel.exec" | "Kernel.spawn"
+        | "IO.popen" | "Open3.capture2" | "Open3.capture2e" | "Open3.capture3" | "Open3.popen3"
+        | "PTY.spawn" => Api::Process,
+        "eval" | "instance_eval" | "class_eval" | "Kernel.eval" => Api::Evaluate,
+        "Net::HTTP.get" | "URI.open" | "Net::HTTP.get_response" => Api::Fetch,
+        "Net::HTTP.post" | "Net::HTTP.post_form" => Api::Send,
+        "Process.kill" => Api::Kill,
+        _ => return None,
+    })
+}
+
+pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report: &mut Report) {
+    let Some(all) = tokens(body, syntax(language), MOST) else {
+        return report.opaque(OpaqueWhat::Limit, body);
+    };
+    let mut reader = Reader { language, body, variables: BTreeMap::new() };
+    let mut at = 0;
+    while at < all.len() {
+        let rest = all.get(at..).unwrap_or_default();
+        reader.step(rest, at.checked_sub(1).and_then(|before| all.get(before)), call, report);
+        at += 1;
+    }
+    if language == "awk" {
+        awk(&all, call, report);
+    }
+    as_shell(body, &all, report);
+}
+
+/// `perl -e "rm -rf /"`: a shell command where code belongs.
+fn as_shell(body: &str, all: &[Token], report: &mut Report) {
+    if let [Token::Word(first), Token::Sign('-'), ..] = all
+        && matches!(first.as_str(), "rm" | "rmdir" | "dd" | "shred" | "chmod" | "chown" | "find" | "mkfs")
+    {
+        super::broken::judge(body, report);
+    } else if let [Token::Word(first), Token::Word(second), ..] = all
+        && first == "git"
+        && matches!(second.as_str(), "reset" | "clean" | "checkout" | "push" | "restore" | "stash" | "branch")
+    {
+        super::broken::judge(body, report);
+    }
+}
+
+struct Reader<'a> {
+    language: &'static str,
+    body: &'a str,
+    variables: BTreeMap<String, Value>,
+}
+
+impl Reader<'_> {
+    fn step(&mut self, rest: &[Token], before: Option<&Token>, call: &Call<'_>, report: &mut Report) {
+        match rest {
+            [Token::Command(text), ..] => {
+                let mut actor = Actor { call, report, language: self.language };
+                actor.shell(&self.filled(text));
+            }
+            [Token::Word(name), Token::Sign('='), after, ..]
+                if !matches!(after, Token::Sign('=' | '~' | '>'))
+                    && (name.starts_with('$') || matches!(self.language, "ruby" | "lua" | "awk")) =>
+            {
+                let value = self.expression(rest.get(2..).unwrap_or_default()).0;
+                if self.variables.len() < 10_000 {
+                    self.variables.insert(name.clone(), value);
+                }
+            }
+            [Token::Word(name), ..] => {
+                // A method of something else, or a hash key, has the same name by chance.
+                let is_method = matches!(before, Some(Token::Sign('>' | '.' | '&')))
+                    && !matches!(self.language, "ruby" | "awk")
+                    || matches!(rest.get(1), Some(Token::Sign('=')));
+                let is_definition = matches!(before, Some(Token::Word(word)) if matches!(word.as_str(), "sub" | "def" | "function"));
+                if let Some(api) = function(self.language, name).filter(|_| !is_method && !is_definition) {
+                    self.invoke(name, api, rest.get(1..).unwrap_or_default(), call, report);
+                }
+                self.special(name, rest, call, report);
+            }
+            _ => {}
+        }
+    }
+
+    fn special(&self, name: &str, rest: &[Token], call: &Call<'_>, report: &mut Report) {
+        match (self.language, name) {
+            ("perl", "open") => self.perl_open(rest, call, report),
+            ("php", "fopen") | ("lua", "io.open") => {
+                let (values, _) = self.arguments(rest.get(1..).unwrap_or_default());
+                let mut actor = Actor { call, report, language: self.language };
+                actor.perform(Api::Open, &Invocation { positional: &values, named: &[], text: self.body });
+            }
+            ("ruby", "open") => {
+                let (values, _) = self.arguments(rest.get(1..).unwrap_or_default());
+                if let Some(command) =
+                    values.first().and_then(Value::known).and_then(|text| text.strip_prefix('|'))
+                {
+                    let mut actor = Actor { call, report, language: self.language };
+                    actor.shell(&Arg::literal(command.trim()));
+                }
+            }
+            ("perl", "IO::Socket::INET") => report.reach(None, self.body, true),
+            _ => {}
+        }
+    }
+
+    fn perl_open(&self, rest: &[Token], call: &Call<'_>, report: &mut Report) {
+        let (values, _) = self.arguments(rest.get(1..).unwrap_or_default());
+        let texts: Vec<&str> = values.iter().filter_map(Value::known).collect();
+        let mut actor = Actor { call, report, language: self.language };
+        match texts.as_slice() {
+            ["-|" | "|-", command, ..] => actor.shell(&Arg::literal(*command)),
+            [mode, path, ..] if mode.starts_with(['>', '<', '+']) => {
+                let access = match *mode {
+                    mode if mode.starts_with(">>") => Access::Append,
+                    mode if mode.starts_with('>') => Access::Write,
+                    mode if mode.starts_with('+') => Access::Modify,
+                    _ => Access::Read,
+                };
+                report.file(call, access, &Arg::literal(*path), false);
+            }
+            [only, ..] if only.ends_with('|') || only.starts_with('|') => {
+                actor.shell(&Arg::literal(only.trim_matches(['|', ' '])));
+            }
+            [only, ..] => {
+                let access = if only.starts_with(">>") {
+                    Access::Append
+                } else if only.starts_with('>') {
+                    Access::Write
+                } else {
+                    Access::Read
+                };
+                report.file(
+                    call,
+                    access,
+                    &Arg::literal(only.trim_start_matches(['>', '<', '+', ' '])),
+                    false,
+                );
+            }
+            [] => {}
+        }
+    }
+
+    fn invoke(&self, name: &str, api: Api, after: &[Token], call: &Call<'_>, report: &mut Report) {
+        let (mut values, _) = self.arguments(after);
+        // A name that is only mentioned (`defined &system`) has no arguments.
+        if values.is_empty() {
+            return;
+        }
+        let text: String = format!("{name} …");
+        if matches!(api, Api::Mode) && values.len() > 1 && self.language != "php" {
+            values.remove(0);
+        }
+        if api == Api::Evaluate && self.language == "perl" && matches!(after.first(), Some(Token::Sign('{')))
+        {
+            return;
+        }
+        let mut actor = Actor { call, report, language: self.language };
+        match api {
+            Api::Delete | Api::DeleteTree => {
+                for value in &values {
+                    let taint = value.taint();
+                    if matches!(value, Value::Map(_))
+                        || (value.known().is_none() && taint == Taint::default() && values.len() > 1)
+                    {
+                        continue;
+                    }
+                    actor.perform(
+                        api,
+                        &Invocation { positional: std::slice::from_ref(value), named: &[], text: &text },
+                    );
+                }
+            }
+            // Several words are an argument vector, one is text for a shell.
+            Api::Process => {
+                let list = [Value::List(values.clone())];
+                let positional =
+                    if values.len() > 1 { list.as_slice() } else { values.get(..1).unwrap_or_default() };
+                actor.perform(Api::Process, &Invocation { positional, named: &[], text: &text });
+            }
+            api => actor.perform(api, &Invocation { positional: &values, named: &[], text: &text }),
+        }
+        let sends_secret = matches!(api, Api::Send | Api::Fetch)
+            && values.iter().any(|value| value.known().is_some_and(is_secret_path));
+        if sends_secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &text);
+        }
+    }
+
+    /// Arguments in parentheses or up to the end of the statement.
+    fn arguments(&self, after: &[Token]) -> (Vec<Value>, usize) {
+        let inside = matches!(after.first(), Some(Token::Sign('(')));
+        let mut rest = if inside { after.get(1..).unwrap_or_default() } else { after };
+        let mut values = Vec::new();
+        let mut used = 0;
+        while !rest.is_empty() && values.len() < 64 {
+            match rest.first() {
+                Some(Token::Sign(';' | '}' | '|' | '&')) => break,
+                Some(Token::Sign('\n')) if !inside => break,
+                Some(Token::Sign(')')) => break,
+                Some(Token::Word(word))
+                    if matches!(
+                        word.as_str(),
+                        "if" | "unless" | "or" | "and" | "do" | "for" | "while" | "foreach"
+                    ) =>
+                {
+                    break;
+                }
+                Some(Token::Sign(',' | '\n' | '[' | ']' | '(' | '=' | '>')) => {
+                    rest = rest.get(1..).unwrap_or_default();
+                    used += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            let (value, taken) = self.expression(rest);
+            values.push(value);
+            rest = rest.get(taken.max(1)..).unwrap_or_default();
+            used += taken.max(1);
+        }
+        (values, used)
+    }
+
+    /// One expression: literals and variables put together by `.`, `+` or `..`.
+    fn expression(&self, from: &[Token]) -> (Value, usize) {
+        let mut at = 0;
+        let mut whole: Option<Value> = None;
+        loop {
+            let part = match from.get(at) {
+                Some(Token::Text(text, true)) => Value::Text(self.filled(text)),
+                Some(Token::Text(text, false)) => Value::text(text),
+                Some(Token::Number(number)) => Value::Name(number.clone()),
+                Some(Token::Word(word)) => match self.word(word, from.get(at + 1..).unwrap_or_default()) {
+                    Some((value, taken)) => {
+                        at += taken;
+                        value
+                    }
+                    None => Value::unknown(),
+                },
+                _ => return (whole.unwrap_or_else(Value::unknown), at),
+            };
+            at += 1;
+            whole = Some(match whole {
+                Some(left) => left.concat(part),
+                None => part,
+            });
+            match from.get(at) {
+                Some(Token::Sign('.' | '+')) => at += 1,
+                _ => return (whole.unwrap_or_else(Value::unknown), at),
+            }
+            if let Some(Token::Sign('.')) = from.get(at) {
+                at += 1;
+            }
+        }
+    }
+
+    /// A variable, or a call that gives a path. Says how many more tokens it took.
+    fn word(&self, word: &str, after: &[Token]) -> Option<(Value, usize)> {
+        if let Some(value) = self.variables.get(word) {
+            return Some((value.clone(), 0));
+        }
+        match word {
+            "ENV" | "$ENV" | "getenv" | "$_ENV" | "os.getenv" => {
+                let name = after.iter().take(3).find_map(|token| match token {
+                    Token::Text(text, _) => Some(text.as_str()),
+                    Token::Word(word) => Some(word.as_str()),
+                    _ => None,
+                })?;
+                let value = if name == "HOME" { Value::text("~") } else { Value::unknown() };
+                Some((value, 3.min(after.len())))
+            }
+            "Dir.home" => Some((Value::text("~"), 0)),
+            "Dir.pwd" | "getcwd" | "__DIR__" => Some((Value::text("."), 0)),
+            "Dir.tmpdir" | "sys_get_temp_dir" => Some((Value::text("/tmp"), 0)),
+            "glob" | "Dir.glob" => {
+                let (values, used) = self.arguments(after);
+                match values.first() {
+                    Some(Value::Text(arg)) => {
+                        Some((Value::Text(Arg { glob: true, ..arg.clone() }), used + 1))
+                    }
+                    _ => None,
+                }
+            }
+            "File.join" | "File.expand_path" => {
+                let (values, used) = self.arguments(after);
+                Some((join_path(values), used + 2))
+            }
+            "base64_decode"
+            | "decode_base64"
+            | "Base64.decode64"
+            | "MIME::Base64::decode"
+            | "gzinflate"
+            | "str_rot13"
+            | "pack"
+            | "hex2bin" => {
+                let (values, used) = self.arguments(after);
+                let decoded = values
+                    .first()
+                    .and_then(Value::known)
+                    .filter(|_| word.to_ascii_lowercase().contains("base64"))
+                    .and_then(crate::programs::text::from_base64)
+                    .and_then(|bytes| String::from_utf8(bytes).ok());
+                let value =
+                    decoded.map_or(Value::Unknown(Taint { decoded: true, ..Taint::default() }), Value::text);
+                Some((value, used + 2))
+            }
+            _ => None,
+        }
+    }
+
+    /// A string with variables in it.
+    fn filled(&self, text: &str) -> Arg {
+        let marks: &[&str] = match self.language {
+            "ruby" => &["#{"],
+            "perl" | "php" => &["$", "@"],
+            _ => return Arg::literal(text),
+        };
+        let Some(at) = marks.iter().filter_map(|mark| text.find(mark)).min() else {
+            return Arg::literal(text);
+        };
+        let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+        let name_start = rest.trim_start_matches(['#', '{', '$', '@']);
+        let length =
+            name_start.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name_start.len());
+        let name = name_start.get(..length).unwrap_or_default();
+        if name.is_empty() {
+            return Arg::literal(text);
+        }
+        let tail = name_start.get(length..).unwrap_or_default().trim_start_matches('}');
+        let sigil = if self.language == "ruby" { name.to_owned() } else { format!("${name}") };
+        let value = self.variables.get(&sigil).cloned().unwrap_or_else(Value::unknown);
+        let rest = if tail.is_empty() { Value::text("") } else { Value::Text(self.filled(tail)) };
+        match Value::text(before).concat(value).concat(rest) {
+            Value::Text(arg) => arg,
+            other => Arg { splits: false, taint: other.taint(), ..Arg::unknown(text) },
+        }
+    }
+}
+
+/// awk: `print > "file"`, `print | "command"`, `"command" | getline`.
+fn awk(all: &[Token], call: &Call<'_>, report: &mut Report) {
+    for (at, window) in all.windows(2).enumerate() {
+        match window {
+            [Token::Sign('|'), Token::Text(command, _)] => {
+                report.then_shell(&Arg::literal(command), &[], "awk")
+            }
+            [Token::Text(command, _), Token::Sign('|')] if matches!(all.get(at + 2), Some(Token::Word(word)) if word == "getline") =>
+            {
+                report.then_shell(&Arg::literal(command), &[], "awk");
+            }
+            [Token::Sign('>'), Token::Text(path, _)] => {
+                let appends = at > 0 && matches!(all.get(at - 1), Some(Token::Sign('>')));
+                // `$1 > "x"` compares; only a print writes.
+                let prints = all
+                    .get(..at)
+                    .unwrap_or_default()
+                    .iter()
+                    .rev()
+                    .take_while(|token| !matches!(token, Token::Sign(';' | '{' | '}' | '\n')))
+                    .any(|token| matches!(token, Token::Word(word) if word == "print" || word == "printf"));
+                if prints && path != "/dev/stderr" && path != "/dev/stdout" {
+                    report.file(
+                        call,
+                        if appends { Access::Append } else { Access::Write },
+                        &Arg::literal(path),
+                        false,
+                    );
+                }
+            }
+            [Token::Sign('|'), Token::Word(_)]
+                if !matches!(all.get(at + 1), Some(Token::Word(word)) if word == "getline")
+                    && at > 0
+                    && !matches!(all.get(at - 1), Some(Token::Sign('|'))) =>
+            {
+                let doubled = matches!(all.get(at + 1), Some(Token::Sign('|')));
+                let prints = all
+                    .get(..at)
+                    .unwrap_or_default()
+                    .iter()
+                    .rev()
+                    .take_while(|token| !matches!(token, Token::Sign(';' | '{' | '}' | '\n')))
+                    .any(|token| matches!(token, Token::Word(word) if word == "print" || word == "printf"));
+                if prints && !doubled {
+                    report.opaque(OpaqueWhat::Code, "print | …");
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What is known of an expression's value.
+
+use std::collections::BTreeMap;
+
+use crate::operand::{Arg, Known, Taint};
+
+/// How many alternatives or elements are kept.
+pub(super) const KEPT: usize = 256;
+
+/// A value, as far as the text of the program tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// A string or a path.
+    Text(Arg),
+    /// A list or tuple.
+    List(Vec<Value>),
+    /// One of these: the variable of a loop over a list.
+    Any(Vec<Value>),
+    /// Keys with values: keyword options.
+    Map(Vec<(String, Value)>),
+    /// Something with a name: a module, a function, a class (`shutil.rmtree`).
+    Name(String),
+    /// Nothing is known, except where it came from.
+    Unknown(Taint),
+}
+
+impl Value {
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text(Arg::literal(text))
+    }
+
+    pub(super) fn unknown() -> Self {
+        Self::Unknown(Taint::default())
+    }
+
+    /// A string of which only the start is known.
+    pub(super) fn starts(prefix: &str, taint: Taint) -> Self {
+        if prefix.is_empty() {
+            return Self::Unknown(taint);
+        }
+        Self::Text(Arg {
+            value: Known::Partly { prefix: prefix.to_owned(), suffix: String::new() },
+            text: prefix.to_owned(),
+            glob: false,
+            splits: false,
+            taint,
+        })
+    }
+
+    pub(super) fn known(&self) -> Option<&str> {
+        match self {
+            Self::Text(arg) => arg.known(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    pub(super) fn taint(&self) -> Taint {
+        match self {
+            Self::Text(arg) => arg.taint,
+            Self::List(values) | Self::Any(values) => {
+                values.iter().fold(Taint::default(), |taint, value| taint.and(value.taint()))
+            }
+            Self::Map(pairs) => {
+                pairs.iter().fold(Taint::default(), |taint, (_, value)| taint.and(value.taint()))
+            }
+            Self::Name(_) => Taint::default(),
+            Self::Unknown(taint) => *taint,
+        }
+    }
+
+    /// The words this stands for when it is used as one operand.
+    pub(super) fn args(&self, text: &str) -> Vec<Arg> {
+        match self {
+            Self::Text(arg) => vec![arg.clone()],
+            Self::Any(values) => values.iter().flat_map(|value| value.args(text)).take(KEPT).collect(),
+            Self::List(values) => values.iter().flat_map(|value| value.args(text)).take(KEPT).collect(),
+            _ => vec![Arg { splits: false, taint: self.taint(), ..Arg::unknown(text) }],
+        }
+    }
+
+    /// The elements of a list.
+    pub(super) fn elements(&self) -> Option<&[Value]> {
+        match self {
+            Self::List(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// One field of a map.
+    pub(super) fn field(&self, key: &str) -> Option<&Value> {
+        match self {
+            Self::Map(pairs) => pairs.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// Whether a value counts as true, when that is known.
+    pub(super) fn is_true(&self) -> bool {
+        matches!(self.name(), Some("True" | "true"))
+    }
+
+    /// Two strings put together.
+    pub(super) fn concat(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Text(left), Self::Text(right)) => Self::Text(concat(&left, &right)),
+            (Self::List(mut left), Self::List(right)) => {
+                left.extend(right);
+                left.truncate(KEPT);
+                Self::List(left)
+            }
+            (Self::Text(left), other) => {
+                let right = Arg { splits: false, taint: other.taint(), ..Arg::unknown("…") };
+                Self::Text(concat(&left, &right))
+            }
+            (value, Self::Text(right)) => {
+                let left = Arg { splits: false, taint: value.taint(), ..Arg::unknown("…") };
+                Self::Text(concat(&left, &right))
+            }
+            (left, right) => Self::Unknown(left.taint().and(right.taint())),
+        }
+    }
+}
+
+fn concat(left: &Arg, right: &Arg) -> Arg {
+    let value = match (&left.value, &right.value) {
+        (Known::Text(a), Known::Text(b)) => Known::Text(format!("{a}{b}")),
+        (Known::Text(a), Known::Partly { prefix, suffix }) => {
+            Known::Partly { prefix: format!("{a}{prefix}"), suffix: suffix.clone() }
+        }
+        (Known::Text(a), Known::Nothing) if !a.is_empty() => {
+            Known::Partly { prefix: a.clone(), suffix: String::new() }
+        }
+        (Known::Partly { prefix, suffix }, Known::Text(b)) => {
+            Known::Partly { prefix: prefix.clone(), suffix: format!("{suffix}{b}") }
+        }
+        (Known::Partly { prefix, .. }, Known::Partly { suffix, .. })
+            if !(prefix.is_empty() && suffix.is_empty()) =>
+        {
+            Known::Partly { prefix: prefix.clone(), suffix: suffix.clone() }
+        }
+        (Known::Partly { prefix, .. }, Known::Nothing) if !prefix.is_empty() => {
+            Known::Partly { prefix: prefix.clone(), suffix: String::new() }
+        }
+        (Known::Nothing, Known::Text(b)) if !b.is_empty() => {
+            Known::Partly { prefix: String::new(), suffix: b.clone() }
+        }
+        (Known::Nothing, Known::Partly { suffix, .. }) if !suffix.is_empty() => {
+            Known::Partly { prefix: String::new(), suffix: suffix.clone() }
+        }
+        _ => Known::Nothing,
+    };
+    let text = format!("{}{}", left.text, right.text).chars().take(400).collect();
+    Arg { value, text, glob: left.glob || right.glob, splits: false, taint: left.taint.and(right.taint) }
+}
+
+/// Path components put together: a later absolute one starts over.
+pub(super) fn join_path(parts: Vec<Value>) -> Value {
+    let mut whole: Option<Value> = None;
+    for part in parts {
+        let absolute = part.known().is_some_and(|text| text.starts_with('/'));
+        whole = Some(match whole {
+            Some(left) if !absolute => {
+                let ends = left.known().is_some_and(|text| text.ends_with('/'));
+                let left = if ends { left } else { left.concat(Value::text("/")) };
+                left.concat(part)
+            }
+            _ => part,
+        });
+    }
+    whole.unwrap_or_else(Value::unknown)
+}
+
+/// Variables of the program.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    values: BTreeMap<String, Value>,
+}
+
+impl Scope {
+    pub(super) fn set(&mut self, name: &str, value: Value) {
+        if self.values.len() < 10_000 || self.values.contains_key(name) {
+            self.values.insert(name.to_owned(), value);
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        self.values.get(name)
+    }
+}
