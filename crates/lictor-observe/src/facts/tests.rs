@@ -1,34 +1,133 @@
-use lictor_core::Action;
-use serde_json::json;
+use lictor_core::facts::{Cardinality, Effect};
+use serde_json::{Value, json};
 
 use super::*;
 use crate::observer::FakeObserver;
 
 fn of(action: &Action) -> Facts {
-    let world = FakeObserver::empty();
-    facts(action, &Project::discover("/w", &world), &world)
+    let world = FakeObserver::for_judging()
+        .file("/home/user/project/.env", "A=1")
+        .file("/home/user/project/a.log", "x")
+        .file("/home/user/project/.git/config", "[alias]\n wipe = reset --hard\n");
+    let project = Project::discover("/home/user/project", &world);
+    facts(action, &project, &world)
+}
+
+fn action(kind: ActionKind, tool: &str, payload: Value) -> Action {
+    let mut action = Action::new(kind, payload.as_object().unwrap().clone()).in_dir("/home/user/project");
+    action.tool = tool.to_owned();
+    action
+}
+
+fn files(facts: &Facts) -> Vec<(Access, String)> {
+    facts.files().map(|(access, place)| (access, place.path.replace("/home/user/project/", ""))).collect()
 }
 
 #[test]
-fn powershell_is_read_but_not_believed() {
-    let mut action = Action::bash("Remove-Item -Recurse -Force x");
-    assert!(of(&action).understood());
-    action.payload.insert("shell".to_owned(), "powershell".into());
-    assert!(!of(&action).understood());
+fn every_file_tool_becomes_file_effects() {
+    let cases = [
+        (action(ActionKind::Read, "Read", json!({"file_path": "a"})), vec![(Access::Read, "a")]),
+        (
+            action(ActionKind::Read, "Read", json!({"paths": ["a", "b"]})),
+            vec![(Access::Read, "a"), (Access::Read, "b")],
+        ),
+        (
+            action(ActionKind::Write, "Write", json!({"path": "a", "content": "x"})),
+            vec![(Access::Write, "a")],
+        ),
+        (
+            action(ActionKind::Write, "Edit", json!({"path": "a", "old": "x", "new": "y"})),
+            vec![(Access::Modify, "a")],
+        ),
+        (
+            action(ActionKind::Write, "NotebookEdit", json!({"notebook_path": "a", "new_source": "y"})),
+            vec![(Access::Modify, "a")],
+        ),
+        (
+            action(ActionKind::Write, "Write", json!({"path": "a.log", "content": ""})),
+            vec![(Access::Empty, "a.log")],
+        ),
+        (
+            action(
+                ActionKind::Write,
+                "apply_patch",
+                json!({"patch": "*** Begin Patch\n*** Delete File: a\n*** Add File: b\n+x\n*** End Patch\n"}),
+            ),
+            vec![(Access::Delete, "a"), (Access::Write, "b")],
+        ),
+        (
+            action(ActionKind::Tool, "mcp__fs__read_text_file", json!({"path": "a"})),
+            vec![(Access::Read, "a")],
+        ),
+        (action(ActionKind::Tool, "mcp__fs__write_file", json!({"path": "a"})), vec![(Access::Write, "a")]),
+        (action(ActionKind::Tool, "mcp__fs__editFile", json!({"path": "a"})), vec![(Access::Modify, "a")]),
+        (
+            action(ActionKind::Tool, "mcp__fs__delete_file", json!({"uri": "file:///home/user/project/a"})),
+            vec![(Access::Delete, "a")],
+        ),
+        (
+            action(ActionKind::Tool, "mcp__fs__create_directory", json!({"path": "a"})),
+            vec![(Access::MakeDirectory, "a")],
+        ),
+        (
+            action(ActionKind::Tool, "mcp__fs__move_file", json!({"source": "./a", "destination": "./b"})),
+            vec![(Access::MoveAway, "a"), (Access::Write, "b")],
+        ),
+        (
+            action(ActionKind::Tool, "mcp__fs__list_directory", json!({"path": "a"})),
+            vec![(Access::List, "a")],
+        ),
+    ];
+    for (action, wanted) in cases {
+        let wanted: Vec<(Access, String)> =
+            wanted.into_iter().map(|(access, path)| (access, path.to_owned())).collect();
+        assert_eq!(files(&of(&action)), wanted, "{} {:?}", action.tool, action.payload);
+    }
 }
 
 #[test]
-fn every_address_of_a_fetch_is_reached() {
-    let payload =
-        json!({"url": "https://a.example/", "urls": ["https://a.example/", "http://169.254.169.254/x"]});
-    let action = Action::new(ActionKind::Fetch, payload.as_object().cloned().unwrap_or_default());
-    let hosts: Vec<_> = of(&action)
-        .effects
-        .into_iter()
-        .filter_map(|effect| match effect {
-            Effect::Reach(reach) => reach.host,
-            _ => None,
-        })
-        .collect();
-    assert_eq!(hosts, ["a.example", "169.254.169.254"]);
+fn a_tool_with_a_path_that_does_not_say_what_it_does_is_opaque() {
+    let facts = of(&action(ActionKind::Tool, "mcp__x__frobnicate", json!({"path": "a"})));
+    assert!(!facts.understood());
+}
+
+#[test]
+fn a_tool_that_runs_a_command_is_read_as_one() {
+    let facts = of(&action(ActionKind::Tool, "mcp__x__run_command", json!({"command": "rm -rf /"})));
+    assert!(facts.commands().any(|command| command.program == "rm"));
+}
+
+#[test]
+fn a_missing_path_or_command_is_never_nothing() {
+    let read = of(&action(ActionKind::Read, "Read", json!({})));
+    assert!(read.files().all(|(_, place)| place.malformed) && read.files().count() == 1);
+    assert!(!of(&action(ActionKind::Bash, "Bash", json!({"command": 7}))).understood());
+    assert!(!of(&action(ActionKind::ExecuteCode, "x", json!({}))).understood());
+    assert!(!of(&action(ActionKind::Write, "apply_patch", json!({"patch": "nonsense"}))).understood());
+}
+
+#[test]
+fn aliases_come_from_the_repository() {
+    let facts = of(&Action::bash("git wipe").in_dir("/home/user/project"));
+    let discards = facts.effects.iter().any(|effect| {
+        matches!(effect, Effect::Git { effect: lictor_core::facts::GitEffect::DiscardWork, .. })
+    });
+    assert!(discards, "{facts:?}");
+}
+
+#[test]
+fn what_a_glob_holds_is_looked_at() {
+    let facts = of(&Action::bash("cat .en*").in_dir("/home/user/project"));
+    assert!(facts.files().any(|(_, place)| place.secret && place.path.ends_with("/.env")), "{facts:?}");
+    let facts = of(&Action::bash("rm *.log").in_dir("/home/user/project"));
+    assert_eq!(
+        facts.deeds().iter().find(|deed| deed.verb == "delete").unwrap().cardinality,
+        Cardinality::Multiple
+    );
+}
+
+#[test]
+fn a_fetch_reaches_its_host() {
+    let facts = of(&action(ActionKind::Fetch, "WebFetch", json!({"url": "https://u:p@Example.com:8080/x"})));
+    assert_eq!(facts.hosts().next().unwrap().host.as_deref(), Some("example.com"));
 }
