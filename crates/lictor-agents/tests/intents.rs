@@ -41,6 +41,7 @@ fn every_agent_means_the_same() {
         for agent in Agent::ALL {
             let Some(action) = action(agent, intent, &all) else { continue };
             assert_eq!(action.cwd, "/work/app", "{agent} {}", intent.id);
+            assert_eq!(action.validate(), Ok(()), "{agent} {}", intent.id);
             assert_eq!(action.session.as_ref().unwrap().id, "conformance");
             let mut essence = essence(&action);
             if action.tool.starts_with("mcp__") {

@@ -87,6 +87,7 @@ fn described(event: &Event) -> Value {
         out.insert("tool".into(), action.tool.as_str().into());
         out.insert("payload".into(), Value::Object(action.payload.clone()));
         assert_eq!(action.session, event.session);
+        assert_eq!(action.validate(), Ok(()), "{action:?}");
         if action.cwd != event.cwd {
             out.insert("in".into(), action.cwd.as_str().into());
         }

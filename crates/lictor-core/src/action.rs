@@ -232,15 +232,18 @@ impl Action {
     /// # Errors
     /// The first thing that is missing or out of bounds.
     pub fn validate(&self) -> Result<(), ActionError> {
-        let field = match &self.kind {
-            ActionKind::Bash => Some("command"),
-            ActionKind::ExecuteCode => Some("code"),
-            ActionKind::Fetch => Some("url"),
-            ActionKind::Read | ActionKind::Write if !self.payload.contains_key("paths") => Some("path"),
-            _ => None,
+        // One of these has to be there: a patch names its own files, a web search its own words.
+        let needed: &[&'static str] = match &self.kind {
+            ActionKind::Bash => &["command"],
+            ActionKind::ExecuteCode => &["code"],
+            ActionKind::Fetch => &["url", "query"],
+            ActionKind::Read if !self.payload.contains_key("paths") => &["path"],
+            ActionKind::Write if !self.payload.contains_key("paths") => &["path", "patch"],
+            _ => &[],
         };
-        if let Some(field) = field
-            && self.text(field).is_none_or(str::is_empty)
+        let there = |field: &&str| self.text(field).is_some_and(|text| !text.is_empty());
+        if let Some(field) = needed.first()
+            && !needed.iter().any(there)
         {
             return Err(ActionError::Missing { kind: self.kind.to_string(), field });
         }
