@@ -23,6 +23,7 @@ mod pattern;
 mod rate_limit;
 mod risk;
 mod rules;
+mod sandbox;
 mod secrets;
 mod self_protection;
 #[cfg(test)]
@@ -40,5 +41,6 @@ pub use pattern::{Pattern, PatternError};
 pub use rate_limit::{RateLimit, RateLimitConfig};
 pub use risk::{RiskConfig, RiskError, RiskLimit};
 pub use rules::{Pack, Rule, Rules, RulesConfig, RulesError};
+pub use sandbox::{Forbid, Sandbox, SandboxConfig};
 pub use secrets::{Secrets, SecretsConfig};
 pub use self_protection::SelfProtection;

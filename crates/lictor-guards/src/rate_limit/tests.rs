@@ -6,7 +6,8 @@ use super::*;
 use crate::testing::judged_in;
 
 fn allowed() -> Judgement {
-    let judgement = serde_json::json!({"action": Action::read("x").digest(), "kind": "read", "decision": "pass"});
+    let judgement =
+        serde_json::json!({"action": Action::read("x").digest(), "kind": "read", "decision": "pass"});
     serde_json::from_value(judgement).unwrap()
 }
 
