@@ -95,7 +95,8 @@ fn only_helps(call: &Call<'_>) -> bool {
     for arg in call.args {
         match arg.known() {
             Some("--") => return false,
-            Some("--help" | "--version") if before.is_none_or(|word| !word.prefix().starts_with('-')) => {
+            Some("--version") if before.is_none() => return true,
+            Some("--help") if before.is_none_or(|word| !word.prefix().starts_with('-')) => {
                 return true;
             }
             _ => before = Some(arg),

@@ -1,13 +1,15 @@
 //! JavaScript and TypeScript, through their grammars: `require` and `import` with renaming, constants, calls by full name.
 
+mod mentions;
+
 use tree_sitter::{Language, Node};
 
 use super::act::{Actor, Invocation, content_of};
 use super::api::{self, Api};
+use super::broken;
 use super::python::{environment, home};
 use super::tree::{self, DEPTH, FUEL};
 use super::value::{KEPT, Scope, Value, join_path};
-use super::{CodeScan, broken};
 use crate::call::{Call, Report};
 use crate::operand::Taint;
 use crate::programs::text::{from_base64, from_hex};
@@ -26,6 +28,8 @@ fn grammar(typed: bool) -> Language {
         tree_sitter_javascript::LANGUAGE.into()
     }
 }
+
+pub(super) use mentions::scan;
 
 pub(super) fn judge(body: &str, typed: bool, call: &Call<'_>, report: &mut Report) {
     let Some(parsed) = tree::parse(&grammar(typed), body) else {
@@ -221,7 +225,16 @@ impl Script<'_, '_> {
             .map(|object| self.text(object).to_owned())
             .unwrap_or_default();
         let mut actor = Actor { call: self.call, report, language: "javascript" };
+        let hands_on = positional
+            .iter()
+            .any(|value| matches!(value.name().and_then(api::javascript), Some(Api::Evaluate | Api::Shell)));
         match method.as_deref() {
+            // `.then(eval)`: what comes out of the receiver is run.
+            Some("then" | "map" | "forEach" | "on" | "pipe") if hands_on => {
+                let receiver =
+                    function.child_by_field_name("object").map(|object| self.value(object, 0).taint());
+                report.unknown_code(receiver.unwrap_or_default(), &text);
+            }
             Some("constructor") => actor.perform(Api::Evaluate, &invocation),
             Some("query" | "execute" | "exec" | "raw" | "$executeRawUnsafe" | "$queryRawUnsafe" | "run") => {
                 if let Some(sql) = positional.first().and_then(Value::known) {
@@ -552,44 +565,4 @@ fn method_result(receiver: &Value, method: &str, positional: &[Value]) -> Value 
         }
         (other, _) => Value::Unknown(other.taint()),
     }
-}
-
-/// Imports, calls and properties, for the sandbox guard.
-pub(super) fn scan(body: &str, typed: bool, found: &mut CodeScan) {
-    let Some(parsed) = tree::parse(&grammar(typed), body) else {
-        found.parse_ok = false;
-        return;
-    };
-    found.parse_ok = !parsed.root_node().has_error();
-    let mut left = FUEL;
-    tree::walk(&parsed, |node| {
-        let text = |node: Node<'_>| tree::text(node, body).to_owned();
-        match node.kind() {
-            "import_statement" => {
-                if let Some(source) = node.child_by_field_name("source") {
-                    found.imports.insert(module(text(source).trim_matches(['"', '\''])));
-                }
-            }
-            "call_expression" | "new_expression" => {
-                if let Some(function) =
-                    node.child_by_field_name("function").or_else(|| node.child_by_field_name("constructor"))
-                {
-                    let name: String = text(function).chars().take(200).collect();
-                    if matches!(name.as_str(), "require" | "import")
-                        && let Some(arguments) = node.child_by_field_name("arguments")
-                        && let Some(source) = tree::children(arguments, 1).first()
-                    {
-                        found.imports.insert(module(text(*source).trim_matches(['"', '\'', '`'])));
-                    }
-                    found.calls.insert(name);
-                }
-            }
-            "property_identifier" => found.attribute(&text(node)),
-            "identifier" => found.attribute_if_dunder(&text(node)),
-            _ => {}
-        }
-        left = left.saturating_sub(1);
-        left > 0
-    });
-    found.complete = left > 0;
 }

@@ -1,15 +1,17 @@
 //! Python, through its grammar: imports with aliases, constants carried through variables, calls by full name.
 
+mod mentions;
+mod results;
+
 use tree_sitter::Node;
 
-use super::act::{Actor, Invocation, content_of};
+use super::act::{Actor, Invocation};
 use super::api::{self, Api};
+use super::broken;
 use super::tree::{self, DEPTH, FUEL};
 use super::value::{KEPT, Scope, Value, join_path};
-use super::{CodeScan, broken};
 use crate::call::{Call, Report};
-use crate::operand::{Arg, Known, Taint};
-use crate::programs::text::{from_base64, from_hex};
+use crate::operand::{Arg, Taint};
 
 struct Python<'a, 'b> {
     body: &'a str,
@@ -17,6 +19,9 @@ struct Python<'a, 'b> {
     scope: Scope,
     fuel: usize,
 }
+
+pub(super) use mentions::scan;
+pub(super) use results::{environment, home};
 
 pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
     let Some(parsed) = tree::parse(&tree_sitter_python::LANGUAGE.into(), body) else {
@@ -503,7 +508,7 @@ impl Python<'_, '_> {
             "+" => left.concat(right),
             "/" => join_path(vec![left, right]),
             "%" => match left {
-                Value::Text(arg) => format_percent(&arg, right),
+                Value::Text(arg) => results::format_percent(&arg, right),
                 other => Value::Unknown(other.taint().and(right.taint())),
             },
             "*" => match (&left, right.name().and_then(|count| count.parse::<usize>().ok())) {
@@ -553,151 +558,6 @@ impl Python<'_, '_> {
             _ => Value::Unknown(value.taint()),
         }
     }
-
-    /// What a call returns.
-    fn result(&mut self, node: Node<'_>, depth: usize) -> Value {
-        let Some(function) = node.child_by_field_name("function") else { return Value::unknown() };
-        let (positional, named) = self.arguments(node, depth + 1);
-        let first = positional.first().cloned().unwrap_or_else(Value::unknown);
-        if function.kind() == "attribute"
-            && let (Some(object), Some(method)) =
-                (function.child_by_field_name("object"), function.child_by_field_name("attribute"))
-        {
-            let receiver = self.value(object, depth + 1);
-            let method = self.text(method).to_owned();
-            if !matches!(receiver, Value::Name(_)) {
-                return method_result(&receiver, &method, &positional);
-            }
-        }
-        let callee = self.value(function, depth + 1);
-        let Value::Name(name) = callee else { return Value::Unknown(callee.taint()) };
-        let decoded = |bytes: Option<Vec<u8>>| match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
-            Some(text) => Value::text(text),
-            None => Value::Unknown(Taint { decoded: true, ..Taint::default() }),
-        };
-        match name.as_str() {
-            "str" | "bytes" | "os.path.expanduser" | "os.path.abspath" | "os.path.realpath"
-            | "os.path.normpath" | "os.fspath" | "os.path.expandvars" | "shlex.quote" | "list" | "tuple"
-            | "sorted" | "set" | "reversed" | "bytearray" | "Path.expanduser" => match first {
-                Value::Text(arg) => Value::Text(expand_home(self.call, &arg)),
-                other => other,
-            },
-            "pathlib.Path" | "Path" | "pathlib.PurePath" | "pathlib.PosixPath" => match positional.len() {
-                0 => Value::text("."),
-                _ => join_path(positional),
-            },
-            "pathlib.Path.home" | "Path.home" => home(self.call),
-            "pathlib.Path.cwd" | "Path.cwd" | "os.getcwd" => Value::text("."),
-            "os.path.join" | "os.path.sep.join" => join_path(positional),
-            "os.path.dirname" => match first.known() {
-                Some(path) => Value::text(path.rsplit_once('/').map_or("", |(folder, _)| folder)),
-                None => first,
-            },
-            "os.getenv" | "os.environ.get" => {
-                let value = environment(self.call, first.known());
-                match (value.known(), positional.get(1)) {
-                    (None, Some(default)) if default.known().is_some() => {
-                        Value::Any(vec![value, default.clone()])
-                    }
-                    _ => value,
-                }
-            }
-            "tempfile.mkdtemp"
-            | "tempfile.mkstemp"
-            | "tempfile.gettempdir"
-            | "tempfile.TemporaryDirectory"
-            | "tempfile.NamedTemporaryFile"
-            | "tempfile.mktemp" => {
-                if name.ends_with("gettempdir") {
-                    Value::text("/tmp")
-                } else {
-                    Value::starts("/tmp/tmp", Taint::default())
-                }
-            }
-            "glob.glob" | "glob.iglob" => match first {
-                Value::Text(arg) => Value::Text(Arg { glob: true, ..arg }),
-                other => other,
-            },
-            "os.listdir" | "os.scandir" => match first {
-                Value::Text(arg) => Value::Text(crate::programs::say::below(&arg, "*")),
-                _ => Value::Text(crate::programs::say::glob("*")),
-            },
-            "shlex.split" => match first.known() {
-                Some(text) => Value::List(
-                    text.split_whitespace().map(|word| Value::text(word.trim_matches(['"', '\'']))).collect(),
-                ),
-                None => Value::unknown(),
-            },
-            "base64.b64decode"
-            | "base64.urlsafe_b64decode"
-            | "base64.standard_b64decode"
-            | "base64.decodebytes"
-            | "base64.decodestring" => match &first {
-                Value::Text(arg) => decoded(arg.known().and_then(from_base64)),
-                other => Value::Unknown(Taint { decoded: true, ..other.taint() }),
-            },
-            "bytes.fromhex" | "binascii.unhexlify" | "bytearray.fromhex" | "binascii.a2b_hex" => match &first
-            {
-                Value::Text(arg) => decoded(arg.known().map(from_hex)),
-                other => Value::Unknown(Taint { decoded: true, ..other.taint() }),
-            },
-            "zlib.decompress" | "gzip.decompress" | "bz2.decompress" | "lzma.decompress"
-            | "marshal.loads" | "pickle.loads" | "codecs.decode" | "base64.b32decode"
-            | "base64.b85decode" | "base64.a85decode" => {
-                Value::Unknown(Taint { decoded: true, ..first.taint() })
-            }
-            "chr" => {
-                match first.name().and_then(|number| number.parse::<u32>().ok()).and_then(char::from_u32) {
-                    Some(letter) => Value::text(letter.to_string()),
-                    None => Value::Unknown(Taint { decoded: true, ..Taint::default() }),
-                }
-            }
-            "map" if positional.first().and_then(Value::name) == Some("chr") => match positional.get(1) {
-                Some(Value::List(numbers)) => Value::List(
-                    numbers
-                        .iter()
-                        .map(|number| {
-                            number.name().and_then(|n| n.parse::<u32>().ok()).and_then(char::from_u32)
-                        })
-                        .map(|letter| {
-                            letter.map_or_else(Value::unknown, |letter| Value::text(letter.to_string()))
-                        })
-                        .collect(),
-                ),
-                _ => Value::Unknown(Taint { decoded: true, ..Taint::default() }),
-            },
-            "getattr" => match (&first, positional.get(1).and_then(Value::known)) {
-                (Value::Name(module), Some(attribute)) => Value::Name(format!("{module}.{attribute}")),
-                _ => Value::unknown(),
-            },
-            "__import__" | "importlib.import_module" => {
-                first.known().map_or_else(Value::unknown, |module| Value::Name(module.to_owned()))
-            }
-            "open" | "io.open" | "codecs.open" => content_of(positional.first()),
-            "dict"
-            | "json.dumps"
-            | "json.loads"
-            | "urllib.parse.urlencode"
-            | "urllib.parse.quote"
-            | "base64.b64encode"
-            | "repr"
-            | "len" => {
-                let taint = positional
-                    .iter()
-                    .chain(named.iter().map(|(_, value)| value))
-                    .fold(Taint::default(), |t, v| t.and(v.taint()));
-                Value::Unknown(taint)
-            }
-            "compile" => Value::Name("<code>".to_owned()),
-            _ if matches!(api::python(&name), Some(Api::Fetch | Api::Send)) => {
-                Value::Unknown(Taint { network: true, ..Taint::default() })
-            }
-            _ if name.starts_with("requests.") || name.starts_with("httpx.") => {
-                Value::Unknown(Taint { network: true, ..Taint::default() })
-            }
-            _ => Value::unknown(),
-        }
-    }
 }
 
 /// Names that `from module import *` may bring.
@@ -727,188 +587,3 @@ const WILDCARD: [&str; 24] = [
     "chmod",
     "spawn",
 ];
-
-/// Values of methods of strings, paths and what came from elsewhere.
-fn method_result(receiver: &Value, method: &str, positional: &[Value]) -> Value {
-    let first = positional.first();
-    let Value::Text(arg) = receiver else {
-        return match (receiver, method) {
-            (Value::Any(values), _) => Value::Any(
-                values.iter().map(|value| method_result(value, method, positional)).take(KEPT).collect(),
-            ),
-            (Value::List(_), "copy") => receiver.clone(),
-            (Value::Map(_), "get") => first
-                .and_then(Value::known)
-                .and_then(|key| receiver.field(key))
-                .cloned()
-                .unwrap_or_else(Value::unknown),
-            _ => Value::Unknown(receiver.taint()),
-        };
-    };
-    match (method, arg.known()) {
-        ("join", Some("/")) => match first {
-            Some(Value::List(values)) => join_path(values.clone()),
-            _ => Value::unknown(),
-        },
-        ("join", Some(separator)) => match first {
-            Some(Value::List(values)) => {
-                let mut whole = Value::text("");
-                for (at, value) in values.iter().enumerate() {
-                    if at > 0 {
-                        whole = whole.concat(Value::text(separator));
-                    }
-                    whole = whole.concat(value.clone());
-                }
-                whole
-            }
-            _ => Value::unknown(),
-        },
-        ("replace", Some(text)) => {
-            match (first.and_then(Value::known), positional.get(1).and_then(Value::known)) {
-                (Some(from), Some(to)) if !from.is_empty() => Value::text(text.replace(from, to)),
-                _ => Value::unknown(),
-            }
-        }
-        ("split", Some(text)) => Value::List(match first.and_then(Value::known) {
-            Some(separator) if !separator.is_empty() => {
-                text.split(separator).take(KEPT).map(Value::text).collect()
-            }
-            _ => text.split_whitespace().take(KEPT).map(Value::text).collect(),
-        }),
-        ("lower", Some(text)) => Value::text(text.to_lowercase()),
-        ("upper", Some(text)) => Value::text(text.to_uppercase()),
-        ("strip" | "rstrip" | "lstrip", Some(text)) if positional.is_empty() => Value::text(text.trim()),
-        ("format", Some(text)) => format_braces(text, positional),
-        ("glob" | "rglob", _) => match first.and_then(Value::known) {
-            Some(pattern) => {
-                let pattern = if method == "rglob" { format!("**/{pattern}") } else { pattern.to_owned() };
-                Value::Text(Arg { glob: true, ..crate::programs::say::below(arg, &pattern) })
-            }
-            None => Value::Text(crate::programs::say::below(arg, "**")),
-        },
-        ("iterdir", _) => Value::Text(crate::programs::say::below(arg, "*")),
-        ("joinpath", _) => {
-            let mut parts = vec![receiver.clone()];
-            parts.extend(positional.iter().cloned());
-            join_path(parts)
-        }
-        ("read_text" | "read_bytes" | "open", _) => content_of(Some(receiver)),
-        (
-            "decode" | "encode" | "expanduser" | "resolve" | "absolute" | "as_posix" | "__str__" | "copy"
-            | "with_suffix" | "with_name" | "rstrip" | "strip",
-            _,
-        ) => receiver.clone(),
-        _ => Value::Unknown(arg.taint),
-    }
-}
-
-fn format_percent(format: &Arg, values: Value) -> Value {
-    let mut values = match values {
-        Value::List(values) => values,
-        value => vec![value],
-    }
-    .into_iter();
-    let Some(text) = format.known() else { return Value::Unknown(format.taint) };
-    let mut pieces = text.split("%s");
-    let mut whole = Value::text(pieces.next().unwrap_or_default());
-    for piece in pieces.take(KEPT) {
-        whole = whole.concat(values.next().unwrap_or_else(Value::unknown)).concat(Value::text(piece));
-    }
-    whole
-}
-
-fn format_braces(text: &str, values: &[Value]) -> Value {
-    let mut whole = Value::text("");
-    let mut rest = text;
-    let mut at = 0;
-    while let Some((before, tail)) = rest.split_once('{') {
-        let (field, after) = tail.split_once('}').unwrap_or((tail, ""));
-        let value = match field.parse::<usize>() {
-            Ok(index) => values.get(index).cloned(),
-            Err(_) if field.is_empty() => {
-                at += 1;
-                values.get(at - 1).cloned()
-            }
-            Err(_) => None,
-        };
-        whole = whole.concat(Value::text(before)).concat(value.unwrap_or_else(Value::unknown));
-        rest = after;
-    }
-    whole.concat(Value::text(rest))
-}
-
-/// The home directory.
-pub(super) fn home(call: &Call<'_>) -> Value {
-    Value::text(call.surroundings.variable("HOME").unwrap_or_else(|| "~".to_owned()))
-}
-
-/// The value of an environment variable.
-pub(super) fn environment(call: &Call<'_>, name: Option<&str>) -> Value {
-    match name {
-        Some("HOME" | "USERPROFILE") => home(call),
-        Some(name) => call.surroundings.variable(name).map_or_else(Value::unknown, Value::text),
-        None => Value::unknown(),
-    }
-}
-
-/// `~` at the start of a path that is expanded by the program itself.
-fn expand_home(call: &Call<'_>, arg: &Arg) -> Arg {
-    let Some(rest) = arg.known().and_then(|text| text.strip_prefix('~')) else { return arg.clone() };
-    match (rest.is_empty() || rest.starts_with('/'), call.surroundings.variable("HOME")) {
-        (true, Some(home)) => Arg { value: Known::Text(format!("{home}{rest}")), ..arg.clone() },
-        _ => arg.clone(),
-    }
-}
-
-/// Imports, calls and attributes, for the sandbox guard.
-pub(super) fn scan(body: &str, found: &mut CodeScan) {
-    let Some(parsed) = tree::parse(&tree_sitter_python::LANGUAGE.into(), body) else {
-        found.parse_ok = false;
-        return;
-    };
-    found.parse_ok = !parsed.root_node().has_error();
-    let mut left = FUEL;
-    tree::walk(&parsed, |node| {
-        let text = |node: Node<'_>| tree::text(node, body).to_owned();
-        match node.kind() {
-            "import_statement" => {
-                for child in tree::children(node, KEPT) {
-                    let name = child.child_by_field_name("name").unwrap_or(child);
-                    found.imports.insert(text(name));
-                }
-            }
-            "import_from_statement" => {
-                if let Some(module) = node.child_by_field_name("module_name") {
-                    let module = text(module);
-                    for child in tree::children(node, KEPT).into_iter().skip(1) {
-                        let name = child.child_by_field_name("name").unwrap_or(child);
-                        found.names.insert(format!("{module}.{}", text(name)));
-                    }
-                    found.imports.insert(module);
-                }
-            }
-            "call" => {
-                if let Some(function) = node.child_by_field_name("function") {
-                    let name: String = text(function).chars().take(200).collect();
-                    if matches!(name.as_str(), "__import__" | "importlib.import_module")
-                        && let Some(arguments) = node.child_by_field_name("arguments")
-                        && let Some(module) = tree::children(arguments, 1).first()
-                    {
-                        found.imports.insert(text(*module).trim_matches(['"', '\'']).to_owned());
-                    }
-                    found.calls.insert(name);
-                }
-            }
-            "attribute" => {
-                if let Some(name) = node.child_by_field_name("attribute") {
-                    found.attribute(&text(name));
-                }
-            }
-            "identifier" => found.attribute_if_dunder(&text(node)),
-            _ => {}
-        }
-        left = left.saturating_sub(1);
-        left > 0
-    });
-    found.complete = left > 0;
-}

@@ -188,6 +188,21 @@ impl Reader<'_> {
                     actor.shell(&Arg::literal(command.trim()));
                 }
             }
+            (
+                "php",
+                "array_map" | "array_walk" | "call_user_func" | "call_user_func_array" | "array_filter",
+            ) => {
+                let (values, _) = self.arguments(rest.get(1..).unwrap_or_default());
+                let callback =
+                    values.iter().find_map(|value| Some((value, function("php", value.known()?)?)));
+                if let Some((name, api)) = callback {
+                    let mut actor = Actor { call, report, language: self.language };
+                    for value in values.iter().filter(|value| *value != name) {
+                        let one = std::slice::from_ref(value);
+                        actor.perform(api, &Invocation { positional: one, named: &[], text: self.body });
+                    }
+                }
+            }
             ("perl", "IO::Socket::INET") => report.reach(None, self.body, true),
             _ => {}
         }
@@ -300,6 +315,8 @@ impl Reader<'_> {
                     used += 1;
                     continue;
                 }
+                // No other sign starts a value: `print if /system/` calls nothing.
+                Some(Token::Sign(_)) => break,
                 _ => {}
             }
             let (value, taken) = self.expression(rest);

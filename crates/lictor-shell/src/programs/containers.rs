@@ -118,7 +118,7 @@ fn compose(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
         }
         "exec" | "run" => {
             let options = RUN.parse(tail);
-            elsewhere(call, report, options.from(1), &[]);
+            elsewhere(call, report, options.from(1), None);
         }
         "push" => report.publish(call.program),
         _ => {}
@@ -127,7 +127,7 @@ fn compose(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
 
 fn exec(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     let options = RUN.parse(rest);
-    elsewhere(call, report, options.from(1), &[]);
+    elsewhere(call, report, options.from(1), None);
 }
 
 /// Where a host directory appears in a container.
@@ -184,12 +184,13 @@ fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     let looks_like_command =
         entry.is_some() || argv.first().is_some_and(|arg| !arg.prefix().starts_with('-'));
     if looks_like_command {
-        elsewhere(call, report, &argv, &mounts);
+        elsewhere(call, report, &argv, Some(&mounts));
     }
 }
 
-/// A command in a container: its files are not ours, except below a mount.
-fn elsewhere(call: &Call<'_>, report: &mut Report, argv: &[Arg], mounts: &[Mount]) {
+/// A command in a container: its files are not ours, except below a mount. `mounts` is `None` for a container that
+/// was there before.
+fn elsewhere(call: &Call<'_>, report: &mut Report, argv: &[Arg], mounts: Option<&[Mount]>) {
     if argv.is_empty() {
         return;
     }
@@ -199,7 +200,7 @@ fn elsewhere(call: &Call<'_>, report: &mut Report, argv: &[Arg], mounts: &[Mount
         .map(|arg| {
             let Some(text) = arg.known() else { return arg.clone() };
             let mut replaced = text.to_owned();
-            for mount in mounts {
+            for mount in mounts.unwrap_or_default() {
                 let inside = mount.inside.trim_end_matches('/');
                 if inside.is_empty() || !text.contains(inside) {
                     continue;
@@ -222,7 +223,7 @@ fn elsewhere(call: &Call<'_>, report: &mut Report, argv: &[Arg], mounts: &[Mount
         argv,
         assignments: Vec::new(),
         cwd: None,
-        through: call.program.to_owned(),
+        through: if mounts.is_some() { format!("{} run", call.program) } else { call.program.to_owned() },
         more: false,
         elsewhere: !ours,
     });

@@ -48,7 +48,8 @@ impl Matched {
         match self {
             Self::All => vec![(root.clone(), true)],
             Self::Below => vec![(below(root, "*"), true)],
-            Self::Some => vec![(below(root, "**"), false)],
+            // Any number of entries, but not simply all of them.
+            Self::Some => vec![(below(root, "**/?"), false)],
             Self::Named(names) => names
                 .iter()
                 .map(|name| {

@@ -79,7 +79,7 @@ pub(crate) fn judge(call: &Call<'_>, lower: &str, report: &mut Report) {
             let word = arg.prefix();
             !(word.starts_with('-')
                 || (word.starts_with('/')
-                    && word.len() <= 3
+                    && (2..=3).contains(&word.len())
                     && word.chars().skip(1).all(|c| c.is_ascii_alphabetic())))
         })
         .collect();

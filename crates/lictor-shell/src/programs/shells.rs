@@ -266,6 +266,16 @@ fn code_letters(language: &str) -> &'static [&'static str] {
     if language == "perl" { &["e", "E"] } else { &["e"] }
 }
 
+/// Backslashes part folders, and a drive is a root.
+fn posix(text: &Arg) -> Arg {
+    let Some(known) = text.known().filter(|text| text.contains('\\')) else { return text.clone() };
+    let mut slashed = known.replace('\\', "/");
+    for drive in ["C:/", "c:/", "D:/", "d:/"] {
+        slashed = slashed.replace(drive, "/");
+    }
+    Arg::literal(slashed)
+}
+
 /// `pwsh`, `powershell`, `cmd`.
 pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
     let mut args = call.args.iter().enumerate();
@@ -276,12 +286,12 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
         match call.program {
             "cmd" => {
                 if matches!(lower.as_str(), "/c" | "/k" | "//c") {
-                    return report.then_shell(&super::say::joined(rest), &[], "cmd");
+                    return report.then_shell(&posix(&super::say::joined(rest)), &[], "cmd");
                 }
             }
             _ => match lower.as_str() {
                 "-c" | "-command" | "/c" | "/command" => {
-                    return report.then_shell(&super::say::joined(rest), &[], "pwsh");
+                    return report.then_shell(&posix(&super::say::joined(rest)), &[], "pwsh");
                 }
                 "-e" | "-ec" | "-enc" | "-encodedcommand" | "-encoded" => {
                     let decoded =

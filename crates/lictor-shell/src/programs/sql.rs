@@ -155,8 +155,14 @@ fn judge_nested(text: &str, report: &mut Report, depth: usize) {
         if let Some(effect) = effect(&statement.tokens) {
             report.database(effect, &statement.text);
         }
-        let mut words = statement.tokens.iter();
-        let runs_text = matches!(words.next(), Some(Token::Word(word)) if matches!(word.as_str(), "DO" | "EXEC" | "EXECUTE" | "PREPARE"));
+        let mentions = |wanted: &[&str]| {
+            statement
+                .tokens
+                .iter()
+                .any(|token| matches!(token, Token::Word(word) if wanted.contains(&word.as_str())))
+        };
+        let is_block = matches!(statement.tokens.first(), Some(Token::Word(word)) if word == "DO");
+        let runs_text = is_block || mentions(&["EXECUTE", "EXEC", "PREPARE"]);
         for pair in statement.tokens.windows(2) {
             match pair {
                 [Token::Word(word), Token::Text(command)] if word == "PROGRAM" => {
@@ -165,7 +171,7 @@ fn judge_nested(text: &str, report: &mut Report, depth: usize) {
                 _ => {}
             }
         }
-        let shells_out = statement.tokens.iter().any(|token| matches!(token, Token::Word(word) if word == "XP_CMDSHELL" || word == "SYS_EXEC" || word == "SYS_EVAL"));
+        let shells_out = mentions(&["XP_CMDSHELL", "SYS_EXEC", "SYS_EVAL"]);
         for token in &statement.tokens {
             let Token::Text(inner) = token else { continue };
             if shells_out {

@@ -118,12 +118,32 @@ impl Walker<'_> {
         let output = self.deeper(walk);
         if elsewhere {
             self.elsewhere -= 1;
+            self.destruction_elsewhere(effects);
             self.keep_effects(effects, |effect| !matches!(effect, Effect::File { .. }));
             self.keep_opaque(opaque, |what| what != OpaqueWhat::Target);
         }
         self.through.pop();
         self.state.leave(mark);
         output
+    }
+
+    /// Trees deleted on another machine or in a container that lives on are not our files, but they are gone.
+    fn destruction_elsewhere(&mut self, from: usize) {
+        let Some(tool) = self.through.last().filter(|tool| !tool.ends_with(" run")).cloned() else { return };
+        let gone = self.reading.effects.iter().skip(from).find_map(|effect| match effect {
+            Effect::File { access: Access::Delete | Access::Destroy, target, recursive, .. }
+                if *recursive || target.arg.glob =>
+            {
+                let path = target.arg.prefix();
+                (!path.starts_with("/tmp/") && !path.starts_with("/var/tmp/"))
+                    .then(|| target.arg.text.clone())
+            }
+            _ => None,
+        });
+        if let Some(path) = gone {
+            let mass = matches!(path.as_str(), "/" | "/*" | "~" | "~/" | "." | "*");
+            self.effect(Effect::Infrastructure { tool, what: format!("delete {path}"), mass });
+        }
     }
 
     fn keep_effects(&mut self, from: usize, keep: impl Fn(&Effect<Operand>) -> bool) {

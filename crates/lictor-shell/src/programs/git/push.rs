@@ -65,8 +65,14 @@ fn reach_remote(report: &mut Report, options: &Options, at: usize, sends: bool) 
 /// `ext::sh -c …` as a remote runs a program.
 fn remote_helper(report: &mut Report, remote: &Arg) {
     if let Some(command) = remote.known().and_then(|text| text.strip_prefix("ext::")) {
-        let command = command.replace("% ", " ").replace("%%", "%");
-        report.then_shell(&Arg::literal(command), &[], "git ext::");
+        // A blank after `%` belongs to the word.
+        let words = command.replace("% ", "\u{0}");
+        let argv: Vec<Arg> = words
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .map(|word| Arg::literal(word.replace('\u{0}', " ").replace("%%", "%")))
+            .collect();
+        report.then_argv(&argv, "git ext::");
     }
 }
 
