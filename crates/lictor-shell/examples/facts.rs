@@ -8,8 +8,9 @@ fn main() {
     for text in std::env::args().skip(1) {
         let reading = lictor_shell::read(&text, &render::World);
         println!("$ {text}");
-        for line in render::render(&reading) {
-            println!("    {line}");
+        for line in render::render(&reading, true) {
+            let mark = if render::is_of_the_reader(&line) { ' ' } else { '·' };
+            println!("  {mark} {line}");
         }
     }
 }

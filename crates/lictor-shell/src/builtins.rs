@@ -19,7 +19,7 @@ pub(crate) use variables::is_declaration;
 pub(crate) enum Outcome {
     Done(Output),
     /// Not one of these builtins.
-    Program(Argv),
+    Program(Box<Argv>),
 }
 
 impl Walker<'_> {
@@ -36,6 +36,7 @@ impl Walker<'_> {
             _ => {}
         }
         let args = argv.words.get(1..).unwrap_or_default();
+        let stdin = argv.plumbing.stdin.clone();
         match name {
             "cd" | "chdir" => self.change_directory(args),
             "pushd" => self.push_directory(args),
@@ -48,13 +49,18 @@ impl Walker<'_> {
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(name, args),
             "set" => self.set(args),
             "shift" => self.shift(args),
-            "unset" => self.unset(args),
+            "unset" => {
+                self.unset(args);
+                return Outcome::Program(Box::new(argv));
+            }
             "alias" => self.set_aliases(args),
             "unalias" | ":" => {}
-            "read" => self.read_line(args),
-            "mapfile" | "readarray" | "getopts" | "let" => self.unsettle_names(args),
+            "read" => self.with_stdin(stdin, |this| this.read_line(args)),
+            "mapfile" | "readarray" | "getopts" | "let" => {
+                self.with_stdin(stdin, |this| this.unsettle_names(args));
+            }
             "exit" | "return" => self.end(args, argv.scene.certain),
-            _ => return Outcome::Program(argv),
+            _ => return Outcome::Program(Box::new(argv)),
         }
         Outcome::Done(self.done(name, argv, Output::silent()))
     }

@@ -289,7 +289,7 @@ impl Walker<'_> {
             return Expansion::One(content);
         }
         match self.captured(script) {
-            Output::Text(text) => Expansion::One(Datum::known(text.trim_end_matches('\n'))),
+            Output::Text(text) => Expansion::One(Datum::open(text.trim_end_matches('\n'))),
             Output::Names(names) => Expansion::Names(names),
             Output::Unknown(taint) => Expansion::One(Datum::unknown(taint)),
         }
@@ -311,7 +311,7 @@ impl Walker<'_> {
         let stdin = plumbing.stdin.clone();
         self.report_plumbing(plumbing, None, None);
         Some(match stdin.as_deref() {
-            Some(crate::call::Stdin::Text(text)) => Datum::known(text.trim_end_matches('\n')),
+            Some(crate::call::Stdin::Text(text)) => Datum::open(text.trim_end_matches('\n')),
             Some(crate::call::Stdin::Unknown(taint)) => Datum::unknown(*taint),
             _ => Datum::unknown(Taint::default()),
         })

@@ -2,7 +2,8 @@
 
 use lictor_core::facts::{Access, Effect, FlowSink, FlowSource};
 
-use crate::operand::{Operand, Taint};
+use crate::operand::{Arg, Known, Operand, Taint};
+use crate::programs::is_secret_path;
 use crate::walk::simple::{Context, leaves_content};
 use crate::walk::{Plumbing, Walker};
 
@@ -107,6 +108,10 @@ fn is_credential_header(text: &str) -> bool {
 }
 
 /// Whether an operand names a secret, as far as it is known.
-pub(crate) fn is_secret(arg: &crate::operand::Arg) -> bool {
-    arg.known().is_some_and(|path| path.contains("/.ssh/id_") || path.ends_with(".env"))
+pub(crate) fn is_secret(arg: &Arg) -> bool {
+    match &arg.value {
+        Known::Text(path) => is_secret_path(path),
+        Known::Partly { prefix, suffix } => is_secret_path(&format!("{prefix}x{suffix}")),
+        Known::Nothing => false,
+    }
 }

@@ -4,6 +4,7 @@
 //! [`Parsed::fault`] and reading goes on behind it, so that visible danger is still found. It never recurses
 //! deeper than [`MAX_DEPTH`]; deeper text is noted and the rest is left unread.
 
+mod assignment;
 mod compound;
 mod dollar;
 mod heredoc;
@@ -15,9 +16,7 @@ mod tests;
 
 use std::rc::Rc;
 
-use crate::ast::{
-    Assigned, Assignment, Changes, Function, Item, Joint, Node, Part, Pipeline, Script, Simple, Word,
-};
+use crate::ast::{Function, Item, Joint, Node, Pipeline, Script, Simple, Word};
 use heredoc::Pending;
 
 /// How deep constructs may nest.
@@ -28,7 +27,7 @@ pub(crate) const MAX_DEPTH: u32 = 64;
 pub(crate) struct Fault {
     /// Not valid shell, noticed at this byte.
     pub syntax: Option<usize>,
-    /// A quote or substitution that starts here never ends.
+    /// A quote or list that starts here never ends.
     pub unclosed: Option<usize>,
     /// Nested too deep.
     pub depth: bool,
@@ -54,24 +53,6 @@ pub(crate) fn parse(text: &str, depth: u32) -> Parsed {
         steps: parser.steps,
     }
 }
-
-/// Builtins whose arguments name variables that they set.
-const NAMING_BUILTINS: &[&str] = &[
-    "read",
-    "mapfile",
-    "readarray",
-    "getopts",
-    "printf",
-    "declare",
-    "typeset",
-    "local",
-    "export",
-    "readonly",
-    "unset",
-    "let",
-    "set",
-    "shift",
-];
 
 struct Parser<'a> {
     text: &'a str,
@@ -427,7 +408,8 @@ impl<'a> Parser<'a> {
                 simple.assignments.push(assignment);
                 continue;
             }
-            let declares = simple.words.first().and_then(Word::bare).is_some_and(is_declaration);
+            let declares =
+                simple.words.first().and_then(Word::bare).is_some_and(crate::builtins::is_declaration);
             if declares && let Some(word) = self.declared_array() {
                 simple.assignments.push(word);
                 continue;
@@ -447,134 +429,6 @@ impl<'a> Parser<'a> {
         }
         self.note_changes(&simple);
         Node::Simple(simple)
-    }
-
-    /// Remembers which names a builtin sets, for the loops around it.
-    fn note_changes(&mut self, simple: &Simple) {
-        let mut words = simple.words.iter();
-        let Some(mut program) = words.next().and_then(Word::literal) else { return };
-        if matches!(program, "builtin" | "command") {
-            let Some(next) = words.next().and_then(Word::literal) else { return };
-            program = next;
-        }
-        if matches!(program, "cd" | "pushd" | "popd") {
-            self.moves += 1;
-        } else if NAMING_BUILTINS.contains(&program) {
-            for word in words {
-                let Some(Part::Literal(text) | Part::Quoted(text)) = word.parts.first() else { continue };
-                let name = name_prefix(text);
-                if !name.is_empty() {
-                    self.assigned.push(name.to_owned());
-                }
-            }
-        }
-    }
-
-    /// Reads something and says what it may change.
-    fn tracked<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> (T, Changes) {
-        let (names, moves) = (self.assigned.len(), self.moves);
-        let result = read(self);
-        let mut names: Vec<String> = self.assigned.get(names..).unwrap_or_default().to_vec();
-        names.sort_unstable();
-        names.dedup();
-        (result, Changes { names, directory: self.moves != moves })
-    }
-
-    /// Notes the names in an arithmetic text that may be assigned there.
-    fn note_arithmetic(&mut self, parts: &[Part]) {
-        for part in parts {
-            let Part::Literal(text) = part else { continue };
-            if !text.contains('=') && !text.contains("++") && !text.contains("--") {
-                continue;
-            }
-            let mut rest = text.as_str();
-            while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
-                rest = rest.get(start..).unwrap_or_default();
-                let name = name_prefix(rest);
-                self.assigned.push(name.to_owned());
-                rest = rest.get(name.len()..).unwrap_or_default();
-            }
-        }
-    }
-
-    /// `NAME=…`, `NAME+=…`, `NAME[…]=…` in front of a command.
-    fn assignment(&mut self) -> Option<Assignment> {
-        let name = name_prefix(self.slice(self.at, self.bytes.len()));
-        if name.is_empty() {
-            return None;
-        }
-        let mut after = self.at + name.len();
-        let mut element = false;
-        if self.bytes.get(after) == Some(&b'[') {
-            let rest = self.bytes.get(after..).unwrap_or_default();
-            let close =
-                rest.iter().take(128).take_while(|byte| **byte != b'\n').position(|byte| *byte == b']')?;
-            element = true;
-            after += close + 1;
-        }
-        let append = self.bytes.get(after) == Some(&b'+');
-        if append {
-            after += 1;
-        }
-        if self.bytes.get(after) != Some(&b'=') {
-            return None;
-        }
-        let name = name.to_owned();
-        self.at = after + 1;
-        let value = if self.peek() == Some(b'(') && !element {
-            self.array()
-        } else {
-            Assigned::Scalar(self.value_word())
-        };
-        Some(Assignment { name, element, append, value })
-    }
-
-    /// `NAME=(…)` as an argument of `declare` and the like.
-    fn declared_array(&mut self) -> Option<Assignment> {
-        let name = name_prefix(self.slice(self.at, self.bytes.len()));
-        let after = self.slice(self.at + name.len(), self.bytes.len());
-        if name.is_empty() || !(after.starts_with("=(") || after.starts_with("+=(")) {
-            return None;
-        }
-        self.assignment()
-    }
-
-    /// `(a b c)` behind `NAME=`.
-    fn array(&mut self) -> Assigned {
-        let open = self.at;
-        self.at += 1;
-        let mut words = Vec::new();
-        let mut keyed = false;
-        self.deeper(|this| {
-            loop {
-                this.blank_lines();
-                match this.peek() {
-                    Some(b')') => {
-                        this.at += 1;
-                        break;
-                    }
-                    None => {
-                        this.unclosed(open);
-                        break;
-                    }
-                    Some(b'[') => {
-                        keyed = true;
-                        words.push(this.word());
-                    }
-                    Some(_) if this.word_starts() => words.push(this.word()),
-                    Some(_) => {
-                        this.wrong();
-                        this.at += this.character();
-                    }
-                }
-            }
-        });
-        Assigned::Array { words, keyed }
-    }
-
-    /// The value behind `NAME=`: a word, possibly empty.
-    fn value_word(&mut self) -> Word {
-        if self.word_starts() { self.word() } else { Word { plain: true, ..Word::default() } }
     }
 
     /// `name ()` and the body, when `word` turns out to be the name of a function.
@@ -607,11 +461,6 @@ impl<'a> Parser<'a> {
         let body = body.unwrap_or_else(|| Node::Simple(Simple::default()));
         Node::Function(Rc::new(Function { name, body }))
     }
-}
-
-/// Builtins that take array assignments as arguments.
-fn is_declaration(name: &str) -> bool {
-    matches!(name, "declare" | "typeset" | "local" | "export" | "readonly")
 }
 
 /// The variable name that a text starts with; empty when it starts with none.

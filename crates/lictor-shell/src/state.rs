@@ -35,6 +35,16 @@ impl Datum {
         Self { value: Known::Nothing, taint, glob: false, template: None }
     }
 
+    /// Text that may hold gaps.
+    pub(crate) fn open(text: &str) -> Self {
+        match open_gaps(text) {
+            Some(value) => {
+                Self { template: Some(text.into()), ..Self { value, ..Self::unknown(Taint::default()) } }
+            }
+            None => Self::known(text),
+        }
+    }
+
     /// The value of a word.
     pub(crate) fn of(arg: &Arg) -> Self {
         Self { value: arg.value.clone(), taint: arg.taint, glob: arg.glob, template: None }
@@ -46,6 +56,19 @@ impl Datum {
             _ => None,
         }
     }
+}
+
+/// What is known of a text with gaps; `None` when there are none.
+pub(crate) fn open_gaps(text: &str) -> Option<Known> {
+    let (before, _) = text.split_once(GAP)?;
+    let (_, after) = text.rsplit_once(GAP)?;
+    let prefix = before.strip_suffix("${").unwrap_or(before).to_owned();
+    let suffix = after.strip_prefix('}').unwrap_or(after).to_owned();
+    Some(if prefix.is_empty() && suffix.is_empty() {
+        Known::Nothing
+    } else {
+        Known::Partly { prefix, suffix }
+    })
 }
 
 /// The value of a variable.
@@ -75,7 +98,7 @@ impl Value {
 #[derive(Debug, Clone)]
 pub(crate) struct Defined {
     pub function: Rc<ast::Function>,
-    /// The definition is known to have been run.
+    /// The definition is known to have been run: it does not come from a branch that may not have been taken.
     pub certain: bool,
     /// Index into the walker's list of all functions.
     pub index: usize,

@@ -4,11 +4,15 @@
 //! not. The walk carries the [`State`] that the line itself sets up and follows what programs run in turn.
 //! Work is bounded by fuel and depth; what lies beyond is reported as opaque.
 
+mod assign;
 mod compound;
 mod next;
 mod output;
 mod plumbing;
 pub(crate) mod simple;
+
+#[cfg(test)]
+mod tests;
 
 pub(crate) use output::Output;
 pub(crate) use plumbing::Plumbing;
@@ -157,6 +161,15 @@ impl<'s> Walker<'s> {
             let twin = Effect::File { access: *access, target, recursive: *recursive, by: *by };
             self.reading.effects.push(twin);
         }
+        // Tables and walker may both see where data goes.
+        if let Effect::Flow { from, to, .. } = &effect {
+            let since =
+                self.reading.effects.iter().rev().take_while(|effect| !matches!(effect, Effect::Run(_)));
+            let same = |other: &Effect<Operand>| matches!(other, Effect::Flow { from: source, to: sink, .. } if source == from && sink == to);
+            if since.take(16).any(same) {
+                return;
+            }
+        }
         self.reading.effects.push(effect);
     }
 
@@ -203,6 +216,12 @@ impl<'s> Walker<'s> {
             self.over_limit("commands nested too deep");
             return Output::unknown();
         }
+        // Shells drop NUL bytes; no honest command has one.
+        let cleaned = text.contains('\0').then(|| text.replace('\0', ""));
+        if cleaned.is_some() {
+            self.opaque(OpaqueWhat::Syntax, "a NUL byte");
+        }
+        let text = cleaned.as_deref().unwrap_or(text);
         let parsed = parser::parse(text, self.depth.min(parser::MAX_DEPTH / 2));
         if parsed.fault.depth {
             self.over_limit("constructs nested too deep");
@@ -282,8 +301,13 @@ impl<'s> Walker<'s> {
                 let mark = self.state.mark();
                 self.state.set_directories(before.clone());
                 let out = self.pipeline(pipeline, inner);
-                let branch = self.state.take(mark);
-                self.state.merge(vec![branch], false);
+                if leaves(pipeline) {
+                    // Whoever comes behind it has not gone this way.
+                    self.state.leave(mark);
+                } else {
+                    let branch = self.state.take(mark);
+                    self.state.merge(vec![branch], false);
+                }
                 out
             } else {
                 self.pipeline(pipeline, inner)
@@ -346,7 +370,7 @@ impl<'s> Walker<'s> {
             Node::Simple(simple) => self.simple(simple, scene),
             Node::Compound { body, redirects } => self.deeper(|this| this.compound(body, redirects, scene)),
             Node::Function(function) => {
-                self.define(function, scene);
+                self.define(function);
                 Output::silent()
             }
         };
@@ -354,13 +378,13 @@ impl<'s> Walker<'s> {
         output
     }
 
-    fn define(&mut self, function: &Rc<Function>, scene: Scene) {
+    fn define(&mut self, function: &Rc<Function>) {
         if crate::forkbomb::multiplies(function) {
             self.effect(Effect::Process(lictor_core::facts::ProcessEffect::ForkBomb));
         }
         let index = self.functions.len();
         self.functions.push((Rc::clone(function), false));
-        let defined = Defined { function: Rc::clone(function), certain: scene.certain, index };
+        let defined = Defined { function: Rc::clone(function), certain: true, index };
         self.state.define(&function.name, defined);
     }
 
@@ -452,6 +476,26 @@ fn always_fails(pipeline: &Pipeline) -> bool {
             _ => false,
         },
         Node::Function(_) => false,
+    }
+}
+
+/// A pipeline that ends the shell or the function.
+fn leaves(pipeline: &Pipeline) -> bool {
+    match pipeline.stages.as_slice() {
+        [Node::Simple(simple)] => {
+            matches!(
+                simple.words.first().and_then(|word| word.literal()),
+                Some("exit" | "return" | "continue" | "break")
+            )
+        }
+        [Node::Compound { body, .. }] => match body.as_ref() {
+            Compound::Group(script) => script
+                .items
+                .last()
+                .is_some_and(|item| item.rest.is_empty() && !item.background && leaves(&item.first)),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -60,7 +60,8 @@ impl Walker<'_> {
 fn entered(from: &Cwd, target: &Arg) -> Cwd {
     match target.known() {
         Some("") => from.clone(),
-        Some(path) if !target.glob => paths::enter(from, path),
+        // A glob is as good as a name: it cannot lead upwards.
+        Some(path) => paths::enter(from, path),
         _ => Cwd::Unknown,
     }
 }

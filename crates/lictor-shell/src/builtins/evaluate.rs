@@ -6,7 +6,10 @@ use crate::walk::simple::Argv;
 use crate::walk::{Output, Scene, Walker};
 
 impl Walker<'_> {
-    pub(super) fn eval(&mut self, argv: Argv) -> Output {
+    pub(super) fn eval(&mut self, mut argv: Argv) -> Output {
+        if argv.words.get(1).and_then(|word| word.arg.known()) == Some("--") {
+            argv.words.remove(1);
+        }
         let args = argv.words.get(1..).unwrap_or_default();
         if args.is_empty() {
             return self.report_plumbing(argv.plumbing, None, None);
@@ -112,7 +115,7 @@ impl Walker<'_> {
         };
         Outcome::Done(self.through(name, |this| match this.builtin(&program, argv) {
             Outcome::Done(output) => output,
-            Outcome::Program(argv) => this.program(&program, argv),
+            Outcome::Program(argv) => this.program(&program, *argv),
         }))
     }
 

@@ -44,7 +44,9 @@ impl Walker<'_> {
                 }
                 continue;
             };
+            let arg = Arg { value: value.value.clone(), ..arg.clone() };
             self.state.set(&name, Value::Scalar(value));
+            self.assigned(&name, &arg);
         }
     }
 
@@ -161,10 +163,10 @@ impl Walker<'_> {
         for (index, name) in names.into_iter().enumerate() {
             let value = match rest.take() {
                 None => Value::unknown(taint),
-                Some(line) if index == last => Value::Scalar(Datum::known(line)),
+                Some(line) if index == last => Value::Scalar(Datum::open(&line)),
                 Some(line) => {
                     let (word, after) = line.split_once([' ', '\t']).unwrap_or((&line, ""));
-                    let value = Value::Scalar(Datum::known(word));
+                    let value = Value::Scalar(Datum::open(word));
                     rest = Some(after.trim_start().to_owned());
                     value
                 }

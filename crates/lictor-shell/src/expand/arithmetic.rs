@@ -1,8 +1,5 @@
 //! Arithmetic, as far as it is constant.
 
-#[cfg(test)]
-mod tests;
-
 use crate::ast::Part;
 use crate::operand::Taint;
 use crate::state::{Datum, Value};

@@ -181,7 +181,7 @@ fn range(text: &str) -> Option<Option<Vec<String>>> {
         (Ok(from), Ok(to)) => (from, to, false),
         _ => (letter(first)?, letter(last)?, true),
     };
-    let count = from.abs_diff(to) / step + 1;
+    let count = (from.abs_diff(to) / step).saturating_add(1);
     if count > MOST_WORDS as u64 {
         return Some(None);
     }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::Parser;
 use super::word::Within;
-use crate::ast::{CaseArm, Compound, Node, Script, Word};
+use crate::ast::{CaseArm, Compound, Node, Part, Script, Word};
 
 impl Parser<'_> {
     /// A compound command with its redirections, if one starts here.
@@ -19,11 +19,10 @@ impl Parser<'_> {
                 })
             } else {
                 self.deeper(|this| {
-                    let open = this.at;
                     this.at += 1;
-                    let script = this.list();
+                    let script = this.some_list();
                     if !this.eat(")") {
-                        this.unclosed(open);
+                        this.wrong();
                     }
                     Some(Compound::Subshell(script))
                 })
@@ -61,8 +60,17 @@ impl Parser<'_> {
         Node::Compound { body, redirects }
     }
 
-    fn group(&mut self) -> Option<Compound> {
+    /// A list that must not be empty.
+    fn some_list(&mut self) -> Script {
         let script = self.list();
+        if script.items.is_empty() {
+            self.wrong();
+        }
+        script
+    }
+
+    fn group(&mut self) -> Option<Compound> {
+        let script = self.some_list();
         self.expect_reserved("}");
         Some(Compound::Group(script))
     }
@@ -71,16 +79,16 @@ impl Parser<'_> {
         let mut arms = Vec::new();
         let mut otherwise = None;
         loop {
-            let condition = self.list();
+            let condition = self.some_list();
             self.expect_reserved("then");
-            let body = self.list();
+            let body = self.some_list();
             arms.push((condition, body));
             self.blank_lines();
             if self.eat_reserved("elif") {
                 continue;
             }
             if self.eat_reserved("else") {
-                otherwise = Some(self.list());
+                otherwise = Some(self.some_list());
             }
             self.expect_reserved("fi");
             return Some(Compound::If { arms, otherwise });
@@ -90,19 +98,19 @@ impl Parser<'_> {
     fn loop_body(&mut self) -> Script {
         self.blank_lines();
         if self.eat_reserved("{") {
-            let body = self.list();
+            let body = self.some_list();
             self.expect_reserved("}");
             return body;
         }
         self.expect_reserved("do");
-        let body = self.list();
+        let body = self.some_list();
         self.expect_reserved("done");
         body
     }
 
     fn while_loop(&mut self) -> Option<Compound> {
         let ((condition, body), changes) = self.tracked(|this| {
-            let condition = this.list();
+            let condition = this.some_list();
             (condition, this.loop_body())
         });
         Some(Compound::While { condition, body, changes })
@@ -217,7 +225,7 @@ impl Parser<'_> {
             if regular || self.word_starts() {
                 let before = self.at;
                 let word = if regular { self.regex_word() } else { self.word() };
-                regex = word.bare() == Some("=~");
+                regex = matches!(word.parts.as_slice(), [Part::Literal(text)] if text == "=~");
                 words.push(word);
                 if self.at == before {
                     self.wrong();

@@ -93,14 +93,13 @@ impl Parser<'_> {
 
     /// The list in parentheses that starts here.
     pub(super) fn substitution(&mut self) -> Script {
-        let open = self.at;
         self.at += 1;
         self.deeper(|this| {
             this.substitutions += 1;
             let script = this.list();
             this.blank_lines();
             if !this.eat(")") {
-                this.unclosed(open);
+                this.wrong();
             }
             this.substitutions -= 1;
             script
@@ -109,13 +108,12 @@ impl Parser<'_> {
 
     /// `` `…` ``: unescaped once, then read as text of its own.
     pub(super) fn backquoted(&mut self, parts: &mut Parts, quoted: bool) {
-        let open = self.at;
         self.at += 1;
         let mut inner = String::new();
         loop {
             let Some(length) = self.rest().iter().position(|byte| matches!(byte, b'`' | b'\\')) else {
                 inner.push_str(self.slice(self.at, self.bytes.len()));
-                self.unclosed(open);
+                self.wrong();
                 self.at = self.bytes.len();
                 break;
             };
@@ -297,7 +295,7 @@ impl Parser<'_> {
 
     fn operation(&mut self, name: &str, quoted: bool) -> Operation {
         let Some(first) = self.peek() else {
-            self.unclosed(self.at);
+            self.wrong();
             return Operation::Plain;
         };
         if name.is_empty() && first != b'}' {

@@ -253,8 +253,10 @@ impl Parser<'_> {
         };
         loop {
             let Some(byte) = self.peek() else {
-                if within != Within::HereDocument {
-                    self.unclosed(open);
+                match within {
+                    Within::DoubleQuotes => self.unclosed(open),
+                    Within::HereDocument => {}
+                    _ => self.unclosed(open),
                 }
                 break;
             };
@@ -294,6 +296,7 @@ impl Parser<'_> {
                 (b'`', _) => self.backquoted(&mut parts, quoted),
                 (b'\\', _) => self.inner_escape(&mut parts, within, quoted),
                 (b'"', within) if within != Within::HereDocument => self.double_quoted(&mut parts),
+                (b'\'', Within::Braces { quoted: true }) => self.quotes_in_quotes(&mut parts),
                 (b'\'', within) if !quoted && within != Within::Arithmetic => {
                     let text = self.single_quoted();
                     parts.quoted(text);
@@ -322,6 +325,25 @@ impl Parser<'_> {
             }
         }
         parts.list
+    }
+
+    /// Single quotes in `"${x:-'…'}"`: they hide a brace or quote from bash's search for the end, and nothing from
+    /// its expansion. Other shells differ, so what hangs on it is reported as doubtful.
+    fn quotes_in_quotes(&mut self, parts: &mut Parts) {
+        let open = self.at;
+        let text = self.single_quoted().to_owned();
+        if text.contains(['"', '}']) {
+            self.fault.syntax.get_or_insert(open);
+        }
+        let mut inner = Parser::new(&text, self.depth);
+        let list = self.deeper(|_| inner.parts(Within::HereDocument));
+        self.steps += inner.steps;
+        self.fault.depth |= inner.fault.depth;
+        parts.literal("'");
+        for part in list {
+            parts.push(part);
+        }
+        parts.literal("'");
     }
 
     /// A backslash inside double quotes, a here-document, or an expansion.

@@ -140,11 +140,14 @@ impl Walker<'_> {
 
     fn while_loop(&mut self, condition: &Script, body: &Script, changes: &Changes, scene: Scene) -> Output {
         // `while read line` over known text is a loop over its lines.
-        if let Some(name) = reads_one(condition)
-            && let Stdin::Text(text) = self.stdin.as_ref()
-        {
-            let lines: Vec<Datum> =
-                text.lines().take(MOST_ROUNDS + 1).map(|line| Datum::known(line.trim())).collect();
+        let lines: Option<Vec<Datum>> = match self.stdin.as_ref() {
+            Stdin::Text(text) => {
+                Some(text.lines().take(MOST_ROUNDS + 1).map(|line| Datum::open(line.trim())).collect())
+            }
+            Stdin::Names(names) => Some(names.iter().map(Datum::of).collect()),
+            _ => None,
+        };
+        if let (Some(name), Some(lines)) = (reads_one(condition), lines) {
             let name = name.to_owned();
             return self.rounds(&name, lines, body, changes, scene);
         }

@@ -10,7 +10,7 @@ use crate::call::{Call, Next, Report, Stdin};
 use crate::expand::fields::Expanded;
 use crate::languages;
 use crate::operand::{Arg, Known, Operand, Taint};
-use crate::state::{Content, GAP, Value};
+use crate::state::{Content, GAP, Positional, Value, open_gaps};
 
 /// Deepest chain of programs that run programs.
 const MOST_WRAPPERS: usize = 16;
@@ -30,7 +30,7 @@ impl Walker<'_> {
                 let reads_input = matches!(through.as_str(), "xargs" | "parallel");
                 let scene = Scene {
                     attributable: context.scene.attributable
-                        && !matches!(through.as_str(), "find" | "watch" | "parallel"),
+                        && !["find", "fd", "watch", "parallel"].iter().any(|name| through.starts_with(name)),
                     ..context.scene
                 };
                 self.inside(through, elsewhere, |this| {
@@ -63,7 +63,11 @@ impl Walker<'_> {
                 self.inside(through, elsewhere, |this| {
                     let words: Vec<Expanded> =
                         args.into_iter().map(|arg| this.expanded(arg, context)).collect();
-                    this.state.set_positional(positional(words.get(1..).unwrap_or_default()));
+                    // Without words of its own the text may get some from elsewhere (`bash -s -- x`).
+                    this.state.set_positional(match words.get(1..) {
+                        Some(rest) => positional(rest),
+                        None => Positional::Unknown,
+                    });
                     let stdin = if from_input { Stdin::Inherited } else { context.stdin.clone() };
                     this.with_stdin(Some(Rc::new(stdin)), |this| this.text(&code, context.scene))
                 })
@@ -77,14 +81,19 @@ impl Walker<'_> {
     }
 
     /// An argument together with its text with gaps, when it is one of the call's own.
-    fn expanded(&self, arg: Arg, context: &Context<'_>) -> Expanded {
+    fn expanded(&self, mut arg: Arg, context: &Context<'_>) -> Expanded {
         let template = template(&arg, context);
+        open_gap(&mut arg);
         Expanded { arg, template }
     }
 
     /// The text to run. What is not known of it is reported.
     fn code(&mut self, text: &Arg, context: &Context<'_>) -> Option<String> {
         if let Some(known) = text.known() {
+            if open_gaps(known.trim()) == Some(Known::Nothing) {
+                self.opaque(OpaqueWhat::Code, &text.text);
+                return None;
+            }
             return Some(known.to_owned());
         }
         self.flow_into_shell(text.taint, &text.text);
@@ -177,11 +186,7 @@ impl Walker<'_> {
             surroundings: &here,
         };
         languages::judge(language, &body, &call, &mut report);
-        for effect in &mut report.effects {
-            if let Effect::File { target, .. } = effect {
-                open_gap(&mut target.arg);
-            }
-        }
+
         self.through.push(context.program.to_owned());
         let output = self.deeper(|this| this.follow_report(report, context, &[], &Plumbing::default()));
         self.through.pop();
@@ -198,9 +203,13 @@ impl Walker<'_> {
         }
         let Some(known) = path.known() else {
             self.flow_into_shell(path.taint, &path.text);
+            if path.value == Known::Nothing {
+                self.opaque(OpaqueWhat::Code, &path.text);
+            }
             return Output::unknown();
         };
-        let arguments = context.args.iter().skip_while(|arg| *arg != path).skip(1);
+        let own = context.args.iter().position(|arg| arg == path).map_or(0, |at| at + 1);
+        let arguments = context.args.iter().skip(own);
         let words: Vec<Expanded> = arguments.map(|arg| self.expanded(arg.clone(), context)).collect();
         let written = if reads_input {
             Some(match context.stdin {
@@ -248,7 +257,7 @@ impl Walker<'_> {
             None => ("", text),
         };
         match language.or_else(|| interpreter(shebang)) {
-            None | Some("shell") => {
+            None | Some("shell" | "sh") => {
                 if self.calls.contains(&through) {
                     return Output::unknown();
                 }
@@ -304,7 +313,7 @@ impl Walker<'_> {
                 this.state.set_positional(positional(&words));
             }
             this.calls.push(known.to_owned());
-            let output = this.text(text, scene);
+            let output = this.through("source", |this| this.text(text, scene));
             this.calls.pop();
             this.state.set_positional(outer);
             output
@@ -360,17 +369,10 @@ fn template(arg: &Arg, context: &Context<'_>) -> Option<Rc<str>> {
 }
 
 /// A file name with a gap's name in it is known only up to there.
-fn open_gap(arg: &mut Arg) {
-    let Some(text) = arg.known() else { return };
-    let (Some((prefix, _)), Some((_, suffix))) = (text.split_once(GAP), text.rsplit_once(GAP)) else {
-        return;
-    };
-    let (prefix, suffix) = (prefix.to_owned(), suffix.to_owned());
-    arg.value = if prefix.is_empty() && suffix.is_empty() {
-        Known::Nothing
-    } else {
-        Known::Partly { prefix, suffix }
-    };
+pub(super) fn open_gap(arg: &mut Arg) {
+    if let Some(value) = arg.known().and_then(open_gaps) {
+        arg.value = value;
+    }
 }
 
 /// What is kept of the body of a script that was there before: no reads, nothing that is not known.

@@ -29,6 +29,8 @@ enum Sink {
 pub(crate) struct Plumbing {
     /// Standard input, when a redirection sets it.
     pub stdin: Option<Rc<Stdin>>,
+    /// The file that standard input comes from.
+    pub source: Option<Arg>,
     stdout: Sink,
     /// What happens to files, in order; `true` for those that take standard output.
     files: Vec<(Access, Operand, bool)>,
@@ -114,6 +116,7 @@ impl Walker<'_> {
         let cwd = self.state.directories().now.clone();
         if access == Access::Read && input {
             let content = known.as_deref().and_then(|path| self.written_content(path));
+            plumbing.source = Some(arg.clone());
             plumbing.stdin = Some(Rc::new(match content {
                 Some(Content { text: Some(text), .. }) => Stdin::Text(text.to_string()),
                 Some(Content { text: None, taint }) => Stdin::Unknown(taint),

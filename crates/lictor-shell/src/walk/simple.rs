@@ -5,9 +5,9 @@ use std::rc::Rc;
 use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
 use super::{Output, Plumbing, Scene, Walker};
-use crate::ast::{Assigned, Assignment, Node, Simple, Word};
+use crate::ast::{Node, Simple, Word};
 use crate::builtins::Outcome;
-use crate::call::{Call, Report, Stdin};
+use crate::call::{Call, Next, Report, Stdin};
 use crate::expand::fields::Expanded;
 use crate::operand::{Arg, Cwd, Known, Taint};
 use crate::programs;
@@ -72,7 +72,9 @@ impl Walker<'_> {
         let plumbing = self.plumb(&simple.redirects);
         if words.is_empty() {
             for assignment in &simple.assignments {
-                self.assign(assignment, true);
+                if let Some((name, arg)) = self.assign(assignment, true) {
+                    self.assigned(&name, &arg);
+                }
             }
             self.scene = scene;
             return self.report_plumbing(plumbing, None, None);
@@ -89,83 +91,24 @@ impl Walker<'_> {
         self.argv(Argv { words, assignments, plumbing, scene, by_shell: true, harmless })
     }
 
-    /// Works out an assignment; `keep` when it stays in force behind the command.
-    fn assign(&mut self, assignment: &Assignment, keep: bool) -> Option<(String, Arg)> {
-        let name = &assignment.name;
-        match &assignment.value {
-            Assigned::Scalar(word) => {
-                let mut datum = self.value(word);
-                if assignment.append {
-                    datum = self.appended(name, datum);
-                }
-                let arg = Arg {
-                    value: datum.value.clone(),
-                    text: word.written().to_owned(),
-                    glob: datum.glob,
-                    splits: false,
-                    taint: datum.taint,
-                };
-                if keep {
-                    let value = if assignment.element {
-                        self.with_element(name, datum)
-                    } else {
-                        Value::Scalar(datum)
-                    };
-                    self.state.set(name, value);
-                }
-                Some((name.clone(), arg))
-            }
-            Assigned::Array { words, keyed } => {
-                let expanded = self.words(words);
-                let known = !keyed && expanded.iter().all(|word| !word.arg.splits);
-                let mut list: Vec<Datum> = expanded
-                    .into_iter()
-                    .map(|word| Datum { template: word.template, ..Datum::of(&word.arg) })
-                    .collect();
-                let value = if known {
-                    if assignment.append
-                        && let Some(Value::List(before)) = self.state.variable(name)
-                    {
-                        list = before.iter().cloned().chain(list).collect();
-                    }
-                    Value::List(Rc::new(list))
-                } else {
-                    let taint = list.iter().fold(Taint::default(), |taint, datum| taint.and(datum.taint));
-                    Value::unknown(taint)
-                };
-                self.state.set(name, value);
-                None
-            }
+    /// The text of an alias, with aliases at its start expanded in turn.
+    fn alias_text(&self, name: &str) -> Option<String> {
+        let mut text = self.state.alias(name)?.to_string();
+        let mut seen = vec![name.to_owned()];
+        while seen.len() < 8 {
+            let head = text.split_whitespace().next().unwrap_or_default().to_owned();
+            let Some(inner) = self.state.alias(&head).filter(|_| !seen.contains(&head)) else { break };
+            text = text.trim_start().replacen(&head, inner, 1);
+            seen.push(head);
         }
-    }
-
-    /// `NAME+=value`.
-    fn appended(&mut self, name: &str, datum: Datum) -> Datum {
-        match self.state.variable(name).cloned() {
-            Some(Value::Scalar(before)) => match (before.text(), datum.text()) {
-                (Some(first), Some(second)) if first.len() + second.len() <= 64 * 1024 => {
-                    let text = format!("{first}{second}");
-                    self.spend(text.len() as u64 / 8);
-                    Datum { taint: before.taint.and(datum.taint), ..Datum::known(text) }
-                }
-                _ => Datum::unknown(before.taint.and(datum.taint)),
-            },
-            Some(Value::Unset) => datum,
-            _ => Datum::unknown(datum.taint),
-        }
-    }
-
-    /// `NAME[i]=value`: the array as a whole is then not known.
-    fn with_element(&mut self, name: &str, datum: Datum) -> Value {
-        let before = self.state.variable(name).map_or(Taint::default(), Value::taint);
-        Value::unknown(before.and(datum.taint))
+        Some(text)
     }
 
     /// Walks what an alias of the line stands for. Whether the shell expands it depends on its mode, so the word
     /// is then also walked as it stands.
     fn alias(&mut self, simple: &Simple, words: &[Expanded], scene: Scene) -> Option<Output> {
         let name = simple.words.first().and_then(Word::bare)?;
-        let text = Rc::clone(self.state.alias(name)?);
+        let text = self.alias_text(name)?;
         if self.calls.iter().any(|call| call == name) {
             return None;
         }
@@ -233,7 +176,7 @@ impl Walker<'_> {
             }
             match self.builtin(&program, argv) {
                 Outcome::Done(output) => return output,
-                Outcome::Program(same) => argv = same,
+                Outcome::Program(same) => argv = *same,
             }
         }
         self.program(&program, argv)
@@ -307,7 +250,21 @@ impl Walker<'_> {
         if scene.capture || plumbing.wants_output() {
             complete_stdout(&call, &templates, &mut report);
         }
-        let unwrapped = is_wrapper(program) && !report.next.is_empty();
+        if !report.known_program && report.next.is_empty() && path.contains('/') {
+            report.next.push(Next::Script { path: first.arg.clone(), language: None });
+        }
+        // `sh < file` runs the file like `sh file`.
+        if let Some(source) = &plumbing.source
+            && is_shell(program)
+            && report.next.is_empty()
+            && *stdin == Stdin::Unknown(Taint::default())
+            && source.known().is_some()
+        {
+            report.opaque.retain(|opaque| opaque.what != OpaqueWhat::Code);
+            report.next.push(Next::Script { path: source.clone(), language: Some("sh") });
+        }
+        let runs_other = |next: &Next| matches!(next, Next::Argv { .. } | Next::Shell { .. });
+        let unwrapped = is_wrapper(program) && report.next.iter().any(runs_other);
         let mut by = None;
         if !unwrapped {
             let command = Command {
@@ -351,15 +308,20 @@ impl Walker<'_> {
             Stdin::Unknown(taint) => *taint,
             _ => Taint::default(),
         };
+        let all_taint = taint.and(argument_taint).and(stdin_taint);
+        let stdout = stdout.or_else(|| self.known_output(context));
         let printed = match (stdout, names.is_empty()) {
+            (None, false) if context.program == "mktemp" => fresh_name(&names),
             (Some(text), _) if !context.args.iter().any(|arg| arg.glob) => Output::Text(text),
-            (_, false) => Output::Names(names),
-            _ => Output::Unknown(taint.and(argument_taint).and(stdin_taint)),
+            // Names are only worth following when nothing else is to be said about the output.
+            (_, false) if all_taint == Taint::default() => Output::Names(names),
+            _ => Output::Unknown(all_taint),
         };
         let files = self.flows(&effects, context, stdin_taint, printed.taint(), plumbing);
         for mut effect in effects {
-            if let Effect::File { by, .. } = &mut effect {
+            if let Effect::File { by, target, .. } = &mut effect {
                 *by = by.or(context.by);
+                super::next::open_gap(&mut target.arg);
             }
             self.effect(effect);
         }
@@ -389,6 +351,24 @@ impl Walker<'_> {
             Output::Unknown(_) if is_wrapper(context.program) => inner,
             Output::Unknown(taint) => Output::Unknown(taint.and(inner.taint())),
             printed => printed,
+        }
+    }
+
+    /// What commands print that say nothing, or only what the line itself wrote.
+    fn known_output(&self, context: &Context<'_>) -> Option<String> {
+        match context.program {
+            "true" | "false" | "test" | "[" | "sleep" | "wait" => Some(String::new()),
+            "cat" if !context.args.is_empty() => {
+                let mut all = String::new();
+                for arg in context.args {
+                    match arg.known()? {
+                        "/dev/null" => {}
+                        path => all.push_str(self.written_content(path)?.text.as_deref()?),
+                    }
+                }
+                Some(all)
+            }
+            _ => None,
         }
     }
 
@@ -424,9 +404,25 @@ impl Walker<'_> {
     }
 }
 
+/// The name of a file that did not exist before: whatever it is, it is nothing else.
+fn fresh_name(names: &[Arg]) -> Output {
+    match names {
+        [Arg { value: Known::Partly { prefix, suffix }, .. }] => {
+            Output::Text(format!("{prefix}XXXXXXXXXX{suffix}\n"))
+        }
+        names => Output::Names(names.to_vec()),
+    }
+}
+
 /// The base name of a program, when it is known: neither a gap nor a live glob.
 fn program_name(arg: &Arg) -> Option<String> {
-    let name = arg.known()?.rsplit('/').next()?;
+    let path = match &arg.value {
+        Known::Text(path) => path,
+        // `"$DIR"/tool`: which one is not known, but it is called that.
+        Known::Partly { suffix, .. } if suffix.contains('/') => suffix,
+        _ => return None,
+    };
+    let name = path.rsplit('/').next()?;
     let unsure = name.is_empty() || (arg.glob && crate::expand::fields::has_glob(name));
     (!unsure).then(|| name.to_owned())
 }
@@ -482,40 +478,38 @@ fn complete_stdout(call: &Call<'_>, templates: &[Option<Rc<str>>], report: &mut 
 
 /// Programs that only run another one: they do not show up as commands of their own.
 pub(crate) fn is_wrapper(program: &str) -> bool {
-    matches!(
-        program,
-        "sudo"
-            | "doas"
-            | "su"
-            | "env"
-            | "command"
-            | "builtin"
-            | "exec"
-            | "nice"
-            | "ionice"
-            | "nohup"
-            | "setsid"
-            | "time"
-            | "timeout"
-            | "stdbuf"
-            | "xargs"
-            | "parallel"
-            | "busybox"
-            | "toybox"
-            | "eval"
-            | "bash"
-            | "sh"
-            | "zsh"
-            | "dash"
-            | "ksh"
-            | "ash"
-            | "fish"
-            | "unbuffer"
-            | "chrt"
-            | "taskset"
-            | "caffeinate"
-            | "arch"
-    )
+    is_shell(program)
+        || matches!(
+            program,
+            "sudo"
+                | "doas"
+                | "su"
+                | "env"
+                | "command"
+                | "builtin"
+                | "exec"
+                | "nice"
+                | "ionice"
+                | "nohup"
+                | "setsid"
+                | "time"
+                | "timeout"
+                | "stdbuf"
+                | "xargs"
+                | "parallel"
+                | "busybox"
+                | "toybox"
+                | "eval"
+                | "unbuffer"
+                | "chrt"
+                | "taskset"
+                | "caffeinate"
+                | "arch"
+        )
+}
+
+fn is_shell(program: &str) -> bool {
+    matches!(program, "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "fish")
 }
 
 /// Access that leaves content behind.

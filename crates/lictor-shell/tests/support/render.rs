@@ -38,15 +38,24 @@ impl Surroundings for World {
     }
 }
 
-/// One line for each effect and each opaque part.
-pub(crate) fn render(reading: &Reading) -> Vec<String> {
-    let effects = reading.effects.iter().map(effect);
+/// One line for each effect and each opaque part. With `standing`, commands that may not run or whose failure does
+/// not show say so.
+pub(crate) fn render(reading: &Reading, standing: bool) -> Vec<String> {
+    let effects = reading.effects.iter().map(|each| effect(each, standing));
     let opaque =
         reading.opaque.iter().map(|opaque| format!("opaque {}", name(&format!("{:?}", opaque.what))));
     effects.chain(opaque).collect()
 }
 
-fn effect(effect: &Effect<Operand>) -> String {
+/// Whether a line is about what the reader itself works out. What programs read, list or say to a repository is
+/// the business of their tables.
+pub(crate) fn is_of_the_reader(line: &str) -> bool {
+    const KINDS: [&str; 10] =
+        ["run", "delete", "write", "append", "empty", "execute", "flow", "process", "opaque", "send"];
+    KINDS.contains(&line.split(' ').next().unwrap_or_default())
+}
+
+fn effect(effect: &Effect<Operand>, standing: bool) -> String {
     match effect {
         Effect::File { access, target, recursive, .. } => {
             let deep = if *recursive { " -r" } else { "" };
@@ -61,10 +70,10 @@ fn effect(effect: &Effect<Operand>) -> String {
             for arg in &command.args {
                 line.push_str(&format!(" {}", arg.as_deref().map_or_else(|| "?".to_owned(), shown)));
             }
-            if !command.certain {
+            if standing && !command.certain {
                 line.push_str(" (maybe)");
             }
-            if !command.attributable {
+            if standing && !command.attributable {
                 line.push_str(" (unattributable)");
             }
             line

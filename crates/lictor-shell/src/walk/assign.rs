@@ -1,0 +1,93 @@
+//! Assignments of the line.
+
+use std::rc::Rc;
+
+use super::Walker;
+use crate::ast::{Assigned, Assignment};
+use crate::call::Report;
+use crate::operand::{Arg, Taint};
+use crate::programs;
+use crate::state::{Datum, Value};
+
+impl Walker<'_> {
+    /// Works out an assignment; `keep` when it stays in force behind the command.
+    pub(super) fn assign(&mut self, assignment: &Assignment, keep: bool) -> Option<(String, Arg)> {
+        let name = &assignment.name;
+        match &assignment.value {
+            Assigned::Scalar(word) => {
+                let mut datum = self.value(word);
+                if assignment.append {
+                    datum = self.appended(name, datum);
+                }
+                let arg = Arg {
+                    value: datum.value.clone(),
+                    text: word.written().to_owned(),
+                    glob: datum.glob,
+                    splits: false,
+                    taint: datum.taint,
+                };
+                if keep {
+                    let value = if assignment.element {
+                        self.with_element(name, datum)
+                    } else {
+                        Value::Scalar(datum)
+                    };
+                    self.state.set(name, value);
+                }
+                Some((name.clone(), arg))
+            }
+            Assigned::Array { words, keyed } => {
+                let expanded = self.words(words);
+                let known = !keyed && expanded.iter().all(|word| !word.arg.splits);
+                let mut list: Vec<Datum> = expanded
+                    .into_iter()
+                    .map(|word| Datum { template: word.template, ..Datum::of(&word.arg) })
+                    .collect();
+                let value = if known {
+                    if assignment.append
+                        && let Some(Value::List(before)) = self.state.variable(name)
+                    {
+                        list = before.iter().cloned().chain(list).collect();
+                    }
+                    Value::List(Rc::new(list))
+                } else {
+                    let taint = list.iter().fold(Taint::default(), |taint, datum| taint.and(datum.taint));
+                    Value::unknown(taint)
+                };
+                self.state.set(name, value);
+                None
+            }
+        }
+    }
+
+    /// A variable that stays in force may switch a guard off.
+    pub(crate) fn assigned(&mut self, name: &str, arg: &Arg) {
+        let mut report = Report::default();
+        programs::judge_assignment(name, arg, "", &mut report);
+        for effect in report.effects {
+            self.effect(effect);
+        }
+    }
+
+    /// `NAME+=value`.
+    fn appended(&mut self, name: &str, datum: Datum) -> Datum {
+        match self.state.variable(name).cloned() {
+            Some(Value::Scalar(before)) => match (before.text(), datum.text()) {
+                (Some(first), Some(second)) if first.len() + second.len() <= 64 * 1024 => {
+                    let text = format!("{first}{second}");
+                    self.spend(text.len() as u64 / 8);
+                    Datum { taint: before.taint.and(datum.taint), ..Datum::known(text) }
+                }
+                _ => Datum::unknown(before.taint.and(datum.taint)),
+            },
+            Some(Value::Unset) => datum,
+            _ => Datum::unknown(datum.taint),
+        }
+    }
+
+    /// `NAME[i]=value`: the array as a whole is then not known.
+    fn with_element(&mut self, name: &str, datum: Datum) -> Value {
+        let before = self.state.variable(name).map_or(Taint::default(), Value::taint);
+        Value::unknown(before.and(datum.taint))
+    }
+}
