@@ -5,7 +5,9 @@
 use std::fs;
 use std::path::Path;
 
-use lictor_agents::{Agent, HookEnv, MAX_INPUT, Moment, Rendered, Slot, parse, render, slots, twin_digest};
+use lictor_agents::{
+    Agent, EventKind, HookEnv, MAX_INPUT, Moment, Rendered, Slot, parse, render, slots, twin_digest,
+};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -116,6 +118,16 @@ fn one_call_seen_through_two_hooks_has_one_twin_digest() {
     other = native.clone();
     other["conversation_id"] = "d".into();
     assert_ne!(digest(Agent::Cursor, &native), digest(Agent::Cursor, &other));
+}
+
+#[test]
+fn a_session_that_another_one_started_is_its_child() {
+    let created = json!({"hook": "event", "cwd": "/w", "event": {"type": "session.created",
+        "properties": {"info": {"id": "ses_2", "parentID": "ses_1"}}}});
+    let event = parse(Agent::OpenCode, None, created.to_string().as_bytes(), &HookEnv::default()).unwrap();
+    assert_eq!(event.session.unwrap().id, "ses_1");
+    let EventKind::SubagentStart { child, .. } = event.kind else { panic!("{:?}", event.kind) };
+    assert_eq!(child.to_string(), "opencode:ses_2");
 }
 
 /// Cursor refuses on exit code 2 whichever answer it would read from a hook of Claude Code's.

@@ -61,8 +61,9 @@ fn session(fields: &Fields) -> Result<Option<&str>, Unreadable> {
     let input = fields.0.get("input");
     let properties = fields.0.get("event").and_then(|event| event.get("properties"));
     let id = [input, properties].into_iter().flatten().find_map(|place| place.get("sessionID"));
-    let created = || properties.and_then(|properties| properties.get("info")?.get("id"));
-    match id.or_else(created) {
+    // A session that another one started is something that happens in that one.
+    let info = || properties.and_then(|properties| properties.get("info"));
+    match id.or_else(|| info()?.get("parentID")).or_else(|| info()?.get("id")) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(id)) => Ok(Some(id)),
         Some(_) => Err(Unreadable::WrongType("sessionID", "text")),
@@ -86,11 +87,22 @@ fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable>
         }
         Moment::Prompt => EventKind::Prompt { text: said(&output), files: Vec::new() },
         Moment::Stop => EventKind::Stop(Stop::default()),
-        Moment::SessionStart => EventKind::SessionStart(SessionSource::Startup),
+        Moment::SessionStart => started(context, fields)?,
         Moment::SessionEnd => EventKind::SessionEnd(String::new()),
         Moment::Compaction => EventKind::Compaction,
         _ => EventKind::Other,
     })
+}
+
+fn started(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
+    let info = fields.0.get("event").and_then(|event| event.pointer("/properties/info"));
+    let text = |name: &str| info.and_then(|info| info.get(name)?.as_str());
+    match (text("parentID"), text("id")) {
+        (Some(_), Some(child)) => {
+            Ok(EventKind::SubagentStart { child: context.key(child)?, agent_type: None })
+        }
+        _ => Ok(EventKind::SessionStart(SessionSource::Startup)),
+    }
 }
 
 fn said(output: &Fields) -> String {
