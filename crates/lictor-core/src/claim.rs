@@ -21,6 +21,16 @@ pub enum Claim {
         /// How much there is in all. Exactly this much may be used; 0 is nothing.
         limit: u64,
     },
+    /// One more action that is not blocked.
+    Actions {
+        /// The most in one session.
+        at_most: u64,
+    },
+    /// One more task that is not blocked.
+    Tasks {
+        /// The most in one session.
+        at_most: u64,
+    },
     /// One more action within the last minute.
     Pace {
         /// The most in one minute.
@@ -43,6 +53,8 @@ impl Claim {
             Self::Spend { budget, amount, limit } => {
                 state.used(budget).checked_add(*amount).is_some_and(|used| used <= *limit)
             }
+            Self::Actions { at_most } => state.unblocked_count() < *at_most,
+            Self::Tasks { at_most } => state.task_count < *at_most,
             Self::Pace { per_minute } => state.allowed_in_last_minute(now) < *per_minute,
             Self::Streak { tag, at_most } => state.streak(tag) < *at_most,
         }
@@ -54,6 +66,12 @@ impl Claim {
         match self {
             Self::Spend { budget, limit, .. } => {
                 format!("the budget `{budget}` of {limit} was used up by another action at the same time")
+            }
+            Self::Actions { at_most } => {
+                format!("another action at the same time was the last of {at_most} actions")
+            }
+            Self::Tasks { at_most } => {
+                format!("another action at the same time was the last of {at_most} tasks")
             }
             Self::Pace { per_minute } => {
                 format!("another action at the same time was the last of {per_minute} a minute")

@@ -209,7 +209,6 @@ impl<'a> Context<'a> {
 
     /// Says what a pass depends on in the session and whether that holds now, here and in every session above.
     /// It is checked again when the judgement is recorded, so two actions at once cannot both take the last place.
-    #[must_use]
     pub fn claim(&mut self, claim: Claim) -> bool {
         let holds = self.lineage().all(|session| claim.holds(session, self.now));
         self.claims.push((Arc::clone(&self.asked.guard), claim));

@@ -352,6 +352,12 @@ impl SessionState {
         of(&self.spent).saturating_add(of(&self.reserved))
     }
 
+    /// How many actions were not blocked.
+    #[must_use]
+    pub fn unblocked_count(&self) -> u64 {
+        self.action_count.saturating_sub(self.block_count)
+    }
+
     /// How many actions were not blocked in the minute before `now`.
     #[must_use]
     pub fn allowed_in_last_minute(&self, now: Timestamp) -> u64 {

@@ -1,6 +1,6 @@
 //! How much one session may do.
 
-use lictor_core::{Action, ActionKind, Context, Guard, Layer, SessionState, Timestamp, Verdict};
+use lictor_core::{Action, ActionKind, Claim, Context, Guard, Layer, SessionState, Timestamp, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What `budget:` may say. What is absent is unlimited; 0 allows nothing.
@@ -17,7 +17,8 @@ pub struct BudgetConfig {
     pub warn_at: Option<f64>,
 }
 
-/// Blocks what goes over the session's limits. A blocked attempt uses nothing up.
+/// Blocks what goes over the limits of the session or of a session above it: what a subagent does counts for its
+/// root. A blocked attempt uses nothing up.
 #[derive(Debug, Clone)]
 pub struct Budget {
     config: BudgetConfig,
@@ -30,6 +31,18 @@ impl Budget {
         Self { config }
     }
 
+    /// Has the limits checked again when the judgement is recorded: two actions at once cannot both be the last.
+    fn claim(&self, action: &Action, context: &mut Context<'_>) {
+        let tasks = self.config.max_tasks.filter(|_| action.kind == ActionKind::SubmitTask);
+        let claims = [
+            self.config.max_actions.map(|at_most| Claim::Actions { at_most }),
+            tasks.map(|at_most| Claim::Tasks { at_most }),
+        ];
+        for claim in claims.into_iter().flatten() {
+            context.claim(claim);
+        }
+    }
+
     /// Every limit with how much of it is used.
     fn spent(
         &self,
@@ -39,7 +52,7 @@ impl Budget {
     ) -> Vec<(u64, u64, &'static str)> {
         let mut spent = Vec::new();
         if let Some(max) = self.config.max_actions {
-            spent.push((session.action_count.saturating_sub(session.block_count), max, "actions"));
+            spent.push((session.unblocked_count(), max, "actions"));
         }
         if let Some(max) = self.config.max_tasks.filter(|_| action.kind == ActionKind::SubmitTask) {
             spent.push((session.task_count, max, "tasks"));
@@ -73,13 +86,15 @@ impl Guard for Budget {
                 "set the machine's clock",
             );
         }
-        let spent = self.spent(action, session, context.now());
+        let now = context.now();
+        let spent: Vec<_> = context.lineage().flat_map(|session| self.spent(action, session, now)).collect();
         if let Some((used, max, what)) = spent.iter().find(|(used, max, _)| used >= max) {
             return Verdict::block(
                 format!("this session has used its budget of {max} {what} ({used} used)"),
                 "finish with what is there and report it; a person can start a new session",
             );
         }
+        self.claim(action, context);
         let warn_at = self.config.warn_at.unwrap_or(0.8);
         #[expect(clippy::cast_precision_loss, reason = "a warning may be one action early or late")]
         let near = spent.iter().find(|(used, max, _)| (*used as f64 + 1.0) >= (*max as f64) * warn_at);

@@ -1,6 +1,6 @@
 //! How fast one session may go.
 
-use lictor_core::{Action, Context, Guard, Layer, Verdict};
+use lictor_core::{Action, Claim, Context, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What `rate_limit:` may say.
@@ -11,7 +11,7 @@ pub struct RateLimitConfig {
     pub max_per_minute: u64,
 }
 
-/// Blocks when too many actions were allowed in the last minute. Blocked attempts do not count, so that an agent that
+/// Blocks when too many actions were allowed in the last minute, in the session or in one above it. Blocked attempts do not count, so that an agent that
 /// tries again does not lock itself out.
 #[derive(Debug, Clone, Copy)]
 pub struct RateLimit {
@@ -39,8 +39,9 @@ impl Guard for RateLimit {
             );
         }
         let max = self.config.max_per_minute;
-        let recent = context.session().allowed_in_last_minute(context.now());
-        if recent < max {
+        let now = context.now();
+        let recent = context.lineage().map(|session| session.allowed_in_last_minute(now)).max().unwrap_or(0);
+        if context.claim(Claim::Pace { per_minute: max }) {
             return Verdict::pass();
         }
         Verdict::block(

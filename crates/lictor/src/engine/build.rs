@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lictor_core::facts::{Opaque, OpaqueWhat};
 use lictor_core::{
-    Action, Clock, Digest, FactSource, Facts, Graph, GraphError, Redact, Secrets, SharedGuard,
-    history::History,
+    Action, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard, history::History,
 };
+use lictor_observe::{self as observe, Project, RealObserver};
 use lictor_store::{MemoryStore, Store};
 
 use super::{Inner, PolicyEngine};
@@ -78,7 +77,7 @@ impl Builder {
         self
     }
 
-    /// Who works out what an action would do.
+    /// Who works out what an action would do. Without it, the project around the current directory is looked at.
     #[must_use]
     pub fn facts(mut self, source: impl FactSource + 'static) -> Self {
         self.facts = Some(Arc::new(source));
@@ -131,7 +130,7 @@ impl Builder {
                 graph: self.graph?,
                 policy: self.policy.unwrap_or_default(),
                 store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
-                facts: self.facts.unwrap_or_else(|| Arc::new(unseen)),
+                facts: self.facts.unwrap_or_else(|| Arc::new(real())),
                 clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
                 tracers: self.tracers,
                 deadline: self.deadline,
@@ -143,8 +142,10 @@ impl Builder {
     }
 }
 
-/// What is known when nobody looks: nothing, and that it is nothing.
-fn unseen(action: &Action) -> Facts {
-    let text = format!("nobody looked at this {}", action.kind);
-    Facts { effects: Vec::new(), opaque: vec![Opaque { what: OpaqueWhat::Construct, text }] }
+/// Looks at the real world, with the project around the current directory.
+fn real() -> impl FactSource {
+    let observer = RealObserver::default();
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let project = Project::discover(&cwd.to_string_lossy(), &observer);
+    move |action: &Action| observe::facts(action, &project, &observer)
 }
