@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{audit, council, eval, explain, session, trust, verdict};
+use crate::commands::{approve, audit, council, eval, explain, session, trust, verdict};
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 
@@ -31,6 +31,12 @@ enum Command {
     Eval(eval::EvalArgs),
     /// Show how a decision came about.
     Explain(explain::ExplainArgs),
+    /// List what waits for a person.
+    Approvals(approve::ApprovalsArgs),
+    /// Say yes to exactly one action, once.
+    Approve(approve::ApproveArgs),
+    /// Say no to an action that waits.
+    Deny(approve::DenyArgs),
     /// Show sessions.
     Session(session::SessionArgs),
     /// Read and check the log.
@@ -78,6 +84,9 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         }
         Command::Eval(args) => eval::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Approvals(args) => approve::list(args),
+        Command::Approve(args) => approve::approve(args),
+        Command::Deny(args) => approve::deny(args),
         Command::Session(args) => session::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Verdict(args) => verdict::run(args),

@@ -1,5 +1,6 @@
 //! One small file per command.
 
+pub mod approve;
 pub mod audit;
 pub mod council;
 pub mod eval;

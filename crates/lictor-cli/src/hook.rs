@@ -14,6 +14,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use lictor::{Asking, Mode};
 use lictor_agents::{
     Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Rendered, Reply, Status, parse, render,
 };
@@ -115,7 +116,7 @@ fn reply(event: &Event) -> Reply {
         Err(_) => return Reply::Silence,
     };
     match &event.kind {
-        EventKind::PreTool(action) | EventKind::PermissionRequest(action) => judge(&runtime, action),
+        EventKind::PreTool(action) | EventKind::PermissionRequest(action) => judge(&runtime, event, action),
         EventKind::PostTool(action, outcome) => {
             let success = outcome.status == Status::Succeeded;
             let outcome = Outcome { success, ..Outcome::default() };
@@ -128,8 +129,14 @@ fn reply(event: &Event) -> Reply {
     }
 }
 
-fn judge(runtime: &Runtime, action: &Action) -> Reply {
-    let evaluation = runtime.engine.evaluate(action);
+fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
+    let mode = Mode {
+        // Where nobody would see a question it is left for a person to answer later.
+        asking: if event.slot.can_ask() { Asking::Caller } else { Asking::Nobody },
+        dialect: Some(event.slot.through().to_string().into()),
+        ..Mode::default()
+    };
+    let evaluation = runtime.engine.evaluate_with(action, mode);
     let id = evaluation.id.map(|id| id.to_string());
     match evaluation.decision {
         Decision::Pass => Reply::Silence,

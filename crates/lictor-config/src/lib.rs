@@ -9,3 +9,4 @@ mod reader;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Severity, Span};
+pub use reader::millis;

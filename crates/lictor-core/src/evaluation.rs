@@ -63,7 +63,7 @@ pub struct Evaluation {
     /// All verdicts, in the order they were given.
     pub verdicts: Vec<GivenVerdict>,
     /// All policies that were triggered, with the results of their callbacks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub violations: Vec<Violation>,
     /// Risk at the end.
     pub risk: Risk,

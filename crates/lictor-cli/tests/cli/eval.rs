@@ -18,7 +18,7 @@ fn json_holds_everything_that_led_to_the_decision() {
     let sandbox = Sandbox::new();
     let answer = sandbox.lictor(&["eval", "bash", "git push --force", "--json"]).json();
     assert_eq!(answer["decision"], "block");
-    for field in ["reason", "fix", "verdicts", "risk", "trace", "action", "policy"] {
+    for field in ["reason", "fix", "verdicts", "violations", "risk", "trace", "action", "policy"] {
         assert!(!answer[field].is_null(), "{field} is missing in {answer}");
     }
 }

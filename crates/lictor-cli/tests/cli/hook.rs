@@ -11,8 +11,8 @@ fn a_catastrophe_is_blocked_recorded_and_explained() {
     assert!(run.stderr.contains("rm -rf build"), "the way on is missing: {run:?}");
 
     let tail = sandbox.lictor(&["audit", "query", "--kind", "evaluated", "--json"]).json();
-    assert_eq!(tail["body"]["decision"], "block");
-    assert_eq!(tail["body"]["what"]["payload"]["command"], "rm -rf /");
+    assert_eq!(tail["body"]["evaluation"]["decision"], "block");
+    assert_eq!(tail["body"]["action"]["payload"]["command"], "rm -rf /");
     let explained = sandbox.lictor(&["explain"]);
     assert_eq!(explained.code, 0, "{explained:?}");
     assert!(explained.stdout.contains("delete.everything"), "{explained:?}");

@@ -1,5 +1,6 @@
 //! The binary as its users run it: a real process, an empty home, a fresh repository.
 
+mod approvals;
 mod audit;
 mod eval;
 mod hook;

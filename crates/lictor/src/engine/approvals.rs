@@ -63,10 +63,8 @@ pub(super) fn answer(
         Asking::Nobody => {
             let verdict = Verdict::block(
                 "this needs a person's yes, and nobody can be asked here",
-                format!(
-                    "go on with something that needs no approval; a person can allow exactly this once with \
-                     `lictor approve {id}`, then try it again"
-                ),
+                "go on with something that needs no approval; a person finds this in `lictor approvals` and can allow \
+                 exactly this, once; then try it again",
             );
             evaluation.blocked_by(from_engine("approval", verdict))
         }

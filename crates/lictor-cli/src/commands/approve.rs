@@ -1,0 +1,328 @@
+//! `lictor approvals`, `approve`, `deny`: what waits for a person's word, and giving it.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use lictor::log::{Evaluated, kind};
+use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, Store, Who};
+use lictor_store::{Query, StoreExt as _};
+use serde_json::{Value, json};
+
+use super::explain;
+use crate::exit::Exit;
+use crate::output::{self, Style};
+use crate::place::Project;
+use crate::runtime;
+use crate::when;
+
+/// List what waits for a person.
+#[derive(Debug, Args)]
+pub struct ApprovalsArgs {
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Say yes to exactly one action, once.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without an ID, goes through everything that waits, one by one, and asks. An answer counts for exactly the action,
+session and policy it was given for.
+
+Examples:
+  lictor approve
+  lictor approve 3f2a --for 30m
+  lictor approve 3f2a --yes
+  lictor approve --all --yes")]
+pub struct ApproveArgs {
+    /// The approval, or the first letters of its id.
+    id: Option<String>,
+    /// Everything that waits.
+    #[arg(long, conflicts_with = "id")]
+    all: bool,
+    /// Do not ask again.
+    #[arg(long)]
+    yes: bool,
+    /// How long the yes can be used: `10m`, `2h`. Ten minutes when it is not said.
+    #[arg(long = "for", value_name = "TIME")]
+    lasts: Option<String>,
+    /// As often as needed while the session lasts, instead of once.
+    #[arg(long)]
+    session: bool,
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+}
+
+/// Say no. The agent is told, and is not asked about the same thing again.
+#[derive(Debug, Args)]
+pub struct DenyArgs {
+    /// The approval, or the first letters of its id.
+    id: String,
+    /// Why; the agent is told.
+    #[arg(long)]
+    reason: Option<String>,
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+}
+
+/// An approval with the action it is about.
+struct Waiting {
+    approval: Approval,
+    evaluated: Option<Evaluated<'static>>,
+}
+
+/// The desk of one project.
+struct Desk {
+    store: Arc<dyn Store>,
+    approvals: Approvals,
+}
+
+impl Desk {
+    fn open(cwd: &Path) -> Result<Self> {
+        let store: Arc<dyn Store> = Arc::new(runtime::existing_store(&Project::around(cwd))?);
+        Ok(Self { approvals: Approvals::new(Arc::clone(&store)), store })
+    }
+
+    fn waiting(&self) -> Result<Vec<Waiting>> {
+        let pending = self.approvals.pending(when::now())?;
+        pending.into_iter().map(|approval| self.with_action(approval)).collect()
+    }
+
+    fn find(&self, id: &str) -> Result<Waiting> {
+        self.with_action(self.approvals.find(id)?)
+    }
+
+    /// The newest evaluation of the action: the log knows what an approval is about.
+    fn with_action(&self, approval: Approval) -> Result<Waiting> {
+        let mut before = u64::MAX;
+        for _ in 0..20 {
+            let query = Query::all().kind(kind::EVALUATED).before(before).newest_first().limit(200);
+            let page = self.store.view(|view| view.records(&query))?;
+            for record in &page {
+                let same = record.session == approval.request.session;
+                if same && record.body.contains(&approval.request.action.to_string()) {
+                    let evaluated = serde_json::from_str(&record.body).ok();
+                    return Ok(Waiting { approval, evaluated });
+                }
+            }
+            match page.last() {
+                Some(last) => before = last.seq,
+                None => break,
+            }
+        }
+        Ok(Waiting { approval, evaluated: None })
+    }
+}
+
+/// Runs `lictor approvals`.
+pub fn list(args: &ApprovalsArgs) -> Result<Exit> {
+    let waiting = match Desk::open(&args.cwd) {
+        Ok(desk) => desk.waiting()?,
+        // Nothing was ever recorded here, so nothing waits.
+        Err(_) => Vec::new(),
+    };
+    if args.json {
+        let rows: Vec<Value> = waiting.iter().map(row).collect();
+        output::print_json(&rows)?;
+        return Ok(Exit::Ok);
+    }
+    let style = Style::stdout();
+    let mut text = String::new();
+    for one in &waiting {
+        let age = when::age(one.approval.requested_at, when::now());
+        let agent = one.approval.request.session.as_ref().map_or("", |session| session.agent.as_str());
+        text += &format!("{}  {age:>4}  {agent:<12} {}\n", style.bold(&one.approval.id), one.title());
+        for point in &one.approval.asked {
+            text += &format!("    {}\n", point.message);
+        }
+    }
+    if waiting.is_empty() {
+        text += "nothing waits for a person\n";
+    } else {
+        text += &style.dim("lictor approve ID, or: lictor deny ID --reason …\n");
+    }
+    output::print(&text)?;
+    Ok(Exit::Ok)
+}
+
+fn row(one: &Waiting) -> Value {
+    json!({
+        "id": one.approval.id,
+        "requested_at": one.approval.requested_at,
+        "expires": one.approval.expires,
+        "session": one.approval.request.session,
+        "action_digest": one.approval.request.action,
+        "policy": one.approval.request.policy,
+        "action": one.evaluated.as_ref().map(|evaluated| &evaluated.action),
+        "asked": one.approval.asked,
+    })
+}
+
+/// Runs `lictor approve`.
+pub fn approve(args: &ApproveArgs) -> Result<Exit> {
+    let lasts = match &args.lasts {
+        None => GRANT_LASTS_MS,
+        Some(text) => lictor_config::millis(text)
+            .and_then(|millis| i64::try_from(millis).ok())
+            .filter(|millis| *millis > 0)
+            .with_context(|| {
+                format!("`--for {text}` is not a length of time; write for example `10m` or `2h`")
+            })?,
+    };
+    let desk = Desk::open(&args.cwd)?;
+    let waiting = match &args.id {
+        Some(id) => vec![desk.find(id)?],
+        None => desk.waiting()?,
+    };
+    if waiting.is_empty() {
+        output::print("nothing waits for a person\n")?;
+        return Ok(Exit::Ok);
+    }
+    if args.id.is_none() && !args.all && args.yes {
+        bail!("`--yes` needs an ID, or `--all` for everything that waits");
+    }
+    if !args.yes && !io::stdin().is_terminal() {
+        bail!("there is no terminal to ask on; look with `lictor approvals`, then `lictor approve ID --yes`");
+    }
+    let style = Style::stdout();
+    let lifetime = if args.session { Lifetime::Session } else { Lifetime::Once };
+    for (index, one) in waiting.iter().enumerate() {
+        let answer = if args.yes {
+            Answer::Yes
+        } else {
+            output::print(&one.tell(index + 1, waiting.len(), style))?;
+            ask(one, args.all, style)?
+        };
+        let id = &one.approval.id;
+        match answer {
+            Answer::Yes => {
+                let grant = desk.approvals.approve(id, person(), lifetime, lasts)?;
+                let often = if args.session { "while the session lasts" } else { "once" };
+                let until = when::utc(grant.expires);
+                output::print(&format!("{} {id}: {often}, until {until}\n", style.green("approved")))?;
+            }
+            Answer::No(reason) => {
+                desk.approvals.deny(id, person(), reason)?;
+                output::print(&format!("{} {id}\n", style.red("denied")))?;
+            }
+            Answer::Later => output::print(&format!("{} {id}\n", style.dim("left waiting")))?,
+            Answer::Quit => break,
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// Runs `lictor deny`.
+pub fn deny(args: &DenyArgs) -> Result<Exit> {
+    let desk = Desk::open(&args.cwd)?;
+    let denied = desk.approvals.deny(&args.id, person(), args.reason.clone())?;
+    output::print(&format!("{} {}\n", Style::stdout().red("denied"), denied.id))?;
+    Ok(Exit::Ok)
+}
+
+impl Waiting {
+    fn title(&self) -> String {
+        self.evaluated.as_ref().map(|evaluated| explain::title(&evaluated.action)).unwrap_or_default()
+    }
+
+    /// Everything that a person needs to know before they answer.
+    fn tell(&self, number: usize, of: usize, style: Style) -> String {
+        let approval = &self.approval;
+        let mut text =
+            format!("\n{} {}\n", style.bold(&format!("[{number}/{of}] {}", approval.id)), self.title());
+        if let Some(session) = &approval.request.session {
+            text += &format!("  session  {session}\n");
+        }
+        text += &format!("  asked    {} ago\n", when::age(approval.requested_at, when::now()));
+        let Some(evaluated) = &self.evaluated else { return text };
+        if !evaluated.action.cwd.is_empty() {
+            text += &format!("  in       {}\n", evaluated.action.cwd);
+        }
+        for (name, value) in &evaluated.action.payload {
+            let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            text += &format!("  {name:<8} {}\n", indented(&shown));
+        }
+        for deed in evaluated.facts.deeds() {
+            text += &format!(
+                "  would    {} {} {}\n",
+                deed.verb,
+                deed.object,
+                style.dim(&deed.targets.join(", "))
+            );
+        }
+        for violation in &evaluated.evaluation.violations {
+            if let Some(result) = &violation.callback_result {
+                let word = if result.passed { "passed" } else { "failed" };
+                let message = result.message.as_deref().unwrap_or_default();
+                text += &format!("  check    {} {word} {message}\n", violation.policy);
+            }
+        }
+        text
+    }
+}
+
+/// Several lines under one heading; control characters cannot move the cursor.
+fn indented(text: &str) -> String {
+    let clean: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).take(4_000).collect();
+    clean.lines().collect::<Vec<_>>().join("\n           ")
+}
+
+enum Answer {
+    Yes,
+    No(Option<String>),
+    Later,
+    Quit,
+}
+
+/// Asks about each point in turn; a no to one is a no to all. With `at_once` all points are one question.
+fn ask(one: &Waiting, at_once: bool, style: Style) -> Result<Answer> {
+    let messages: Vec<&str> = one.approval.asked.iter().map(|point| point.message.as_str()).collect();
+    let questions = if at_once {
+        vec![messages.join("\n  ")]
+    } else {
+        messages.iter().map(ToString::to_string).collect()
+    };
+    for question in questions {
+        output::print(&format!("  {}\n", style.yellow(&question)))?;
+        loop {
+            output::print("  allow this? [y]es, [n]o, [l]ater, [q]uit: ")?;
+            let Some(line) = line()? else { return Ok(Answer::Quit) };
+            match line.as_str() {
+                "y" | "yes" => break,
+                "n" | "no" => {
+                    output::print("  why, for the agent (may be empty): ")?;
+                    return Ok(Answer::No(line_or_empty()?));
+                }
+                "l" | "later" => return Ok(Answer::Later),
+                "q" | "quit" => return Ok(Answer::Quit),
+                _ => output::print("  please answer y, n, l or q\n")?,
+            }
+        }
+    }
+    Ok(Answer::Yes)
+}
+
+fn line() -> Result<Option<String>> {
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line)?;
+    Ok((read > 0).then(|| line.trim().to_ascii_lowercase()))
+}
+
+fn line_or_empty() -> Result<Option<String>> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    let reason = line.trim();
+    Ok((!reason.is_empty()).then(|| reason.to_owned()))
+}
+
+fn person() -> Who {
+    Who { by: super::verdict::person(), at: when::now(), from: "terminal".to_owned() }
+}

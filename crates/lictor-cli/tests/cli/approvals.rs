@@ -1,0 +1,153 @@
+//! A scripted agent asks, a person answers in a second process.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Run, Sandbox};
+
+/// Something that asks by default: the program is not known before it runs.
+const ASKS: &str = "$DEPLOY --to staging";
+
+/// A Bash call of an agent that nobody sits in front of.
+fn unattended(sandbox: &Sandbox, command: &str) -> Run {
+    sandbox.claude(
+        "PreToolUse",
+        json!({"permission_mode": "bypassPermissions", "tool_name": "Bash", "tool_input": {"command": command}}),
+    )
+}
+
+fn waiting(sandbox: &Sandbox) -> Vec<Value> {
+    sandbox.lictor(&["approvals", "--json"]).json().as_array().unwrap().clone()
+}
+
+#[test]
+fn a_yes_counts_for_exactly_one_action_once() {
+    let sandbox = Sandbox::new();
+    let first = unattended(&sandbox, ASKS);
+    assert_eq!(first.code, 2, "{first:?}");
+    assert!(first.stderr.contains("lictor approvals"), "the way on is missing: {first:?}");
+
+    let pending = waiting(&sandbox);
+    assert_eq!(pending.len(), 1, "{pending:?}");
+    let id = pending[0]["id"].as_str().unwrap().to_owned();
+    assert!(!first.stderr.contains(&id), "the agent has no use for the id: {first:?}");
+    assert_eq!(pending[0]["action"]["payload"]["command"], ASKS);
+
+    assert_eq!(unattended(&sandbox, ASKS).code, 2, "asking again does not help");
+    assert_eq!(waiting(&sandbox).len(), 1, "the same question is asked once");
+
+    let yes = sandbox.lictor(&["approve", &id, "--yes"]);
+    assert_eq!(yes.code, 0, "{yes:?}");
+    assert_eq!(unattended(&sandbox, "$DEPLOY --to production").code, 2, "another action");
+    assert_eq!(unattended(&sandbox, ASKS).code, 0, "the approved one passes");
+    assert_eq!(unattended(&sandbox, ASKS).code, 2, "once");
+
+    let log = sandbox.lictor(&["audit", "export"]).stdout;
+    for kind in ["approval.requested", "approval.granted", "grant.used"] {
+        assert!(log.contains(kind), "{kind} is not in the log");
+    }
+}
+
+#[test]
+fn a_no_is_final_and_is_told() {
+    let sandbox = Sandbox::new();
+    unattended(&sandbox, ASKS);
+    let id = waiting(&sandbox)[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(sandbox.lictor(&["deny", &id, "--reason", "staging is frozen"]).code, 0);
+    let again = unattended(&sandbox, ASKS);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("staging is frozen"), "{again:?}");
+    assert!(waiting(&sandbox).is_empty());
+    let late = sandbox.lictor(&["approve", &id, "--yes"]);
+    assert_eq!(late.code, 70, "{late:?}");
+    assert!(late.stderr.contains("does not wait any more"), "{late:?}");
+}
+
+#[test]
+fn where_a_person_sits_the_agent_asks_them() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.claude_bash(ASKS);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "ask", "{run:?}");
+}
+
+#[test]
+fn the_agent_cannot_approve_for_itself() {
+    let sandbox = Sandbox::new();
+    for command in [
+        "lictor approve --all --yes",
+        "lictor approve 3f2a --yes",
+        "/usr/local/bin/lictor deny x",
+        "sudo lictor trust --yes",
+        "env LICTOR_STATE_DIR=/tmp/x lictor approve a --yes",
+        "bash -c 'lictor approve a --yes'",
+        "echo y | lictor approve",
+    ] {
+        let run = unattended(&sandbox, command);
+        assert_eq!(run.code, 2, "{command}: {run:?}");
+    }
+    assert!(waiting(&sandbox).is_empty(), "nothing of this may be approved later");
+    for command in ["lictor approvals", "lictor explain", "lictor check"] {
+        assert_eq!(unattended(&sandbox, command).code, 0, "{command}");
+    }
+}
+
+#[test]
+fn usage_errors_say_what_to_do() {
+    let sandbox = Sandbox::new();
+    unattended(&sandbox, ASKS);
+    let blind = sandbox.lictor(&["approve"]);
+    assert_eq!(blind.code, 70);
+    assert!(blind.stderr.contains("no terminal"), "{blind:?}");
+    let when = sandbox.lictor(&["approve", "x", "--for", "soon", "--yes"]);
+    assert!(when.stderr.contains("`10m`"), "{when:?}");
+    let unknown = sandbox.lictor(&["approve", "ffff", "--yes"]);
+    assert!(unknown.stderr.contains("there is no approval `ffff`"), "{unknown:?}");
+}
+
+/// tmux, where it is installed: the wizard needs a real terminal.
+fn tmux(sandbox: &Sandbox, args: &[&str]) -> Option<String> {
+    let socket = sandbox.home().join("tmux.sock");
+    let output = Command::new("tmux").arg("-S").arg(socket).args(args).stderr(Stdio::null()).output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn the_wizard_asks_on_a_terminal() {
+    let sandbox = Sandbox::new();
+    if tmux(&sandbox, &["-V"]).is_none() {
+        eprintln!("skipped: tmux is not installed");
+        return;
+    }
+    unattended(&sandbox, ASKS);
+    let line = format!(
+        "cd {} && HOME={} {} approve",
+        sandbox.project().display(),
+        sandbox.home().display(),
+        env!("CARGO_BIN_EXE_lictor")
+    );
+    tmux(&sandbox, &["new-session", "-d", "-x", "160", "-y", "50", "sh"]);
+    tmux(&sandbox, &["send-keys", &line, "Enter"]);
+    let screen = wait_for(&sandbox, "allow this?");
+    assert!(screen.contains("$DEPLOY --to staging"), "{screen}");
+    tmux(&sandbox, &["send-keys", "maybe", "Enter"]);
+    wait_for(&sandbox, "please answer");
+    tmux(&sandbox, &["send-keys", "y", "Enter"]);
+    wait_for(&sandbox, "approved");
+    tmux(&sandbox, &["kill-server"]);
+    assert_eq!(unattended(&sandbox, ASKS).code, 0);
+}
+
+/// Reads the screen until it shows the text.
+fn wait_for(sandbox: &Sandbox, text: &str) -> String {
+    let mut screen = String::new();
+    for _ in 0..2_000 {
+        screen = tmux(sandbox, &["capture-pane", "-p"]).unwrap_or_default();
+        if screen.contains(text) {
+            return screen;
+        }
+        std::thread::yield_now();
+    }
+    panic!("`{text}` never appeared:\n{screen}");
+}
