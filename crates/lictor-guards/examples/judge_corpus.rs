@@ -6,7 +6,6 @@
     clippy::print_stdout,
     clippy::expect_used,
     clippy::panic,
-    dead_code,
     reason = "a tool for people, built on the tests' harness"
 )]
 

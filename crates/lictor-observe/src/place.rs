@@ -15,6 +15,9 @@ pub(crate) use glob::remarkable;
 /// How many links are followed before a path counts as a loop.
 const MAX_LINKS: usize = 40;
 
+/// Names that a pattern is tried on: what it would match if it were there.
+const SECRET_NAMES: [&str; 3] = [".env", "id_rsa", "id_ed25519"];
+
 /// The path made absolute from `base`, with `.`, `..` and doubled slashes removed, without looking.
 pub(crate) fn tidy(base: &str, path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
@@ -117,6 +120,10 @@ impl Looker<'_> {
             return Place { malformed: true, ..unknown(text) };
         }
         let path = self.untilde(path);
+        if is_drive(&path) {
+            let zone = Zone::System;
+            return Place { path: path.clone(), zone, real_zone: zone, glob, ..unknown(text) };
+        }
         let base = match base {
             Some(base) => base,
             None if path.starts_with('/') => "/",
@@ -201,11 +208,15 @@ impl Looker<'_> {
             place.zone = Zone::Unknown;
             place.real_zone = Zone::Unknown;
         } else if !shape.everything {
-            place.zone = zone_of(&child(&written), self.project);
-            place.real_zone = zone_of(&child(&real), self.project);
+            // A pattern that means `.git` by name stands for it, whether or not there is one now.
+            let entry = if glob::means(shape.pattern, ".git") { "/.git" } else { "/x" };
+            let entry = |directory: &str| format!("{}{entry}", directory.trim_end_matches('/'));
+            place.zone = zone_of(&entry(&written), self.project);
+            place.real_zone = zone_of(&entry(&real), self.project);
         }
         let pattern = format!("{}/{}", written.trim_end_matches('/'), shape.pattern);
-        place.secret = self.names_secret(&pattern.replace(['*', '?'], ""));
+        place.secret = self.names_secret(&pattern.replace(['*', '?'], ""))
+            || SECRET_NAMES.iter().any(|name| glob::means(shape.pattern, name));
         place.own = own::is_own(&pattern, false, self.project, self.observer);
         place
     }
@@ -278,6 +289,11 @@ impl Looker<'_> {
         };
         format!("{home}{below}")
     }
+}
+
+/// `C:/x` and `C:\x`: a path of another system, never one of the project.
+fn is_drive(path: &str) -> bool {
+    matches!(path.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic())
 }
 
 fn child(directory: &str) -> String {

@@ -6,7 +6,7 @@ use crate::git;
 use crate::place::{Looker, tidy};
 
 /// Variables that the agent's shell shares with Lictor's process. Everything else may differ there.
-const RELIED_ON: [&str; 5] = ["USER", "LOGNAME", "SHELL", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+const RELIED_ON: [&str; 4] = ["USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
 /// The most of a script that is read.
 const SCRIPT_LIMIT: usize = 128 * 1024;
 
@@ -17,6 +17,7 @@ impl Surroundings for Looker<'_> {
             "PWD" => Some(self.cwd.to_owned()).filter(|cwd| !cwd.is_empty()),
             // Unset means the system's own.
             "TMPDIR" => Some(self.observer.variable(name).unwrap_or_else(|| "/tmp".to_owned())),
+            "SHELL" => Some(self.observer.variable(name).unwrap_or_else(|| "/bin/sh".to_owned())),
             name if RELIED_ON.contains(&name) => self.observer.variable(name),
             _ => None,
         }

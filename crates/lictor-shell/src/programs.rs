@@ -279,37 +279,41 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
     report.taint.decoded = false;
 }
 
-/// An unknown program whose first word is a program that destroys may be a wrapper: its words are judged as well.
+/// How far into the words of an unknown program another program is looked for (`tool exec 18 rm -rf x`).
+const WRAPPED_WITHIN: usize = 3;
+
+/// An unknown program one of whose first words is a program that destroys may be a wrapper: its words are judged as
+/// well.
 fn unknown(call: &Call<'_>, report: &mut Report) {
-    let Some(at) = call.args.iter().position(|arg| !arg.prefix().starts_with('-')) else { return };
-    let Some(word) = call.args.get(at).and_then(Arg::known) else { return };
-    let name = word.rsplit('/').next().unwrap_or_default();
-    let wraps = matches!(
-        name,
-        "rm" | "git"
-            | "find"
-            | "dd"
-            | "shred"
-            | "chmod"
-            | "chown"
-            | "mkfs"
-            | "sudo"
-            | "bash"
-            | "sh"
-            | "zsh"
-            | "env"
-            | "xargs"
-    );
-    if wraps && call.args.len() > at + 1 {
-        report.next.push(Next::Argv {
-            argv: call.args.get(at..).unwrap_or_default().to_vec(),
-            assignments: Vec::new(),
-            cwd: None,
-            through: call.program.to_owned(),
-            more: false,
-            elsewhere: false,
-        });
-    }
+    let words = call.args.iter().enumerate().filter(|(_, arg)| !arg.prefix().starts_with('-'));
+    let wrapped = words.take(WRAPPED_WITHIN).find(|(_, arg)| {
+        let name = arg.known().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+        matches!(
+            name,
+            "rm" | "git"
+                | "find"
+                | "dd"
+                | "shred"
+                | "chmod"
+                | "chown"
+                | "mkfs"
+                | "sudo"
+                | "bash"
+                | "sh"
+                | "zsh"
+                | "env"
+                | "xargs"
+        )
+    });
+    let Some((at, _)) = wrapped.filter(|(at, _)| call.args.len() > at + 1) else { return };
+    report.next.push(Next::Argv {
+        argv: call.args.get(at..).unwrap_or_default().to_vec(),
+        assignments: Vec::new(),
+        cwd: None,
+        through: call.program.to_owned(),
+        more: false,
+        elsewhere: false,
+    });
 }
 
 /// The words for patterns like `bash("git push")`: the program, then its arguments without the options (and their

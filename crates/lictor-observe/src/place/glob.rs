@@ -25,7 +25,8 @@ pub(super) struct Shape<'a> {
 }
 
 pub(super) fn shape(path: &str) -> Shape<'_> {
-    let wild = path.find(['*', '?', '[', '{']).unwrap_or(path.len());
+    let wild = path.find(['*', '?', '[', '{', '(']).unwrap_or(path.len());
+    // The mark of an extended pattern stands in front of its bracket: `!(keep)`.
     let (head, _) = path.split_at(wild);
     let cut = head.rfind('/').map_or(0, |slash| slash + 1);
     let (fixed, pattern) = path.split_at(cut);
@@ -37,9 +38,13 @@ pub(super) fn shape(path: &str) -> Shape<'_> {
     }
 }
 
-/// Whether the pattern takes in all that a directory holds: `*`, `.*`, `**`, `**/*`, `?*`, `.[!.]*`, `{*,.*}`.
+/// Whether the pattern takes in all that a directory holds: `*`, `.*`, `**`, `**/*`, `?*`, `.[!.]*`, `{*,.*}`, and all
+/// but something: `!(keep)`.
 fn is_everything(pattern: &str) -> bool {
     pattern.trim_matches('/').split('/').all(|part| {
+        if part.starts_with("!(") {
+            return true;
+        }
         let mut in_class = false;
         let mut star = false;
         let plain = part.chars().all(|char| {
@@ -54,6 +59,13 @@ fn is_everything(pattern: &str) -> bool {
         });
         plain && star
     })
+}
+
+/// Whether a part of the pattern, meant for some names only, takes in this one.
+pub(super) fn means(pattern: &str, name: &str) -> bool {
+    pattern
+        .split('/')
+        .any(|part| !part.is_empty() && !is_everything(part) && fast_glob::glob_match(part, name))
 }
 
 /// What a glob, or a tree that is changed, holds that deserves its own judgement: links, secrets, Lictor's own files,

@@ -293,6 +293,7 @@ fn provider(call: &Call<'_>, report: &mut Report) {
     }
     if call.program == "gsutil" {
         let recursive = options.has(&["r", "R"]);
+        let words: Vec<&str> = call.args.iter().filter_map(|arg| arg.known()).collect();
         match words.iter().find(|word| matches!(**word, "rm" | "rb" | "rsync" | "mv")) {
             Some(&"rm") => report.infrastructure("gsutil", "rm", recursive),
             Some(&"rb") => report.infrastructure("gsutil", "rb", true),

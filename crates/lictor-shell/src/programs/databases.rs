@@ -89,9 +89,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "dropdb" => report.database(DatabaseEffect::DropAll, &written(call)),
         "dropuser" | "pg_resetwal" => report.database(DatabaseEffect::DropPart, &written(call)),
         "mysqladmin" | "mariadb-admin" => {
-            if options.words().any(|word| word == "drop") {
+            // `-f` takes no value here, whatever other clients do with it.
+            let words = || call.args.iter().filter_map(Arg::known);
+            if words().any(|word| word == "drop") {
                 report.database(DatabaseEffect::DropAll, &written(call));
-            } else if options.words().any(|word| word == "shutdown") {
+            } else if words().any(|word| word == "shutdown") {
                 report.infrastructure(call.program, "shutdown", false);
             }
         }

@@ -285,13 +285,15 @@ fn truncate(call: &Call<'_>, report: &mut Report) {
 }
 
 fn dd(call: &Call<'_>, report: &mut Report) {
+    let empties = call.args.iter().any(|arg| arg.known() == Some("if=/dev/null"));
+    let access = if empties { Access::Empty } else { Access::Write };
     for arg in call.args {
         let prefix = arg.prefix();
         if prefix.starts_with("if=") {
             secrets::read(call, report, &super::options::after(arg, 3), false);
         } else if prefix.starts_with("of=") {
             let target = super::options::after(arg, 3);
-            write_maybe_device(call, report, &target, Access::Write);
+            write_maybe_device(call, report, &target, access);
         } else if call.program == "pv" && !prefix.starts_with('-') {
             secrets::read(call, report, arg, false);
         }

@@ -110,7 +110,6 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "commit" | "merge" | "am" | "cherry-pick" | "revert" => commit(&git, report, name),
         "rebase" => rebase(&git, report),
         "branch" => branch(&git, report),
-        "tag" => tag(&git, report),
         "worktree" => worktree(&git, report),
         "submodule" => submodule(&git, report),
         "bisect" => {
@@ -250,20 +249,6 @@ fn branch(git: &Git<'_, '_>, report: &mut Report) {
     }
 }
 
-fn tag(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(
-        Grammar::anywhere(
-            "mFu",
-            "message= file= local-user= cleanup= contains= no-contains= merged? no-merged? points-at= sort= format= \
-             delete force list annotate sign verify column? color? create-reflog trailer=",
-        )
-        .attached("n"),
-    );
-    if options.has(&["d", "delete"]) {
-        report.git(GitEffect::DiscardCommits, Some(&joined(&options.operands).text));
-    }
-}
-
 fn worktree(git: &Git<'_, '_>, report: &mut Report) {
     let Some((sub, args)) = git.args.split_first() else { return };
     let options = Grammar::anywhere("bB", "force reason= expire= detach checkout lock quiet").parse(args);
@@ -386,6 +371,11 @@ fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
     if let Some(command) = options.value(&["exec"]) {
         report.then_shell(command, &[], "git archive --exec");
+    }
+    if name == "diff" && options.has(&["no-index"]) {
+        for arg in &options.operands {
+            super::secrets::read(git.call, report, arg, false);
+        }
     }
     if options.has(&["name-only"]) {
         report.names = vec![super::say::glob("./**")];

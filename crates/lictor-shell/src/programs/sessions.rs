@@ -26,6 +26,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Where the tables of jobs are kept.
+const TABLES: &str = "/var/spool/cron/crontabs";
+
 fn crontab(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("u", "").parse(call.args);
     if options.has(&["r"]) {
@@ -48,8 +51,11 @@ fn crontab(call: &Call<'_>, report: &mut Report) {
             Stdin::Unknown(taint) if *taint != crate::operand::Taint::default() => {
                 report.unknown_code(*taint, "crontab -");
             }
-            _ => {}
+            _ => report.file(call, Access::Write, &Arg::literal(TABLES), false),
         }
+    } else if let Some(file) = options.operands.first() {
+        report.file(call, Access::Read, file, false);
+        report.file(call, Access::Write, &Arg::literal(TABLES), false);
     }
 }
 

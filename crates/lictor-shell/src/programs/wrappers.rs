@@ -46,7 +46,7 @@ fn wrapper(program: &str) -> Option<Wrapper> {
         }
         "chroot" => after_operands(1, "", "userspec= groups= skip-chdir"),
         "unshare" => plain(
-            "RrwSG",
+            "RwSG",
             "root= wd= setuid= setgid= map-user= map-group= mount-proc? kill-child? propagation= \
                                     setgroups= fork pid mount net user uts ipc cgroup map-root-user",
         ),
