@@ -5,17 +5,20 @@
 
 mod deadline;
 mod render;
+mod run;
 mod state;
 
 pub use deadline::{deadline, duration};
 pub use render::render;
-pub use state::{FeedbackState, Spoken};
+pub use run::{Advice, FAULTS_BORNE, Said, run};
+pub use state::{FeedbackState, HELD_KEPT, PROVIDERS_KEPT, Spoken};
 
 use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
+use crate::level::Level;
 use crate::session::SessionState;
 
 /// How urgent it is.
@@ -33,18 +36,32 @@ pub enum Severity {
 
 /// One piece of guidance.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Feedback {
     /// In a sentence or two.
     pub summary: String,
-    /// What was seen: a word for it and a description.
+    /// What was seen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub observations: Vec<(String, String)>,
+    pub observations: Vec<Observation>,
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
     /// How urgent.
     #[serde(default)]
     pub severity: Severity,
+}
+
+/// Something that was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Observation {
+    /// A word for it.
+    pub category: String,
+    /// What it is.
+    pub description: String,
+    /// What shows it. Kept in the log, not said to the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
 }
 
 impl Feedback {
@@ -104,8 +121,18 @@ pub enum Source {
         /// How many in a row.
         failures: NonZeroU64,
     },
-    /// Something outside the model: open findings, an external command. The caller provides it.
-    Other,
+    /// How many findings of reviewers are open. The caller looks them up.
+    Findings {
+        /// From this level on.
+        at_least: Level,
+    },
+    /// What a program says. The caller runs it.
+    Command {
+        /// The program and its arguments.
+        argv: Vec<String>,
+        /// How many milliseconds it may take.
+        timeout: u64,
+    },
 }
 
 /// What a provider may look at.
@@ -119,10 +146,12 @@ pub struct Moment<'a> {
 }
 
 /// Why a provider is due.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Due {
-    /// The file appeared: that trigger is used up.
-    pub by_file: bool,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Due {
+    /// So many calls were made, or so much time has passed.
+    Cadence,
+    /// Its file appeared: that trigger is then used up.
+    File,
 }
 
 impl Provider {
@@ -132,19 +161,21 @@ impl Provider {
         let state = &moment.session.feedback;
         let calls = calls(moment.session);
         let spoken = state.spoken(&self.name);
-        let by_calls = self.trigger.every_n_calls.is_some_and(|n| calls.saturating_sub(spoken.calls) >= n.get());
+        let by_calls =
+            self.trigger.every_n_calls.is_some_and(|n| calls.saturating_sub(spoken.calls) >= n.get());
         let by_time = self.trigger.every_n_millis.is_some_and(|n| {
             spoken.at.is_none_or(|at| {
                 u64::try_from(moment.now.millis_since(at)).is_ok_and(|passed| passed >= n.get())
             })
         });
         let by_file = self.trigger.on_file_created.as_deref().is_some_and(|file| {
-            !spoken.file_done && !state.was_there_before(file) && (moment.exists)(file)
+            !spoken.file_done && moment.session.watched.is_new(file) && (moment.exists)(file)
         });
-        (by_calls || by_time || by_file).then_some(Due { by_file })
+        if by_file { Some(Due::File) } else { (by_calls || by_time).then_some(Due::Cadence) }
     }
 
-    /// What it says, or nothing when it has nothing to say now. `Other` is the caller's.
+    /// What it says, or nothing when it has nothing to say now. What findings and programs say, only the caller
+    /// can find out: that is nothing too.
     #[must_use]
     pub fn speak(&self, moment: &Moment<'_>) -> Option<Feedback> {
         match &self.source {
@@ -157,7 +188,7 @@ impl Provider {
             }
             Source::Budget { max_actions, warn_at } => Some(budget(moment.session, *max_actions, *warn_at)),
             Source::Stall { failures } => stall(moment.session, failures.get()),
-            Source::Other => None,
+            Source::Findings { .. } | Source::Command { .. } => None,
         }
     }
 }
@@ -191,6 +222,3 @@ fn stall(session: &SessionState, failures: u64) -> Option<Feedback> {
         severity: Severity::Warning,
     })
 }
-
-#[cfg(test)]
-mod tests;

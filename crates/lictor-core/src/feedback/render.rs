@@ -1,4 +1,4 @@
-use super::Feedback;
+use super::{Advice, Feedback, Said};
 
 /// The longest text of one block. Guidance is not a document.
 const MAX_BLOCK: usize = 4_000;
@@ -6,16 +6,23 @@ const MAX_BLOCK: usize = 4_000;
 /// What the agent gets: one block for each provider, in the order given, joined by blank lines. Text from files or
 /// tools cannot forge a tag.
 #[must_use]
-pub fn render(given: &[(String, Feedback)]) -> String {
-    given.iter().map(|(name, feedback)| block(name, feedback)).collect::<Vec<_>>().join("\n\n")
+pub fn render(advice: &[Advice]) -> String {
+    let blocks: Vec<String> = advice
+        .iter()
+        .filter_map(|advice| match &advice.said {
+            Said::Feedback(feedback) => Some(block(&advice.provider, feedback)),
+            Said::Nothing | Said::Fault(_) => None,
+        })
+        .collect();
+    blocks.join("\n\n")
 }
 
 fn block(name: &str, feedback: &Feedback) -> String {
     let mut body = clean(&feedback.summary);
     if !feedback.observations.is_empty() {
         body.push('\n');
-        for (category, description) in &feedback.observations {
-            body.push_str(&format!("\n• {}: {}", clean(category), clean(description)));
+        for seen in &feedback.observations {
+            body.push_str(&format!("\n• {}: {}", clean(&seen.category), clean(&seen.description)));
         }
     }
     if !feedback.suggestions.is_empty() {
@@ -33,11 +40,7 @@ fn block(name: &str, feedback: &Feedback) -> String {
 /// Single quotes, or double ones when the name holds an apostrophe.
 fn attribute(name: &str) -> String {
     let clean: String = clean(name).chars().filter(|c| *c != '\n').collect();
-    if !clean.contains('\'') {
-        format!("'{clean}'")
-    } else {
-        format!("\"{}\"", clean.replace('"', "&quot;"))
-    }
+    if !clean.contains('\'') { format!("'{clean}'") } else { format!("\"{}\"", clean.replace('"', "&quot;")) }
 }
 
 fn clean(text: &str) -> String {

@@ -1,8 +1,14 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::{Advice, Said};
 use crate::clock::Timestamp;
+
+/// How many providers a session remembers. Beyond that the one that spoke longest ago is forgotten.
+pub const PROVIDERS_KEPT: usize = 64;
+/// How many remarks wait for an event at which the agent can be told.
+pub const HELD_KEPT: usize = 4;
 
 /// What a session remembers of its feedback.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,9 +17,9 @@ pub struct FeedbackState {
     /// By provider.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     providers: BTreeMap<String, Spoken>,
-    /// Watched files that were there when the session began: they were not created in it.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    there_before: BTreeSet<String>,
+    /// Remarks that could not be delivered yet, oldest first.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    pub held: VecDeque<String>,
     /// Calls that failed since the last one that succeeded.
     #[serde(skip_serializing_if = "is_zero")]
     pub failures_in_a_row: u64,
@@ -31,9 +37,16 @@ pub struct Spoken {
     /// Its file has appeared: that trigger does not fire again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub file_done: bool,
+    /// How often in a row it failed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub faults: u32,
 }
 
 fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+fn is_none(value: &u32) -> bool {
     *value == 0
 }
 
@@ -50,22 +63,38 @@ impl FeedbackState {
         self.providers.get(provider).copied().unwrap_or_default()
     }
 
-    /// Whether a watched file was there when the session began.
-    #[must_use]
-    pub fn was_there_before(&self, file: &str) -> bool {
-        self.there_before.contains(file)
+    pub(crate) fn advised(&mut self, advice: &[Advice], calls: u64, at: Timestamp) {
+        for Advice { provider, by_file, said } in advice {
+            let spoken = self.providers.entry(provider.clone()).or_default();
+            let failed = matches!(said, Said::Fault(_));
+            *spoken = Spoken {
+                calls,
+                at: Some(at),
+                // A provider that failed gets another chance at its file.
+                file_done: spoken.file_done || (*by_file && !failed),
+                faults: if failed { spoken.faults.saturating_add(1) } else { 0 },
+            };
+        }
+        while self.providers.len() > PROVIDERS_KEPT {
+            let oldest = self.providers.iter().min_by_key(|(_, spoken)| spoken.at);
+            let Some(oldest) = oldest.map(|(name, _)| name.clone()) else { break };
+            self.providers.remove(&oldest);
+        }
     }
 
-    pub(crate) fn begin(&mut self, there: &[String]) {
-        self.there_before.extend(there.iter().cloned());
+    pub(crate) fn hold(&mut self, remark: &str) {
+        self.held.push_back(remark.to_owned());
+        while self.held.len() > HELD_KEPT {
+            self.held.pop_front();
+        }
     }
 
-    pub(crate) fn gave(&mut self, provider: &str, calls: u64, by_file: bool, at: Timestamp) {
-        let spoken = self.providers.entry(provider.to_owned()).or_default();
-        *spoken = Spoken { calls, at: Some(at), file_done: spoken.file_done || by_file };
-    }
-
-    pub(crate) fn outcome(&mut self, success: bool) {
-        self.failures_in_a_row = if success { 0 } else { self.failures_in_a_row.saturating_add(1) };
+    /// An outcome that nobody can tell ends no run of failures and adds nothing to it.
+    pub(crate) fn outcome(&mut self, outcome: &crate::event::Outcome) {
+        if outcome.success {
+            self.failures_in_a_row = 0;
+        } else if outcome.error.is_some() || outcome.exit_code.is_some_and(|code| code != 0) {
+            self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
+        }
     }
 }
