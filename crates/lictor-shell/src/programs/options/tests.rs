@@ -3,7 +3,8 @@ use proptest::prelude::*;
 use super::*;
 
 const GRAMMAR: Grammar =
-    Grammar::anywhere("ot", "output= recursive recurse-submodules? force force-with-lease? verbose").attached("i");
+    Grammar::anywhere("ot", "output= recursive recurse-submodules? force force-with-lease? verbose")
+        .attached("i");
 
 fn parse(line: &str) -> Options {
     let args: Vec<Arg> = line.split_whitespace().map(Arg::literal).collect();
@@ -71,10 +72,14 @@ fn wrappers_stop_at_the_first_operand() {
 
 #[test]
 fn one_dash_may_start_a_long_name() {
-    let args: Vec<Arg> = "destroy -auto-approve -var a=b -target=x --chdir d".split(' ').map(Arg::literal).collect();
+    let args: Vec<Arg> =
+        "destroy -auto-approve -var a=b -target=x --chdir d".split(' ').map(Arg::literal).collect();
     let options = Grammar::single_dash("var= target= chdir=").parse(&args);
     assert!(options.has(&["auto-approve"]));
-    assert_eq!((options.text(&["var"]), options.text(&["target"]), options.text(&["chdir"])), (Some("a=b"), Some("x"), Some("d")));
+    assert_eq!(
+        (options.text(&["var"]), options.text(&["target"]), options.text(&["chdir"])),
+        (Some("a=b"), Some("x"), Some("d"))
+    );
     assert_eq!(operands(&options), ["destroy"]);
 }
 
