@@ -5,6 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(test)]
+mod tests;
+
 /// One file that changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {

@@ -22,7 +22,7 @@ pub mod jsonl;
 pub mod ledger;
 pub mod level;
 pub mod plain;
-mod process;
+pub mod process;
 pub mod render;
 pub mod repository;
 pub mod sarif;

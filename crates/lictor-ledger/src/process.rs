@@ -1,4 +1,4 @@
-//! Running a reviewer: no shell, a scrubbed environment, a time limit that ends the whole process group.
+//! Running a program that a policy names: no shell, a scrubbed environment, a time limit that ends the whole process group.
 
 use std::ffi::OsString;
 use std::io::{Read, Write as _};
@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 #[cfg(test)]
 mod tests;
 
-/// The most that a reviewer may print.
+/// The most that a program may print.
 const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 /// The most of its standard error that is kept.
 const MAX_STDERR: usize = 16 * 1024;
@@ -22,19 +22,28 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 /// How a program ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub enum Ended {
+    /// By itself, with this exit code.
     Code(i32),
+    /// By a signal.
     Signal,
+    /// It was ended because its time was up.
     TimedOut,
+    /// It never began, and why.
     NotStarted(String),
+    /// It printed more than is read.
     TooMuchOutput,
 }
 
+/// What came of a program.
 #[derive(Debug)]
-pub(crate) struct Output {
-    pub(crate) ended: Ended,
-    pub(crate) stdout: Vec<u8>,
-    pub(crate) stderr: String,
+pub struct Output {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// The beginning of what it complained about.
+    pub stderr: String,
 }
 
 /// The environment that programs get: enough to find themselves, their home and the repository.
@@ -50,7 +59,8 @@ pub(crate) fn environment() -> Vec<(OsString, OsString)> {
 }
 
 /// Runs a program to its end, or to the end of the time it is given.
-pub(crate) fn run(argv: &[String], dir: &Path, stdin: &[u8], patience: Duration) -> Output {
+#[must_use]
+pub fn run(argv: &[String], dir: &Path, stdin: &[u8], patience: Duration) -> Output {
     let not_started =
         |why: String| Output { ended: Ended::NotStarted(why), stdout: Vec::new(), stderr: String::new() };
     let Some((program, args)) = argv.split_first() else {

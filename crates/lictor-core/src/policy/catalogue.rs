@@ -105,6 +105,16 @@ impl Catalogue {
         self
     }
 
+    /// The known verbs, in alphabetical order.
+    pub fn verbs(&self) -> impl Iterator<Item = &str> {
+        self.verbs.iter().map(String::as_str)
+    }
+
+    /// The known objects, in alphabetical order.
+    pub fn objects(&self) -> impl Iterator<Item = &str> {
+        self.objects.iter().map(String::as_str)
+    }
+
     /// Whether the verb is known.
     #[must_use]
     pub fn has_verb(&self, verb: &str) -> bool {
