@@ -128,6 +128,19 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// The help for a word that is not one of the candidates: the closest, or all of them.
+pub(crate) fn suggest<'a>(
+    word: &str,
+    lead: &str,
+    candidates: impl IntoIterator<Item = &'a str, IntoIter: Clone>,
+) -> String {
+    let candidates = candidates.into_iter();
+    match closest(word, candidates.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("{lead}: {}", candidates.collect::<Vec<_>>().join(", ")),
+    }
+}
+
 /// Edit distance that also counts a swap of neighbours, and dashes for underscores, as one.
 fn distance(a: &str, b: &str) -> usize {
     let fold = |c: char| if c == '-' { '_' } else { c.to_ascii_lowercase() };

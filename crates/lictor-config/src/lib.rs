@@ -1,12 +1,32 @@
 //! `governance.yaml`: read with positions, checked all at once, layered by narrowing, compiled to a policy graph.
 //!
-//! What this crate deliberately does not do: run anything that a policy names (command guards and callbacks are
-//! handed out as descriptions), look for files (the caller says which ones there are), or guess: what it does
-//! not understand is refused with file, line, column and a suggestion.
+//! [`load`] reads the files it is given; a [`Policy`] is what they come to together, can be stored, and makes the
+//! [`Graph`](lictor_core::Graph) that judges. The keys of the format are tables (`table.rs`, `sections/`): reader,
+//! suggestions, JSON Schema and reference come from the same ones.
+//!
+//! What this crate deliberately does not do: run anything that a policy names (programs are handed to a [`Runner`]),
+//! look for files (the caller says which ones there are), or guess: what it does not understand is refused with file,
+//! line, column and a suggestion.
 
+mod command;
 pub mod diagnostic;
+mod expressions;
+mod file;
+mod graph;
+mod history;
+mod load;
+mod policy;
 mod reader;
+pub mod sections;
+mod source;
+mod table;
 mod yaml;
 
+pub use command::{Asked, Runner};
 pub use diagnostic::{Diagnostic, Severity, Span};
+pub use expressions::schema as expression_schema;
+pub use graph::{BuildError, Built, Surroundings};
+pub use load::{LoadError, Loaded, load};
+pub use policy::{Layered, Policy, Program};
 pub use reader::millis;
+pub use source::{Origin, Source};

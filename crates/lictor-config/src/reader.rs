@@ -1,49 +1,72 @@
 //! Typed reading of a tree: collects every problem instead of stopping at the first.
 
-use crate::diagnostic::{Diagnostic, Span, closest};
+mod inside;
+mod values;
+
+use crate::diagnostic::{Diagnostic, Severity, Span, suggest};
+use crate::source::Origin;
+use crate::table::Table;
 use crate::yaml::{Key, Tree, Yaml};
 
-/// A value with the place it was read from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spanned<T> {
-    /// The value.
-    pub value: T,
-    /// Where it stands.
-    pub span: Span,
-}
+pub use values::millis;
 
 /// Reads values of one file and keeps what is wrong with them.
 pub(crate) struct Reader<'a> {
     file: &'a str,
+    origin: Origin,
+    lines: Vec<&'a str>,
     problems: Vec<Diagnostic>,
 }
 
-/// The entries of a map. Every key that is not asked for is a problem.
+/// The entries of a map.
 pub(crate) struct Fields<'t> {
     entries: &'t [(Key, Tree)],
+    /// What the map is called in messages.
+    name: &'static str,
+    /// Keys that this file may not use.
+    ignored: Vec<&'t str>,
     /// Where the map stands, for fields that are missing.
     pub(crate) span: Span,
 }
 
 impl<'t> Fields<'t> {
-    /// The value under a key.
+    /// The value under a key. One that this file may not use is not there.
     pub(crate) fn get(&self, key: &str) -> Option<&'t Tree> {
+        if self.ignored.contains(&key) {
+            return None;
+        }
         self.entries.iter().find(|(known, _)| known.text == key).map(|(_, tree)| tree)
     }
 
     /// All entries, for maps whose keys are names.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'t Key, &'t Tree)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'t Key, &'t Tree)> + use<'t> {
         self.entries.iter().map(|(key, tree)| (key, tree))
+    }
+
+    /// What a field is called in messages.
+    pub(crate) fn label(&self, key: &str) -> String {
+        if self.name.is_empty() { format!("`{key}`") } else { format!("`{}.{key}`", self.name) }
     }
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(file: &'a str) -> Self {
-        Self { file, problems: Vec::new() }
+    pub(crate) fn new(file: &'a str, origin: Origin, text: &'a str) -> Self {
+        Self { file, origin, lines: text.lines().collect(), problems: Vec::new() }
     }
 
-    pub(crate) fn finish(self) -> Vec<Diagnostic> {
+    /// Whether the file is the user's or the managed one.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.origin != Origin::Repository
+    }
+
+    /// Everything that was wrong, in the order of the file.
+    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
+        self.problems.sort_by_key(|problem| (problem.span.line, problem.span.column));
         self.problems
+    }
+
+    pub(crate) fn has_errors(&self) -> bool {
+        self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
 
     pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
@@ -54,14 +77,11 @@ impl<'a> Reader<'a> {
         self.problems.push(Diagnostic::warning(self.file, span, message).help(help));
     }
 
-    /// A map with any keys: names that the user chose.
-    pub(crate) fn names<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<Fields<'t>> {
+    /// The entries of a map with any keys, under a label for messages.
+    pub(crate) fn map<'t>(&mut self, tree: &'t Tree, what: &str) -> Option<&'t [(Key, Tree)]> {
         match &tree.value {
-            Yaml::Map(entries) => Some(Fields { entries, span: tree.span }),
-            // `section:` with nothing below it is an empty section.
-            Yaml::Scalar { text, quoted: false } if is_null(text) => {
-                Some(Fields { entries: &[], span: tree.span })
-            }
+            Yaml::Map(entries) => Some(entries),
+            Yaml::Scalar { text, quoted: false } if is_null(text) => Some(&[]),
             _ => {
                 self.wrong_type(tree, what, "a map");
                 None
@@ -69,131 +89,63 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A map with known keys. Unknown ones are problems, with a suggestion.
-    pub(crate) fn fields<'t>(&mut self, tree: &'t Tree, what: &str, known: &[&str]) -> Option<Fields<'t>> {
-        let fields = self.names(tree, what)?;
+    /// A map with any keys: names that the user chose.
+    pub(crate) fn names<'t>(&mut self, tree: &'t Tree, name: &'static str) -> Option<Fields<'t>> {
+        let label = if name.is_empty() { "a policy".to_owned() } else { format!("`{name}`") };
+        // `section:` with nothing below it is an empty section.
+        let entries = self.map(tree, &label)?;
+        Some(Fields { entries, name, ignored: Vec::new(), span: tree.span })
+    }
+
+    /// A map with the keys of a table. Unknown and missing ones are problems; those that this file may not use are
+    /// warnings.
+    pub(crate) fn fields<'t>(&mut self, tree: &'t Tree, table: &'static Table) -> Option<Fields<'t>> {
+        let mut fields = self.names(tree, table.name)?;
+        let mut kept = true;
         for (key, _) in fields.iter() {
-            if !known.contains(&key.text.as_str()) {
-                let help = closest(&key.text, known.iter().copied()).map_or_else(
-                    || format!("{what} takes: {}", known.join(", ")),
-                    |near| format!("did you mean `{near}`?"),
-                );
-                self.error(key.span, format!("unknown key `{}`", key.text), help);
+            match table.key(&key.text) {
+                Some(known) if known.trusted && !self.is_trusted() => {
+                    fields.ignored.push(&key.text);
+                    self.warning(
+                        key.span,
+                        format!("{} is not honoured from a repository's file", fields.label(&key.text)),
+                        "put it into the user's file (`~/.config/lictor/governance.yaml`) or the managed one",
+                    );
+                }
+                Some(_) => {}
+                None => {
+                    kept = false;
+                    let help = suggest(&key.text, "known here", table.keys.iter().map(|key| key.name));
+                    self.error(key.span, format!("unknown key `{}`", shorten(&key.text)), help);
+                }
+            }
+        }
+        for key in table.keys.iter().filter(|key| key.required) {
+            // A misspelt key is probably the missing one; one message is enough.
+            if kept && fields.get(key.name).is_none() {
+                let (what, help) = match table.name {
+                    "" => (format!("`{}` is missing", key.name), String::new()),
+                    name => (
+                        format!("`{name}` has no `{}`", key.name),
+                        format!("add `{}: {}`", key.name, key.example),
+                    ),
+                };
+                self.error(fields.span, what, help);
             }
         }
         Some(fields)
     }
 
-    /// A field that must be there.
-    pub(crate) fn required<'t>(&mut self, fields: &Fields<'t>, what: &str, key: &str) -> Option<&'t Tree> {
-        let found = fields.get(key);
-        if found.is_none() {
-            self.error(fields.span, format!("{what} has no `{key}`"), format!("add `{key}: …`"));
-        }
-        found
-    }
-
-    /// The items of a list; one value alone counts as a list of one.
-    pub(crate) fn list<'t>(&mut self, tree: &'t Tree, what: &str) -> Vec<&'t Tree> {
-        match &tree.value {
-            Yaml::List(items) => items.iter().collect(),
-            Yaml::Scalar { text, quoted: false } if is_null(text) => Vec::new(),
-            Yaml::Scalar { .. } => vec![tree],
-            Yaml::Map(_) => {
-                self.wrong_type(tree, what, "a list");
-                Vec::new()
-            }
-        }
-    }
-
-    /// Text. Numbers and booleans without quotes are taken as written.
-    pub(crate) fn text(&mut self, tree: &Tree, what: &str) -> Option<Spanned<String>> {
-        match &tree.value {
-            Yaml::Scalar { text, quoted } if *quoted || !is_null(text) => {
-                Some(Spanned { value: text.clone(), span: tree.span })
-            }
-            _ => {
-                self.wrong_type(tree, what, "text");
-                None
-            }
-        }
-    }
-
-    /// Text that says something.
-    pub(crate) fn sentence(&mut self, tree: &Tree, what: &str) -> Option<Spanned<String>> {
-        let text = self.text(tree, what)?;
-        if text.value.trim().is_empty() {
-            self.error(tree.span, format!("{what} is empty"), "say it in a few words");
-            return None;
-        }
-        Some(text)
-    }
-
-    /// A list of texts.
-    pub(crate) fn texts(&mut self, tree: &Tree, what: &str) -> Vec<Spanned<String>> {
-        self.list(tree, what).into_iter().filter_map(|item| self.text(item, what)).collect()
-    }
-
-    pub(crate) fn boolean(&mut self, tree: &Tree, what: &str) -> Option<bool> {
-        match &tree.value {
-            Yaml::Scalar { text, quoted: false } if text == "true" => Some(true),
-            Yaml::Scalar { text, quoted: false } if text == "false" => Some(false),
-            _ => {
-                self.wrong_type(tree, what, "`true` or `false`");
-                None
-            }
-        }
-    }
-
-    pub(crate) fn integer(&mut self, tree: &Tree, what: &str) -> Option<u64> {
-        let value = match &tree.value {
-            Yaml::Scalar { text, quoted: false } => text.parse().ok(),
-            _ => None,
-        };
-        if value.is_none() {
-            self.wrong_type(tree, what, "a whole number, 0 or more");
-        }
-        value
-    }
-
-    /// A number from 0 to 1.
-    pub(crate) fn fraction(&mut self, tree: &Tree, what: &str) -> Option<f64> {
-        let value = match &tree.value {
-            Yaml::Scalar { text, quoted: false } => text.parse::<f64>().ok(),
-            _ => None,
-        };
-        let value = value.filter(|number| (0.0..=1.0).contains(number));
-        if value.is_none() {
-            self.wrong_type(tree, what, "a number from 0 to 1");
-        }
-        value
-    }
-
-    /// A length of time: `500ms`, `30s`, `10m`, `2h`, `1d`. In milliseconds.
-    pub(crate) fn duration(&mut self, tree: &Tree, what: &str) -> Option<u64> {
-        let value = match &tree.value {
-            Yaml::Scalar { text, .. } => millis(text),
-            _ => None,
-        };
-        if value.is_none() {
-            self.wrong_type(tree, what, "a length of time such as `30s`, `10m` or `2h`");
-        }
-        value
-    }
-
-    /// One of a closed set of words.
-    pub(crate) fn choice<T: Copy>(&mut self, tree: &Tree, what: &str, words: &[(&str, T)]) -> Option<T> {
-        let text = self.text(tree, what)?;
-        let found = words.iter().find(|(word, _)| *word == text.value).map(|(_, value)| *value);
-        if found.is_none() {
-            let all = words.iter().map(|(word, _)| *word);
-            let help = closest(&text.value, all.clone()).map_or_else(
-                || format!("use one of: {}", all.collect::<Vec<_>>().join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
-            self.error(tree.span, format!("{what} cannot be `{}`", shorten(&text.value)), help);
-        }
-        found
+    /// A field, read in some way.
+    pub(crate) fn field<T>(
+        &mut self,
+        fields: &Fields<'_>,
+        key: &str,
+        read: impl FnOnce(&mut Self, &Tree, &str) -> Option<T>,
+    ) -> Option<T> {
+        let tree = fields.get(key)?;
+        let label = fields.label(key);
+        read(self, tree, &label)
     }
 
     fn wrong_type(&mut self, tree: &Tree, what: &str, wanted: &str) {
@@ -215,18 +167,5 @@ fn shorten(text: &str) -> String {
     if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(39).chain(['…']).collect() }
 }
 
-/// Milliseconds of `500ms`, `30s`, `10m`, `2h`, `1d`. A bare number has no unit and is refused.
-#[must_use]
-pub fn millis(text: &str) -> Option<u64> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at_checked(digits)?;
-    let factor: u64 = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(factor)
-}
+#[cfg(test)]
+mod tests;

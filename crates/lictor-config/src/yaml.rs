@@ -46,6 +46,13 @@ pub struct Key {
     pub span: Span,
 }
 
+impl Key {
+    /// The key as a value, for keys that are read like one.
+    pub(crate) fn as_tree(&self) -> Tree {
+        Tree { span: self.span, value: Yaml::Scalar { text: self.text.clone(), quoted: true } }
+    }
+}
+
 /// Reads one file.
 ///
 /// # Errors

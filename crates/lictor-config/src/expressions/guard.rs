@@ -1,0 +1,63 @@
+//! Expressions as guards, conditions and requirements.
+
+use std::sync::Arc;
+
+use lictor_core::history::History;
+use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
+use lictor_expr::Program;
+
+use super::ActionEnv;
+use crate::history::{self, Question};
+
+/// A condition that is asked about actions, with the keys to the past that it asks about.
+#[derive(Debug, Clone)]
+pub(crate) struct Condition(Arc<(Program, Vec<Question>)>);
+
+impl Condition {
+    /// The history is told to remember what the condition asks about.
+    pub(crate) fn new(program: &Program, history: &mut History) -> Self {
+        Self(Arc::new((program.clone(), history::questions(program, history))))
+    }
+
+    /// Yes, no, or why it cannot be told.
+    pub(crate) fn holds(&self, action: &Action, context: &Context<'_>) -> Result<bool, String> {
+        let (program, questions) = &*self.0;
+        program.test(&ActionEnv::new(questions, action, context)).map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn source(&self) -> &str {
+        self.0.0.source()
+    }
+}
+
+/// A guard that passes while its expression is true.
+pub(crate) struct ExprGuard {
+    pub(crate) name: String,
+    pub(crate) condition: Condition,
+    /// What counts when it is false.
+    pub(crate) decision: Decision,
+    pub(crate) reason: String,
+    pub(crate) fix: String,
+    pub(crate) layer: Layer,
+}
+
+impl Guard for ExprGuard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        match self.condition.holds(action, context) {
+            Ok(true) => Verdict::pass(),
+            Ok(false) => Verdict::of(self.decision.into(), self.reason.as_str(), self.fix.as_str()),
+            Err(why) => Verdict::error(
+                format!("`{}` could not be evaluated: {why}", self.condition.source()),
+                "guard the field with `has()`, or correct its name",
+            ),
+        }
+    }
+
+    fn layer(&self) -> Layer {
+        self.layer
+    }
+}

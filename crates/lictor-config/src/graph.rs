@@ -1,0 +1,149 @@
+//! From a policy to the graph that judges.
+//!
+//! `All(self_protection, base packs, managed, user, repository, risk)`. Each file is a subtree of its own, so that a
+//! later one can add objections and never take one away. In it stand the BOUNDARY guards (the first block ends them),
+//! RESOURCE, INTENT, then the file's `policy:`. A section that the file's graph names stands only there.
+
+mod layer;
+
+use std::sync::Arc;
+
+use lictor_core::history::History;
+use lictor_core::policy::PolicyError;
+use lictor_core::tools::SequenceError;
+use lictor_core::{All, Decision, GraphError, Node};
+use lictor_guards::{
+    KnownTools, KnownToolsConfig, LayersError, RiskError, Rules, RulesConfig, RulesError, SelfProtection,
+};
+
+use crate::command::Runner;
+use crate::policy::{BASE, Policy};
+use crate::sections::Sections;
+use crate::source::Origin;
+use layer::LayerBuilder;
+
+/// What a graph needs to know beyond the policy.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// The project's root, absolute.
+    pub root: String,
+    /// Who runs programs.
+    pub runner: Arc<dyn Runner>,
+}
+
+/// A graph that is not checked yet, with what the engine has to remember for it.
+pub struct Built {
+    /// The root.
+    pub root: Node,
+    /// What it asks the past about.
+    pub history: History,
+    /// Whether it asks which files the agent has read.
+    pub knows_files: bool,
+    /// Paths and globs that have to be looked out for in globs and trees.
+    pub watched: Vec<String>,
+}
+
+/// Why a policy that was accepted makes no graph: it was stored by another version, or Lictor has a fault.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Packs.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// Layers of the code base.
+    #[error(transparent)]
+    Layers(#[from] LayersError),
+    /// Risk thresholds.
+    #[error(transparent)]
+    Risk(#[from] RiskError),
+    /// Policies.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Policies(Vec<PolicyError>),
+    /// Tool policies.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Sequence(Vec<SequenceError>),
+    /// A guard that the graph names is not there.
+    #[error("the graph names the guard `{0}`, which the policy does not have; delete the cached policy")]
+    NoGuard(String),
+    /// The graph.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+}
+
+impl Policy {
+    /// Makes the graph.
+    ///
+    /// # Errors
+    /// Only for a policy that [`load`](crate::load) did not make.
+    pub fn build(&self, surroundings: &Surroundings) -> Result<Built, BuildError> {
+        let mut history = History::default();
+        let mut children: Vec<Node> = vec![SelfProtection.into()];
+        let mut last: Vec<Node> = Vec::new();
+        let mut watched = Vec::new();
+        let said_extends = self.trusted().any(|layer| layer.sections.extends.is_some());
+        if !said_extends {
+            children.push(self.base_rules()?);
+        }
+        if !self.trusted().any(|layer| layer.sections.known_tools.is_some()) {
+            let guard = KnownTools::new(KnownToolsConfig::default());
+            children.push(Node::from(guard).named("base.known_tools"));
+        }
+        for layer in &self.layers {
+            let sections = &layer.sections;
+            let mut builder =
+                LayerBuilder { origin: layer.origin, sections, surroundings, history: &mut history };
+            let mut first: Vec<Node> = Vec::new();
+            if let Some((name, config)) = self.rules_of(layer.origin, sections) {
+                first.push(Node::from(Rules::accepted(&config)?).named(&name));
+            }
+            if let Some(decision) = self.own_opaque(layer.origin, sections, said_extends) {
+                first.push(builder.opaque(decision));
+            }
+            let (tree, risk) = builder.build(first)?;
+            children.extend(tree);
+            last.extend(risk);
+            if let Some(boundaries) = &sections.boundaries {
+                watched.extend(boundaries.red_line_files.iter().chain(&boundaries.blocked_paths).cloned());
+            }
+        }
+        children.append(&mut last);
+        let knows_files = self
+            .layers
+            .iter()
+            .any(|layer| layer.sections.tools.as_ref().is_some_and(|tools| tools.read_before_write));
+        Ok(Built { root: All::new(children).into(), history, knows_files, watched })
+    }
+
+    /// The packs that are in force when no trusted file says which; exceptions of trusted files lift them.
+    fn base_rules(&self) -> Result<Node, BuildError> {
+        let exceptions = self.trusted().filter_map(|layer| layer.sections.bash_safety.as_ref());
+        let config = RulesConfig {
+            packs: vec![BASE.to_owned()],
+            allow: exceptions.flat_map(|section| section.allow.iter().cloned()).collect(),
+            opaque: self.trusted().filter_map(|layer| layer.sections.opaque).max(),
+        };
+        Ok(Node::from(Rules::accepted(&config)?).named("rules"))
+    }
+
+    /// The packs that a file itself puts in force, lifted only by its own exceptions.
+    fn rules_of(&self, origin: Origin, sections: &Sections) -> Option<(String, RulesConfig)> {
+        let packs = match origin {
+            Origin::Repository => self.added_packs(),
+            _ => sections.extends.clone().unwrap_or_default(),
+        };
+        let allow = sections.bash_safety.as_ref().map(|section| section.allow.clone()).unwrap_or_default();
+        // A repository's word on opaque commands is a guard of its own: it may be stricter, not laxer.
+        let opaque = sections.opaque.filter(|_| origin != Origin::Repository);
+        let name = format!("{}.rules", origin.as_str());
+        (!packs.is_empty()).then_some((name, RulesConfig { packs, allow, opaque }))
+    }
+
+    /// The word of a file on opaque commands that no packs take up.
+    fn own_opaque(&self, origin: Origin, sections: &Sections, said_extends: bool) -> Option<Decision> {
+        let taken_up = origin != Origin::Repository
+            && (!said_extends || sections.extends.as_ref().is_some_and(|packs| !packs.is_empty()));
+        sections.opaque.filter(|decision| !taken_up && *decision > Decision::Pass)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Questions of expressions about the past, answered from the session.
+
+use lictor_core::Timestamp;
+use lictor_core::history::{Ended, History, Past, Pattern, What};
+use lictor_expr::{HistoryOp, HistoryValue, Outcome, Program};
+
+/// A pattern of the expression language in the kernel's form.
+pub(crate) fn pattern(pattern: &lictor_expr::Pattern) -> Pattern {
+    let what = match &pattern.what {
+        lictor_expr::What::Name(name) => What::Name(name.clone()),
+        lictor_expr::What::Fact { verb, object } => What::Deed { verb: verb.clone(), object: object.clone() },
+        lictor_expr::What::Bash(words) => What::Bash(words.clone()),
+    };
+    let ended = pattern.outcome.map(|outcome| match outcome {
+        Outcome::Ok => Ended::Ok,
+        Outcome::Failed => Ended::Failed,
+        Outcome::Blocked => Ended::Blocked,
+    });
+    Pattern { what, ended, path: None }
+}
+
+/// One question, with the keys under which the session remembers what it is about.
+#[derive(Debug, Clone)]
+pub(crate) enum Question {
+    Formerly { key: String, within: Option<u64> },
+    Previous { key: String },
+    Since { held: String, negated: bool, start: String },
+    Count { key: String, within: Option<u64> },
+}
+
+/// The questions of a program, in the order of its operators. The history is told to remember what they need.
+pub(crate) fn questions(program: &Program, history: &mut History) -> Vec<Question> {
+    let millis = |within: &Option<std::time::Duration>| {
+        within.map(|within| u64::try_from(within.as_millis()).unwrap_or(u64::MAX))
+    };
+    let mut track = |asked: &lictor_expr::Pattern, window| history.track(pattern(asked), window);
+    program
+        .history()
+        .iter()
+        .map(|operator| match operator {
+            HistoryOp::Formerly { pattern, within } => {
+                Question::Formerly { key: track(pattern, None), within: millis(within) }
+            }
+            HistoryOp::Previous { pattern } => Question::Previous { key: track(pattern, None) },
+            HistoryOp::Since { held, negated, start } => {
+                Question::Since { held: track(held, None), negated: *negated, start: track(start, None) }
+            }
+            HistoryOp::Count { pattern, within } => {
+                Question::Count { key: track(pattern, millis(within)), within: millis(within) }
+            }
+        })
+        .collect()
+}
+
+impl Question {
+    pub(crate) fn answer(&self, past: &Past, now: Timestamp) -> HistoryValue {
+        match self {
+            Self::Formerly { key, within } => HistoryValue::Bool(past.formerly(key, *within, now)),
+            Self::Previous { key } => HistoryValue::Bool(past.previous(key)),
+            Self::Since { held, negated: false, start } => HistoryValue::Bool(past.since(held, start)),
+            Self::Since { held, negated: true, start } => HistoryValue::Bool(past.undisturbed(held, start)),
+            Self::Count { key, within } => {
+                HistoryValue::Int(i64::try_from(past.count(key, *within, now)).unwrap_or(i64::MAX))
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! From files to a policy, or to everything that is wrong with them.
+
+use std::fmt;
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::file::PolicyFile;
+use crate::policy::{Layered, Policy};
+use crate::source::Source;
+
+/// A policy, and what is worth a look in the files that it was made from.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// What the files come to together.
+    pub policy: Policy,
+    /// Problems that do not refuse it.
+    pub warnings: Vec<Diagnostic>,
+    pub(crate) files: Vec<PolicyFile>,
+}
+
+/// Why a policy is refused: everything that is wrong, in the order of the files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadError {
+    /// Errors, and the warnings that were found on the way. At least one is an error.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl LoadError {
+    fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.diagnostics.iter().filter(|problem| problem.severity == Severity::Error)
+    }
+}
+
+/// The first problem and how many there are, in one line.
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the policy is refused: ")?;
+        match self.errors().next() {
+            Some(first) => {
+                write!(f, "{}:{}:{}: {}", first.file, first.span.line, first.span.column, first.message)?
+            }
+            None => f.write_str("it could not be read")?,
+        }
+        match self.errors().count() {
+            0 | 1 => Ok(()),
+            2 => f.write_str(" (and one more problem)"),
+            count => write!(f, " (and {} more problems)", count - 1),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Reads the files and puts them together. Their order does not matter; an absent file is simply not given.
+///
+/// # Errors
+/// Everything that is wrong in all of the files.
+pub fn load(sources: &[Source]) -> Result<Loaded, LoadError> {
+    let mut sources: Vec<&Source> = sources.iter().collect();
+    sources.sort_by_key(|source| source.origin);
+    let mut files = Vec::new();
+    let mut problems = Vec::new();
+    let mut refused = false;
+    for source in &sources {
+        match PolicyFile::read(source) {
+            Ok((file, warnings)) => {
+                files.push(file);
+                problems.extend(warnings);
+            }
+            Err(found) => {
+                refused = true;
+                problems.extend(found);
+            }
+        }
+    }
+    if refused {
+        return Err(LoadError { diagnostics: problems });
+    }
+    let layers = files
+        .iter()
+        .map(|file| Layered { origin: file.origin, path: file.path.clone(), sections: file.sections.clone() })
+        .collect();
+    let policy = Policy { key: Policy::key_of(sources), layers };
+    Ok(Loaded { policy, warnings: problems, files })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! What all files come to together.
+
+use lictor_core::{Decision, Digest};
+use lictor_guards::Pack;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::sections::{
+    Command, Completion, Feedback, GuardDecides, Mode, Requirement, Says, Sections, StorePlace,
+};
+use crate::source::{Origin, Source};
+
+mod cache;
+
+/// A policy, ready to make graphs. Can be stored: see [`Policy::to_cache`].
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Policy {
+    pub(crate) key: Digest,
+    pub(crate) layers: Vec<Layered>,
+}
+
+/// What one file says.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Layered {
+    /// Whose file it is.
+    pub origin: Origin,
+    /// Its path.
+    pub path: String,
+    /// What it says.
+    pub sections: Sections,
+}
+
+/// A program that a policy runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// What it is for: `guard deploy_checklist`.
+    pub what: String,
+    /// Whose file names it. A repository's programs run only when a person has trusted them.
+    pub origin: Origin,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+}
+
+impl Policy {
+    /// The policy when there is no file at all: the base.
+    #[must_use]
+    pub fn base() -> Self {
+        Self { key: Self::key_of(Vec::new()), layers: Vec::new() }
+    }
+
+    /// Identifies the files of a policy without reading them as YAML: what a cache is looked up by.
+    #[must_use]
+    pub fn key_of<'a>(sources: impl IntoIterator<Item = &'a Source>) -> Digest {
+        let mut sources: Vec<&Source> = sources.into_iter().collect();
+        sources.sort_by_key(|source| source.origin);
+        let version = env!("CARGO_PKG_VERSION").as_bytes();
+        let head = [b"lictor policy 1".as_slice(), version];
+        let files = sources.iter().flat_map(|source| [source.origin.as_str().as_bytes(), &source.bytes]);
+        Digest::of_parts(head.into_iter().chain(files))
+    }
+
+    /// The same as [`Policy::key_of`] of the files it was made from.
+    #[must_use]
+    pub fn key(&self) -> Digest {
+        self.key
+    }
+
+    /// Identifies the policy with the programs it runs. `hash` gives the digest of a file that a command line names,
+    /// none when the word is not a file.
+    #[must_use]
+    pub fn digest(&self, hash: impl Fn(&str) -> Option<Digest>) -> Digest {
+        let programs = self.programs();
+        if programs.is_empty() {
+            return self.key;
+        }
+        let mut parts: Vec<Vec<u8>> = vec![self.key.as_bytes().to_vec()];
+        for word in programs.iter().flat_map(|program| &program.argv) {
+            parts.extend(hash(word).map(|digest| digest.as_bytes().to_vec()));
+        }
+        Digest::of_parts(parts.iter().map(Vec::as_slice))
+    }
+
+    /// The files that it was made from, strongest first.
+    #[must_use]
+    pub fn layers(&self) -> &[Layered] {
+        &self.layers
+    }
+
+    /// Whether nothing is enforced. The managed file's word counts before the user's.
+    #[must_use]
+    pub fn is_observing(&self) -> bool {
+        self.trusted().find_map(|layer| layer.sections.mode) == Some(Mode::Observe)
+    }
+
+    /// What an `ask` becomes when nobody is there.
+    #[must_use]
+    pub fn ask_when_unattended(&self) -> Decision {
+        let said = self.trusted().filter_map(|layer| layer.sections.ask_when_unattended);
+        said.max().unwrap_or(Decision::Block)
+    }
+
+    /// Where the record is kept.
+    #[must_use]
+    pub fn store(&self) -> StorePlace {
+        self.trusted().find_map(|layer| layer.sections.store.clone()).unwrap_or(StorePlace::Sqlite)
+    }
+
+    /// The programs that are told about questions and blocks.
+    #[must_use]
+    pub fn notify(&self) -> Vec<&Command> {
+        self.layers.iter().filter_map(|layer| layer.sections.notify.as_ref()).collect()
+    }
+
+    /// Patterns of text that is left out of the record.
+    #[must_use]
+    pub fn redact(&self) -> Vec<&str> {
+        self.layers.iter().flat_map(|layer| &layer.sections.redact).map(String::as_str).collect()
+    }
+
+    /// What the agent is told after tool calls, with whose file says it.
+    #[must_use]
+    pub fn feedback(&self) -> Vec<(Origin, &Feedback)> {
+        let all = self.layers.iter();
+        all.flat_map(|layer| layer.sections.feedback.iter().map(|one| (layer.origin, one))).collect()
+    }
+
+    /// What must hold before the agent may stop: all that any file says. The fewest rounds count, so that no file can
+    /// hold an agent for longer than another allows.
+    #[must_use]
+    pub fn completion(&self) -> Option<Completion> {
+        let mut said: Vec<&Completion> =
+            self.layers.iter().filter_map(|layer| layer.sections.completion.as_ref()).collect();
+        let max_rounds = said.iter().map(|one| one.max_rounds).min()?;
+        let requires = match said.as_mut_slice() {
+            [one] => one.requires.clone(),
+            several => Requirement::All(several.iter().map(|one| one.requires.clone()).collect()),
+        };
+        Some(Completion { requires, max_rounds })
+    }
+
+    /// The councils of all files in the form that the ledger reads, with whose they are.
+    #[must_use]
+    pub fn councils(&self) -> Vec<(String, Origin, Json)> {
+        let all = self.layers.iter();
+        all.flat_map(|layer| {
+            let councils = layer.sections.councils.iter();
+            councils.map(|(name, council)| (name.clone(), layer.origin, council.to_json()))
+        })
+        .collect()
+    }
+
+    /// The packs in force outside the repository's own file.
+    #[must_use]
+    pub fn base_packs(&self) -> Vec<&str> {
+        let mut said = self.trusted().filter_map(|layer| layer.sections.extends.as_ref()).peekable();
+        if said.peek().is_none() {
+            return vec![BASE];
+        }
+        said.flatten().map(String::as_str).collect()
+    }
+
+    /// The packs that the repository's file adds to the base.
+    pub(crate) fn added_packs(&self) -> Vec<String> {
+        let mut in_force: Vec<&str> = Vec::new();
+        let mut open = self.base_packs();
+        while let Some(name) = open.pop() {
+            if !in_force.contains(&name) {
+                in_force.push(name);
+                open.extend(Pack::named(name).into_iter().flat_map(|pack| pack.extends.iter().copied()));
+            }
+        }
+        let repository = self.layers.iter().filter(|layer| layer.origin == Origin::Repository);
+        let named = repository.filter_map(|layer| layer.sections.extends.as_ref()).flatten();
+        named.filter(|name| !in_force.contains(&name.as_str())).cloned().collect()
+    }
+
+    /// Every program that the policy runs, presets of reviewers apart.
+    #[must_use]
+    pub fn programs(&self) -> Vec<Program> {
+        let mut programs = Vec::new();
+        for Layered { origin, sections, .. } in &self.layers {
+            let mut add = |what: String, command: &Command| {
+                programs.push(Program { what, origin: *origin, argv: command.argv.clone() });
+            };
+            for guard in &sections.guards {
+                if let GuardDecides::Command(command) = &guard.by {
+                    add(format!("guard {}", guard.name), command);
+                }
+            }
+            for rule in &sections.policies {
+                if let Some(command) = &rule.callback {
+                    add(format!("callback of policy {}", rule.name), command);
+                }
+            }
+            for feedback in &sections.feedback {
+                if let Says::Command(command) = &feedback.says {
+                    add(format!("feedback {}", feedback.name), command);
+                }
+            }
+            for command in sections.completion.iter().flat_map(|one| one.requires.commands()) {
+                add("completion".to_owned(), command);
+            }
+            for (name, council) in &sections.councils {
+                for reviewer in &council.reviewers {
+                    if let Some(command) = &reviewer.command {
+                        add(format!("council {name}, reviewer {}", reviewer.name), command);
+                    }
+                }
+            }
+            if let Some(command) = &sections.notify {
+                add("notify".to_owned(), command);
+            }
+        }
+        programs
+    }
+
+    pub(crate) fn trusted(&self) -> impl Iterator<Item = &Layered> {
+        self.layers.iter().filter(|layer| layer.origin != Origin::Repository)
+    }
+}
+
+/// The pack that is in force when no trusted file says otherwise.
+pub(crate) const BASE: &str = "recommended";
+
+#[cfg(test)]
+mod tests;

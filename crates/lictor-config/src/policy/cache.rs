@@ -1,0 +1,33 @@
+//! A policy as bytes, so that a hook does not read YAML.
+
+use lictor_core::Digest;
+
+use super::Policy;
+
+/// Changes with the form of what follows it.
+const HEAD: &[u8; 16] = b"lictor policy 01";
+
+impl Policy {
+    /// The policy as bytes, with a checksum. `None` only when it cannot be stored; then it is read anew each time.
+    #[must_use]
+    pub fn to_cache(&self) -> Option<Vec<u8>> {
+        let body = postcard::to_stdvec(self).ok()?;
+        let mut bytes = HEAD.to_vec();
+        bytes.extend_from_slice(Digest::of(&body).as_bytes());
+        bytes.extend_from_slice(&body);
+        Some(bytes)
+    }
+
+    /// The policy of such bytes, when they are whole and made from the files with that key. Anything else is as good as
+    /// no cache.
+    #[must_use]
+    pub fn from_cache(bytes: &[u8], key: Digest) -> Option<Self> {
+        let rest = bytes.strip_prefix(HEAD)?;
+        let (sum, body) = rest.split_at_checked(32)?;
+        if Digest::of(body).as_bytes().as_slice() != sum {
+            return None;
+        }
+        let policy: Self = postcard::from_bytes(body).ok()?;
+        (policy.key == key).then_some(policy)
+    }
+}

@@ -1,0 +1,93 @@
+//! The sections of a policy file: one file for each family, each with the table of its keys and its reader.
+
+pub(crate) mod bash_safety;
+pub(crate) mod boundaries;
+pub(crate) mod command;
+pub(crate) mod completion;
+pub(crate) mod councils;
+pub(crate) mod feedback;
+pub(crate) mod general;
+pub(crate) mod graph;
+pub(crate) mod guards;
+pub(crate) mod intent;
+pub(crate) mod known_tools;
+pub(crate) mod layers;
+pub(crate) mod limits;
+pub(crate) mod network;
+pub(crate) mod policies;
+pub(crate) mod sandbox;
+pub(crate) mod tools;
+
+use lictor_core::Decision;
+use lictor_guards::{
+    BashSafetyConfig, BudgetConfig, FileBoundaryConfig, KnownToolsConfig, NetworkConfig, RateLimitConfig,
+    RiskConfig, SandboxConfig, SecretsConfig,
+};
+use serde::{Deserialize, Serialize};
+
+pub use command::Command;
+pub use completion::{Completion, Requirement};
+pub use councils::{Council, Councils, Reviewer};
+pub use feedback::{Feedback, Says, Trigger};
+pub use general::{Mode, StorePlace};
+pub use graph::GraphNode;
+pub use guards::{GuardDecides, NamedGuard};
+pub use intent::{IntentSection, TaskRule};
+pub use layers::{LayerSection, LayersSection};
+pub use policies::{PolicyEffect, PolicyRule};
+pub use tools::ToolsSection;
+
+/// What one file says, section by section. A section that is absent says nothing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Sections {
+    /// Packs, when the file names any. An empty list is a statement.
+    pub extends: Option<Vec<String>>,
+    /// Whether decisions are enforced.
+    pub mode: Option<Mode>,
+    /// What an `ask` becomes when nobody is there.
+    pub ask_when_unattended: Option<Decision>,
+    /// `boundaries:`.
+    pub boundaries: Option<FileBoundaryConfig>,
+    /// `bash_safety:`.
+    pub bash_safety: Option<BashSafetyConfig>,
+    /// `layers:`.
+    pub layers: Option<LayersSection>,
+    /// `sandbox:`.
+    pub sandbox: Option<SandboxConfig>,
+    /// `budget:`.
+    pub budget: Option<BudgetConfig>,
+    /// `rate_limit:`.
+    pub rate_limit: Option<RateLimitConfig>,
+    /// `risk:`.
+    pub risk: Option<RiskConfig>,
+    /// `network:`.
+    pub network: Option<NetworkConfig>,
+    /// `secrets:`.
+    pub secrets: Option<SecretsConfig>,
+    /// `known_tools:`.
+    pub known_tools: Option<KnownToolsConfig>,
+    /// `known_tools.opaque`: what a command gets whose effects cannot be told.
+    pub opaque: Option<Decision>,
+    /// `intent:`.
+    pub intent: Option<IntentSection>,
+    /// `tools:`.
+    pub tools: Option<ToolsSection>,
+    /// `policies:`.
+    pub policies: Vec<PolicyRule>,
+    /// `guards:`.
+    pub guards: Vec<NamedGuard>,
+    /// `policy:`.
+    pub policy: Option<GraphNode>,
+    /// `feedback:`.
+    pub feedback: Vec<Feedback>,
+    /// `completion:`.
+    pub completion: Option<Completion>,
+    /// `councils:`.
+    pub councils: Councils,
+    /// `store:`.
+    pub store: Option<StorePlace>,
+    /// `notify:`.
+    pub notify: Option<Command>,
+    /// `redact:`.
+    pub redact: Vec<String>,
+}

@@ -1,0 +1,272 @@
+//! The file as a whole: its keys, and the settings that are not about guards.
+
+use lictor_core::Decision;
+use lictor_guards::Pack;
+use serde::{Deserialize, Serialize};
+
+use super::{Sections, command, completion, councils, feedback, graph, guards, intent, known_tools, layers};
+use super::{bash_safety, boundaries, limits, network, policies, sandbox, tools};
+use crate::diagnostic::suggest;
+use crate::reader::{Fields, Reader};
+use crate::table::{Key, REGEXES, Shape, TEXTS, Table};
+use crate::yaml::Tree;
+
+/// Whether decisions are enforced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// They are.
+    Enforce,
+    /// Everything is judged and recorded, nothing is stopped.
+    Observe,
+}
+
+/// Where the record is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StorePlace {
+    /// A file in the state directory.
+    Sqlite,
+    /// A PostgreSQL server, by its address.
+    Postgres(String),
+}
+
+/// The whole file.
+pub(crate) static FILE: Table = Table {
+    name: "",
+    about: "Every section is optional.",
+    keys: &[
+        Key::new("version", Shape::Word(&["1"]), "1", "The version of this format."),
+        Key::new(
+            "extends",
+            TEXTS,
+            "[recommended]",
+            "Packs of rules that ship with Lictor. `recommended` is always the base; only the user's or the \
+             managed file can replace it, with another list or `[]`. A repository's list adds packs.",
+        ),
+        Key::new(
+            "mode",
+            Shape::Word(&["enforce", "observe"]),
+            "observe",
+            "`observe` judges and records everything and stops nothing.",
+        )
+        .trusted(),
+        Key::new(
+            "ask_when_unattended",
+            Shape::Word(&["ask", "block"]),
+            "block",
+            "What a question becomes when nobody is there to answer. `block` when it is not said; `ask` leaves \
+             it to the agent's own prompt.",
+        )
+        .trusted(),
+        Key::new(
+            "boundaries",
+            Shape::Fields(&boundaries::TABLE),
+            "{allowed_dirs: [src]}",
+            "Where the agent may go. Guard `file_boundary`.",
+        ),
+        Key::new(
+            "bash_safety",
+            Shape::Fields(&bash_safety::TABLE),
+            "{blocked_programs: [shutdown]}",
+            "Commands that are forbidden by pattern or by name. Guard `bash_safety`.",
+        ),
+        Key::new(
+            "layers",
+            Shape::Names(&Shape::Fields(&layers::TABLE)),
+            "{ui: {files: [\"src/ui/**\"]}}",
+            "Layers of the code base that may not reach into each other. Guard `layer_isolation`.",
+        ),
+        Key::new(
+            "sandbox",
+            Shape::Fields(&sandbox::TABLE),
+            "{languages: [python]}",
+            "What inline code may do. Guard `sandbox`.",
+        ),
+        Key::new(
+            "budget",
+            Shape::Fields(&limits::BUDGET),
+            "{max_actions: 500}",
+            "How much one session may do. Guard `budget`.",
+        ),
+        Key::new(
+            "rate_limit",
+            Shape::Fields(&limits::RATE_LIMIT),
+            "{max_per_minute: 30}",
+            "How fast one session may go. Guard `rate_limit`.",
+        ),
+        Key::new(
+            "risk",
+            Shape::Fields(&limits::RISK),
+            "{ask_at: 0.5}",
+            "Asks or blocks when other guards have raised the risk. Guard `risk`, judged last.",
+        ),
+        Key::new(
+            "network",
+            Shape::Fields(&network::NETWORK),
+            "{allow: [crates.io]}",
+            "Which hosts may be talked to. Guard `network`.",
+        ),
+        Key::new(
+            "secrets",
+            Shape::Fields(&network::SECRETS),
+            "{read: block}",
+            "What happens to secrets. Guard `secrets`.",
+        ),
+        Key::new(
+            "known_tools",
+            Shape::Fields(&known_tools::TABLE),
+            "{unknown: block}",
+            "What tools get that nobody described. Guard `known_tools`.",
+        ),
+        Key::new(
+            "intent",
+            Shape::List(&Shape::Fields(&intent::TABLE)),
+            "[{for: test}]",
+            "Rules on submitted tasks. Guard `intent`. A type of task that no rule names is blocked.",
+        ),
+        Key::new(
+            "tools",
+            Shape::Fields(&tools::TABLE),
+            "{read_before_write: true}",
+            "What must have happened before. Guard `tools`.",
+        ),
+        Key::new(
+            "policies",
+            Shape::List(&Shape::Fields(&policies::TABLE)),
+            "[{name: bulk, on: {verb: delete, object: file}, requires_confirmation: true}]",
+            "Rules on verb and object, with callbacks and confirmations. Guard `policies`.",
+        ),
+        Key::new(
+            "guards",
+            Shape::Names(&Shape::Fields(&guards::TABLE)),
+            "{calm: {expr: 'risk <= 0.3', reason: too risky, fix: take smaller steps}}",
+            "Guards of your own, for use in `policy`.",
+        ),
+        Key::new(
+            "policy",
+            Shape::Node,
+            "{all: [file_boundary]}",
+            "The policy graph: one more thing that every action must pass. A section that it names is judged \
+             there and nowhere else.",
+        ),
+        Key::new(
+            "feedback",
+            Shape::List(&Shape::Fields(&feedback::TABLE)),
+            "[{name: tests, every_n_calls: 20, say: Run the tests.}]",
+            "What the agent is told after a tool call.",
+        ),
+        Key::new(
+            "completion",
+            Shape::Fields(&completion::TABLE),
+            "{all: [{files: [report.md]}]}",
+            "What must hold before the agent may stop.",
+        ),
+        Key::new(
+            "councils",
+            Shape::Names(&Shape::Fields(&councils::COUNCIL)),
+            "{ship-it: {on: [pre-commit], reviewers: [{name: lint, preset: clippy}]}}",
+            "Reviewers that meet at a moment and whose findings can stop a commit.",
+        ),
+        Key::new("store", Shape::Text, "sqlite", "Where the record is kept: `sqlite`, or `postgres://…`.")
+            .trusted(),
+        Key::new(
+            "notify",
+            Shape::Fields(&command::NOTIFY),
+            "{command: [notify-send]}",
+            "A program that is told about questions and blocks.",
+        )
+        .trusted(),
+        Key::new(
+            "redact",
+            REGEXES,
+            "['token=\\S+']",
+            "Text that is left out of the record, beyond what Lictor knows as secrets.",
+        ),
+    ],
+};
+
+/// Reads a whole file.
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
+    let f = r.fields(tree, &FILE)?;
+    r.field(&f, "version", |r, tree, what| r.choice(tree, what, &[("1", ())]));
+    let (known_tools, opaque) = section(r, &f, "known_tools", known_tools::read).unwrap_or_default();
+    let mut sections = Sections {
+        extends: r.field(&f, "extends", packs),
+        mode: r.field(&f, "mode", |r, tree, what| {
+            r.choice(tree, what, &[("enforce", Mode::Enforce), ("observe", Mode::Observe)])
+        }),
+        ask_when_unattended: r.field(&f, "ask_when_unattended", |r, tree, what| {
+            r.choice(tree, what, &[("ask", Decision::Ask), ("block", Decision::Block)])
+        }),
+        boundaries: section(r, &f, "boundaries", boundaries::read),
+        bash_safety: section(r, &f, "bash_safety", bash_safety::read),
+        layers: section(r, &f, "layers", layers::read),
+        sandbox: section(r, &f, "sandbox", sandbox::read),
+        budget: section(r, &f, "budget", limits::budget),
+        rate_limit: section(r, &f, "rate_limit", limits::rate_limit),
+        risk: section(r, &f, "risk", limits::risk),
+        network: section(r, &f, "network", network::network),
+        secrets: section(r, &f, "secrets", network::secrets),
+        known_tools,
+        opaque,
+        intent: section(r, &f, "intent", intent::read),
+        tools: section(r, &f, "tools", tools::read),
+        policies: section(r, &f, "policies", policies::read).unwrap_or_default(),
+        guards: section(r, &f, "guards", guards::read).unwrap_or_default(),
+        policy: None,
+        feedback: section(r, &f, "feedback", feedback::read).unwrap_or_default(),
+        completion: section(r, &f, "completion", completion::read),
+        councils: section(r, &f, "councils", councils::read).unwrap_or_default(),
+        store: r.field(&f, "store", store),
+        notify: section(r, &f, "notify", |r, tree| command::read(r, tree, &command::NOTIFY)),
+        redact: r.field(&f, "redact", Reader::regexes).unwrap_or_default(),
+    };
+    sections.policy = f.get("policy").and_then(|tree| graph::read(r, tree, &sections));
+    Some(sections)
+}
+
+fn section<T>(
+    r: &mut Reader<'_>,
+    fields: &Fields<'_>,
+    key: &str,
+    read: impl FnOnce(&mut Reader<'_>, &Tree) -> Option<T>,
+) -> Option<T> {
+    read(r, fields.get(key)?)
+}
+
+fn packs(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
+    let items = r.list(tree, what);
+    if items.is_empty() && !r.is_trusted() {
+        r.warning(
+            tree.span,
+            "a repository's file cannot take packs away",
+            "leave it out; `extends: []` belongs into the user's or the managed file",
+        );
+    }
+    let mut names = Vec::new();
+    for item in items {
+        let Some(name) = r.sentence(item, what) else { continue };
+        if Pack::named(&name).is_none() {
+            let help = suggest(&name, "the packs are", Pack::all().iter().map(|pack| pack.name));
+            r.error(item.span, format!("there is no pack `{name}`"), help);
+        } else if names.contains(&name) {
+            r.warning(item.span, format!("`{name}` is named twice"), "leave one out");
+        } else {
+            names.push(name);
+        }
+    }
+    Some(names)
+}
+
+fn store(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<StorePlace> {
+    let text = r.text(tree, what)?;
+    if text == "sqlite" {
+        return Some(StorePlace::Sqlite);
+    }
+    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        return Some(StorePlace::Postgres(text));
+    }
+    r.error(tree.span, format!("{what} must be `sqlite` or a `postgres://…` address"), "");
+    None
+}

@@ -1,0 +1,462 @@
+//! `policy:`, the graph.
+
+use lictor_core::Layer;
+use lictor_expr::Program;
+use serde::{Deserialize, Serialize};
+
+use super::Sections;
+use crate::diagnostic::{Span, suggest};
+use crate::reader::Reader;
+use crate::table::{Key, Shape, Table};
+use crate::yaml::{Tree, Yaml};
+
+/// Deeper graphs are refused.
+const MAX_DEPTH: usize = 32;
+
+/// A built-in guard that the graph can name.
+pub(crate) struct BuiltIn {
+    pub(crate) name: &'static str,
+    /// The section that configures it.
+    pub(crate) section: &'static str,
+    pub(crate) layer: Layer,
+}
+
+const fn built_in(name: &'static str, section: &'static str, layer: Layer) -> BuiltIn {
+    BuiltIn { name, section, layer }
+}
+
+/// The built-in guards, in the order in which they are judged when no graph names them.
+pub(crate) static BUILT_IN: [BuiltIn; 13] = [
+    built_in("file_boundary", "boundaries", Layer::Boundary),
+    built_in("bash_safety", "bash_safety", Layer::Boundary),
+    built_in("layer_isolation", "layers", Layer::Boundary),
+    built_in("sandbox", "sandbox", Layer::Boundary),
+    built_in("network", "network", Layer::Boundary),
+    built_in("secrets", "secrets", Layer::Boundary),
+    built_in("known_tools", "known_tools", Layer::Boundary),
+    built_in("budget", "budget", Layer::Resource),
+    built_in("rate_limit", "rate_limit", Layer::Resource),
+    built_in("intent", "intent", Layer::Intent),
+    built_in("tools", "tools", Layer::Intent),
+    built_in("policies", "policies", Layer::Intent),
+    built_in("risk", "risk", Layer::Intent),
+];
+
+pub(crate) static ALL: Table = Table {
+    name: "all",
+    about: "Every node must allow it: the strictest one decides.",
+    keys: &[
+        Key::new("all", Shape::List(&Shape::Node), "[file_boundary, bash_safety]", "The nodes.").required(),
+        Key::new(
+            "short_circuit",
+            Shape::Bool,
+            "true",
+            "Stop at the first block. Never changes the decision, only how much is reported.",
+        ),
+    ],
+};
+pub(crate) static ANY: Table = Table {
+    name: "any",
+    about: "One node that allows it is enough: the least strict one decides.",
+    keys: &[Key::new("any", Shape::List(&Shape::Node), "[budget, intent]", "The nodes.").required()],
+};
+static NEGATED: Table = Table {
+    name: "not",
+    about: "What is turned round, with words of its own.",
+    keys: &[
+        Key::new("node", Shape::Node, "intent", "What must not allow it.").required(),
+        Key::new("reason", Shape::Text, "only unplanned work here", "Why not.").required(),
+        Key::new("fix", Shape::Text, "submit it as a task", "What to do then.").required(),
+    ],
+};
+pub(crate) static NOT: Table = Table {
+    name: "not",
+    about: "Allows what its node certainly blocks, and blocks what it allows. A question or a fault stays one.",
+    keys: &[Key::new("not", Shape::Fields(&NEGATED), "{node: intent, reason: no, fix: wait}", "The node.")
+        .required()],
+};
+static QUORUM: Table = Table {
+    name: "threshold",
+    about: "How many of which nodes.",
+    keys: &[
+        Key::new("at_least", Shape::Integer, "2", "How many must allow it.").required(),
+        Key::new(
+            "of",
+            Shape::List(&Shape::Node),
+            "[intent, budget, network]",
+            "The nodes. No guard votes twice.",
+        )
+        .required(),
+    ],
+};
+pub(crate) static THRESHOLD: Table = Table {
+    name: "threshold",
+    about: "So many of the nodes must allow it.",
+    keys: &[Key::new(
+        "threshold",
+        Shape::Fields(&QUORUM),
+        "{at_least: 1, of: [intent, budget]}",
+        "How many of which.",
+    )
+    .required()],
+};
+pub(crate) static ESCALATE: Table = Table {
+    name: "escalate",
+    about: "A strict check with a way around it. When the first node blocks, the second decides, never better than a \
+            warning. A first node that asks or fails is not gone around.",
+    keys: &[
+        Key::new(
+            "escalate",
+            Shape::List(&Shape::Node),
+            "[intent, budget]",
+            "The check and the way around it.",
+        )
+        .required(),
+        Key::new("override_needs_human", Shape::Bool, "true", "Going around it is at least a question."),
+    ],
+};
+pub(crate) static WHEN: Table = Table {
+    name: "when",
+    about: "One branch or the other. A condition that cannot be evaluated is an error and neither branch is taken.",
+    keys: &[
+        Key::new("when", Shape::Expression, "'action.kind == \"bash\"'", "The condition.").required(),
+        Key::new("then", Shape::Node, "bash_safety", "When it holds.").required(),
+        Key::new(
+            "otherwise",
+            Shape::Node,
+            "file_boundary",
+            "When it does not. May be left out only at the top or directly below `all`, where it means that the rule \
+             does not apply.",
+        ),
+    ],
+};
+/// The combinators, each by the key that makes it one.
+pub(crate) static COMBINATORS: [&Table; 6] = [&ALL, &ANY, &NOT, &THRESHOLD, &ESCALATE, &WHEN];
+
+/// A node of the policy graph.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum GraphNode {
+    /// A guard, by name.
+    Leaf(String),
+    /// Every child must allow.
+    All {
+        /// The children.
+        children: Vec<GraphNode>,
+        /// Stops at the first block.
+        short_circuit: bool,
+    },
+    /// One child must allow.
+    Any(Vec<GraphNode>),
+    /// The child must not allow.
+    Not {
+        /// The child.
+        node: Box<GraphNode>,
+        /// Why not.
+        reason: String,
+        /// What to do then.
+        fix: String,
+    },
+    /// So many children must allow.
+    Threshold {
+        /// How many.
+        at_least: usize,
+        /// The children.
+        of: Vec<GraphNode>,
+    },
+    /// A check with a way around it.
+    Escalate {
+        /// The check.
+        primary: Box<GraphNode>,
+        /// The way around it.
+        fallback: Box<GraphNode>,
+        /// Going around is at least a question.
+        needs_human: bool,
+    },
+    /// One branch or the other.
+    When {
+        /// The condition.
+        condition: Program,
+        /// When it holds.
+        then: Box<GraphNode>,
+        /// When it does not.
+        otherwise: Option<Box<GraphNode>>,
+    },
+}
+
+impl GraphNode {
+    /// The nodes directly below.
+    pub(crate) fn children(&self) -> Vec<&Self> {
+        match self {
+            Self::Leaf(_) => Vec::new(),
+            Self::All { children, .. } | Self::Any(children) | Self::Threshold { of: children, .. } => {
+                children.iter().collect()
+            }
+            Self::Not { node, .. } => vec![node],
+            Self::Escalate { primary, fallback, .. } => vec![primary, fallback],
+            Self::When { then, otherwise, .. } => {
+                std::iter::once(then.as_ref()).chain(otherwise.as_deref()).collect()
+            }
+        }
+    }
+
+    /// The guards that it names, in order, each as often as it is named.
+    pub(crate) fn leaves(&self) -> Vec<&str> {
+        match self {
+            Self::Leaf(name) => vec![name],
+            other => other.children().into_iter().flat_map(Self::leaves).collect(),
+        }
+    }
+}
+
+/// Whether the file has the section that a built-in guard is configured by.
+pub(crate) fn is_configured(sections: &Sections, guard: &str) -> bool {
+    match guard {
+        "file_boundary" => sections.boundaries.is_some(),
+        "bash_safety" => sections.bash_safety.is_some(),
+        "layer_isolation" => sections.layers.is_some(),
+        "sandbox" => sections.sandbox.is_some(),
+        "network" => sections.network.is_some(),
+        "secrets" => sections.secrets.is_some(),
+        "known_tools" => sections.known_tools.is_some(),
+        "budget" => sections.budget.is_some(),
+        "rate_limit" => sections.rate_limit.is_some(),
+        "intent" => sections.intent.is_some(),
+        "tools" => sections.tools.is_some(),
+        "policies" => !sections.policies.is_empty(),
+        "risk" => sections.risk.is_some(),
+        _ => false,
+    }
+}
+
+/// Where a node stands, as far as `when` without `otherwise` cares.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parent {
+    /// At the top or directly below `all`.
+    Plain,
+    Other,
+}
+
+struct Graph<'s> {
+    sections: &'s Sections,
+}
+
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree, sections: &Sections) -> Option<GraphNode> {
+    Graph { sections }.node(r, tree, Parent::Plain, 0)
+}
+
+impl Graph<'_> {
+    fn node(&self, r: &mut Reader<'_>, tree: &Tree, parent: Parent, depth: usize) -> Option<GraphNode> {
+        if depth > MAX_DEPTH {
+            r.error(tree.span, format!("the graph is more than {MAX_DEPTH} levels deep"), "flatten it");
+            return None;
+        }
+        match &tree.value {
+            Yaml::Map(entries) => {
+                let kinds: Vec<&&Table> = COMBINATORS
+                    .iter()
+                    .filter(|table| entries.iter().any(|(key, _)| is_key_of(table, &key.text)))
+                    .collect();
+                let [table] = kinds.as_slice() else {
+                    self.unclear(
+                        r,
+                        tree,
+                        entries.first().map(|(key, _)| (key.text.as_str(), key.span)),
+                        kinds.len(),
+                    );
+                    return None;
+                };
+                self.combinator(r, tree, table, parent, depth)
+            }
+            Yaml::List(_) => {
+                r.error(
+                    tree.span,
+                    "a node is a guard's name or a combinator, not a list",
+                    "write `all: […]`",
+                );
+                None
+            }
+            Yaml::Scalar { .. } => self.leaf(r, tree),
+        }
+    }
+
+    fn unclear(&self, r: &mut Reader<'_>, tree: &Tree, first: Option<(&str, Span)>, found: usize) {
+        let words = ["all", "any", "not", "threshold", "escalate", "when"];
+        match first {
+            _ if found > 1 => {
+                r.error(
+                    tree.span,
+                    "two combinators in one node",
+                    "put one below the other, or both below `all`",
+                );
+            }
+            Some((key, span)) => {
+                r.error(
+                    span,
+                    format!("unknown combinator `{key}`"),
+                    suggest(key, "the combinators are", words),
+                );
+            }
+            None => r.error(tree.span, "an empty node", "name a guard, or write `all: […]`"),
+        }
+    }
+
+    fn combinator(
+        &self,
+        r: &mut Reader<'_>,
+        tree: &Tree,
+        table: &'static Table,
+        parent: Parent,
+        depth: usize,
+    ) -> Option<GraphNode> {
+        let f = r.fields(tree, table)?;
+        let word = table.keys.first().map_or("", |key| key.name);
+        let inner = f.get(word)?;
+        match word {
+            "all" => {
+                let short_circuit = r.field(&f, "short_circuit", Reader::boolean).unwrap_or_default();
+                let children = self.children(r, inner, word, Parent::Plain, depth)?;
+                Some(GraphNode::All { children, short_circuit })
+            }
+            "any" => Some(GraphNode::Any(self.children(r, inner, word, Parent::Other, depth)?)),
+            "not" => {
+                let f = r.fields(inner, &NEGATED)?;
+                let node = f.get("node").and_then(|tree| self.node(r, tree, Parent::Other, depth + 1));
+                let reason = r.field(&f, "reason", Reader::sentence);
+                let fix = r.field(&f, "fix", Reader::sentence);
+                Some(GraphNode::Not { node: Box::new(node?), reason: reason?, fix: fix? })
+            }
+            "threshold" => self.threshold(r, inner, depth),
+            "escalate" => {
+                let needs_human = r.field(&f, "override_needs_human", Reader::boolean).unwrap_or_default();
+                let mut children = self.children(r, inner, word, Parent::Other, depth)?.into_iter();
+                match (children.next(), children.next(), children.next()) {
+                    (Some(primary), Some(fallback), None) => Some(GraphNode::Escalate {
+                        primary: Box::new(primary),
+                        fallback: Box::new(fallback),
+                        needs_human,
+                    }),
+                    _ => {
+                        r.error(
+                            inner.span,
+                            "`escalate` takes two nodes",
+                            "the check first, then the way around it",
+                        );
+                        None
+                    }
+                }
+            }
+            _ => {
+                let condition = r.field(&f, "when", Reader::condition);
+                // A branch stands where the condition stands.
+                let then = f.get("then").and_then(|tree| self.node(r, tree, parent, depth + 1));
+                let otherwise = f.get("otherwise");
+                if otherwise.is_none() && parent == Parent::Other {
+                    r.error(
+                        tree.span,
+                        "a `when` without `otherwise` would count as a pass here",
+                        "add `otherwise`, or move it directly below `all`",
+                    );
+                }
+                let otherwise = match otherwise {
+                    Some(tree) => Some(Box::new(self.node(r, tree, parent, depth + 1)?)),
+                    None => None,
+                };
+                Some(GraphNode::When { condition: condition?, then: Box::new(then?), otherwise })
+            }
+        }
+    }
+
+    fn threshold(&self, r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<GraphNode> {
+        let f = r.fields(tree, &QUORUM)?;
+        let at_least = r.field(&f, "at_least", Reader::integer);
+        let of = f.get("of").and_then(|tree| self.children(r, tree, "threshold", Parent::Other, depth));
+        let (at_least, of) = (usize::try_from(at_least?).unwrap_or(usize::MAX), of?);
+        let most = of.len();
+        if let Some(place) = f.get("at_least").filter(|_| at_least == 0 || at_least > most) {
+            r.error(
+                place.span,
+                format!("{at_least} of {most} is {}", if at_least == 0 { "always met" } else { "never met" }),
+                format!("use a number from 1 to {most}"),
+            );
+        }
+        let items = f.get("of").map(|tree| r.list(tree, "`threshold.of`")).unwrap_or_default();
+        let mut seen: Vec<&str> = Vec::new();
+        for (node, item) in of.iter().zip(items) {
+            let GraphNode::Leaf(name) = node else { continue };
+            if seen.contains(&name.as_str()) {
+                r.error(item.span, format!("`{name}` would vote twice"), "name each guard once");
+            }
+            seen.push(name);
+        }
+        Some(GraphNode::Threshold { at_least, of })
+    }
+
+    /// The nodes below a combinator. None when any of them is not right, so that counts are not judged on a part.
+    fn children(
+        &self,
+        r: &mut Reader<'_>,
+        tree: &Tree,
+        word: &str,
+        parent: Parent,
+        depth: usize,
+    ) -> Option<Vec<GraphNode>> {
+        let Yaml::List(items) = &tree.value else {
+            r.error(
+                tree.span,
+                format!("`{word}` takes a list of nodes"),
+                format!("write `{word}: [guard, …]`"),
+            );
+            return None;
+        };
+        if items.is_empty() {
+            let help = "name at least one guard, or leave it out";
+            r.error(tree.span, format!("`{word}` has no nodes, so it decides nothing"), help);
+            return None;
+        }
+        let nodes: Vec<Option<GraphNode>> =
+            items.iter().map(|item| self.node(r, item, parent, depth + 1)).collect();
+        nodes.into_iter().collect()
+    }
+
+    fn leaf(&self, r: &mut Reader<'_>, tree: &Tree) -> Option<GraphNode> {
+        let name = r.sentence(tree, "a node")?;
+        let own = self.sections.guards.iter().map(|guard| guard.name.as_str());
+        if own.clone().any(|guard| guard == name) || is_configured(self.sections, &name) {
+            return Some(GraphNode::Leaf(name));
+        }
+        if let Some(built_in) = BUILT_IN.iter().find(|built_in| built_in.name == name) {
+            let message = format!(
+                "the guard `{name}` has nothing to go by: there is no section `{}`",
+                built_in.section
+            );
+            r.error(tree.span, message, format!("add `{}:`, or leave the guard out", built_in.section));
+            return None;
+        }
+        if let Some(built_in) = BUILT_IN.iter().find(|built_in| built_in.section == name) {
+            r.error(
+                tree.span,
+                format!("`{name}` is a section"),
+                format!("its guard is called `{}`", built_in.name),
+            );
+            return None;
+        }
+        if matches!(name.as_str(), "self_protection" | "rules") {
+            r.error(tree.span, format!("`{name}` always stands outside the graph"), "leave it out");
+            return None;
+        }
+        let configured = BUILT_IN.iter().map(|built_in| built_in.name);
+        let configured = configured.filter(|name| is_configured(self.sections, name));
+        let known: Vec<&str> = own.chain(configured).collect();
+        let help = if known.is_empty() {
+            "define it below `guards:`".to_owned()
+        } else {
+            suggest(&name, "the guards of this file are", known.iter().copied())
+        };
+        r.error(tree.span, format!("there is no guard `{name}`"), help);
+        None
+    }
+}
+
+fn is_key_of(table: &Table, key: &str) -> bool {
+    table.keys.first().is_some_and(|first| first.name == key)
+}

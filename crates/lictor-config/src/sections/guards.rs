@@ -1,0 +1,125 @@
+//! `guards:`.
+
+use lictor_core::{Decision, Layer};
+use lictor_expr::Program;
+use serde::{Deserialize, Serialize};
+
+use super::command::{self, Command};
+use super::graph::BUILT_IN;
+use super::intent::words;
+use crate::reader::{Fields, Reader};
+use crate::table::{Key, OBJECTIONS, Shape, Table};
+use crate::yaml::{Key as YamlKey, Tree};
+
+pub(crate) static TABLE: Table = Table {
+    name: "guards.*",
+    about: "A guard of your own: an expression that must be true, or a program that says yes. A program prints \
+            `{\"passed\": true}` or `{\"passed\": false, \"message\": \"…\"}`.",
+    keys: &[
+        Key::new(
+            "expr",
+            Shape::Expression,
+            "'risk <= 0.3'",
+            "Passes when true. When it cannot be evaluated it is an error.",
+        ),
+        command::COMMAND,
+        command::TIMEOUT,
+        Key::new(
+            "decision",
+            OBJECTIONS,
+            "ask",
+            "What counts when it does not pass. `block` when it is not said.",
+        ),
+        Key::new("reason", Shape::Text, "risk too high", "Why not. A program's message wins over it."),
+        Key::new("fix", Shape::Text, "ask a person", "What to do then."),
+        Key::new(
+            "layer",
+            Shape::Word(&["boundary", "resource", "intent"]),
+            "boundary",
+            "What kind of check it is. `intent` when it is not said.",
+        ),
+    ],
+};
+
+/// A guard of the author's own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NamedGuard {
+    /// Its name.
+    pub name: String,
+    /// Who decides.
+    pub by: GuardDecides,
+    /// What counts when it does not pass.
+    pub decision: Decision,
+    /// Why not.
+    pub reason: String,
+    /// What to do then.
+    pub fix: String,
+    /// What kind of check it is.
+    pub layer: Layer,
+}
+
+/// Who decides about a guard of the author's own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum GuardDecides {
+    /// An expression.
+    Expr(Program),
+    /// A program.
+    Command(Command),
+}
+
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<NamedGuard>> {
+    let names = r.names(tree, "guards")?;
+    let mut guards = Vec::new();
+    for (key, tree) in names.iter() {
+        name(r, key);
+        let Some(f) = r.fields(tree, &TABLE) else { continue };
+        guards.extend(guard(r, key, &f));
+    }
+    Some(guards)
+}
+
+fn name(r: &mut Reader<'_>, key: &YamlKey) {
+    if BUILT_IN.iter().any(|built_in| built_in.name == key.text) || key.text == "self_protection" {
+        let message = format!("`{}` is the name of a built-in guard", key.text);
+        r.error(key.span, message, "give yours another name");
+    } else if !key.text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-')) || key.text.is_empty()
+    {
+        let message = format!("`{}` cannot be the name of a guard", key.text);
+        r.error(key.span, message, "use letters, digits, `_` and `-`");
+    }
+}
+
+fn guard(r: &mut Reader<'_>, key: &YamlKey, f: &Fields<'_>) -> Option<NamedGuard> {
+    let decision = r.field(f, "decision", Reader::objection).unwrap_or(Decision::Block);
+    let layers = [("boundary", Layer::Boundary), ("resource", Layer::Resource), ("intent", Layer::Intent)];
+    let layer = r.field(f, "layer", |r, tree, what| r.choice(tree, what, &layers)).unwrap_or(Layer::Intent);
+    let (by, reason, fix) = match (f.get("expr"), f.get("command")) {
+        (Some(_), None) => {
+            let program = r.field(f, "expr", Reader::condition);
+            let (reason, fix) = (words(r, f, "reason"), words(r, f, "fix"));
+            if let Some(place) = f.get("timeout") {
+                r.error(place.span, "an expression has no timeout", "leave it out; its cost is bounded");
+            }
+            (GuardDecides::Expr(program?), reason?, fix?)
+        }
+        (None, Some(_)) => {
+            let command = command::of(r, f);
+            let reason = r.field(f, "reason", Reader::sentence);
+            let fix = r.field(f, "fix", Reader::sentence);
+            let command = command?;
+            let reason = reason.unwrap_or_else(|| format!("`{}` said no", command.argv.join(" ")));
+            let fix = fix.unwrap_or_else(|| format!("do what `{}` asks for", key.text));
+            (GuardDecides::Command(command), reason, fix)
+        }
+        (Some(_), Some(place)) => {
+            r.error(place.span, "a guard has an `expr` or a `command`, not both", "make two guards of it");
+            return None;
+        }
+        (None, None) => {
+            let message = format!("guard `{}` has neither `expr` nor `command`", key.text);
+            r.error(key.span, message, "say what it checks: `expr: '…'` or `command: […]`");
+            return None;
+        }
+    };
+    Some(NamedGuard { name: key.text.clone(), by, decision, reason, fix, layer })
+}

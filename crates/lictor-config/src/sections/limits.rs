@@ -1,0 +1,70 @@
+//! `budget:`, `rate_limit:` and `risk:`.
+
+use lictor_guards::{BudgetConfig, RateLimitConfig, RiskConfig};
+
+use crate::reader::Reader;
+use crate::table::{Key, Shape, Table};
+use crate::yaml::Tree;
+
+pub(crate) static BUDGET: Table = Table {
+    name: "budget",
+    about: "How much one session may do, its subagents included. What is absent is unlimited; 0 allows nothing. A \
+            blocked attempt uses nothing up.",
+    keys: &[
+        Key::new("max_actions", Shape::Integer, "500", "Actions that are not blocked."),
+        Key::new("max_tasks", Shape::Integer, "100", "Submitted tasks."),
+        Key::new("max_minutes", Shape::Integer, "120", "Minutes since the session's first event."),
+        Key::new(
+            "warn_at",
+            Shape::Fraction,
+            "0.8",
+            "The fraction of a limit from which on the agent is told. 0.8 when it is not said.",
+        ),
+    ],
+};
+
+pub(crate) fn budget(r: &mut Reader<'_>, tree: &Tree) -> Option<BudgetConfig> {
+    let f = r.fields(tree, &BUDGET)?;
+    Some(BudgetConfig {
+        max_actions: r.field(&f, "max_actions", Reader::integer),
+        max_tasks: r.field(&f, "max_tasks", Reader::integer),
+        max_minutes: r.field(&f, "max_minutes", Reader::integer),
+        warn_at: r.field(&f, "warn_at", Reader::fraction),
+    })
+}
+
+pub(crate) static RATE_LIMIT: Table = Table {
+    name: "rate_limit",
+    about: "How fast one session may go.",
+    keys: &[Key::new("max_per_minute", Shape::Integer, "30", "Allowed actions in any minute.").required()],
+};
+
+pub(crate) fn rate_limit(r: &mut Reader<'_>, tree: &Tree) -> Option<RateLimitConfig> {
+    let f = r.fields(tree, &RATE_LIMIT)?;
+    Some(RateLimitConfig { max_per_minute: r.field(&f, "max_per_minute", Reader::integer)? })
+}
+
+pub(crate) static RISK: Table = Table {
+    name: "risk",
+    about: "Other guards raise the risk of an action; this one stops it at a score from 0 to 1.",
+    keys: &[
+        Key::new("ask_at", Shape::Fraction, "0.5", "From here on a person is asked."),
+        Key::new("block_at", Shape::Fraction, "0.9", "From here on it is blocked."),
+    ],
+};
+
+pub(crate) fn risk(r: &mut Reader<'_>, tree: &Tree) -> Option<RiskConfig> {
+    let f = r.fields(tree, &RISK)?;
+    let ask_at = r.field(&f, "ask_at", Reader::fraction);
+    let block_at = r.field(&f, "block_at", Reader::fraction);
+    if let (Some(ask), Some(block), Some(place)) = (ask_at, block_at, f.get("ask_at"))
+        && ask >= block
+    {
+        r.error(
+            place.span,
+            format!("nobody is ever asked: what reaches {ask} is already blocked from {block} on"),
+            "let `ask_at` be below `block_at`",
+        );
+    }
+    Some(RiskConfig { ask_at, block_at })
+}

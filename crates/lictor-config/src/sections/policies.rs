@@ -1,0 +1,197 @@
+//! `policies:`.
+
+use lictor_core::Catalogue;
+use lictor_core::facts::Cardinality;
+use lictor_core::policy::Template;
+use serde::{Deserialize, Serialize};
+
+use super::command::{self, Command};
+use crate::diagnostic::suggest;
+use crate::reader::{Fields, Reader};
+use crate::table::{Key, PATHS, Shape, TEXTS, Table};
+use crate::yaml::Tree;
+
+static ON: Table = Table {
+    name: "policies[].on",
+    about: "What triggers the policy. Verb and object are those that `lictor explain` shows; `*` stands for any.",
+    keys: &[
+        Key::new("verb", Shape::Text, "delete", "What is done.").required(),
+        Key::new("object", Shape::Text, "file", "To what. `file` includes directories and globs.").required(),
+        Key::new("paths", PATHS, "[\"src/**\"]", "Only when a target matches one of these globs."),
+        Key::new("hosts", TEXTS, "[\"*.example.com\"]", "Only when a host matches one of these globs."),
+        Key::new("tools", TEXTS, "[\"mcp__*\"]", "Only when the tool matches one of these globs."),
+    ],
+};
+
+static CALLBACK: Table = Table {
+    name: "policies[].callback",
+    about: "A program that says whether it is fine: `{\"passed\": true}` or `{\"passed\": false, \"message\": \"…\"}`. \
+            Anything else, and a late answer, is an error and blocks.",
+    keys: &[command::COMMAND.required(), command::TIMEOUT],
+};
+
+pub(crate) static TABLE: Table = Table {
+    name: "policies[]",
+    about: "One rule on verb and object. All triggered policies are reported together; a person answers each that asks \
+            for confirmation.",
+    keys: &[
+        Key::new("name", Shape::Text, "bulk-delete", "What people call it.").required(),
+        Key::new("on", Shape::Fields(&ON), "{verb: delete, object: file}", "What triggers it.").required(),
+        Key::new(
+            "cardinality",
+            Shape::Word(&["single", "multiple"]),
+            "multiple",
+            "Only for one thing, or only for several. What cannot be counted triggers both.",
+        ),
+        Key::new(
+            "requires_confirmation",
+            Shape::Bool,
+            "true",
+            "A person must say yes, whatever a callback found. `false` when it is not said.",
+        ),
+        Key::new(
+            "callback",
+            Shape::Fields(&CALLBACK),
+            "{command: [scripts/is-tracked.sh], timeout: 2s}",
+            "A program that is asked.",
+        ),
+        Key::new(
+            "effect",
+            Shape::Word(&["inform", "block"]),
+            "inform",
+            "What happens when neither a person nor a callback decides.",
+        ),
+        Key::new(
+            "message",
+            Shape::Text,
+            "\"{verb} on {count} {object}s\"",
+            "What is said. May hold {verb}, {object}, {count}, {tool} and {target}.",
+        ),
+        Key::new("fix", Shape::Text, "delete one file at a time", "What to do instead, when it blocks."),
+    ],
+};
+
+/// What happens when neither a person nor a callback decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PolicyEffect {
+    /// The agent and the log are told.
+    Inform,
+    /// It is refused.
+    Block,
+}
+
+/// One rule on verb and object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyRule {
+    /// What people call it.
+    pub name: String,
+    /// What is done.
+    pub verb: String,
+    /// To what.
+    pub object: String,
+    /// Globs of targets.
+    pub paths: Vec<String>,
+    /// Globs of hosts.
+    pub hosts: Vec<String>,
+    /// Globs of tools.
+    pub tools: Vec<String>,
+    /// Only for this many.
+    pub cardinality: Option<Cardinality>,
+    /// Whether a person must say yes.
+    pub requires_confirmation: bool,
+    /// The program that is asked.
+    pub callback: Option<Command>,
+    /// What happens when nobody is asked.
+    pub effect: Option<PolicyEffect>,
+    /// What is said.
+    pub message: Option<String>,
+    /// What to do instead.
+    pub fix: Option<String>,
+}
+
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<PolicyRule>> {
+    let mut rules: Vec<PolicyRule> = Vec::new();
+    for item in r.maps(tree, "`policies`") {
+        let Some(f) = r.fields(item, &TABLE) else { continue };
+        let Some(rule) = rule(r, &f) else { continue };
+        if let Some(place) = f.get("name").filter(|_| rules.iter().any(|known| known.name == rule.name)) {
+            r.error(place.span, format!("there are two policies `{}`", rule.name), "give each its own name");
+        }
+        rules.push(rule);
+    }
+    Some(rules)
+}
+
+fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
+    let name = r.field(f, "name", Reader::sentence);
+    let on = f.get("on").and_then(|tree| r.fields(tree, &ON));
+    let words = [("single", Cardinality::Single), ("multiple", Cardinality::Multiple)];
+    let cardinality = r.field(f, "cardinality", |r, tree, what| r.choice(tree, what, &words));
+    let confirmation = r.field(f, "requires_confirmation", Reader::boolean);
+    let callback = f.get("callback").and_then(|tree| command::read(r, tree, &CALLBACK));
+    let effects = [("inform", PolicyEffect::Inform), ("block", PolicyEffect::Block)];
+    let effect = r.field(f, "effect", |r, tree, what| r.choice(tree, what, &effects));
+    let message = r.field(f, "message", template);
+    let fix = r.field(f, "fix", Reader::sentence);
+    let asks = confirmation == Some(true) || f.get("callback").is_some();
+    match (asks, f.get("effect")) {
+        (false, None) => r.error(
+            f.span,
+            "nobody decides this policy",
+            "say `requires_confirmation: true`, give it a `callback`, or an `effect`: `inform` or `block`",
+        ),
+        (true, Some(place)) => r.error(
+            place.span,
+            "somebody else decides this policy already",
+            "keep `effect`, or the confirmation and callback",
+        ),
+        _ => {}
+    }
+    let on = on?;
+    let verb = r.field(&on, "verb", |r, tree, what| word(r, tree, what, "verb"));
+    let object = r.field(&on, "object", |r, tree, what| word(r, tree, what, "object"));
+    Some(PolicyRule {
+        paths: r.field(&on, "paths", Reader::paths).unwrap_or_default(),
+        hosts: r.field(&on, "hosts", Reader::texts).unwrap_or_default(),
+        tools: r.field(&on, "tools", Reader::texts).unwrap_or_default(),
+        name: name?,
+        verb: verb?,
+        object: object?,
+        cardinality,
+        requires_confirmation: confirmation.unwrap_or_default(),
+        callback,
+        effect,
+        message,
+        fix,
+    })
+}
+
+/// A verb or object that some fact can have.
+fn word(r: &mut Reader<'_>, tree: &Tree, what: &str, which: &str) -> Option<String> {
+    let word = r.sentence(tree, what)?;
+    let catalogue = Catalogue::default();
+    let known: Vec<&str> =
+        if which == "verb" { catalogue.verbs().collect() } else { catalogue.objects().collect() };
+    if word == lictor_core::policy::ANY || known.contains(&word.as_str()) {
+        return Some(word);
+    }
+    let help = suggest(&word, &format!("the {which}s are"), known.iter().copied());
+    r.error(tree.span, format!("no action has the {which} `{word}`"), help);
+    None
+}
+
+fn template(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<String> {
+    let text = r.text(tree, what)?;
+    match Template::parse(&text) {
+        Ok(_) => Some(text),
+        Err(error) => {
+            let end = text.get(error.offset()..).and_then(|rest| rest.find('}')).map_or(1, |end| end + 1);
+            let span = r.inside(tree, error.offset(), error.offset() + end);
+            let message = error.to_string();
+            let (message, help) = message.split_once("; ").unwrap_or((message.as_str(), ""));
+            r.error(span, message, help);
+            None
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `tools:`.
+
+use lictor_core::history::{Pattern, What};
+use lictor_core::tools::{Need, RequireFirst};
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::{Span, suggest};
+use crate::history;
+use crate::reader::{Fields, Reader};
+use crate::table::{ACTIONS, Key, Shape, Table};
+use crate::yaml::Tree;
+
+pub(crate) static TABLE: Table = Table {
+    name: "tools",
+    about: "What must have happened before. Actions are named by kind or tool (`write`), by what they do (`delete \
+            file`), or by command (`bash(\"cargo test\")`: some simple command that starts with these words). Only \
+            success counts.",
+    keys: &[
+        Key::new(
+            "require_first",
+            Shape::ByActions(&ACTIONS),
+            "{deploy: [test, lint], bash(\"git push\"): [bash(\"cargo test\")]}",
+            "Before what stands on the left, everything on the right must have succeeded in this session.",
+        ),
+        Key::new(
+            "read_before_write",
+            Shape::Bool,
+            "true",
+            "An existing file must have been read, as it is now, before it is changed.",
+        ),
+        Key::new(
+            "invalidate",
+            Shape::ByActions(&ACTIONS),
+            "{write: [test]}",
+            "What stands on the left makes an earlier success of what stands on the right not count any more.",
+        ),
+        Key::new(
+            "expire",
+            Shape::ByActions(&Shape::Duration),
+            "{test: 30m}",
+            "How long a success counts. As long as the session when it is not said.",
+        ),
+        Key::new(
+            "same_line",
+            Shape::Bool,
+            "true",
+            "Whether `cargo test && git push` counts: the first then runs before the second or not at all. `false` \
+             when it is not said.",
+        ),
+    ],
+};
+
+/// What must have happened before.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolsSection {
+    /// Sequencing rules.
+    pub require_first: Vec<RequireFirst>,
+    /// Whether files must be read before they are changed.
+    pub read_before_write: bool,
+}
+
+/// An action pattern with its place.
+struct Named {
+    pattern: Pattern,
+    text: String,
+    span: Span,
+}
+
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ToolsSection> {
+    let f = r.fields(tree, &TABLE)?;
+    let same_line = r.field(&f, "same_line", Reader::boolean).unwrap_or_default();
+    let gates = by_actions(r, &f, "require_first");
+    let undoing = by_actions(r, &f, "invalidate");
+    let expiring = expiring(r, &f);
+    let needed: Vec<&Named> = gates.iter().flat_map(|(_, needs)| needs).collect();
+    for (by, undone) in &undoing {
+        for target in undone {
+            unused(r, &needed, target, "nothing requires it first, so there is nothing to invalidate");
+            if target.pattern.what == by.pattern.what {
+                r.error(
+                    target.span,
+                    format!("`{}` would undo itself, so it could never count", target.text),
+                    "leave it out",
+                );
+            }
+        }
+    }
+    for (target, _) in &expiring {
+        unused(r, &needed, target, "nothing requires it first, so there is nothing to expire");
+    }
+    for (gated, needs) in &gates {
+        if needs.is_empty() {
+            r.warning(gated.span, format!("`{}` requires nothing", gated.text), "leave it out");
+        }
+        for need in needs {
+            if need.pattern.what == gated.pattern.what {
+                let message = format!("`{}` requires itself first, so it could never run", need.text);
+                r.error(need.span, message, "leave it out");
+            }
+        }
+    }
+    circle(r, &gates);
+    let require_first = gates
+        .iter()
+        .map(|(gated, needs)| RequireFirst {
+            gated: gated.pattern.clone(),
+            needs: needs.iter().map(|need| whole_need(need, &undoing, &expiring)).collect(),
+            same_line,
+        })
+        .filter(|rule| !rule.needs.is_empty())
+        .collect();
+    let read_before_write = r.field(&f, "read_before_write", Reader::boolean).unwrap_or_default();
+    Some(ToolsSection { require_first, read_before_write })
+}
+
+fn whole_need(need: &Named, undoing: &[(Named, Vec<Named>)], expiring: &[(Named, u64)]) -> Need {
+    let same = |other: &Named| other.pattern.what == need.pattern.what;
+    Need {
+        what: need.pattern.clone(),
+        within: expiring.iter().find(|(target, _)| same(target)).map(|(_, millis)| *millis),
+        undone_by: undoing
+            .iter()
+            .filter(|(_, undone)| undone.iter().any(same))
+            .map(|(by, _)| by.pattern.clone())
+            .collect(),
+    }
+}
+
+fn unused(r: &mut Reader<'_>, needed: &[&Named], target: &Named, why: &str) {
+    if !needed.iter().any(|need| need.pattern.what == target.pattern.what) {
+        let help = suggest(&target.text, "required are", needed.iter().map(|need| need.text.as_str()));
+        r.warning(target.span, format!("`{}`: {why}", target.text), help);
+    }
+}
+
+/// Actions that require each other.
+fn circle(r: &mut Reader<'_>, gates: &[(Named, Vec<Named>)]) {
+    let needs_of = |what: &What| {
+        let gate = gates.iter().find(|(gated, _)| gated.pattern.what == *what);
+        gate.into_iter().flat_map(|(_, needs)| needs).map(|need| &need.pattern.what).collect::<Vec<_>>()
+    };
+    for (start, _) in gates {
+        let mut seen: Vec<&What> = Vec::new();
+        let mut open: Vec<Vec<&What>> =
+            needs_of(&start.pattern.what).into_iter().map(|need| vec![need]).collect();
+        while let Some(chain) = open.pop() {
+            let Some(last) = chain.last().copied() else { continue };
+            if *last == start.pattern.what && chain.len() > 1 {
+                let shown: Vec<String> = chain.iter().map(ToString::to_string).collect();
+                r.error(
+                    start.span,
+                    format!("`{}` requires itself by a detour: {}", start.text, shown.join(" → ")),
+                    "take one of the requirements away",
+                );
+                return;
+            }
+            if !seen.contains(&last) {
+                seen.push(last);
+                open.extend(needs_of(last).into_iter().map(|need| {
+                    let mut longer = chain.clone();
+                    longer.push(need);
+                    longer
+                }));
+            }
+        }
+    }
+}
+
+fn by_actions(r: &mut Reader<'_>, f: &Fields<'_>, key: &str) -> Vec<(Named, Vec<Named>)> {
+    let Some(tree) = f.get(key) else { return Vec::new() };
+    let label = f.label(key);
+    let Some(entries) = r.map(tree, &label) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, value) in entries {
+        let gated = named(r, &name.as_tree(), &label);
+        let items = r.list(value, &label);
+        let needs = items.into_iter().filter_map(|item| named(r, item, &label)).collect();
+        found.extend(gated.map(|gated| (gated, needs)));
+    }
+    found
+}
+
+fn expiring(r: &mut Reader<'_>, f: &Fields<'_>) -> Vec<(Named, u64)> {
+    let Some(tree) = f.get("expire") else { return Vec::new() };
+    let label = f.label("expire");
+    let Some(entries) = r.map(tree, &label) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, value) in entries {
+        let target = named(r, &name.as_tree(), &label);
+        let time = r.duration(value, &label);
+        found.extend(target.zip(time));
+    }
+    found
+}
+
+/// A pattern that some action can match.
+fn named(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Named> {
+    let pattern = r.actions(tree, what)?;
+    let text = r.text(tree, what)?;
+    if pattern.outcome.is_some_and(|outcome| outcome != lictor_expr::Outcome::Ok) {
+        r.error(tree.span, "only success counts here", "leave `failed(…)` and `blocked(…)` out");
+        return None;
+    }
+    Some(Named { pattern: history::pattern(&pattern), text, span: tree.span })
+}

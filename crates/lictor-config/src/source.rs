@@ -1,0 +1,47 @@
+//! The files that a policy is made from.
+
+use serde::{Deserialize, Serialize};
+
+/// Whose file it is. Later ones can only narrow what earlier ones say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// The machine's administrator.
+    Managed,
+    /// The person.
+    User,
+    /// The repository.
+    Repository,
+}
+
+impl Origin {
+    /// What is put before the names of guards from such a file, so that names stay unique.
+    pub(crate) fn prefix(self) -> &'static str {
+        match self {
+            Self::Managed => "managed.",
+            Self::User => "user.",
+            Self::Repository => "",
+        }
+    }
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Managed => "managed",
+            Self::User => "user",
+            Self::Repository => "repository",
+        }
+    }
+}
+
+/// One policy file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// Whose it is.
+    pub origin: Origin,
+    /// Its path, as messages shall show it.
+    pub path: String,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
