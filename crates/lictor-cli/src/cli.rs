@@ -70,7 +70,8 @@ pub fn main(args: &[OsString]) -> ExitCode {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
             eprintln!("{}: {error:#}", Style::stderr().red("error"));
-            ExitCode::from(Exit::Internal.code())
+            let refused = error.downcast_ref::<lictor_config::LoadError>().is_some();
+            ExitCode::from(if refused { Exit::Block } else { Exit::Internal }.code())
         }
     }
 }

@@ -134,9 +134,13 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
         // Where nobody would see a question it is left for a person to answer later.
         asking: if event.slot.can_ask() { Asking::Caller } else { Asking::Nobody },
         dialect: Some(event.slot.through().to_string().into()),
+        observe: runtime.policy.is_observing(),
         ..Mode::default()
     };
     let evaluation = runtime.engine.evaluate_with(action, mode);
+    if evaluation.observed {
+        return Reply::Silence;
+    }
     let id = evaluation.id.map(|id| id.to_string());
     match evaluation.decision {
         Decision::Pass => Reply::Silence,

@@ -8,6 +8,7 @@ mod hook;
 mod output;
 mod place;
 mod policy;
+mod programs;
 mod runtime;
 mod trust;
 mod when;

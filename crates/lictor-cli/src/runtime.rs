@@ -1,9 +1,14 @@
 //! Puts policy, facts, store and engine together for one project.
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, Result, bail};
-use lictor::{PolicyEngine, SqliteOptions, SqliteStore};
+use lictor::{PolicyEngine, SqliteOptions, SqliteStore, Store};
+use lictor_config::{Policy, Surroundings};
 
 use crate::place::Project;
+use crate::policy;
+use crate::programs::Programs;
 
 /// The store's file in the state directory.
 const STORE: &str = "lictor.db";
@@ -12,18 +17,27 @@ const STORE: &str = "lictor.db";
 pub struct Runtime {
     /// The engine with the project's policy and store.
     pub engine: PolicyEngine,
+    /// What the policy files come to.
+    pub policy: Policy,
 }
 
 impl Runtime {
     /// Opens the store and loads the policy of a project.
     pub fn open(project: &Project) -> Result<Self> {
-        let store = store(project)?;
-        let engine = PolicyEngine::builder(crate::policy::root())
-            .store(store)
-            .facts(crate::policy::facts(project))
+        let store: Arc<dyn Store> = Arc::new(store(project)?);
+        let policy = policy::in_force(project)?;
+        let runner = Arc::new(Programs { store: Arc::clone(&store), root: project.root.clone() });
+        let root = project.root.to_string_lossy().into_owned();
+        let built = policy.build(&Surroundings { root, runner })?;
+        let engine = PolicyEngine::builder(built.root)
+            .shared_store(store)
+            .facts(policy::facts(project, &policy, built.watched))
+            .history(built.history)
+            .knows_files(built.knows_files)
+            .policy_digest(policy::digest(&policy, &project.root))
             .build()
             .context("the policy graph cannot be built")?;
-        Ok(Self { engine })
+        Ok(Self { engine, policy })
     }
 }
 

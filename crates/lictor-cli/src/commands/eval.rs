@@ -104,8 +104,14 @@ pub fn run(args: &EvalArgs) -> Result<Exit> {
     Ok(Exit::from(evaluation.decision))
 }
 
+/// Judges without leaving a trace in any session. An action without a session is the first of an empty one, so that
+/// budgets have something to count.
 fn judge(runtime: &Runtime, action: &Action) -> Evaluation {
-    runtime.engine.evaluate_with(action, Mode { dry: true, ..Mode::default() })
+    let mode = Mode { dry: true, ..Mode::default() };
+    if action.session.is_some() {
+        return runtime.engine.evaluate_with(action, mode);
+    }
+    runtime.engine.evaluate_with(&action.clone().in_session("eval without a session"), mode)
 }
 
 fn answer(evaluation: &Evaluation) -> Answer<'_> {

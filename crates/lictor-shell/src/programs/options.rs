@@ -240,6 +240,3 @@ pub(crate) fn after(arg: &Arg, bytes: usize) -> Arg {
     };
     Arg { value, text, ..arg.clone() }
 }
-
-#[cfg(test)]
-mod tests;

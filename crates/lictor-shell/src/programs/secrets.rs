@@ -189,10 +189,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                     recursive,
                 );
             }
-            _ => {
-                let entry = if first == "show" { second } else { first };
-                kept_in(call, report, &format!("~/.password-store/{entry}.gpg"));
-            }
+            _ => kept_in(call, report, &format!("~/.password-store/{first}.gpg")),
         },
         "op" => match (first, second) {
             ("read" | "inject", _) | ("item" | "document", "get") => reveals(report),

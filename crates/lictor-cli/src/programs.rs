@@ -1,0 +1,64 @@
+//! Runs the programs that a policy names.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lictor_config::{Asked, Origin, Runner};
+use lictor_ledger::process::{self, Ended};
+use lictor_store::Store;
+
+use crate::trust::Program;
+
+/// The most that an answer may have.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// Runs programs in the project's root; a repository's only when a person has trusted them as they are.
+pub struct Programs {
+    pub store: Arc<dyn Store>,
+    pub root: PathBuf,
+}
+
+impl Programs {
+    fn refuse_untrusted(&self, asked: &Asked<'_>) -> Result<(), String> {
+        if asked.origin != Origin::Repository {
+            return Ok(());
+        }
+        let program = Program { what: asked.what.to_owned(), argv: asked.command.argv.clone() };
+        match program.is_trusted(&*self.store, &self.root) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let shown = program.argv.join(" ");
+                Err(format!(
+                    "nobody has trusted `{shown}` as it is; a person can look at it and run `lictor trust`"
+                ))
+            }
+            Err(error) => Err(format!("{error:#}")),
+        }
+    }
+}
+
+impl Runner for Programs {
+    fn run(&self, asked: &Asked<'_>, input: &[u8]) -> Result<Vec<u8>, String> {
+        self.refuse_untrusted(asked)?;
+        let mut argv = asked.command.argv.clone();
+        // A program of the project is named from its root, wherever Lictor was started.
+        if let Some(first) = argv.first_mut().filter(|first| first.contains('/')) {
+            *first = self.root.join(&*first).to_string_lossy().into_owned();
+        }
+        let patience = Duration::from_millis(asked.command.timeout);
+        let output = process::run(&argv, &self.root, input, patience);
+        match output.ended {
+            Ended::Code(0) if output.stdout.len() <= MAX_ANSWER => Ok(output.stdout),
+            Ended::Code(0) | Ended::TooMuchOutput => Err("it printed too much".to_owned()),
+            Ended::Code(code) => {
+                let said = output.stderr.lines().next().unwrap_or_default();
+                let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+                Err(format!("it ended with exit code {code}{said}"))
+            }
+            Ended::Signal => Err("it was killed".to_owned()),
+            Ended::TimedOut => Err(format!("it took longer than {} ms", patience.as_millis())),
+            Ended::NotStarted(why) => Err(why),
+        }
+    }
+}
