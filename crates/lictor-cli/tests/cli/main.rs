@@ -4,4 +4,5 @@ mod approvals;
 mod audit;
 mod eval;
 mod hook;
+mod ledger;
 mod sandbox;

@@ -99,7 +99,12 @@ pub fn run(args: &GateArgs, cwd: &Path, json: bool) -> Result<Exit> {
     })
 }
 
+/// What is pushed: git says so on standard input, the pre-commit framework in the environment.
 fn pushed() -> Result<Vec<PushedRef>> {
+    let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    if let Some(local) = of("PRE_COMMIT_TO_REF") {
+        return Ok(vec![PushedRef { local: Some(local), remote: of("PRE_COMMIT_FROM_REF") }]);
+    }
     let mut text = String::new();
     std::io::stdin().lock().read_to_string(&mut text)?;
     Ok(PushedRef::read(&text)?)
