@@ -53,7 +53,8 @@ fn deep_nesting_does_not_pass() {
         let command = nested(open, "rm -rf /", close, 10_000);
         assert!(!judge.decision(&command).allows(), "10000 × {open:?}");
     }
-    let python = format!("python3 -c 'print({})'", nested("(", "1", ")", 10_000));
+    let inner = "__import__(\"os\").system(\"rm -rf /\")";
+    let python = format!("python3 -c 'print({})'", nested("(", inner, ")", 10_000));
     assert!(!judge.decision(&python).allows());
 }
 

@@ -128,7 +128,6 @@ fn terraform(call: &Call<'_>, report: &mut Report) {
         ("state", "rm" | "push" | "replace-provider") => false,
         ("workspace", "delete") => options.has(&["force"]),
         ("force-unlock", _) => false,
-        ("taint", _) => false,
         ("apply" | "apply-all", _) if unattended => false,
         _ => return,
     };

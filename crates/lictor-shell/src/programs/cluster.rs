@@ -90,7 +90,6 @@ fn kubectl(call: &Call<'_>, report: &mut Report) {
         "scale" if options.text(&["replicas"]) == Some("0") => options.has(&["all"]),
         "replace" if options.has(&["force"]) => false,
         "apply" if options.has(&["prune"]) => false,
-        "rollout" if options.word(1) == "undo" => false,
         "taint" if call.args.iter().any(|arg| arg.prefix().contains("NoExecute")) => false,
         "adm" if matches!(options.word(1), "drain" | "prune") => false,
         "patch"
@@ -98,7 +97,6 @@ fn kubectl(call: &Call<'_>, report: &mut Report) {
         {
             false
         }
-        "cordon" => false,
         _ => return,
     };
     let what = if kind.is_empty() { sub.to_owned() } else { format!("{sub} {kind}") };
@@ -142,7 +140,7 @@ fn helm(call: &Call<'_>, report: &mut Report) {
         report.then_argv(std::slice::from_ref(program), "helm");
     }
     match options.word(0) {
-        sub @ ("uninstall" | "delete" | "del" | "un" | "destroy" | "rollback") => {
+        sub @ ("uninstall" | "delete" | "del" | "un" | "destroy") => {
             report.infrastructure("helm", sub, sub == "destroy")
         }
         "push" | "cm-push" => report.publish("helm"),

@@ -258,12 +258,6 @@ fn python_manager(call: &Call<'_>, report: &mut Report) {
                 .parse(call.args.get(at..).unwrap_or_default());
             run_argv(call, report, &inner.operands, inner.value(&["directory", "cwd"]));
         }
-        ("conda" | "mamba" | "micromamba", "env") if matches!(options.word(1), "remove") => {
-            report.infrastructure(call.program, "env remove", false);
-        }
-        ("conda" | "mamba", "remove") if options.has(&["all"]) => {
-            report.infrastructure(call.program, "remove --all", false)
-        }
         _ => {}
     }
 }

@@ -73,6 +73,13 @@ pub fn is_secret_path(path: &str) -> bool {
     if matches!(lower.as_str(), "shadow" | "gshadow" | "sudoers" | "identity") {
         return path.starts_with("/etc/") || under(".ssh");
     }
+    // Certificates are public; only keys share their ending.
+    if lower.ends_with(".pem")
+        && ["cert", "chain", "ca.", "ca-", "bundle", "public", "pub."].iter().any(|part| lower.contains(part))
+        && !lower.contains("key")
+    {
+        return false;
+    }
     if NAMES.contains(&lower.as_str()) || ENDINGS.iter().any(|ending| lower.ends_with(ending)) {
         return true;
     }

@@ -204,6 +204,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 .args
                 .iter()
                 .any(|arg| matches!(arg.known(), Some("-S" | "--status" | "-a")) && tool == "passwd");
+            // The usual way to let oneself use containers.
+            let words: Vec<&str> = call.args.iter().filter_map(Arg::known).collect();
+            if tool == "usermod" && words.contains(&"-aG") && words.contains(&"docker") {
+                return;
+            }
             if !reads {
                 report.infrastructure(tool, &written(call), false);
             }
@@ -255,11 +260,6 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             report.infrastructure(tool, &written(call), false);
         }
         "csrutil" if first == "disable" => report.infrastructure(tool, "disable", false),
-        "journalctl" => {
-            for arg in call.args.iter().filter(|arg| arg.prefix().starts_with("--vacuum")) {
-                report.infrastructure(tool, &arg.text, false);
-            }
-        }
         "dmesg" if options.has(&["C", "clear"]) => report.infrastructure(tool, "--clear", false),
         "history" if options.has(&["c", "d"]) => {}
         "defaults" if first == "delete" => report.infrastructure(tool, &written(call), second.is_empty()),
@@ -337,6 +337,38 @@ fn by_name(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Services that a machine is reached, logged, kept in time or guarded by.
+fn is_vital(unit: &str) -> bool {
+    let name = unit.strip_suffix(".service").or_else(|| unit.strip_suffix(".socket")).unwrap_or(unit);
+    name.starts_with("systemd-")
+        || matches!(
+            name,
+            "ssh"
+                | "sshd"
+                | "firewalld"
+                | "ufw"
+                | "iptables"
+                | "nftables"
+                | "fail2ban"
+                | "apparmor"
+                | "auditd"
+                | "rsyslog"
+                | "dbus"
+                | "NetworkManager"
+                | "networking"
+                | "network"
+                | "cron"
+                | "crond"
+                | "docker"
+                | "containerd"
+                | "kubelet"
+                | "lictor"
+                | "postgresql"
+                | "mysql"
+                | "mariadb"
+        )
+}
+
 fn systemctl(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
         "tHMnoPs",
@@ -360,8 +392,11 @@ fn systemctl(call: &Call<'_>, report: &mut Report) {
         {
             report.process(ProcessEffect::Shutdown);
         }
-        "stop" | "disable" | "mask" | "kill" | "revert" => {
-            report.infrastructure("systemctl", &text, false);
+        sub @ ("stop" | "disable" | "mask" | "kill" | "revert") => {
+            // Stopping a service of one's own is ordinary work; stopping what the machine is reached and guarded by is not.
+            if matches!(sub, "mask" | "revert") || options.words().skip(1).any(is_vital) {
+                report.infrastructure("systemctl", text.trim_start_matches("systemctl "), false);
+            }
             lictor_service(report, &text);
         }
         _ => {}
