@@ -34,4 +34,8 @@ impl Surroundings for Looker<'_> {
     fn script(&self, path: &str) -> Option<String> {
         self.observer.text(&tidy(self.cwd, &self.untilde(path)), SCRIPT_LIMIT)
     }
+
+    fn project_root(&self) -> Option<String> {
+        Some(self.project.root.clone()).filter(|root| !root.is_empty())
+    }
 }

@@ -322,9 +322,9 @@ impl Walker<'_> {
         self.pipes += 1;
         let path = format!("/dev/fd/{}", 62 + self.pipes);
         let content = match output {
-            Output::Text(text) => Content { text: Some(text.into()), taint: Taint::default() },
+            Output::Text(text) => Content::known(text.into()),
             Output::Names(_) => Content::default(),
-            Output::Unknown(taint) => Content { text: None, taint },
+            Output::Unknown(taint) => Content::unknown(taint),
         };
         self.state.set_file(path.clone(), content);
         path

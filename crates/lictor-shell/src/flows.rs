@@ -115,3 +115,11 @@ pub(crate) fn is_secret(arg: &Arg) -> bool {
         Known::Nothing => false,
     }
 }
+
+/// Whether a command prints all variables, the secret ones among them.
+pub(crate) fn prints_environment(program: &str, args: &[Arg]) -> bool {
+    match program {
+        "env" | "printenv" => args.iter().all(|arg| arg.prefix().starts_with('-')),
+        _ => false,
+    }
+}

@@ -233,3 +233,6 @@ pub(crate) fn report_diff(call: &Call<'_>, report: &mut Report, strip: usize, ba
         _ => report.file(call, Access::Modify, base.unwrap_or(&Arg::literal(".")), true),
     }
 }
+
+#[cfg(test)]
+mod tests;

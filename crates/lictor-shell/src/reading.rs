@@ -24,4 +24,8 @@ pub trait Surroundings {
     /// The text of a local script that the command runs (`bash ./x.sh`, `./x.sh`), capped by the implementation.
     /// `None` when there is none or it is not text.
     fn script(&self, path: &str) -> Option<String>;
+    /// The root of the project, absolute: what `git rev-parse --show-toplevel` prints.
+    fn project_root(&self) -> Option<String> {
+        None
+    }
 }

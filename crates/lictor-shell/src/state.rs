@@ -110,6 +110,18 @@ pub(crate) struct Content {
     /// What it wrote, when known. With `>>` there may be more in front.
     pub text: Option<Rc<str>>,
     pub taint: Taint,
+    /// It is a link that the line made, to this path.
+    pub link: Option<Rc<str>>,
+}
+
+impl Content {
+    pub(crate) fn known(text: Rc<str>) -> Self {
+        Self { text: Some(text), ..Self::default() }
+    }
+
+    pub(crate) fn unknown(taint: Taint) -> Self {
+        Self { taint, ..Self::default() }
+    }
 }
 
 /// Where commands run.

@@ -23,7 +23,7 @@ use lictor_core::facts::{Command, Effect, Opaque, OpaqueWhat};
 
 use crate::ast::{Compound, Function, Item, Joint, Node, Pipeline, Script};
 use crate::call::Stdin;
-use crate::operand::{Cwd, Operand, Taint};
+use crate::operand::{Arg, Cwd, Operand, Taint};
 use crate::parser;
 use crate::reading::{Reading, Surroundings};
 use crate::state::{Defined, State};
@@ -71,6 +71,8 @@ pub(crate) struct Walker<'s> {
     /// Rounds of all the loops being walked.
     rounds: usize,
     pub(crate) scene: Scene,
+    /// The line made a link somewhere.
+    links: bool,
     /// File descriptors that lead to the network.
     sockets: Vec<u32>,
     /// A trap may change the exit status of the line.
@@ -118,6 +120,7 @@ impl<'s> Walker<'s> {
             calls: Vec::new(),
             rounds: 1,
             scene: Scene { certain: true, attributable: true, capture: false },
+            links: false,
             sockets: Vec::new(),
             status_changed: false,
             locals: Vec::new(),
@@ -150,6 +153,9 @@ impl<'s> Walker<'s> {
     }
 
     pub(crate) fn effect(&mut self, effect: Effect<Operand>) {
+        if let Some(twin) = self.behind_link(&effect) {
+            self.reading.effects.push(twin);
+        }
         // A directory change that may not have happened: what is lost may be lost in either place.
         if let Effect::File { access, target, recursive, by } = &effect
             && !access.is_read_only()
@@ -171,6 +177,25 @@ impl<'s> Walker<'s> {
             }
         }
         self.reading.effects.push(effect);
+    }
+
+    /// The same effect behind a link that the line made itself.
+    fn behind_link(&self, effect: &Effect<Operand>) -> Option<Effect<Operand>> {
+        let Effect::File { access, target, recursive, by } = effect else { return None };
+        if !self.links || access.is_read_only() {
+            return None;
+        }
+        let path = target.arg.known()?;
+        let key = crate::paths::key(&target.cwd, path);
+        // The link itself is no loss; what lies behind it is.
+        let ends = key.match_indices('/').map(|(at, _)| at).chain(path.ends_with('/').then_some(key.len()));
+        let (link, rest) = ends
+            .filter_map(|at| key.split_at_checked(at))
+            .find_map(|(start, rest)| Some((self.state.file(start)?.link.clone()?, rest)))?;
+        let real = crate::paths::clean(&format!("{link}{rest}"));
+        let arg = Arg { value: crate::operand::Known::Text(real), ..target.arg.clone() };
+        let target = Operand { arg, cwd: Cwd::Start };
+        Some(Effect::File { access: *access, target, recursive: *recursive, by: *by })
     }
 
     /// Reports a command; returns its number.

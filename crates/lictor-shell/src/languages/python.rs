@@ -60,7 +60,18 @@ impl Python<'_, '_> {
                     self.scope.set(&name, value);
                 }
             }
-            "for_statement" | "for_in_clause" => self.bind_loop(node),
+            "for_statement" => self.bind_loop(node),
+            // The body of a comprehension stands in front of what it loops over.
+            "list_comprehension"
+            | "generator_expression"
+            | "set_comprehension"
+            | "dictionary_comprehension" => {
+                for clause in
+                    tree::children(node, 8).into_iter().filter(|child| child.kind() == "for_in_clause")
+                {
+                    self.bind_loop(clause);
+                }
+            }
             "as_pattern" => {
                 let parts = tree::children(node, 2);
                 if let [value, target] = parts.as_slice() {

@@ -107,7 +107,7 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
     let Some(all) = tokens(body, syntax(language), MOST) else {
         return report.opaque(OpaqueWhat::Limit, body);
     };
-    let mut reader = Reader { language, body, variables: BTreeMap::new() };
+    let mut reader = Reader { language, body, listed: None, variables: BTreeMap::new() };
     let mut at = 0;
     while at < all.len() {
         let rest = all.get(at..).unwrap_or_default();
@@ -137,6 +137,8 @@ fn as_shell(body: &str, all: &[Token], report: &mut Report) {
 struct Reader<'a> {
     language: &'static str,
     body: &'a str,
+    /// The last list of names, for the variable of the block that follows it (`Dir.glob("*.o").each { |f| … }`).
+    listed: Option<Value>,
     variables: BTreeMap<String, Value>,
 }
 
@@ -156,7 +158,16 @@ impl Reader<'_> {
                     self.variables.insert(name.clone(), value);
                 }
             }
+            [Token::Sign('|'), Token::Word(name), Token::Sign('|'), ..] if self.language == "ruby" => {
+                let value = self.listed.clone().unwrap_or_else(Value::unknown);
+                self.variables.insert(name.clone(), value);
+            }
             [Token::Word(name), ..] => {
+                if let Some((value @ Value::Text(_), _)) = self.word(name, rest.get(1..).unwrap_or_default())
+                    && matches!(name.as_str(), "Dir.glob" | "glob" | "Dir")
+                {
+                    self.listed = Some(value);
+                }
                 // A method of something else, or a hash key, has the same name by chance.
                 let is_method = matches!(before, Some(Token::Sign('>' | '.' | '&')))
                     && !matches!(self.language, "ruby" | "awk")
@@ -378,7 +389,7 @@ impl Reader<'_> {
             "Dir.home" => Some((Value::text("~"), 0)),
             "Dir.pwd" | "getcwd" | "__DIR__" => Some((Value::text("."), 0)),
             "Dir.tmpdir" | "sys_get_temp_dir" => Some((Value::text("/tmp"), 0)),
-            "glob" | "Dir.glob" => {
+            "glob" | "Dir.glob" | "Dir" => {
                 let (values, used) = self.arguments(after);
                 match values.first() {
                     Some(Value::Text(arg)) => {

@@ -386,8 +386,12 @@ impl Parser<'_> {
 
 /// The text as written, cut at a reasonable length.
 pub(crate) fn shorten(text: &str) -> String {
+    // What stands for something unknown is not for people to see.
+    let gap = format!("${{{}}}", crate::state::GAP);
+    let text =
+        if text.contains(&gap) { text.replace(&gap, "…").into() } else { std::borrow::Cow::Borrowed(text) };
     if text.len() <= WRITTEN {
-        return text.to_owned();
+        return text.into_owned();
     }
     text.chars().take(WRITTEN).collect()
 }

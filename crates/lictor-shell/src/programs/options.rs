@@ -240,3 +240,6 @@ pub(crate) fn after(arg: &Arg, bytes: usize) -> Arg {
     };
     Arg { value, text, ..arg.clone() }
 }
+
+#[cfg(test)]
+mod tests;

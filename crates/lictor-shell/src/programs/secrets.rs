@@ -196,7 +196,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                     recursive,
                 );
             }
-            _ => kept_in(call, report, &format!("~/.password-store/{first}.gpg")),
+            _ => {
+                let entry = if first == "show" { second } else { first };
+                kept_in(call, report, &format!("~/.password-store/{entry}.gpg"));
+            }
         },
         "op" => match (first, second) {
             ("read" | "inject", _) | ("item" | "document", "get") => reveals(report),

@@ -56,7 +56,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "uudecode" | "gunzip" | "zcat" | "bunzip2" | "bzcat" | "unxz" | "xzcat" | "unzstd" | "zstdcat" => {
             decode(call, report, |_| None);
             if !call.args.is_empty() {
-                super::reads::operands(call, report, Access::Read);
+                let replaces = matches!(call.program, "gunzip" | "bunzip2" | "unxz" | "unzstd")
+                    && !call.args.iter().any(|arg| {
+                        matches!(arg.known(), Some("-c" | "--stdout" | "-kc" | "-ck" | "-t" | "-l"))
+                    });
+                super::reads::operands(call, report, if replaces { Access::Modify } else { Access::Read });
                 report.taint.decoded = true;
             }
         }

@@ -51,7 +51,7 @@ fn wrapper(program: &str) -> Option<Wrapper> {
                                     setgroups= fork pid mount net user uts ipc cgroup map-root-user",
         ),
         "nsenter" => {
-            plain("tSGrw", "target= setuid= setgid= root? wd? mount? uts? ipc? net? pid? user? cgroup? all")
+            plain("tSG", "target= setuid= setgid= root? wd? mount? uts? ipc? net? pid? user? cgroup? all")
         }
         "prlimit" | "numactl" | "cgexec" | "setpriv" | "capsh" | "softlimit" | "chpst" | "firejail"
         | "proot" => plain(

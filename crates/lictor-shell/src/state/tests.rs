@@ -19,7 +19,7 @@ fn a_subshell_leaves_only_files_behind() {
     let mark = state.mark();
     set(&mut state, "x", "2");
     set(&mut state, "y", "3");
-    state.set_file("f".to_owned(), Content { text: Some("t".into()), taint: Taint::default() });
+    state.set_file("f".to_owned(), Content::known("t".into()));
     state.leave(mark);
     assert_eq!(text(&state, "x").as_deref(), Some("1"));
     assert!(state.variable("y").is_none());

@@ -9,7 +9,7 @@ use super::{Output, Plumbing, Scene, Walker};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::expand::fields::Expanded;
 use crate::languages;
-use crate::operand::{Arg, Known, Operand, Taint};
+use crate::operand::{Arg, Cwd, Known, Operand, Taint};
 use crate::state::{Content, GAP, Positional, Value, open_gaps};
 
 /// Deepest chain of programs that run programs.
@@ -213,8 +213,8 @@ impl Walker<'_> {
         let words: Vec<Expanded> = arguments.map(|arg| self.expanded(arg.clone(), context)).collect();
         let written = if reads_input {
             Some(match context.stdin {
-                Stdin::Text(text) => Content { text: Some(text.as_str().into()), taint: Taint::default() },
-                Stdin::Unknown(taint) => Content { text: None, taint: *taint },
+                Stdin::Text(text) => Content::known(text.as_str().into()),
+                Stdin::Unknown(taint) => Content::unknown(*taint),
                 _ => return Output::unknown(),
             })
         } else {
@@ -225,13 +225,13 @@ impl Walker<'_> {
             Some(Content { text: Some(text), .. }) => {
                 self.run_script(&text, language, words, through, context)
             }
-            Some(Content { text: None, taint }) => {
+            Some(Content { text: None, taint, .. }) => {
                 self.flow_into_shell(taint, known);
                 self.opaque(OpaqueWhat::Code, known);
                 Output::unknown()
             }
             None => {
-                let Some(text) = self.outside().script(known) else { return Output::unknown() };
+                let Some(text) = self.local_script(known) else { return Output::unknown() };
                 let effects = self.reading.effects.len();
                 let opaque = self.reading.opaque.len();
                 let scene = Scene { attributable: false, ..context.scene };
@@ -241,6 +241,16 @@ impl Walker<'_> {
                 self.keep_effects(effects, is_clear_danger);
                 Output::unknown()
             }
+        }
+    }
+
+    /// The text of a script that was there before.
+    fn local_script(&self, path: &str) -> Option<String> {
+        match &self.state.directories().now {
+            Cwd::Start => self.outside().script(path),
+            Cwd::Known(base) => self.outside().script(&crate::paths::join(base, path)),
+            Cwd::Unknown if path.starts_with(['/', '~']) => self.outside().script(path),
+            Cwd::Unknown => None,
         }
     }
 
@@ -295,10 +305,8 @@ impl Walker<'_> {
         }
         let written = if known == "/dev/stdin" {
             match self.stdin.as_ref() {
-                Stdin::Text(text) => {
-                    Some(Content { text: Some(text.as_str().into()), taint: Taint::default() })
-                }
-                Stdin::Unknown(taint) => Some(Content { text: None, taint: *taint }),
+                Stdin::Text(text) => Some(Content::known(text.as_str().into())),
+                Stdin::Unknown(taint) => Some(Content::unknown(*taint)),
                 _ => None,
             }
         } else {
@@ -320,7 +328,7 @@ impl Walker<'_> {
         };
         match written {
             Some(Content { text: Some(text), .. }) => run(self, &text, scene),
-            Some(Content { text: None, taint }) => {
+            Some(Content { text: None, taint, .. }) => {
                 if !harmless {
                     self.flow_into_shell(taint, known);
                     self.opaque(OpaqueWhat::Code, known);
@@ -328,7 +336,7 @@ impl Walker<'_> {
                 Output::unknown()
             }
             None => {
-                if let Some(text) = self.outside().script(known) {
+                if let Some(text) = self.local_script(known) {
                     let effects = self.reading.effects.len();
                     let opaque = self.reading.opaque.len();
                     run(self, &text, Scene { attributable: false, ..scene });

@@ -119,7 +119,7 @@ impl Walker<'_> {
             plumbing.source = Some(arg.clone());
             plumbing.stdin = Some(Rc::new(match content {
                 Some(Content { text: Some(text), .. }) => Stdin::Text(text.to_string()),
-                Some(Content { text: None, taint }) => Stdin::Unknown(taint),
+                Some(Content { text: None, taint, .. }) => Stdin::Unknown(taint),
                 None => Stdin::Unknown(Taint { secret: crate::flows::is_secret(&arg), ..Taint::default() }),
             }));
         }
@@ -162,7 +162,11 @@ impl Walker<'_> {
     /// What the line itself wrote to a path.
     pub(crate) fn written_content(&self, path: &str) -> Option<Content> {
         let key = crate::paths::key(&self.state.directories().now, path);
-        self.state.file(&key).cloned()
+        let content = self.state.file(&key)?;
+        match &content.link {
+            Some(link) => self.state.file(link).filter(|target| target.link.is_none()).cloned(),
+            None => Some(content.clone()),
+        }
     }
 
     /// Reports what the redirections do, and takes what the command printed to where it goes. Returns what is left
@@ -206,9 +210,9 @@ impl Walker<'_> {
                     Some(front) if front.len() + text.len() <= 64 * 1024 => format!("{front}{text}"),
                     _ => text,
                 };
-                Content { text: Some(text.into()), taint }
+                Content { text: Some(text.into()), taint, link: None }
             }
-            other => Content { text: None, taint: taint.and(other.taint()) },
+            other => Content::unknown(taint.and(other.taint())),
         };
         self.state.set_file(key, content);
     }

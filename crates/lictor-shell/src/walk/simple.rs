@@ -62,6 +62,10 @@ impl Surroundings for Here<'_> {
             None => self.outside.script(path),
         }
     }
+
+    fn project_root(&self) -> Option<String> {
+        self.outside.project_root()
+    }
 }
 
 impl Walker<'_> {
@@ -164,6 +168,10 @@ impl Walker<'_> {
         let Some(first) = argv.words.first() else {
             return self.report_plumbing(argv.plumbing, None, None);
         };
+        if first.arg.known().is_some_and(|path| path.is_empty() || path.ends_with('/')) {
+            // There is no such program: the shell says so and does nothing.
+            return self.report_plumbing(argv.plumbing, None, None);
+        }
         let Some(program) = program_name(&first.arg) else {
             let written = first.arg.text.clone();
             self.opaque(OpaqueWhat::Program, &written);
@@ -308,6 +316,8 @@ impl Walker<'_> {
             Stdin::Unknown(taint) => *taint,
             _ => Taint::default(),
         };
+        let environment = next.is_empty() && crate::flows::prints_environment(context.program, context.args);
+        let taint = Taint { secret: taint.secret || environment, ..taint };
         let all_taint = taint.and(argument_taint).and(stdin_taint);
         let stdout = stdout.or_else(|| self.known_output(context));
         let printed = match (stdout, names.is_empty()) {
@@ -358,6 +368,14 @@ impl Walker<'_> {
     fn known_output(&self, context: &Context<'_>) -> Option<String> {
         match context.program {
             "true" | "false" | "test" | "[" | "sleep" | "wait" => Some(String::new()),
+            "git" if is_top_level(context.args) => {
+                let inside = match context.cwd {
+                    Cwd::Start => true,
+                    Cwd::Known(path) => !path.starts_with(['/', '.', '~']),
+                    Cwd::Unknown => false,
+                };
+                self.outside().project_root().filter(|_| inside).map(|root| root + "\n")
+            }
             "cat" if !context.args.is_empty() => {
                 let mut all = String::new();
                 for arg in context.args {
@@ -377,20 +395,27 @@ impl Walker<'_> {
         for (key, taint) in written {
             let content = match context.program {
                 "tee" | "sponge" => match context.stdin {
-                    Stdin::Text(text) => {
-                        Content { text: Some(text.as_str().into()), taint: Taint::default() }
-                    }
-                    Stdin::Unknown(taint) => Content { text: None, taint: *taint },
+                    Stdin::Text(text) => Content::known(text.as_str().into()),
+                    Stdin::Unknown(taint) => Content::unknown(*taint),
                     _ => Content::default(),
                 },
-                "cp" | "mv" | "install" | "ln" => {
+                "ln" => {
+                    let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
+                    let Some(source) = source else { continue };
+                    self.links = true;
+                    Content {
+                        link: Some(crate::paths::key(context.cwd, source).into()),
+                        ..Content::default()
+                    }
+                }
+                "cp" | "mv" | "install" => {
                     let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
                     match source.and_then(|path| self.written_content(path)) {
                         Some(content) => content,
                         None => continue,
                     }
                 }
-                _ => Content { text: None, taint: taint.and(printed.taint()) },
+                _ => Content::unknown(taint.and(printed.taint())),
             };
             self.state.set_file(key, content);
         }
@@ -412,6 +437,11 @@ fn fresh_name(names: &[Arg]) -> Output {
         }
         names => Output::Names(names.to_vec()),
     }
+}
+
+/// `git rev-parse --show-toplevel`.
+fn is_top_level(args: &[Arg]) -> bool {
+    matches!(args, [command, option] if command.known() == Some("rev-parse") && option.known() == Some("--show-toplevel"))
 }
 
 /// The base name of a program, when it is known: neither a gap nor a live glob.

@@ -36,6 +36,10 @@ impl Surroundings for World {
         };
         Some(text.to_owned())
     }
+
+    fn project_root(&self) -> Option<String> {
+        Some("/home/user/project".to_owned())
+    }
 }
 
 /// One line for each effect and each opaque part. With `standing`, commands that may not run or whose failure does

@@ -56,7 +56,8 @@ pub(super) fn push(git: &Git<'_, '_>, report: &mut Report) {
 fn reach_remote(report: &mut Report, options: &Options, at: usize, sends: bool) {
     if let Some(remote) = options.operands.get(at) {
         remote_helper(report, remote);
-        if network::remote(remote).is_some() || remote.prefix().contains("://") {
+        let is_helper = remote.prefix().contains("::");
+        if !is_helper && (network::remote(remote).is_some() || remote.prefix().contains("://")) {
             network::reach(report, remote, sends);
         }
     }
