@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::action::SessionKey;
+use crate::completion::StopCheck;
 use crate::decision::Decision;
 use crate::digest::Digest;
+use crate::feedback::Advice;
 use crate::history::Mark;
 use crate::risk::Risk;
 use crate::scope::Scope;
-use crate::session::SessionState;
+use crate::session::{SessionState, Todos};
 use crate::tools::Knowledge;
 
 /// One thing that happened in a session.
@@ -60,6 +62,32 @@ pub enum SessionEvent {
     },
     /// An action happened.
     Happened(Happened),
+    /// The first look at files that the policy has an eye on: what matched each, if anything.
+    Watched {
+        /// By path or glob, relative to the project's root.
+        files: BTreeMap<String, Option<Digest>>,
+    },
+    /// The agent wrote its list of what is left to do.
+    Listed {
+        /// The list.
+        todos: Todos,
+    },
+    /// Feedback was given after a call.
+    Advised {
+        /// By whom, and what.
+        advice: Vec<Advice>,
+    },
+    /// A remark waits for an event at which the agent can be told.
+    Held {
+        /// The remark.
+        remark: String,
+    },
+    /// What waited was said.
+    Delivered,
+    /// A person sent a prompt.
+    Prompted,
+    /// The agent wanted to stop.
+    StopChecked(StopCheck),
     /// The session is over. What is still reserved is given back.
     Ended,
 }

@@ -6,8 +6,12 @@
 
 mod open;
 mod pace;
+mod todos;
+mod watched;
 
 pub use open::Open;
+pub use todos::Todos;
+pub use watched::{WATCHED_KEPT, Watched};
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,9 +19,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::SessionKey;
 use crate::clock::Timestamp;
+use crate::completion::CompletionState;
 use crate::decision::Decision;
 use crate::digest::Digest;
 use crate::event::{Happened, Judgement, SessionEvent, Standing};
+use crate::feedback::{FeedbackState, calls};
 use crate::history::Past;
 use crate::risk::Risk;
 use crate::scope::Scope;
@@ -96,6 +102,18 @@ pub struct SessionState {
     /// Files whose content the agent knows.
     #[serde(skip_serializing_if = "KnownFiles::is_empty")]
     pub files: KnownFiles,
+    /// Files that the policy has an eye on.
+    #[serde(skip_serializing_if = "Watched::is_empty")]
+    pub watched: Watched,
+    /// What was said to the agent, and when.
+    #[serde(skip_serializing_if = "FeedbackState::is_empty")]
+    pub feedback: FeedbackState,
+    /// How often it was told to go on, and why.
+    #[serde(skip_serializing_if = "CompletionState::is_empty")]
+    pub completion: CompletionState,
+    /// The agent's own list of what is left to do; `None` when it never wrote one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub todos: Option<Todos>,
     /// First event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
@@ -161,6 +179,16 @@ impl SessionState {
                 self.resolved(action, tool_use_id.as_deref(), *decision);
             }
             SessionEvent::Happened(happened) => self.happened(happened, at),
+            SessionEvent::Watched { files } => self.watched.look(files),
+            SessionEvent::Listed { todos } => self.todos = Some(todos.clone()),
+            SessionEvent::Advised { advice } => {
+                let calls = calls(self);
+                self.feedback.advised(advice, calls, at);
+            }
+            SessionEvent::Held { remark } => self.feedback.hold(remark),
+            SessionEvent::Delivered => self.feedback.held.clear(),
+            SessionEvent::Prompted => self.completion.prompted(),
+            SessionEvent::StopChecked(check) => self.completion.checked(check),
             SessionEvent::Ended => {
                 self.ended = true;
                 self.open.clear();
@@ -280,6 +308,7 @@ impl SessionState {
             return;
         }
         self.count_outcome(happened);
+        self.feedback.outcome(&happened.outcome);
         let open = self
             .find_open(&happened.action, happened.tool_use_id.as_deref())
             .and_then(|index| self.open.remove(index));

@@ -6,7 +6,7 @@ use lictor_core::Digest;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::evidence::{Bound, Evidence};
-use crate::finding::{Claim, Finding};
+use crate::finding::Claim;
 use crate::repository::{Changes, Repository, RepositoryError};
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ fn look_up(
     let Some(blob) = repository.blobs(tree, &[path.to_owned()])?.into_iter().next().flatten() else {
         return Ok(None);
     };
-    let content = repository.content(&blob)?;
+    let content = repository.contents(&[&blob])?.into_iter().next().flatten();
     Ok(content.map(|content| (blob, content)))
 }
 
@@ -95,7 +95,7 @@ pub struct Observer<'a> {
     tree: &'a str,
     changes: &'a Changes,
     blobs: HashMap<String, Option<String>>,
-    contents: HashMap<String, Option<Vec<u8>>>,
+    moves: HashMap<(String, String), Option<Moves>>,
 }
 
 impl std::fmt::Debug for Observer<'_> {
@@ -108,38 +108,63 @@ impl<'a> Observer<'a> {
     /// Looks at `tree`. `changes` lead from what was there before to it; a file that they rename is followed.
     #[must_use]
     pub fn new(repository: &'a dyn Repository, tree: &'a str, changes: &'a Changes) -> Self {
-        Self { repository, tree, changes, blobs: HashMap::new(), contents: HashMap::new() }
+        Self { repository, tree, changes, blobs: HashMap::new(), moves: HashMap::new() }
     }
 
-    /// Asks for the blobs of all these findings' files at once.
+    /// Asks for all that is needed to tell where these places stand, at once.
     ///
     /// # Errors
     /// When the repository gives no answer.
-    pub fn prepare<'f>(
-        &mut self,
-        findings: impl Iterator<Item = &'f Finding>,
-    ) -> Result<(), RepositoryError> {
-        let mut wanted: Vec<String> = findings
-            .flat_map(|finding| &finding.evidence)
+    pub fn prepare<'e>(&mut self, places: impl Iterator<Item = &'e Evidence>) -> Result<(), RepositoryError> {
+        let bound: Vec<(String, &Evidence)> = places
             .filter(|place| place.bound.is_some())
-            .filter_map(|place| inside(place, self.repository))
-            .filter(|path| !self.blobs.contains_key(path))
+            .filter_map(|place| Some((inside(place, self.repository)?, place)))
+            .collect();
+        let mut wanted: Vec<String> = bound
+            .iter()
+            .map(|(path, _)| path)
+            .filter(|path| !self.blobs.contains_key(*path))
+            .cloned()
             .collect();
         wanted.sort_unstable();
         wanted.dedup();
         let found = self.repository.blobs(self.tree, &wanted)?;
         self.blobs.extend(wanted.into_iter().zip(found));
+        let mut changed: Vec<(String, String)> = bound
+            .iter()
+            .filter_map(|(path, place)| {
+                let bound = place.bound.as_ref().filter(|bound| bound.snippet.is_some())?;
+                let now = self.blobs.get(path)?.as_ref()?;
+                (*now != bound.blob).then(|| (bound.blob.clone(), now.clone()))
+            })
+            .filter(|pair| !self.moves.contains_key(pair))
+            .collect();
+        changed.sort_unstable();
+        changed.dedup();
+        self.compare(changed)
+    }
+
+    /// Works out what became of the lines of each first blob in the second.
+    fn compare(&mut self, pairs: Vec<(String, String)>) -> Result<(), RepositoryError> {
+        let blobs: Vec<&str> = pairs.iter().flat_map(|(old, new)| [old.as_str(), new.as_str()]).collect();
+        let contents = self.repository.contents(&blobs)?;
+        let mut contents = contents.into_iter();
+        let mut moves = Vec::with_capacity(pairs.len());
+        while let (Some(old), Some(new)) = (contents.next(), contents.next()) {
+            moves.push(new.map(|new| Moves::between(old.as_deref(), &new)));
+        }
+        self.moves.extend(pairs.into_iter().zip(moves));
         Ok(())
     }
 
-    /// Where a finding stands. It is stale only when every one of its places is: doubt keeps it active.
+    /// Where evidence stands. It is stale only when every one of its places is: doubt keeps it active.
     ///
     /// # Errors
     /// When the repository gives no answer.
-    pub fn standing(&mut self, finding: &Finding) -> Result<Standing, RepositoryError> {
-        let mut now = Vec::with_capacity(finding.evidence.len());
+    pub fn standing(&mut self, evidence: &[Evidence]) -> Result<Standing, RepositoryError> {
+        let mut now = Vec::with_capacity(evidence.len());
         let mut stale = 0;
-        for place in &finding.evidence {
+        for place in evidence {
             match self.place(place)? {
                 Some(found) => now.push(found),
                 None => stale += 1,
@@ -168,16 +193,20 @@ impl<'a> Observer<'a> {
         let (Some(snippet), Some(line)) = (&bound.snippet, place.line) else {
             return Ok(Some(now));
         };
-        self.load(&bound.blob)?;
-        self.load(&blob)?;
-        let old = self.contents.get(&bound.blob).and_then(Option::as_deref);
-        let Some(new) = self.contents.get(&blob).and_then(Option::as_deref) else {
-            return Ok(Some(now));
-        };
-        Ok(follow(old, line, snippet, new).map(|line| {
+        let Some(moves) = self.moves(&bound.blob, &blob)? else { return Ok(Some(now)) };
+        Ok(moves.follow(line, snippet).map(|line| {
             now.line = Some(line);
             now
         }))
+    }
+
+    /// What became of a blob's lines; `None` when the new one cannot be looked into.
+    fn moves(&mut self, old: &str, new: &str) -> Result<Option<&Moves>, RepositoryError> {
+        let key = (old.to_owned(), new.to_owned());
+        if !self.moves.contains_key(&key) {
+            self.compare(vec![key.clone()])?;
+        }
+        Ok(self.moves.get(&key).and_then(Option::as_ref))
     }
 
     fn blob(&mut self, path: &str) -> Result<Option<String>, RepositoryError> {
@@ -188,55 +217,67 @@ impl<'a> Observer<'a> {
         self.blobs.insert(path.to_owned(), found.clone());
         Ok(found)
     }
+}
 
-    fn load(&mut self, blob: &str) -> Result<(), RepositoryError> {
-        if !self.contents.contains_key(blob) {
-            let content = self.repository.content(blob)?;
-            self.contents.insert(blob.to_owned(), content);
+/// What became of the lines of a file.
+struct Moves {
+    /// The old file's lines, where there is a diff.
+    old: Vec<Option<String>>,
+    /// The new place of each old line that is still there, where there is a diff.
+    kept: Vec<Option<usize>>,
+    /// Lines of the new file that may be old ones: those that are new, or all when there is no diff.
+    candidates: HashMap<String, Vec<usize>>,
+}
+
+impl Moves {
+    /// Compares by fingerprints, so that a line that only changed its white space is the same line.
+    fn between(old: Option<&[u8]>, new: &[u8]) -> Self {
+        let lines = |text: &[u8]| text.split(|byte| *byte == b'\n').map(snippet).collect::<Vec<_>>();
+        let new = lines(new);
+        let old = old.map(lines).filter(|old| comparable(old, &new)).unwrap_or_default();
+        let mut kept = vec![None; old.len()];
+        let mut fresh: Vec<usize> = Vec::new();
+        if old.is_empty() {
+            fresh.extend(0..new.len());
+        } else {
+            for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+                match op {
+                    DiffOp::Equal { old_index, new_index, len } => {
+                        let places = kept.iter_mut().skip(old_index).take(len);
+                        places.zip(new_index..).for_each(|(place, index)| *place = Some(index));
+                    }
+                    DiffOp::Insert { new_index, new_len, .. }
+                    | DiffOp::Replace { new_index, new_len, .. } => {
+                        fresh.extend(new_index..new_index + new_len);
+                    }
+                    DiffOp::Delete { .. } => {}
+                }
+            }
         }
-        Ok(())
+        let mut candidates: HashMap<String, Vec<usize>> = HashMap::new();
+        for index in fresh {
+            if let Some(Some(line)) = new.get(index) {
+                candidates.entry(line.clone()).or_default().push(index);
+            }
+        }
+        Self { old, kept, candidates }
+    }
+
+    /// Where a line went; `None` when it is gone. A line that was cut and pasted is followed to the pasted one, not to
+    /// one that looked the same all along.
+    fn follow(&self, line: u32, wanted: &str) -> Option<u32> {
+        let at = usize::try_from(line).ok()?.checked_sub(1)?;
+        let known = self.old.get(at).is_some_and(|old| old.as_deref() == Some(wanted));
+        let kept = self.kept.get(at).copied().flatten().filter(|_| known);
+        let nearest = || self.candidates.get(wanted)?.iter().copied().min_by_key(|index| index.abs_diff(at));
+        u32::try_from(kept.or_else(nearest)?).ok()?.checked_add(1)
     }
 }
 
-/// Where a line went; `None` when it is gone. A line that only changed its white space is the same line. A line that
-/// was cut and pasted is followed to the pasted one, not to one that looked the same all along.
-fn follow(old: Option<&[u8]>, line: u32, wanted: &str, new: &[u8]) -> Option<u32> {
-    let new: Vec<Option<String>> = new.split(|byte| *byte == b'\n').map(snippet).collect();
-    let at = usize::try_from(line).ok()?.checked_sub(1)?;
-    let old: Option<Vec<Option<String>>> =
-        old.map(|old| old.split(|byte| *byte == b'\n').map(snippet).collect());
-    let ops =
-        old.filter(|old| old.get(at).is_some_and(|found| found.as_deref() == Some(wanted))).and_then(|old| {
-            let same_head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-            let same_tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
-            let left = |length: usize| length.saturating_sub(same_head + same_tail);
-            let small = left(old.len()).saturating_mul(left(new.len())) <= MAX_PAIRS;
-            small.then(|| capture_diff_slices(Algorithm::Myers, &old, &new))
-        });
-    let nearest = |candidates: &mut dyn Iterator<Item = usize>| {
-        candidates
-            .filter(|index| new.get(*index).is_some_and(|found| found.as_deref() == Some(wanted)))
-            .min_by_key(|index| index.abs_diff(at))
-    };
-    let index = match ops {
-        None => nearest(&mut (0..new.len())),
-        Some(ops) => ops
-            .iter()
-            .find_map(|op| match op {
-                DiffOp::Equal { old_index, new_index, len }
-                    if (*old_index..old_index + len).contains(&at) =>
-                {
-                    Some(new_index + (at - old_index))
-                }
-                _ => None,
-            })
-            .or_else(|| {
-                nearest(&mut ops.iter().flat_map(|op| match op {
-                    DiffOp::Insert { new_index, new_len, .. }
-                    | DiffOp::Replace { new_index, new_len, .. } => *new_index..new_index + new_len,
-                    _ => 0..0,
-                }))
-            }),
-    }?;
-    u32::try_from(index).ok()?.checked_add(1)
+/// Whether two files are alike or small enough to be compared line by line.
+fn comparable(old: &[Option<String>], new: &[Option<String>]) -> bool {
+    let same_head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let same_tail = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
+    let left = |length: usize| length.saturating_sub(same_head + same_tail);
+    left(old.len()).saturating_mul(left(new.len())) <= MAX_PAIRS
 }

@@ -5,9 +5,6 @@
 
 use std::path::{Path, PathBuf};
 
-#[cfg(test)]
-mod tests;
-
 /// One file that changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {

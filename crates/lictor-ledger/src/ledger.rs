@@ -10,12 +10,14 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::fmt;
 
 use lictor_core::{Clock, Digest, Timestamp};
 use lictor_store::{Draft, Durability, Keys, Space, Store, StoreError, StoreExt as _, Transaction, View};
 
 pub use event::{Change, Step};
+pub use rows::Watch;
 pub use verify::Disagreement;
 
 use crate::council::Attestation;
@@ -435,38 +437,32 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// Hands open findings of at least this level to `f`, worst first, until it says stop, with the council of
-    /// their plan.
+    /// Hands open findings of at least this level to `f`, worst first, until it says stop, with the council of their
+    /// plan and what has to be known to tell whether they count.
     ///
     /// # Errors
     /// When the store fails, or what `f` returned.
     pub fn open_findings(
         &self,
         at_least: Level,
-        mut f: impl FnMut(&PlanHash, Option<&str>, Finding) -> Result<bool, LedgerError>,
+        mut f: impl FnMut(PlanHash, FindingId, Option<&str>, Watch) -> Result<bool, LedgerError>,
     ) -> Result<(), LedgerError> {
         self.end_waivers()?;
         self.look(|view| {
-            let mut councils: std::collections::HashMap<PlanHash, Option<String>> =
-                std::collections::HashMap::new();
+            let mut councils: HashMap<PlanHash, Option<String>> = HashMap::new();
             for level in Level::WORST_FIRST.into_iter().filter(|level| *level >= at_least) {
                 let mut on = true;
-                self.each(view, Space::Finding, &self.rows().open_of(level), |key, _| {
+                self.each(view, Space::Finding, &self.rows().open_of(level), |key, value| {
                     let (plan, id) = self.rows().plan_and_id(key, 1).ok_or_else(|| {
                         LedgerError::corrupt("the list of open findings", &"a name is not one")
                     })?;
-                    let finding = self.finding_in(view, &plan, &id)?;
-                    let finding = finding
-                        .ok_or_else(|| LedgerError::corrupt("a finding", &"it is listed but not there"))?;
-                    let council = match councils.get(&plan) {
-                        Some(council) => council.clone(),
-                        None => {
-                            let council = self.plan_row(view, &plan)?.and_then(|row| row.council);
-                            councils.insert(plan.clone(), council.clone());
-                            council
-                        }
-                    };
-                    on = f(&plan, council.as_deref(), finding)?;
+                    let watch: Watch = decode(value, "the list of open findings")?;
+                    if !councils.contains_key(&plan) {
+                        let council = self.plan_row(view, &plan)?.and_then(|row| row.council);
+                        councils.insert(plan.clone(), council);
+                    }
+                    let council = councils.get(&plan).and_then(Option::clone);
+                    on = f(plan, id, council.as_deref(), watch)?;
                     Ok(on)
                 })?;
                 if !on {
@@ -477,8 +473,7 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// How many open findings of each level there are in the repository's last plans is in [`retro`](Self::retro);
-    /// this is the council's word on one plan.
+    /// Who of a council reported on a plan; `None` when it has not met.
     ///
     /// # Errors
     /// When the store fails.

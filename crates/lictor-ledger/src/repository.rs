@@ -119,11 +119,11 @@ pub trait Repository: Sync {
     /// When git fails.
     fn blobs(&self, tree: &str, paths: &[String]) -> Result<Vec<Option<String>>, RepositoryError>;
 
-    /// The content of a blob; `None` when the repository does not have it (any more).
+    /// The contents of blobs; `None` where the repository does not have one (any more), or it is too large to look into.
     ///
     /// # Errors
     /// When git fails.
-    fn content(&self, blob: &str) -> Result<Option<Vec<u8>>, RepositoryError>;
+    fn contents(&self, blobs: &[&str]) -> Result<Vec<Option<Vec<u8>>>, RepositoryError>;
 
     /// A file as it is in the work tree; `None` when there is none, or it belongs to a submodule.
     ///

@@ -6,9 +6,9 @@ use crate::council::{
     Attestation, Council, Councils, Plan, PlanError, Progress, ScopeFiles, Setting, Situation, Trigger,
     Trust, plan, run,
 };
-use crate::finding::Finding;
-use crate::identity::PlanHash;
-use crate::ledger::{Ledger, LedgerError};
+use crate::evidence::Evidence;
+use crate::identity::{FindingId, PlanHash};
+use crate::ledger::{Ledger, LedgerError, Watch};
 use crate::level::Level;
 use crate::repository::{Changes, Commit, Repository, RepositoryError};
 
@@ -52,6 +52,9 @@ pub enum Trouble {
     #[error(transparent)]
     Plan(#[from] PlanError),
 }
+
+/// A finding whose place in the tree has not been looked up yet.
+type Waiting = (PlanHash, FindingId, Vec<Evidence>);
 
 /// One tree to judge and what leads to it.
 struct Candidate {
@@ -335,28 +338,29 @@ impl Gate<'_> {
         seen: &mut Seen,
     ) -> Result<(), Trouble> {
         let mut observer = Observer::new(self.repository, &candidate.tree, &candidate.changes);
-        let mut waiting: Vec<(PlanHash, Finding)> = Vec::new();
+        let mut waiting: Vec<Waiting> = Vec::new();
+        let mut active: Vec<(PlanHash, FindingId, Vec<Evidence>)> = Vec::new();
+        let room = SHOWN.saturating_sub(blocked.findings.len());
+        let mut more = false;
         let mut unguarded = 0_usize;
-        let mut trouble = None;
         let mut stale = 0_usize;
-        let mut settle = |waiting: &mut Vec<(PlanHash, Finding)>,
-                          blocked: &mut Blocked|
-         -> Result<bool, RepositoryError> {
-            observer.prepare(waiting.iter().map(|(_, finding)| finding))?;
-            for (plan, finding) in waiting.drain(..) {
-                match observer.standing(&finding)? {
+        let mut trouble = None;
+        let mut settle = |waiting: &mut Vec<Waiting>| -> Result<bool, RepositoryError> {
+            observer.prepare(waiting.iter().flat_map(|(.., evidence)| evidence))?;
+            for (plan, id, evidence) in waiting.drain(..) {
+                match observer.standing(&evidence)? {
                     Standing::Stale => stale += 1,
-                    Standing::Active(_) if blocked.findings.len() >= SHOWN => {
-                        blocked.more = true;
+                    Standing::Active(_) if active.len() >= room => {
+                        more = true;
                         return Ok(false);
                     }
-                    Standing::Active(evidence) => blocked.findings.push(Blocker { plan, finding, evidence }),
+                    Standing::Active(evidence) => active.push((plan, id, evidence)),
                 }
             }
             Ok(true)
         };
         let mut batch = SHOWN + 1;
-        self.ledger.open_findings(Level::High, |plan, council, finding| {
+        self.ledger.open_findings(Level::High, |plan, id, council, watch| {
             let guarded = council
                 .and_then(|name| self.councils.get(name))
                 .map_or_else(|| self.guards(), |c| c.guardrail);
@@ -364,15 +368,15 @@ impl Gate<'_> {
                 unguarded += 1;
                 return Ok(true);
             }
-            if checked_again(plan, council, &finding, attested) {
+            if checked_again(&plan, council, &watch, attested) {
                 return Ok(true);
             }
-            waiting.push((plan.clone(), finding));
+            waiting.push((plan, id, watch.evidence));
             if waiting.len() < batch {
                 return Ok(true);
             }
             batch = BATCH;
-            settle(&mut waiting, blocked).or_else(|error| {
+            settle(&mut waiting).or_else(|error| {
                 trouble = Some(error);
                 Ok(false)
             })
@@ -380,8 +384,11 @@ impl Gate<'_> {
         if let Some(trouble) = trouble {
             return Err(trouble.into());
         }
-        if !blocked.more {
-            settle(&mut waiting, blocked)?;
+        settle(&mut waiting)?;
+        blocked.more |= more;
+        for (plan, id, evidence) in active {
+            let (plan, finding) = self.ledger.finding(plan.as_str(), id.as_str())?;
+            blocked.findings.push(Blocker { plan, finding, evidence });
         }
         if stale > 0 {
             seen.notes.push(format!("{stale} finding(s) are about code that is not in this tree any more"));
@@ -402,17 +409,11 @@ pub fn guards(councils: &Councils) -> bool {
 
 /// Whether the same reviewer of the same council has looked at the finding's files in this very tree. What it still
 /// finds there is recorded under the new plan; what it does not, is settled here.
-fn checked_again(
-    plan: &PlanHash,
-    council: Option<&str>,
-    finding: &Finding,
-    attested: &[Attestation],
-) -> bool {
+fn checked_again(plan: &PlanHash, council: Option<&str>, finding: &Watch, attested: &[Attestation]) -> bool {
     attested.iter().any(|attestation| {
         attestation.plan != *plan
             && Some(attestation.council.as_str()) == council
-            && attestation
-                .covers(&finding.agent, finding.evidence.iter().map(crate::evidence::Evidence::path))
+            && attestation.covers(&finding.agent, finding.evidence.iter().map(Evidence::path))
     })
 }
 

@@ -29,6 +29,22 @@ pub(crate) struct PlanRow {
     pub(crate) tree: Option<String>,
 }
 
+/// What has to be known of an open finding to tell whether it counts for a tree. Kept in the list of open findings, so
+/// that the gate does not read whole findings to find that they are settled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Who reported it.
+    pub agent: String,
+    /// Where.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Watch {
+    fn of(finding: &Finding) -> Self {
+        Self { agent: finding.agent.clone(), evidence: finding.evidence.clone() }
+    }
+}
+
 /// A waiver outlives its plan: it covers the same finding in later plans as long as that is no worse and points at
 /// the same code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -330,7 +346,7 @@ fn replace(
         }
     }
     if new.is_open() {
-        tx.put(Space::Finding, &rows.open(plan, new), &[])?;
+        put(tx, Space::Finding, &rows.open(plan, new), &Watch::of(new), "a list of open findings")?;
     }
     if old.is_none_or(|old| old.title != new.title) {
         tx.put(Space::Finding, &rows.titled(plan, &new.agent, &new.title, new.id.as_str()), &[])?;

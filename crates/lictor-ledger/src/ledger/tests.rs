@@ -230,7 +230,7 @@ fn repositories_in_one_store_do_not_meet() {
     let ledger = Ledger::new(&world.store, &other, &clock);
     assert!(ledger.verdict("plan-1").is_err());
     assert_eq!(ledger.retro(10, Level::Low).unwrap(), []);
-    ledger.open_findings(Level::Low, |_, _, _| panic!("there are none")).unwrap();
+    ledger.open_findings(Level::Low, |_, _, _, _| panic!("there are none")).unwrap();
     ledger.record(&world.plan, &claim(Level::Low, "t")).unwrap();
     assert_eq!(world.summary().0, Level::Critical);
     assert_eq!(ledger.verify().unwrap(), []);

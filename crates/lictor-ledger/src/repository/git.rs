@@ -318,13 +318,34 @@ impl Repository for Git {
             .collect())
     }
 
-    fn content(&self, blob: &str) -> Result<Option<Vec<u8>>, RepositoryError> {
-        let output = self.output(["cat-file", "-s", blob], None)?;
-        let size = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or(u64::MAX);
-        if !output.status.success() || size > MAX_CONTENT {
-            return Ok(None);
+    fn contents(&self, blobs: &[&str]) -> Result<Vec<Option<Vec<u8>>>, RepositoryError> {
+        if blobs.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(Some(self.bytes(["cat-file", "blob", blob], None)?))
+        let lines =
+            |blobs: &[&str]| blobs.iter().flat_map(|blob| [*blob, "\n"]).collect::<String>().into_bytes();
+        let sizes =
+            self.bytes(["cat-file", "--batch-check=%(objecttype) %(objectsize)"], Some(&lines(blobs)))?;
+        let sizes = String::from_utf8_lossy(&sizes).into_owned();
+        let sizes: Vec<Option<usize>> = sizes
+            .lines()
+            .map(|line| line.strip_prefix("blob ")?.parse().ok().filter(|size| *size <= MAX_CONTENT))
+            .map(|size: Option<u64>| size.and_then(|size| usize::try_from(size).ok()))
+            .collect();
+        let wanted: Vec<&str> =
+            blobs.iter().zip(&sizes).filter(|(_, size)| size.is_some()).map(|(blob, _)| *blob).collect();
+        let all = self.bytes(["cat-file", "--batch=%(objecttype)"], Some(&lines(&wanted)))?;
+        // Each answer is `blob`, a line end, the content, a line end.
+        let mut rest = all.as_slice();
+        Ok(sizes
+            .into_iter()
+            .map(|size| {
+                let after = rest.strip_prefix(b"blob\n")?;
+                let (content, tail) = after.split_at_checked(size?)?;
+                rest = tail.strip_prefix(b"\n").unwrap_or(tail);
+                Some(content.to_vec())
+            })
+            .collect())
     }
 
     fn work_file(&self, path: &str) -> Result<Option<WorkFile>, RepositoryError> {

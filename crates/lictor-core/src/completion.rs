@@ -1,0 +1,217 @@
+//! The check before an agent may stop.
+//!
+//! A [`Gate`] holds a tree of checks. Each time the agent wants to stop it gives a [`Completion`], a typed outcome
+//! that is recorded and never passes for a success it is not. The gate neither loops nor lies: it counts its own
+//! rounds, which only a new prompt of a person resets, and it lets go, saying so, when the rounds are used up or
+//! when the agent makes no progress.
+
+mod check;
+mod limits;
+mod state;
+mod survey;
+
+pub use check::{Check, CheckError, CommandCheck, FileCheck, MAX_DEPTH};
+pub use limits::{Cause, Limits};
+pub use state::{CompletionState, PASSES_KEPT, Pass};
+pub use survey::{Found, Ran, Surveyor};
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::digest::Digest;
+use crate::session::SessionState;
+use check::{Answer, World};
+
+/// How often a gate says no before it lets go: below the caps of the agents themselves.
+pub const MAX_ROUNDS: u32 = 6;
+/// How often a gate says no to the very same shortfall before it lets go.
+pub const PATIENCE: u32 = 3;
+
+/// What has to hold before an agent may stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gate {
+    /// For the agent itself.
+    pub check: Check,
+    /// For subagents, each in its own session. `None`: they may stop freely.
+    pub subagents: Option<Check>,
+    /// How often it says no before it lets go.
+    pub max_rounds: u32,
+    /// How often it says no to the very same shortfall before it lets go.
+    pub patience: u32,
+    /// When time or budget is used up nothing is asked any more.
+    pub limits: Limits,
+}
+
+impl Gate {
+    /// A gate with the usual limits.
+    #[must_use]
+    pub fn new(check: Check) -> Self {
+        Self { check, subagents: None, max_rounds: MAX_ROUNDS, patience: PATIENCE, limits: Limits::default() }
+    }
+
+    /// The files and globs whose content at the session's first event has to be known.
+    #[must_use]
+    pub fn watched(&self) -> Vec<&str> {
+        let mut watched = Vec::new();
+        for check in std::iter::once(&self.check).chain(&self.subagents) {
+            check.watched(&mut watched);
+        }
+        watched
+    }
+
+    /// Whether the agent may stop now. `None` when nothing is asked of it.
+    #[must_use]
+    pub fn judge(
+        &self,
+        stop: &Stop,
+        session: &SessionState,
+        now: Timestamp,
+        surveyor: &dyn Surveyor,
+    ) -> Option<StopCheck> {
+        let check = if stop.subagent { self.subagents.as_ref()? } else { &self.check };
+        if let Some(cause) = self.limits.exhausted(session, now) {
+            return Some(StopCheck::of(Completion::Bypassed { cause }));
+        }
+        let world = World::new(session, surveyor);
+        let answer = check.ask(&world);
+        let passes = world.passes();
+        let Answer::Unmet(shortfalls) = answer else {
+            return Some(StopCheck { passes, ..StopCheck::of(Completion::Complete) });
+        };
+        let evidence = Digest::of_parts(shortfalls.iter().map(|one| one.evidence.as_bytes()));
+        let reasons = shortfalls.into_iter().map(|one| one.reason).collect();
+        let state = &session.completion;
+        // An agent that goes on because of a hook although this gate knows of no round: the round is counted, whoever
+        // asked for it. The agent's word never resets anything.
+        let rounds = state.rounds.max(u32::from(stop.hook_active));
+        let release = if stop.aborted {
+            Some(Release::Interrupted)
+        } else if !stop.background.is_empty() {
+            Some(Release::BackgroundWork)
+        } else if rounds >= self.max_rounds {
+            Some(Release::Cap)
+        } else if state.evidence == Some(evidence) && state.repeats >= self.patience {
+            Some(Release::NoProgress)
+        } else {
+            None
+        };
+        let outcome = match release {
+            Some(why) => Completion::ReleasedUnmet { why, reasons },
+            None => Completion::Incomplete { reasons, round: rounds.saturating_add(1), of: self.max_rounds },
+        };
+        Some(StopCheck { outcome, evidence: Some(evidence), passes })
+    }
+}
+
+/// An agent that wants to stop.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Stop {
+    /// A subagent rather than the main agent.
+    pub subagent: bool,
+    /// The agent says that it is already going on because a hook told it to.
+    pub hook_active: bool,
+    /// Work that goes on in the background; the agent will be woken by it.
+    pub background: Vec<String>,
+    /// A person or an error ended the turn: telling the agent to go on would be against their will.
+    pub aborted: bool,
+}
+
+/// What came of a wish to stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopCheck {
+    /// The outcome.
+    pub outcome: Completion,
+    /// What stands for the shortfall: the same as long as the same things are missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Digest>,
+    /// Commands that passed, each on the tree that it ran on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub passes: Vec<Pass>,
+}
+
+impl StopCheck {
+    fn of(outcome: Completion) -> Self {
+        Self { outcome, evidence: None, passes: Vec::new() }
+    }
+}
+
+/// Whether the work was done when the agent stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum Completion {
+    /// Everything asked for is there. The agent stops.
+    Complete,
+    /// Something is missing. The agent has to go on.
+    Incomplete {
+        /// What.
+        reasons: Vec<String>,
+        /// How often it has been told so now.
+        round: u32,
+        /// How often it is told at most.
+        of: u32,
+    },
+    /// Nothing was asked. The agent stops.
+    Bypassed {
+        /// Why.
+        cause: Cause,
+    },
+    /// Something is missing and the agent stops all the same.
+    ReleasedUnmet {
+        /// Why it is let go.
+        why: Release,
+        /// What is missing.
+        reasons: Vec<String>,
+    },
+}
+
+/// Why an agent is let go with something missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Release {
+    /// It was told often enough.
+    Cap,
+    /// The very same was missing again and again.
+    NoProgress,
+    /// It waits for work in the background, which will wake it.
+    BackgroundWork,
+    /// A person or an error ended the turn.
+    Interrupted,
+}
+
+impl Completion {
+    /// Whether the agent has to go on.
+    #[must_use]
+    pub fn blocks(&self) -> bool {
+        matches!(self, Self::Incomplete { .. })
+    }
+
+    /// What is missing.
+    #[must_use]
+    pub fn reasons(&self) -> &[String] {
+        match self {
+            Self::Incomplete { reasons, .. } | Self::ReleasedUnmet { reasons, .. } => reasons,
+            Self::Complete | Self::Bypassed { .. } => &[],
+        }
+    }
+}
+
+impl std::fmt::Display for Completion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Complete => f.write_str("complete"),
+            Self::Incomplete { reasons, round, of } => {
+                write!(f, "incomplete, round {round} of {of}: {}", reasons.join(" "))
+            }
+            Self::Bypassed { cause } => write!(f, "not checked: {cause}"),
+            Self::ReleasedUnmet { why, reasons } => {
+                let why = match why {
+                    Release::Cap => "it was told often enough",
+                    Release::NoProgress => "it made no progress",
+                    Release::BackgroundWork => "work goes on in the background",
+                    Release::Interrupted => "the turn was ended from outside",
+                };
+                write!(f, "stopped with something missing ({why}): {}", reasons.join(" "))
+            }
+        }
+    }
+}

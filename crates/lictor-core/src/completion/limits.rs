@@ -1,0 +1,56 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::session::SessionState;
+
+/// What one session may use up. When it is used up, completion is not asked for any more.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Milliseconds from the session's first event to its deadline.
+    pub deadline: Option<u64>,
+    /// Actions that are not blocked.
+    pub max_actions: Option<u64>,
+    /// Submitted tasks.
+    pub max_tasks: Option<u64>,
+    /// Milliseconds that the budget gives the session.
+    pub max_millis: Option<u64>,
+}
+
+/// What is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The time.
+    Deadline,
+    /// The budget.
+    Budget,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deadline => "the deadline has passed",
+            Self::Budget => "the budget is used up",
+        })
+    }
+}
+
+impl Limits {
+    /// What is used up, if anything. Exactly at a limit it is.
+    #[must_use]
+    pub fn exhausted(&self, session: &SessionState, now: Timestamp) -> Option<Cause> {
+        let elapsed = session.started.map_or(0, |started| now.millis_since(started).max(0).unsigned_abs());
+        let reached = |limit: Option<u64>, used: u64| limit.is_some_and(|limit| used >= limit);
+        if session.started.is_some() && reached(self.deadline, elapsed) {
+            return Some(Cause::Deadline);
+        }
+        let actions = session.action_count.saturating_sub(session.block_count);
+        let used_up = reached(self.max_actions, actions)
+            || reached(self.max_tasks, session.task_count)
+            || (session.started.is_some() && reached(self.max_millis, elapsed));
+        used_up.then_some(Cause::Budget)
+    }
+}

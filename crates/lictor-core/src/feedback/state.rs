@@ -1,0 +1,100 @@
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Advice, Said};
+use crate::clock::Timestamp;
+
+/// How many providers a session remembers. Beyond that the one that spoke longest ago is forgotten.
+pub const PROVIDERS_KEPT: usize = 64;
+/// How many remarks wait for an event at which the agent can be told.
+pub const HELD_KEPT: usize = 4;
+
+/// What a session remembers of its feedback.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FeedbackState {
+    /// By provider.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    providers: BTreeMap<String, Spoken>,
+    /// Remarks that could not be delivered yet, oldest first.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    pub held: VecDeque<String>,
+    /// Calls that failed since the last one that succeeded.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub failures_in_a_row: u64,
+}
+
+/// When a provider spoke last.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Spoken {
+    /// How many calls had been made by then.
+    pub calls: u64,
+    /// When.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// Its file has appeared: that trigger does not fire again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub file_done: bool,
+    /// How often in a row it failed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub faults: u32,
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+fn is_none(value: &u32) -> bool {
+    *value == 0
+}
+
+impl FeedbackState {
+    /// Whether nothing is remembered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// When a provider spoke last.
+    #[must_use]
+    pub fn spoken(&self, provider: &str) -> Spoken {
+        self.providers.get(provider).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn advised(&mut self, advice: &[Advice], calls: u64, at: Timestamp) {
+        for Advice { provider, by_file, said } in advice {
+            let spoken = self.providers.entry(provider.clone()).or_default();
+            let failed = matches!(said, Said::Fault(_));
+            *spoken = Spoken {
+                calls,
+                at: Some(at),
+                // A provider that failed gets another chance at its file.
+                file_done: spoken.file_done || (*by_file && !failed),
+                faults: if failed { spoken.faults.saturating_add(1) } else { 0 },
+            };
+        }
+        while self.providers.len() > PROVIDERS_KEPT {
+            let oldest = self.providers.iter().min_by_key(|(_, spoken)| spoken.at);
+            let Some(oldest) = oldest.map(|(name, _)| name.clone()) else { break };
+            self.providers.remove(&oldest);
+        }
+    }
+
+    pub(crate) fn hold(&mut self, remark: &str) {
+        self.held.push_back(remark.to_owned());
+        while self.held.len() > HELD_KEPT {
+            self.held.pop_front();
+        }
+    }
+
+    /// An outcome that nobody can tell ends no run of failures and adds nothing to it.
+    pub(crate) fn outcome(&mut self, outcome: &crate::event::Outcome) {
+        if outcome.success {
+            self.failures_in_a_row = 0;
+        } else if outcome.error.is_some() || outcome.exit_code.is_some_and(|code| code != 0) {
+            self.failures_in_a_row = self.failures_in_a_row.saturating_add(1);
+        }
+    }
+}
