@@ -59,17 +59,20 @@ impl Gate {
         watched
     }
 
-    /// Whether the agent may stop now. `None` when nothing is asked of it.
+    /// Whether the agent may stop now. `None` when nothing is asked of it. `above` are the sessions that started
+    /// this one: what is used up there is used up here.
     #[must_use]
     pub fn judge(
         &self,
         stop: &Stop,
         session: &SessionState,
+        above: &[SessionState],
         now: Timestamp,
         surveyor: &dyn Surveyor,
     ) -> Option<StopCheck> {
         let check = if stop.subagent { self.subagents.as_ref()? } else { &self.check };
-        if let Some(cause) = self.limits.exhausted(session, now) {
+        let mut lineage = std::iter::once(session).chain(above);
+        if let Some(cause) = lineage.find_map(|session| self.limits.exhausted(session, now)) {
             return Some(StopCheck::of(Completion::Bypassed { cause }));
         }
         let world = World::new(session, surveyor);

@@ -3,6 +3,7 @@
 //! No guard, callback or person is ever waited for while the store is locked: the session is read first, then
 //! the graph judges, then one transaction records the judgement against the state as it is by then.
 
+mod advise;
 mod approvals;
 mod build;
 mod judge;
@@ -12,12 +13,16 @@ mod post;
 mod record;
 mod resolve;
 mod sessions;
+mod stop;
+mod watch;
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lictor_core::completion::Gate;
+use lictor_core::feedback::Provider;
 use lictor_core::history::History;
 use lictor_core::{
     Action, Clock, Digest, Evaluation, FactSource, Facts, Graph, GraphError, Judged, Node, Redact,
@@ -29,6 +34,7 @@ pub use build::Builder;
 pub use mode::{Asking, Mode};
 
 use crate::approvals::Approvals;
+use crate::surroundings::Surroundings;
 use crate::tracer::Tracer;
 
 /// Judges actions by a policy graph and records every judgement. Cheap to clone, made to be shared between threads.
@@ -48,6 +54,9 @@ struct Inner {
     redactor: Box<dyn Redact>,
     history: History,
     knows_files: bool,
+    feedback: Vec<Provider>,
+    gate: Option<Gate>,
+    surroundings: Arc<dyn Surroundings>,
 }
 
 impl PolicyEngine {
@@ -80,8 +89,12 @@ impl PolicyEngine {
     #[must_use]
     pub fn evaluate_with(&self, action: &Action, mode: Mode) -> Evaluation {
         let now = self.inner.clock.now();
+        let mut watched = None;
         let (judged, facts) = match self.sessions_of(action) {
-            Ok(sessions) => self.judge(action, sessions, now),
+            Ok(sessions) => {
+                watched = sessions.seen().and_then(|own| self.first_look(own));
+                self.judge(action, sessions, now)
+            }
             Err(fault) => {
                 let verdict = Verdict::error(fault.to_string(), OPERATOR);
                 (Judged::refused(judge::from_engine("store", verdict)), Facts::none())
@@ -91,7 +104,7 @@ impl PolicyEngine {
         evaluation.dry = mode.dry;
         evaluation.observed = mode.observe;
         let marks = self.inner.history.marks(action, &facts);
-        let case = record::Case { action, facts: &facts, mode: &mode, now, marks };
+        let case = record::Case { action, facts: &facts, mode: &mode, now, marks, watched };
         let evaluation = self.record(&case, evaluation);
         self.tell(action, &evaluation);
         evaluation

@@ -10,6 +10,7 @@ mod approvals;
 mod engine;
 mod governed;
 pub mod log;
+mod surroundings;
 mod system_clock;
 mod tracer;
 
@@ -18,5 +19,6 @@ pub use engine::{Asking, Builder, Mode, PolicyEngine};
 pub use governed::{Blocked, enforce, governed};
 pub use lictor_core::*;
 pub use lictor_store::{MemoryStore, SqliteOptions, SqliteStore, Store, StoreError};
+pub use surroundings::Surroundings;
 pub use system_clock::SystemClock;
 pub use tracer::{CollectingTracer, StderrTracer, Tracer};

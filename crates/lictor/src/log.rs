@@ -19,6 +19,20 @@ pub mod kind {
     pub const SESSION_REFRESHED: &str = "session.refreshed";
     /// A session is over.
     pub const SESSION_ENDED: &str = "session.ended";
+    /// A session looked for the first time at files that the policy has an eye on.
+    pub const SESSION_WATCHED: &str = "session.watched";
+    /// A person sent a prompt.
+    pub const PROMPTED: &str = "prompted";
+    /// An agent wrote its list of what is left to do.
+    pub const TODOS_LISTED: &str = "todos.listed";
+    /// An agent was told something after a call.
+    pub const FEEDBACK_GIVEN: &str = "feedback.given";
+    /// A remark waits until the agent can be told.
+    pub const REMARK_HELD: &str = "remark.held";
+    /// What waited was said.
+    pub const REMARK_DELIVERED: &str = "remark.delivered";
+    /// An agent wanted to stop.
+    pub const STOP_CHECKED: &str = "stop.checked";
     /// An action was judged.
     pub const EVALUATED: &str = "evaluated";
     /// A question was answered on the spot.

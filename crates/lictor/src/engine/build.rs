@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lictor_core::completion::Gate;
+use lictor_core::feedback::Provider;
 use lictor_core::{
     Action, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard, history::History,
 };
@@ -10,6 +12,7 @@ use lictor_observe::{self as observe, Project, RealObserver};
 use lictor_store::{MemoryStore, Store};
 
 use super::{Inner, PolicyEngine};
+use crate::surroundings::{Surroundings, Unseen};
 use crate::system_clock::SystemClock;
 use crate::tracer::Tracer;
 
@@ -25,6 +28,9 @@ pub struct Builder {
     redactor: Option<Box<dyn Redact>>,
     history: History,
     knows_files: bool,
+    feedback: Vec<Provider>,
+    gate: Option<Gate>,
+    surroundings: Option<Arc<dyn Surroundings>>,
 }
 
 impl Builder {
@@ -40,6 +46,9 @@ impl Builder {
             redactor: None,
             history: History::default(),
             knows_files: false,
+            feedback: Vec::new(),
+            gate: None,
+            surroundings: None,
         }
     }
 
@@ -113,6 +122,27 @@ impl Builder {
         self
     }
 
+    /// Who speaks to the agent after a call.
+    #[must_use]
+    pub fn feedback(mut self, providers: Vec<Provider>) -> Self {
+        self.feedback = providers;
+        self
+    }
+
+    /// What has to hold before an agent may stop.
+    #[must_use]
+    pub fn gate(mut self, gate: Option<Gate>) -> Self {
+        self.gate = gate;
+        self
+    }
+
+    /// Who looks at files, runs programs and reads findings for feedback and for the stop gate.
+    #[must_use]
+    pub fn surroundings(mut self, surroundings: impl Surroundings + 'static) -> Self {
+        self.surroundings = Some(Arc::new(surroundings));
+        self
+    }
+
     /// What is taken out of everything before it is written down. Instead of [`Secrets`](lictor_core::Secrets).
     #[must_use]
     pub fn redact(mut self, redactor: impl Redact + 'static) -> Self {
@@ -136,6 +166,9 @@ impl Builder {
                 deadline: self.deadline,
                 history: self.history,
                 knows_files: self.knows_files,
+                feedback: self.feedback,
+                gate: self.gate,
+                surroundings: self.surroundings.unwrap_or_else(|| Arc::new(Unseen)),
                 redactor: self.redactor.unwrap_or_else(|| Box::new(Secrets)),
             }),
         })

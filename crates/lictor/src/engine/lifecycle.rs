@@ -1,7 +1,7 @@
 //! Sessions that begin, go on, split and end.
 
 use lictor_core::event::Continuation;
-use lictor_core::{Limit, SessionEvent, SessionKey, SessionState};
+use lictor_core::{Limit, Scope, SessionEvent, SessionKey, SessionState};
 use lictor_store::{Durability, StoreError, StoreExt, Transaction};
 
 use super::record::Journal;
@@ -9,6 +9,19 @@ use super::{PolicyEngine, sessions, sessions::Lineage};
 use crate::log::kind;
 
 impl PolicyEngine {
+    /// Starts a session and takes its first look at watched files. Nothing happens when it has begun already.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn begin(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
+        self.happen(session, None, kind::SESSION_STARTED, |lineage, _| {
+            let scope = Scope::unlimited();
+            let event = SessionEvent::Started { policy: self.inner.policy, parent: None, scope };
+            Ok(lineage.is_new().then_some(event))
+        })?;
+        self.look(session)
+    }
+
     /// Starts the session of a subagent. Its scope is its parent's, narrowed by the limit; what it does counts for
     /// its parent too. Nothing happens when the session has begun already.
     ///
@@ -49,6 +62,15 @@ impl PolicyEngine {
         self.happen(session, None, kind::SESSION_CONTINUED, |_, _| Ok(Some(SessionEvent::Continued { how })))
     }
 
+    /// A person sent a prompt: the stop gate counts its rounds anew.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn prompted(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
+        self.begin(session)?;
+        self.happen(session, None, kind::PROMPTED, |_, _| Ok(Some(SessionEvent::Prompted)))
+    }
+
     /// A person puts the engine's policy in force for a session that began under another.
     ///
     /// # Errors
@@ -69,7 +91,7 @@ impl PolicyEngine {
     }
 
     /// Records one event of a session, if there is one, and returns the state after it.
-    fn happen(
+    pub(super) fn happen(
         &self,
         session: &SessionKey,
         parent: Option<SessionKey>,

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lictor_core::event::Happened;
 use lictor_core::history::Mark;
+use lictor_core::session::Todos;
 use lictor_core::tools::Knowledge;
 use lictor_core::{Action, Approval, ApprovalState, Outcome, Request, SessionEvent, Standing};
 use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
@@ -23,6 +24,8 @@ impl PolicyEngine {
         let digest = action.digest();
         let id = action.tool_use_id.as_deref();
         let (marks, learned) = self.lessons(action, &outcome);
+        let listed = Todos::written_by(action).filter(|_| outcome.success);
+        let listed = listed.map(|todos| self.redacted(SessionEvent::Listed { todos }));
         self.inner.store.update(Durability::Process, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
             let own = sessions.own();
@@ -44,6 +47,10 @@ impl PolicyEngine {
                 Request { action: digest, session: action.session.clone(), policy: self.inner.policy };
             answered_elsewhere(journal.tx, &request)?;
             sessions.apply(&event, now);
+            if let Some(event) = &listed {
+                journal.happening(kind::TODOS_LISTED, event)?;
+                sessions.apply(event, now);
+            }
             sessions.save(journal.tx)?;
             Ok(standing)
         })

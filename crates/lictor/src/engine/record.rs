@@ -22,6 +22,8 @@ pub(super) struct Case<'a> {
     pub(super) now: Timestamp,
     /// Patterns of the policy that the action matches.
     pub(super) marks: Vec<Mark>,
+    /// What the session's first look at watched files found, when it has not looked yet.
+    pub(super) watched: Option<SessionEvent>,
 }
 
 impl PolicyEngine {
@@ -54,6 +56,10 @@ fn commit(
     if !mode.dry {
         if sessions.is_new() {
             start(journal, &mut sessions, &evaluation)?;
+        }
+        if let Some(event) = &case.watched {
+            journal.happening(kind::SESSION_WATCHED, event)?;
+            sessions.apply(event, now);
         }
         let earlier = sessions.own().and_then(|own| {
             let (id, dialect) = (action.tool_use_id.as_deref(), mode.dialect.as_deref());

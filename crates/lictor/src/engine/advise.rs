@@ -1,0 +1,92 @@
+//! Feedback after a call, and remarks that wait until the agent can be told.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lictor_core::feedback::{Advice, Moment, Provider, run};
+use lictor_core::{SessionEvent, SessionKey, redact};
+use lictor_store::{StoreError, StoreExt as _};
+
+use super::{PolicyEngine, sessions};
+use crate::log::kind;
+
+impl PolicyEngine {
+    /// What the agent is to be told now that a call is over. Records what was said and what failed.
+    ///
+    /// # Errors
+    /// When it cannot be recorded; then nothing is said either, so that nothing is said twice.
+    pub fn advise(&self, session: &SessionKey) -> Result<Vec<Advice>, StoreError> {
+        if self.inner.feedback.is_empty() {
+            return Ok(Vec::new());
+        }
+        let state = self.look(session)?;
+        let now = self.inner.clock.now();
+        let exists = |file: &str| {
+            let found = self.inner.surroundings.look(file);
+            found.is_ok_and(|found| found.iter().any(|found| found.is_file))
+        };
+        let moment = Moment { session: &state, now, exists: &exists };
+        let consult = |provider: &Provider| {
+            let asked = || self.inner.surroundings.consult(provider, session, &moment);
+            catch_unwind(AssertUnwindSafe(asked)).unwrap_or_else(|_| Err("it panicked".to_owned()))
+        };
+        let mut advice = run(&self.inner.feedback, &moment, &consult);
+        if advice.is_empty() {
+            return Ok(advice);
+        }
+        self.happen(session, None, kind::FEEDBACK_GIVEN, |_, tx| {
+            // Another hook may have spoken meanwhile.
+            let state = sessions::read(tx, session)?;
+            let moment = Moment { session: &state, now, exists: &|_| true };
+            advice.retain(|advice| {
+                let provider = self.inner.feedback.iter().find(|provider| provider.name == advice.provider);
+                provider.is_some_and(|provider| provider.due(&moment).is_some())
+            });
+            let event = SessionEvent::Advised { advice: advice.clone() };
+            Ok((!advice.is_empty()).then(|| self.redacted(event)))
+        })?;
+        Ok(advice)
+    }
+
+    /// Keeps a remark until an event comes at which the agent can be told.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn hold(&self, session: &SessionKey, remark: impl Into<String>) -> Result<(), StoreError> {
+        let event = self.redacted(SessionEvent::Held { remark: remark.into() });
+        self.happen(session, None, kind::REMARK_HELD, |_, _| Ok(Some(event)))?;
+        Ok(())
+    }
+
+    /// Takes what waits to be said, oldest first.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn take_held(&self, session: &SessionKey) -> Result<Vec<String>, StoreError> {
+        let waiting = self.inner.store.view(|view| sessions::read(view, session))?.feedback.held;
+        if waiting.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut taken = Vec::new();
+        self.happen(session, None, kind::REMARK_DELIVERED, |_, tx| {
+            taken.extend(sessions::read(tx, session)?.feedback.held);
+            Ok((!taken.is_empty()).then_some(SessionEvent::Delivered))
+        })?;
+        Ok(taken)
+    }
+
+    /// The event as it will stand in the log. State is a fold of the log, so it must not know more than that.
+    pub(super) fn redacted(&self, event: SessionEvent) -> SessionEvent {
+        let redactor = &*self.inner.redactor;
+        let secret =
+            serde_json::to_string(&event).is_ok_and(|text| matches!(redactor.redact(&text), Cow::Owned(_)));
+        if !secret {
+            return event;
+        }
+        let clean = serde_json::to_value(&event).ok().and_then(|mut value| {
+            redact::json(&mut value, redactor);
+            serde_json::from_value(value).ok()
+        });
+        clean.unwrap_or(event)
+    }
+}

@@ -1,0 +1,41 @@
+//! Whether an agent may stop.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lictor_core::completion::{Stop, StopCheck};
+use lictor_core::{SessionEvent, SessionKey};
+use lictor_store::{StoreError, StoreExt as _};
+
+use super::{PolicyEngine, sessions::Lineage};
+use crate::log::kind;
+
+impl PolicyEngine {
+    /// Whether the agent may stop now, and records it. `None` when nothing is asked of it.
+    ///
+    /// Checks run without the store being locked; they may take as long as their commands do.
+    ///
+    /// # Errors
+    /// When the session cannot be read or the outcome cannot be recorded.
+    pub fn check_stop(
+        &self,
+        session: &SessionKey,
+        parent: Option<&SessionKey>,
+        stop: &Stop,
+    ) -> Result<Option<StopCheck>, StoreError> {
+        let Some(gate) = &self.inner.gate else { return Ok(None) };
+        let state = self.look(session)?;
+        let lineage = self
+            .inner
+            .store
+            .view(|view| Lineage::load_session(view, Some(session.clone()), parent.cloned()))?;
+        let now = self.inner.clock.now();
+        let surroundings = &*self.inner.surroundings;
+        let judged = || gate.judge(stop, &state, lineage.above(), now, surroundings);
+        let check = catch_unwind(AssertUnwindSafe(judged))
+            .map_err(|_| StoreError::other("a check before stopping failed inside"))?;
+        let Some(check) = check else { return Ok(None) };
+        let event = self.redacted(SessionEvent::StopChecked(check.clone()));
+        self.happen(session, parent.cloned(), kind::STOP_CHECKED, |_, _| Ok(Some(event)))?;
+        Ok(Some(check))
+    }
+}

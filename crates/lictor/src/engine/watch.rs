@@ -1,0 +1,33 @@
+//! Files that the policy has an eye on, as they were at the session's first event.
+
+use std::collections::BTreeMap;
+
+use lictor_core::{SessionEvent, SessionKey, SessionState};
+use lictor_store::{StoreError, StoreExt as _};
+
+use super::{Inner, PolicyEngine, sessions};
+use crate::log::kind;
+
+impl PolicyEngine {
+    /// What is found at the files that the session has not looked at yet. `None` when it knows them all. What
+    /// cannot be looked at stays unknown.
+    pub(super) fn first_look(&self, session: &SessionState) -> Option<SessionEvent> {
+        let Inner { feedback, gate, surroundings, .. } = &*self.inner;
+        let triggers = feedback.iter().filter_map(|provider| provider.trigger.on_file_created.as_deref());
+        let files: BTreeMap<_, _> = triggers
+            .chain(gate.iter().flat_map(|gate| gate.watched()))
+            .filter(|file| !session.watched.knows(file))
+            .filter_map(|file| Some((file.to_owned(), surroundings.fingerprint(file).ok()?)))
+            .collect();
+        (!files.is_empty()).then_some(SessionEvent::Watched { files })
+    }
+
+    /// Takes the session's first look, if it has not.
+    pub(super) fn look(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
+        let state = self.inner.store.view(|view| sessions::read(view, session))?;
+        match self.first_look(&state) {
+            None => Ok(state),
+            Some(event) => self.happen(session, None, kind::SESSION_WATCHED, |_, _| Ok(Some(event))),
+        }
+    }
+}
