@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{approve, audit, council, eval, explain, session, trust, verdict};
+use crate::commands::{approve, audit, council, eval, explain, init, session, trust, verdict};
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 
@@ -20,6 +20,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Govern this repository: write governance.yaml, install agent and git hooks.
+    Init(init::InitArgs),
     /// Answer an agent's hook event on standard input (installed by `init`).
     Hook {
         /// The agent: claude-code, codex, gemini-cli, cursor, copilot-cli, vscode, opencode, antigravity, factory, windsurf.
@@ -83,6 +85,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
                 std::iter::once(agent).chain(event).map(|word| OsString::from(word.as_str())).collect();
             std::process::exit(i32::from(crate::hook::main(&args)));
         }
+        Command::Init(args) => init::run(args),
         Command::Eval(args) => eval::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Approvals(args) => approve::list(args),

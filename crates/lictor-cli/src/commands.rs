@@ -5,6 +5,7 @@ pub mod audit;
 pub mod council;
 pub mod eval;
 pub mod explain;
+pub mod init;
 pub mod session;
 pub mod trust;
 pub mod verdict;

@@ -1,5 +1,6 @@
 //! The `lictor` command. `lictor hook` is the hot path and is recognised before anything else is set up.
 
+mod anchor;
 mod cli;
 mod commands;
 mod councils;

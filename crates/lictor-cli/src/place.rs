@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use anyhow::{Context as _, Result, bail};
+use lictor_agents::install::Where;
 use lictor_core::Digest;
 
 /// The project that an action belongs to.
@@ -54,6 +56,47 @@ pub fn user_policy_file() -> PathBuf {
 /// The managed policy file, there or not.
 pub fn managed_policy_file() -> PathBuf {
     PathBuf::from("/etc/lictor/governance.yaml")
+}
+
+/// What `init` keeps for undoing what it did.
+pub fn receipts_file() -> PathBuf {
+    match variable("LICTOR_STATE_DIR") {
+        Some(directory) => PathBuf::from(directory).join("receipts.json"),
+        None => base("XDG_STATE_HOME", ".local/state").join("lictor/receipts.json"),
+    }
+}
+
+/// Where agents keep their settings.
+pub fn settings(project: &Project) -> Where {
+    Where {
+        home: home(),
+        project: project.root.clone(),
+        codex_home: variable("CODEX_HOME").map(PathBuf::from),
+        copilot_home: variable("COPILOT_HOME").map(PathBuf::from),
+    }
+}
+
+/// The program that is running, by the path under which hooks can start it again.
+pub fn own_binary() -> Result<PathBuf> {
+    let binary = env::current_exe().context("the path of this program is not known")?;
+    let name = binary.file_name().unwrap_or_default();
+    if name != "lictor" {
+        bail!(
+            "`{}` is not called `lictor`; rename it, or its hooks would not be known again",
+            binary.display()
+        );
+    }
+    Ok(binary)
+}
+
+/// Makes a directory that nobody else can look into, and those above it.
+pub fn create_private(directory: &Path) -> Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .with_context(|| format!("cannot create `{}`", directory.display()))
 }
 
 /// The user's home directory; the root directory when it is not known, so that nothing lands in the work tree.

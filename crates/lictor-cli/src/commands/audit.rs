@@ -9,6 +9,7 @@ use lictor_core::SessionKey;
 use lictor_store::{Anchor, Query, Record, SqliteStore, StoreExt as _, verify};
 use serde_json::{Value, json};
 
+use crate::anchor;
 use crate::exit::Exit;
 use crate::output::{self, Style};
 use crate::place::Project;
@@ -59,7 +60,8 @@ enum AuditCommand {
         /// Last record to check.
         #[arg(long, default_value_t = u64::MAX)]
         to: u64,
-        /// File with `<number> <hash>` lines kept outside the store. Without it, removal of the newest records cannot be seen.
+        /// File with `<number> <hash>` lines kept outside the store; also looked at: `/etc/lictor/anchors` and the notes that
+        /// `init --git` lets commits carry. Without any, removal of the newest records cannot be seen.
         #[arg(long, value_name = "FILE")]
         anchor: Option<PathBuf>,
     },
@@ -71,7 +73,8 @@ enum AuditCommand {
 
 /// Runs the command.
 pub fn run(args: &AuditArgs) -> Result<Exit> {
-    let store = runtime::existing_store(&Project::around(&args.cwd))?;
+    let project = Project::around(&args.cwd);
+    let store = runtime::existing_store(&project)?;
     match &args.command {
         AuditCommand::Tail { lines } => {
             let query = Query::all().newest_first().limit(*lines);
@@ -90,7 +93,10 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
             let records = collect(&store, query, *limit, decision.as_deref())?;
             show(&records, args.json)
         }
-        AuditCommand::Verify { from, to, anchor } => check(&store, *from, *to, anchor.as_ref(), args.json),
+        AuditCommand::Verify { from, to, anchor } => {
+            let anchor = self::anchor(&project, anchor.as_ref())?;
+            check(&store, *from, *to, anchor, args.json)
+        }
         AuditCommand::Anchor => {
             let head = store.view(|view| view.head())?;
             output::print(&format!("{}\n", Anchor::from(head)))?;
@@ -187,23 +193,34 @@ fn summary(record: &Record) -> String {
         .join(" ")
 }
 
-fn check(store: &SqliteStore, from: u64, to: u64, anchor: Option<&PathBuf>, json: bool) -> Result<Exit> {
+/// The newest anchor that is known, and where it is kept.
+pub fn anchor(project: &Project, file: Option<&PathBuf>) -> Result<Option<(Anchor, String)>> {
     let managed = PathBuf::from("/etc/lictor/anchors");
-    let file = anchor.or_else(|| managed.is_file().then_some(&managed));
-    let anchor = match file {
-        None => None,
-        Some(file) => {
-            let text =
-                fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-            Anchor::newest(&text).with_context(|| format!("`{}` is not an anchor file", file.display()))?
-        }
-    };
+    let mut known = Vec::new();
+    if let Some(file) = file.or_else(|| managed.is_file().then_some(&managed)) {
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        let newest =
+            Anchor::newest(&text).with_context(|| format!("`{}` is not an anchor file", file.display()))?;
+        known.extend(newest.map(|anchor| (anchor, format!("`{}`", file.display()))));
+    }
+    known.extend(anchor::noted(&project.root)?.map(|anchor| (anchor, format!("`{}`", anchor::NOTES))));
+    Ok(known.into_iter().max_by_key(|(anchor, _)| anchor.seq))
+}
+
+fn check(
+    store: &SqliteStore,
+    from: u64,
+    to: u64,
+    anchor: Option<(Anchor, String)>,
+    json: bool,
+) -> Result<Exit> {
+    let (anchor, kept) = anchor.unzip();
     let result = store.view(|view| verify(view, from..=to, anchor))?;
     let faults: Vec<String> = result.faults.iter().map(ToString::to_string).collect();
     if json {
         output::print_json(&json!({
             "sound": result.is_sound(), "records": result.records, "checked": result.checked,
-            "faults": faults, "anchor": result.anchoring.to_string(), "head": Anchor::from(result.head).to_string(),
+            "faults": faults, "anchor": result.anchoring.to_string(), "anchor_kept_in": kept, "head": Anchor::from(result.head).to_string(),
         }))?;
     } else {
         let style = Style::stdout();
@@ -212,7 +229,8 @@ fn check(store: &SqliteStore, from: u64, to: u64, anchor: Option<&PathBuf>, json
             text += &format!("{} {fault}\n", style.red("fault:"));
         }
         let word = if result.is_sound() { style.green("sound") } else { style.red("not sound") };
-        text += &format!("{word}: {} records checked; {}\n", result.records, result.anchoring);
+        let kept = kept.map(|kept| format!(" (kept in {kept})")).unwrap_or_default();
+        text += &format!("{word}: {} records checked; {}{kept}\n", result.records, result.anchoring);
         output::print(&text)?;
     }
     Ok(if result.is_sound() { Exit::Ok } else { Exit::Problems })

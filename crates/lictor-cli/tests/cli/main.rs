@@ -4,5 +4,6 @@ mod approvals;
 mod audit;
 mod eval;
 mod hook;
+mod init;
 mod ledger;
 mod sandbox;

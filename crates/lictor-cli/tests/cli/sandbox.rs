@@ -1,5 +1,6 @@
 //! A home directory and a repository that exist for one test.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use tempfile::TempDir;
 /// An empty home with a fresh git repository in it. Nothing of the machine's own configuration shines through.
 pub struct Sandbox {
     home: TempDir,
+    path: OsString,
 }
 
 /// What a process did.
@@ -34,9 +36,14 @@ impl Sandbox {
         let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let home = TempDir::with_prefix_in("home-", base).unwrap();
         fs::create_dir(home.path().join("project")).unwrap();
-        let sandbox = Self { home };
+        let sandbox = Self { home, path: std::env::var_os("PATH").unwrap_or_default() };
         assert_eq!(sandbox.program("git", &["init", "-q", "-b", "main"], "").code, 0);
         sandbox
+    }
+
+    /// The same on a machine without agents: only the system's own programs are found.
+    pub fn bare() -> Self {
+        Self { path: ["/usr/bin", "/bin"].join(":").into(), ..Self::new() }
     }
 
     pub fn home(&self) -> &Path {
@@ -84,7 +91,7 @@ impl Sandbox {
             .current_dir(self.project())
             .env_clear()
             .env("HOME", self.home())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", &self.path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

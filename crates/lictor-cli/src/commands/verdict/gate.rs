@@ -12,6 +12,7 @@ use lictor_ledger::repository::Git;
 use lictor_ledger::{LedgerError, render};
 
 use super::{Desk, usage};
+use crate::anchor;
 use crate::councils::InForce;
 use crate::exit::Exit;
 use crate::output;
@@ -199,6 +200,9 @@ fn after_commit(cwd: &Path) -> Result<Exit> {
     if let Some(bypass) = gate.after_commit()? {
         let commit: String = bypass.commit.chars().take(12).collect();
         eprintln!("[gate] commit {commit} went around the gate; this is on record: {}", bypass.how);
+    }
+    if let Err(error) = anchor::note(&desk.project.root, &desk.store) {
+        eprintln!("[gate] the log's end could not be noted on this commit: {error:#}");
     }
     Ok(Exit::Ok)
 }

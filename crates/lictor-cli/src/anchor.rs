@@ -1,0 +1,66 @@
+//! The log's end, written down where the store's writer cannot quietly change it: in notes on the repository's commits.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+use lictor_store::{Anchor, Store, StoreExt as _};
+
+/// Where the notes are.
+pub const NOTES: &str = "refs/notes/lictor";
+
+/// Notes the end of the log on the newest commit.
+///
+/// # Errors
+/// When git fails, for instance because nobody is named as the author.
+pub fn note(root: &Path, store: &dyn Store) -> Result<()> {
+    let anchor = Anchor::from(store.view(|view| view.head())?);
+    if anchor.seq > 0 {
+        git(
+            root,
+            &["notes", "--ref", NOTES, "add", "--force", "--message", &anchor.to_string(), "HEAD"],
+            "",
+        )?;
+    }
+    Ok(())
+}
+
+/// The newest anchor among the notes. `None` without a repository or notes.
+///
+/// # Errors
+/// A note that is not an anchor: one that was tampered with must not count as absent.
+pub fn noted(root: &Path) -> Result<Option<Anchor>> {
+    if git(root, &["rev-parse", "--verify", "--quiet", NOTES], "").is_err() {
+        return Ok(None);
+    }
+    let list = git(root, &["notes", "--ref", NOTES, "list"], "")?;
+    let notes: String =
+        list.lines().filter_map(|line| line.split(' ').next()).map(|id| format!("{id}\n")).collect();
+    let contents = git(root, &["cat-file", "--batch"], &notes)?;
+    let is_header = |line: &str| line.split(' ').nth(1) == Some("blob");
+    let anchors: String =
+        contents.lines().filter(|line| !is_header(line)).map(|line| format!("{line}\n")).collect();
+    Anchor::newest(&anchors).with_context(|| format!("a note in `{NOTES}` was changed"))
+}
+
+fn git(root: &Path, args: &[&str], input: &str) -> Result<String> {
+    let mut child = Command::new("git")
+        .args(args)
+        .current_dir(root)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("git cannot be started")?;
+    // Written aside: git answers while it still reads.
+    let pipe = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(move || pipe.map(|mut pipe| pipe.write_all(input.as_bytes())));
+        child.wait_with_output()
+    })?;
+    if !output.status.success() {
+        bail!("`git {}` failed: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

@@ -1,0 +1,203 @@
+//! `lictor init`: from nothing to governed. Looks, says what it would write, and writes only after a yes.
+
+mod agents;
+mod git;
+mod languages;
+mod plan;
+mod receipts;
+mod starter;
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use clap::{Args, ValueEnum};
+use lictor_agents::Agent;
+use lictor_agents::install::Scope;
+use serde_json::json;
+
+pub use agents::{found as agents_found, settings_of};
+pub use receipts::Receipts;
+
+use crate::councils::InForce;
+use crate::exit::Exit;
+use crate::output::{self, Style};
+use crate::place::{self, Project};
+use crate::{runtime, when};
+use plan::Plan;
+
+/// Govern this repository: write governance.yaml, install agent and git hooks.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Write without asking, and trust the programs that the policy names as they are now.
+    #[arg(long)]
+    yes: bool,
+    /// Install git hooks too: the commit gate, and an anchor of the log with every commit.
+    #[arg(long)]
+    git: bool,
+    /// Install for this agent, present or not. May be given several times; without it, for those that are found.
+    #[arg(long = "agent", value_name = "NAME")]
+    agents: Vec<Agent>,
+    /// Take everything out again and restore what was there before.
+    #[arg(long)]
+    uninstall: bool,
+    /// Whose settings to install agent hooks in.
+    #[arg(long, value_enum, default_value = "project")]
+    scope: ScopeArg,
+    /// The rules that a new governance.yaml begins with.
+    #[arg(long, value_enum, default_value = "recommended")]
+    preset: Preset,
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScopeArg {
+    /// Yours, for all your projects.
+    User,
+    /// The project's.
+    Project,
+    /// The machine's; needs root.
+    Managed,
+}
+
+impl From<ScopeArg> for Scope {
+    fn from(scope: ScopeArg) -> Self {
+        match scope {
+            ScopeArg::User => Self::User,
+            ScopeArg::Project => Self::Project,
+            ScopeArg::Managed => Self::Managed,
+        }
+    }
+}
+
+/// What a new policy begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Preset {
+    /// Blocks what destroys, leaks or switches the guard off.
+    Recommended,
+    /// The same, and asks where `recommended` only remarks.
+    Strict,
+    /// Agents look and change nothing.
+    ReadOnly,
+}
+
+impl Preset {
+    fn pack(self) -> &'static str {
+        match self {
+            Self::Recommended => "recommended",
+            Self::Strict => "strict",
+            Self::ReadOnly => "read-only",
+        }
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &InitArgs) -> Result<Exit> {
+    let project = Project::around(&args.cwd);
+    let mut receipts = Receipts::load()?;
+    let plan =
+        if args.uninstall { leave(args, &project, &receipts)? } else { enter(args, &project, &receipts)? };
+    let agreed = args.yes || (!plan.is_empty() && !args.json && agreed(&plan)?);
+    if agreed {
+        plan.apply(&mut receipts)?;
+        if args.uninstall {
+            receipts.remove_directories();
+        }
+        receipts.save()?;
+    }
+    let trusted = if agreed && !args.uninstall { trust(&project)? } else { Vec::new() };
+    if args.json {
+        output::print_json(&json!({
+            "project": project.root,
+            "changes": plan.changes().map(|change| change.to_json()).collect::<Vec<_>>(),
+            "notes": plan.notes,
+            "trusted": trusted,
+            "nothing_to_do": plan.is_empty(),
+            "written": agreed && !plan.is_empty(),
+        }))?;
+    } else {
+        output::print(&closing(args, &plan, &trusted, agreed))?;
+    }
+    // Whoever forgot `--yes` in a script must not go on ungoverned.
+    Ok(if agreed || plan.is_empty() { Exit::Ok } else { Exit::Ask })
+}
+
+fn enter(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan> {
+    let binary = place::own_binary()?;
+    let mut plan = Plan::default();
+    starter::plan(&mut plan, project, args.preset)?;
+    agents::install(&mut plan, project, &args.agents, args.scope.into(), &binary, receipts)?;
+    if args.git {
+        git::install(&mut plan, project, &binary)?;
+    }
+    Ok(plan)
+}
+
+fn leave(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan> {
+    let mut plan = Plan::default();
+    agents::uninstall(&mut plan, project, &args.agents, args.scope.into(), receipts)?;
+    // Naming agents means them alone.
+    if args.agents.is_empty() {
+        git::uninstall(&mut plan, project)?;
+        starter::take_back(&mut plan, project, receipts)?;
+    }
+    Ok(plan)
+}
+
+/// Shows the plan and asks. Without a terminal nobody is asked.
+fn agreed(plan: &Plan) -> Result<bool> {
+    output::print(&plan.show(Style::stdout()))?;
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Ok(false);
+    }
+    output::print("\nwrite this? [y/N] ")?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn closing(args: &InitArgs, plan: &Plan, trusted: &[String], agreed: bool) -> String {
+    let style = Style::stdout();
+    let mut text = String::new();
+    if plan.is_empty() {
+        text += "nothing to do\n";
+    } else if agreed {
+        for change in plan.changes() {
+            text += &format!("{} {}\n", style.green(change.verb()), change.path().display());
+        }
+    }
+    for line in trusted {
+        text += &format!("{} {line}\n", style.green("trusted"));
+    }
+    for note in &plan.notes {
+        text += &format!("{} {note}\n", style.yellow("note:"));
+    }
+    text += match (agreed || plan.is_empty(), args.uninstall) {
+        (true, true) => "",
+        (true, false) => "\ngoverned. `lictor doctor` proves it; `lictor demo` shows how it looks.\n",
+        (false, _) => "\nnothing was written. Run the same with `--yes` to write this.\n",
+    };
+    text
+}
+
+/// Pins the programs that the policy names and that nobody has pinned yet.
+fn trust(project: &Project) -> Result<Vec<String>> {
+    let programs = InForce::load(project).context("the policy cannot be read")?.programs();
+    if programs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let store = runtime::store(project)?;
+    let mut pinned = Vec::new();
+    for program in programs {
+        if !program.is_trusted(&store, &project.root)? {
+            program.trust(&store, &project.root, &super::verdict::person(), when::now())?;
+            pinned.push(format!("{}: {}", program.what, program.argv.join(" ")));
+        }
+    }
+    Ok(pinned)
+}

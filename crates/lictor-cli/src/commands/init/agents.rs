@@ -1,0 +1,136 @@
+//! Hooks in the settings of agents.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use lictor_agents::Agent;
+use lictor_agents::install::{self, Change, Scope, Settings, Where};
+
+use super::plan::{FileStep, Plan};
+use super::receipts::Receipts;
+use crate::place::{self, Project};
+
+/// Programs by which an agent is started.
+fn programs(agent: Agent) -> &'static [&'static str] {
+    match agent {
+        Agent::ClaudeCode => &["claude"],
+        Agent::Codex => &["codex"],
+        Agent::GeminiCli => &["gemini"],
+        Agent::Cursor => &["cursor", "cursor-agent"],
+        Agent::CopilotCli => &["copilot"],
+        Agent::VsCode => &["code", "code-insiders"],
+        Agent::OpenCode => &["opencode"],
+        Agent::Antigravity => &["agy"],
+        Agent::Factory => &["droid"],
+        Agent::Windsurf => &["windsurf"],
+    }
+}
+
+/// The agents that this person has, as far as settings and programs tell.
+pub fn found(place: &Where) -> Vec<Agent> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let directories: Vec<PathBuf> = env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
+    let there = |agent: &Agent| {
+        install::traces(*agent, place).iter().any(|trace| trace.exists())
+            || programs(*agent).iter().any(|name| directories.iter().any(|dir| dir.join(name).is_file()))
+    };
+    Agent::ALL.into_iter().filter(there).collect()
+}
+
+/// The settings of an agent, if it has any in that scope.
+pub fn settings_of(agent: Agent, scope: Scope, place: &Where) -> Option<Settings> {
+    Settings::of(agent, scope, place, Path::exists)
+}
+
+/// Plans the hooks of the named agents, or of those that are found.
+pub fn install(
+    plan: &mut Plan,
+    project: &Project,
+    named: &[Agent],
+    scope: Scope,
+    binary: &Path,
+    receipts: &Receipts,
+) -> Result<()> {
+    let place = place::settings(project);
+    let mut agents = if named.is_empty() { found(&place) } else { named.to_vec() };
+    if agents.is_empty() {
+        plan.notes.push(
+            "no agent was found; hooks are for Claude Code. Another: `lictor init --agent NAME`".to_owned(),
+        );
+        agents.push(Agent::ClaudeCode);
+    }
+    let mut done = BTreeSet::new();
+    for agent in agents {
+        let Some(settings) = settings_of(agent, scope, &place) else {
+            plan.notes.push(format!("{agent} has no settings of this scope; try another `--scope`"));
+            continue;
+        };
+        // Copilot CLI and VS Code read one file.
+        if !done.insert(settings.path().to_owned()) {
+            continue;
+        }
+        let before = read(settings.path())?;
+        let change = settings.install(before.as_deref(), binary)?;
+        if !change.is_empty() {
+            plan.notes.extend(install::advice(agent).iter().map(|advice| format!("{agent}: {advice}")));
+        }
+        // What is kept is the file without Lictor, so that undoing works however often it was installed.
+        let ours = before.as_deref().is_some_and(|text| !settings.inspect(text, binary).hooks.is_empty());
+        let clean = match ours {
+            true => settings.uninstall(before.as_deref(), receipts.of(settings.path()))?.after,
+            false => before,
+        };
+        let receipt = Change { before: clean, ..change.clone() }.receipt();
+        plan.add(FileStep { change, receipt });
+    }
+    if scope == Scope::Project && !plan.is_empty() {
+        plan.notes.push(
+            "project settings name the program on this machine; keep them out of commits, or let everybody run `lictor init`"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Plans to take the hooks out again: of the named agents, or of all.
+pub fn uninstall(
+    plan: &mut Plan,
+    project: &Project,
+    named: &[Agent],
+    scope: Scope,
+    receipts: &Receipts,
+) -> Result<()> {
+    let place = place::settings(project);
+    let agents = if named.is_empty() { &Agent::ALL[..] } else { named };
+    let mut done = BTreeSet::new();
+    for settings in agents.iter().filter_map(|agent| settings_of(*agent, scope, &place)) {
+        if !done.insert(settings.path().to_owned()) {
+            continue;
+        }
+        let Some(before) = read(settings.path())? else { continue };
+        let receipt = receipts.of(settings.path());
+        // Settings that were never ours are nobody's business here, readable or not.
+        if receipt.is_none() && settings.inspect(&before, Path::new("lictor")).hooks.is_empty() {
+            continue;
+        }
+        let change = settings.uninstall(Some(&before), receipt)?;
+        plan.add(FileStep { change, receipt: None });
+    }
+    Ok(())
+}
+
+/// The file's text; `None` when there is no file.
+pub fn read(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
+    }
+}

@@ -1,0 +1,155 @@
+//! What would be written, shown before it is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use lictor_agents::install::{Change, Receipt};
+use lictor_ledger::hooks::{FileChange, HookFile, HookPlan};
+use serde_json::{Value, json};
+use similar::{ChangeTag, TextDiff};
+
+use super::receipts::Receipts;
+use crate::output::Style;
+
+/// Everything that is to be written, and what a person should know.
+#[derive(Debug, Default)]
+pub struct Plan {
+    files: Vec<FileStep>,
+    hooks: HookPlan,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+/// One file of text.
+#[derive(Debug)]
+pub struct FileStep {
+    /// Before and after.
+    pub change: Change,
+    /// What to keep for undoing it; `None` drops what was kept.
+    pub receipt: Option<Receipt>,
+}
+
+/// A file that changes, whatever wrote it.
+#[derive(Debug, Clone, Copy)]
+pub enum Shown<'a> {
+    /// Text.
+    Text(&'a Change),
+    /// A git hook.
+    Hook(&'a FileChange),
+}
+
+impl Plan {
+    /// Adds a file, unless it stays as it is.
+    pub fn add(&mut self, step: FileStep) {
+        if !step.change.is_empty() {
+            self.files.push(step);
+        }
+    }
+
+    /// Adds git hooks.
+    pub fn add_hooks(&mut self, hooks: HookPlan) {
+        self.notes.extend(hooks.notes.iter().cloned());
+        self.hooks.changes.extend(hooks.changes);
+    }
+
+    /// Whether everything is as it should be.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.hooks.changes.is_empty()
+    }
+
+    /// Every file that changes.
+    pub fn changes(&self) -> impl Iterator<Item = Shown<'_>> {
+        let files = self.files.iter().map(|step| Shown::Text(&step.change));
+        files.chain(self.hooks.changes.iter().map(Shown::Hook))
+    }
+
+    /// The plan as a diff.
+    pub fn show(&self, style: Style) -> String {
+        self.changes().map(|change| change.diff(style)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Writes it. Directories that had to be made are remembered, so that undoing removes them.
+    pub fn apply(&self, receipts: &mut Receipts) -> Result<()> {
+        for step in &self.files {
+            let path = &step.change.path;
+            let missing = missing_directories(path);
+            step.change.apply().with_context(|| format!("cannot write `{}`", path.display()))?;
+            match &step.receipt {
+                Some(receipt) => receipts.keep(path, receipt.clone(), missing),
+                None => receipts.drop_file(path),
+            }
+            // A crash between two files must not lose what was remembered of the first.
+            receipts.save()?;
+        }
+        for change in &self.hooks.changes {
+            receipts.made(missing_directories(&change.path));
+        }
+        Ok(self.hooks.apply()?)
+    }
+}
+
+/// The directories above a file that do not exist yet, the deepest first.
+fn missing_directories(file: &Path) -> Vec<PathBuf> {
+    file.ancestors()
+        .skip(1)
+        .take_while(|dir| fs::symlink_metadata(dir).is_err())
+        .map(Path::to_owned)
+        .collect()
+}
+
+impl<'a> Shown<'a> {
+    /// Which file.
+    pub fn path(self) -> &'a Path {
+        match self {
+            Self::Text(change) => &change.path,
+            Self::Hook(change) => &change.path,
+        }
+    }
+
+    fn texts(self) -> (Option<String>, Option<String>) {
+        let hook = |file: &HookFile| String::from_utf8_lossy(&file.bytes).into_owned();
+        match self {
+            Self::Text(change) => (change.before.clone(), change.after.clone()),
+            Self::Hook(change) => (change.before.as_ref().map(hook), change.after.as_ref().map(hook)),
+        }
+    }
+
+    /// What happened to it.
+    pub fn verb(self) -> &'static str {
+        match self.texts() {
+            (None, _) => "created",
+            (_, None) => "removed",
+            _ => "changed",
+        }
+    }
+
+    fn diff(self, style: Style) -> String {
+        let (before, after) = self.texts();
+        let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
+        let mut text =
+            format!("{} {}\n", style.bold(self.verb()), style.bold(&self.path().display().to_string()));
+        let diff = TextDiff::from_lines(old.as_str(), new.as_str());
+        for (index, group) in diff.grouped_ops(2).iter().enumerate() {
+            if index > 0 {
+                text += &style.dim("  …\n");
+            }
+            for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+                let line = change.value().trim_end_matches(['\n', '\r']);
+                text += &match change.tag() {
+                    ChangeTag::Delete => style.red(&format!("- {line}")),
+                    ChangeTag::Insert => style.green(&format!("+ {line}")),
+                    ChangeTag::Equal => style.dim(&format!("  {line}")),
+                };
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    /// For programs.
+    pub fn to_json(self) -> Value {
+        let (before, after) = self.texts();
+        json!({"path": self.path(), "what": self.verb(), "before": before, "after": after})
+    }
+}

@@ -1,0 +1,92 @@
+//! What has to be remembered to undo an installation to the last byte.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use lictor_agents::install::Receipt;
+use serde::{Deserialize, Serialize};
+
+use crate::place;
+
+/// One file for all projects: settings of a user or of the machine belong to none of them.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Receipts {
+    files: BTreeMap<PathBuf, Receipt>,
+    /// Directories that did not exist before.
+    directories: BTreeSet<PathBuf>,
+}
+
+impl Receipts {
+    /// Reads what was kept.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that is damaged: undoing by guesswork is not undoing.
+    pub fn load() -> Result<Self> {
+        let file = place::receipts_file();
+        match fs::read_to_string(&file) {
+            Ok(text) => serde_json::from_str(&text).with_context(|| {
+                format!("`{}` is damaged; move it away, then run this again", file.display())
+            }),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error).with_context(|| format!("cannot read `{}`", file.display())),
+        }
+    }
+
+    /// Writes it, whole or not at all. Nothing is left behind when there is nothing to remember.
+    pub fn save(&self) -> Result<()> {
+        let file = place::receipts_file();
+        let told = || format!("cannot write `{}`", file.display());
+        if self.files.is_empty() && self.directories.is_empty() {
+            return match fs::remove_file(&file) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).with_context(told),
+                _ => Ok(()),
+            };
+        }
+        place::create_private(file.parent().unwrap_or(&file))?;
+        let half = file.with_extension(format!("{}.new", std::process::id()));
+        let text = serde_json::to_string_pretty(self)?;
+        fs::write(&half, text).and_then(|()| fs::rename(&half, &file)).with_context(told)
+    }
+
+    /// What was kept for a file.
+    pub fn of(&self, file: &Path) -> Option<&Receipt> {
+        self.files.get(file)
+    }
+
+    /// The files that something was kept for.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.keys().map(PathBuf::as_path)
+    }
+
+    /// Keeps the receipt of a file and the directories that had to be made for it.
+    pub fn keep(&mut self, file: &Path, receipt: Receipt, made: Vec<PathBuf>) {
+        self.files.insert(file.to_owned(), receipt);
+        self.made(made);
+    }
+
+    /// Keeps directories that had to be made.
+    pub fn made(&mut self, directories: Vec<PathBuf>) {
+        self.directories.extend(directories);
+    }
+
+    /// Forgets a file.
+    pub fn drop_file(&mut self, file: &Path) {
+        self.files.remove(file);
+    }
+
+    /// Removes the directories that were made and are empty again.
+    pub fn remove_directories(&mut self) {
+        // Children sort after their parents.
+        let made: Vec<PathBuf> = self.directories.iter().rev().cloned().collect();
+        for directory in made {
+            let removed = fs::remove_dir(&directory);
+            let gone = matches!(&removed, Err(error) if error.kind() == std::io::ErrorKind::NotFound);
+            if removed.is_ok() || gone {
+                self.directories.remove(&directory);
+            }
+        }
+    }
+}

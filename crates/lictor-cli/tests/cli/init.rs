@@ -1,0 +1,172 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::sandbox::{Run, Sandbox};
+
+/// Every file below a directory, with its bytes; directories too.
+fn tree(root: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.insert(path.clone(), None);
+                open.push(path);
+            } else {
+                found.insert(path.clone(), Some(fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+fn init(sandbox: &Sandbox, args: &[&str]) -> Run {
+    let all: Vec<&str> = ["init"].iter().chain(args).copied().collect();
+    sandbox.lictor(&all)
+}
+
+#[test]
+fn from_an_empty_home_to_governed_and_back() {
+    let sandbox = Sandbox::bare();
+    let before = tree(&sandbox.project());
+    let run = init(&sandbox, &["--yes"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("no agent was found"), "{run:?}");
+    let settings = fs::read_to_string(sandbox.project().join(".claude/settings.json")).unwrap();
+    let hook = format!("{} hook claude-code PreToolUse", env!("CARGO_BIN_EXE_lictor"));
+    assert!(settings.contains(&hook), "{settings}");
+    assert!(settings.contains(r#""onFailure": "block""#), "{settings}");
+
+    let blocked = sandbox.claude_bash("rm -rf ~");
+    assert_eq!(blocked.code, 2, "{blocked:?}");
+    let explained = sandbox.lictor(&["explain"]);
+    assert!(
+        explained.stdout.contains("bash rm -rf ~") && explained.stdout.contains("block"),
+        "{explained:?}"
+    );
+    let allowed = sandbox.claude_bash("cargo build");
+    assert_eq!((allowed.code, allowed.stdout.as_str()), (0, ""), "{allowed:?}");
+
+    let again = init(&sandbox, &["--yes"]);
+    assert_eq!(again.code, 0, "{again:?}");
+    assert!(again.stdout.contains("nothing to do"), "{again:?}");
+
+    let out = init(&sandbox, &["--uninstall", "--yes"]);
+    assert_eq!(out.code, 0, "{out:?}");
+    assert_eq!(tree(&sandbox.project()), before);
+}
+
+#[test]
+fn nothing_is_written_without_a_yes() {
+    let sandbox = Sandbox::bare();
+    sandbox.write("Cargo.toml", "[package]\n");
+    let before = tree(sandbox.home());
+    let run = init(&sandbox, &["--git"]);
+    assert_eq!(run.code, 3, "{run:?}");
+    for part in ["created", "governance.yaml", "+ version: 1", "cargo test", "pre-commit", "--yes"] {
+        assert!(run.stdout.contains(part), "{part} is missing: {run:?}");
+    }
+    assert_eq!(tree(sandbox.home()), before);
+    let run = init(&sandbox, &["--json"]);
+    assert_eq!((run.code, &run.json()["written"]), (3, &json!(false)), "{run:?}");
+}
+
+#[test]
+fn settings_and_hooks_that_were_there_survive_to_the_last_byte() {
+    let sandbox = Sandbox::bare();
+    let settings = "{\n\t// mine\n\t\"model\": \"opus\",\n\t\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"mine.sh\"}]}]},\n}";
+    sandbox.write(".claude/settings.json", settings);
+    sandbox.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n");
+    sandbox.program("chmod", &["+x", ".git/hooks/pre-commit"], "");
+    sandbox.write("governance.yaml", "version: 1\n# mine\n");
+    fs::create_dir_all(sandbox.home().join(".codex")).unwrap();
+    let before = tree(&sandbox.project());
+
+    let run = init(&sandbox, &["--yes", "--git", "--json"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let changed: Vec<String> = run.json()["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| {
+            Path::new(change["path"].as_str().unwrap())
+                .strip_prefix(sandbox.project())
+                .unwrap()
+                .display()
+                .to_string()
+        })
+        .collect();
+    assert!(changed.contains(&".claude/settings.json".to_owned()), "{changed:?}");
+    assert!(changed.contains(&".codex/hooks.json".to_owned()), "{changed:?}");
+    assert!(!changed.contains(&"governance.yaml".to_owned()), "a policy is never overwritten: {changed:?}");
+    let merged = fs::read_to_string(sandbox.project().join(".claude/settings.json")).unwrap();
+    assert!(merged.starts_with("{\n\t// mine\n") && merged.contains("mine.sh"), "{merged}");
+    assert_eq!(init(&sandbox, &["--yes", "--git"]).stdout.lines().next(), Some("nothing to do"));
+
+    // A second installation over an edited file must not make its hooks look like the person's.
+    let edited =
+        merged.replace("\"opus\"", "\"sonnet\"").replace("PostToolUseFailure", "PostToolUseFailureX");
+    sandbox.write(".claude/settings.json", &edited);
+    assert_eq!(init(&sandbox, &["--yes", "--git"]).code, 0);
+    assert_eq!(init(&sandbox, &["--uninstall", "--yes"]).code, 0);
+    let left = fs::read_to_string(sandbox.project().join(".claude/settings.json")).unwrap();
+    assert!(!left.contains("lictor") && left.contains("sonnet"), "{left}");
+    sandbox.write(".claude/settings.json", settings);
+    assert_eq!(tree(&sandbox.project()), before);
+}
+
+#[test]
+fn commits_carry_the_end_of_the_log() {
+    let sandbox = Sandbox::bare();
+    assert_eq!(init(&sandbox, &["--yes", "--git"]).code, 0);
+    sandbox.claude_bash("ls");
+    sandbox.write("a.txt", "a\n");
+    sandbox.program("git", &["config", "user.name", "t"], "");
+    sandbox.program("git", &["config", "user.email", "t@example.com"], "");
+    assert_eq!(sandbox.program("git", &["add", "a.txt"], "").code, 0);
+    let commit = sandbox.program("git", &["commit", "-qm", "one"], "");
+    assert_eq!(commit.code, 0, "{commit:?}");
+    let verified = sandbox.lictor(&["audit", "verify"]);
+    assert_eq!(verified.code, 0, "{verified:?}");
+    assert!(verified.stdout.contains("refs/notes/lictor"), "{verified:?}");
+
+    // The record is thrown away and begun anew: the note tells.
+    let state = sandbox.home().join(".local/state/lictor");
+    for entry in fs::read_dir(&state).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            fs::remove_dir_all(path).unwrap();
+        }
+    }
+    sandbox.claude_bash("ls");
+    let verified = sandbox.lictor(&["audit", "verify"]);
+    assert_eq!(verified.code, 1, "{verified:?}");
+    assert!(verified.stdout.contains("are missing") || verified.stdout.contains("fault"), "{verified:?}");
+}
+
+#[test]
+fn agents_are_found_by_their_traces_and_named_ones_are_taken_alone() {
+    let sandbox = Sandbox::bare();
+    fs::create_dir_all(sandbox.home().join(".gemini")).unwrap();
+    fs::write(sandbox.home().join(".gemini/settings.json"), "{}").unwrap();
+    fs::create_dir_all(sandbox.home().join(".cursor")).unwrap();
+    assert_eq!(init(&sandbox, &["--yes"]).code, 0);
+    for file in [".gemini/settings.json", ".cursor/hooks.json"] {
+        assert!(sandbox.project().join(file).is_file(), "{file}");
+    }
+    assert!(!sandbox.project().join(".claude").exists());
+    assert_eq!(init(&sandbox, &["--yes", "--agent", "opencode", "--scope", "user"]).code, 0);
+    assert!(sandbox.home().join(".config/opencode/plugins/lictor.js").is_file());
+    let unknown = init(&sandbox, &["--agent", "nobody"]);
+    assert_eq!(unknown.code, 64, "{unknown:?}");
+    assert!(unknown.stderr.contains("claude-code"), "{unknown:?}");
+    let out = init(&sandbox, &["--uninstall", "--yes", "--agent", "gemini-cli"]);
+    assert_eq!(out.code, 0, "{out:?}");
+    assert!(
+        !sandbox.project().join(".gemini").exists() && sandbox.project().join(".cursor/hooks.json").exists()
+    );
+}
