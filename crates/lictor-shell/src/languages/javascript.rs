@@ -195,6 +195,7 @@ impl Script<'_, '_> {
         else {
             return;
         };
+        self.bind_callback(node, function);
         let callee = self.value(function, 0);
         let positional = self.arguments(node, 0);
         let text: String = self.text(node).chars().take(400).collect();
@@ -264,6 +265,35 @@ impl Script<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// `import("fs").then(fs => …)`, `["a", "b"].forEach(x => …)`: the parameter is what the receiver holds.
+    fn bind_callback(&mut self, node: Node<'_>, function: Node<'_>) {
+        let (Some(object), Some(property)) =
+            (function.child_by_field_name("object"), function.child_by_field_name("property"))
+        else {
+            return;
+        };
+        let method = self.text(property).to_owned();
+        if !matches!(method.as_str(), "then" | "forEach" | "map" | "filter") {
+            return;
+        }
+        let callback = node
+            .child_by_field_name("arguments")
+            .and_then(|arguments| tree::children(arguments, 1).first().copied());
+        let Some(callback) = callback.filter(|callback| callback.kind() == "arrow_function") else { return };
+        let parameter = callback.child_by_field_name("parameter").or_else(|| {
+            let list = callback.child_by_field_name("parameters")?;
+            tree::children(list, 1).first().copied()
+        });
+        let Some(parameter) = parameter else { return };
+        let value = match self.value(object, 0) {
+            Value::List(values) if method != "then" => Value::Any(values),
+            value => value,
+        };
+        // A parameter of TypeScript wraps its pattern.
+        let target = parameter.child_by_field_name("pattern").unwrap_or(parameter);
+        self.bind(target, value);
     }
 
     fn value(&mut self, node: Node<'_>, depth: usize) -> Value {
@@ -468,10 +498,10 @@ impl Script<'_, '_> {
             "process.cwd" | "Deno.cwd" => Value::text("."),
             "Deno.env.get" | "process.env.get" => environment(self.call, first.known()),
             "fs.mkdtempSync" | "fs.promises.mkdtemp" => first.concat(Value::unknown()),
-            "fs.readdirSync" | "fs.promises.readdir" => match first {
-                Value::Text(arg) => Value::Text(crate::programs::say::below(&arg, "*")),
-                _ => Value::Text(crate::programs::say::glob("*")),
-            },
+            "fs.readdirSync" | "fs.promises.readdir" => {
+                // Names come without the folder they are in.
+                Value::Text(crate::programs::say::glob("*"))
+            }
             "fs.readFileSync"
             | "fs.promises.readFile"
             | "Deno.readTextFileSync"

@@ -1,8 +1,10 @@
 //! Python, through its grammar: imports with aliases, constants carried through variables, calls by full name.
 
+mod imports;
 mod mentions;
 mod results;
 
+use lictor_core::facts::{FlowSink, FlowSource};
 use tree_sitter::Node;
 
 use super::act::{Actor, Invocation};
@@ -12,12 +14,17 @@ use super::tree::{self, DEPTH, FUEL};
 use super::value::{KEPT, Scope, Value, join_path};
 use crate::call::{Call, Report};
 use crate::operand::{Arg, Taint};
+use crate::programs::say::{below, glob};
 
 struct Python<'a, 'b> {
     body: &'a str,
     call: &'a Call<'b>,
     scope: Scope,
     fuel: usize,
+    /// A socket was connected.
+    connected: bool,
+    /// Standard input and output were put on another descriptor, or a terminal was made.
+    redirected: bool,
 }
 
 pub(super) use mentions::scan;
@@ -27,12 +34,16 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
     let Some(parsed) = tree::parse(&tree_sitter_python::LANGUAGE.into(), body) else {
         return report.opaque(lictor_core::facts::OpaqueWhat::Syntax, body);
     };
-    let mut python = Python { body, call, scope: Scope::default(), fuel: FUEL };
+    let mut python =
+        Python { body, call, scope: Scope::default(), fuel: FUEL, connected: false, redirected: false };
     tree::walk(&parsed, |node| {
         python.visit(node, report);
         python.fuel = python.fuel.saturating_sub(1);
         python.fuel > 0
     });
+    if python.connected && python.redirected {
+        report.flow(FlowSource::Network, FlowSink::Shell, body);
+    }
     if python.fuel == 0 {
         report.opaque(lictor_core::facts::OpaqueWhat::Limit, body);
     }
@@ -97,51 +108,6 @@ impl Python<'_, '_> {
         Actor { call: self.call, report, language: "python" }
     }
 
-    fn import(&mut self, node: Node<'_>) {
-        for child in tree::children(node, KEPT) {
-            if child.kind() == "aliased_import" {
-                let (Some(module), Some(alias)) =
-                    (child.child_by_field_name("name"), child.child_by_field_name("alias"))
-                else {
-                    continue;
-                };
-                let (module, alias) = (self.text(module).to_owned(), self.text(alias).to_owned());
-                self.scope.set(&alias, Value::Name(module));
-            } else {
-                let module = self.text(child).to_owned();
-                let top = module.split('.').next().unwrap_or_default().to_owned();
-                self.scope.set(&top, Value::Name(top.clone()));
-            }
-        }
-    }
-
-    fn import_from(&mut self, node: Node<'_>) {
-        let Some(module) = node.child_by_field_name("module_name") else { return };
-        let module = self.text(module).to_owned();
-        for child in tree::children(node, KEPT).into_iter().skip(1) {
-            let (name, alias) = match child.kind() {
-                "aliased_import" => {
-                    match (child.child_by_field_name("name"), child.child_by_field_name("alias")) {
-                        (Some(name), Some(alias)) => {
-                            (self.text(name).to_owned(), self.text(alias).to_owned())
-                        }
-                        _ => continue,
-                    }
-                }
-                "wildcard_import" => {
-                    for function in WILDCARD {
-                        if api::python(&format!("{module}.{function}")).is_some() {
-                            self.scope.set(function, Value::Name(format!("{module}.{function}")));
-                        }
-                    }
-                    continue;
-                }
-                _ => (self.text(child).to_owned(), self.text(child).to_owned()),
-            };
-            self.scope.set(&alias, Value::Name(format!("{module}.{name}")));
-        }
-    }
-
     fn assign(&mut self, node: Node<'_>) {
         let left = node.child_by_field_name("left").or_else(|| node.child_by_field_name("name"));
         let right = node.child_by_field_name("right").or_else(|| node.child_by_field_name("value"));
@@ -178,11 +144,30 @@ impl Python<'_, '_> {
         if left.kind() == "identifier" {
             let name = self.text(left).to_owned();
             self.scope.set(&name, value);
-        } else {
-            for target in tree::children(left, 16) {
-                let name = self.text(target).to_owned();
-                self.scope.set(&name, Value::unknown());
-            }
+            return;
+        }
+        // `for root, dirs, files in os.walk(top)`: folders below the top, and names in them.
+        let walked = self.walked(right);
+        for (at, target) in tree::children(left, 16).into_iter().enumerate() {
+            let name = self.text(target).to_owned();
+            let value = match (&walked, at) {
+                (Some(top), 0) => Value::Text(below(top, "**")),
+                (Some(_), _) => Value::List(vec![Value::Text(glob("*"))]),
+                (None, _) => Value::unknown(),
+            };
+            self.scope.set(&name, value);
+        }
+    }
+
+    /// The top of an `os.walk`.
+    fn walked(&mut self, node: Node<'_>) -> Option<Arg> {
+        let function = node.child_by_field_name("function")?;
+        if self.value(function, 0).name() != Some("os.walk") {
+            return None;
+        }
+        match self.arguments(node, 0).0.into_iter().next() {
+            Some(Value::Text(top)) => Some(top),
+            _ => None,
         }
     }
 
@@ -228,6 +213,7 @@ impl Python<'_, '_> {
             if matches!(name.as_str(), "getattr" | "__import__" | "importlib.import_module") {
                 self.reflection(&name, &invocation, report);
             }
+            self.redirected |= matches!(name.as_str(), "os.dup2" | "pty.spawn");
             if let Some(api) = api::python(&name) {
                 // `compile` is only a step; what it compiles is judged here.
                 return self.actor(report).perform(api, &invocation);
@@ -319,7 +305,8 @@ impl Python<'_, '_> {
             {
                 report.database(lictor_core::facts::DatabaseEffect::DropPart, invocation.text);
             }
-            "connect" if matches!(invocation.positional.first(), Some(Value::List(_))) => {
+            "connect" | "connect_ex" if matches!(invocation.positional.first(), Some(Value::List(_))) => {
+                self.connected = true;
                 self.actor(report).perform(Api::Send, invocation);
             }
             "post" | "put" | "patch" | "sendall" | "send" | "sendto" | "storbinary" | "sendmail" => {
@@ -498,6 +485,8 @@ impl Python<'_, '_> {
                 ("parent", Some(path)) => {
                     Value::text(path.trim_end_matches('/').rsplit_once('/').map_or(".", |(folder, _)| folder))
                 }
+                // The name of a temporary file.
+                ("name", None) if arg.prefix().starts_with("/tmp/") => Value::Text(arg),
                 _ => Value::Unknown(arg.taint),
             },
             other => Value::Unknown(other.taint()),
@@ -570,31 +559,3 @@ impl Python<'_, '_> {
         }
     }
 }
-
-/// Names that `from module import *` may bring.
-const WILDCARD: [&str; 24] = [
-    "remove",
-    "unlink",
-    "rmdir",
-    "removedirs",
-    "rmtree",
-    "move",
-    "copy",
-    "copytree",
-    "rename",
-    "system",
-    "popen",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "Popen",
-    "getoutput",
-    "execv",
-    "execvp",
-    "execl",
-    "kill",
-    "truncate",
-    "chmod",
-    "spawn",
-];

@@ -118,6 +118,12 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
         awk(&all, call, report);
     }
     as_shell(body, &all, report);
+    let mentions = |words: &[&str]| words.iter().any(|word| body.contains(word));
+    if mentions(&["IO::Socket", "TCPSocket", "fsockopen", "socket(S,", "use Socket", "socket.tcp"])
+        && mentions(&["/bin/sh", "/bin/bash", "sh -i", "bash -i"])
+    {
+        report.flow(FlowSource::Network, FlowSink::Shell, body);
+    }
 }
 
 /// `perl -e "rm -rf /"`: a shell command where code belongs.

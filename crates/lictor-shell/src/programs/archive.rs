@@ -28,8 +28,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
         "tar" | "gtar" | "bsdtar" => tar(call, report),
         "zip" => {
-            let options = Grammar::anywhere("bnPtO", "move password= exclude= include= out= unzip-command=")
-                .parse(call.args);
+            let options =
+                Grammar::anywhere("bnPtOxi", "move password= exclude= include= out= unzip-command=")
+                    .parse(call.args);
             if let Some(archive) = options.operands.first() {
                 report.file(call, Access::Modify, archive, false);
             }

@@ -2,7 +2,7 @@
 
 use lictor_core::facts::Access;
 
-use super::options::{Grammar, Options};
+use super::options::{Grammar, Options, after};
 use super::say::{chdir, written};
 use super::{frameworks, shells};
 use crate::call::{Call, Next, Report};
@@ -463,6 +463,9 @@ fn make(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("CfIjloWE", "directory= file= makefile= jobs? eval=").parse(call.args);
     if options.has(&["n", "dry-run", "just-print", "recon"]) {
         return;
+    }
+    for arg in call.args.iter().filter(|arg| arg.prefix().starts_with("SHELL=")) {
+        report.then_shell(&after(arg, 6), &[], "make");
     }
     let from_stdin = options.text(&["f", "file", "makefile"]) == Some("-");
     if let (true, crate::call::Stdin::Text(text)) = (from_stdin, call.stdin) {

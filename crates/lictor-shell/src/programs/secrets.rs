@@ -86,6 +86,11 @@ pub fn is_secret_path(path: &str) -> bool {
     if under(".ssh") || path.ends_with("/.ssh") || path == ".ssh" {
         return !matches!(lower.as_str(), "config" | "known_hosts" | "known_hosts.old" | "authorized_keys");
     }
+    if matches!(lower.as_str(), ".aws" | ".kube" | ".gnupg" | ".password-store" | ".azure")
+        || path.ends_with(".config/gcloud")
+    {
+        return true;
+    }
     (under(".aws") && matches!(lower.as_str(), "credentials" | "config"))
         || (under(".kube") && lower == "config")
         || (under(".docker") && lower == "config.json")

@@ -349,6 +349,8 @@ fn env(call: &Call<'_>, report: &mut Report) {
         super::guard::unset(name, report);
     }
     let cwd = options.value(&["C", "chdir"]).map(|dir| chdir(call.cwd, dir));
+    // Without a command it prints the environment, tokens among it.
+    report.taint.secret |= assignments(&options.operands).1.is_empty();
     run_with(call, report, &options, cwd);
 }
 

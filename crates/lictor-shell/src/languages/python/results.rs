@@ -75,7 +75,9 @@ impl Python<'_, '_> {
                 Value::Text(arg) => Value::Text(Arg { glob: true, ..arg }),
                 other => other,
             },
-            "os.listdir" | "os.scandir" => match first {
+            // Names come without the folder they are in.
+            "os.listdir" => Value::Text(crate::programs::say::glob("*")),
+            "os.scandir" => match first {
                 Value::Text(arg) => Value::Text(crate::programs::say::below(&arg, "*")),
                 _ => Value::Text(crate::programs::say::glob("*")),
             },
