@@ -1,4 +1,5 @@
 //! What programs and inline code do: reviewed cases, one file a family, and laws that hold for any words.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail loudly")]
 
 #[path = "programs/render.rs"]
 mod render;

@@ -1,5 +1,5 @@
 use super::{Content, Datum, State, Value};
-use crate::operand::{Cwd, Taint};
+use crate::operand::Cwd;
 
 fn text(state: &State, name: &str) -> Option<String> {
     match state.variable(name)? {
