@@ -98,15 +98,15 @@ impl Diagnostic {
         if let Some(text) = source.lines().nth(self.span.line.saturating_sub(1)) {
             let number = self.span.line.to_string();
             let margin = " ".repeat(number.len());
-            let shown: String =
-                text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect();
+            let (first, shown) = window(text, self.span.column);
+            let from = self.span.column.saturating_sub(first);
             let width = if self.span.end_line == self.span.line {
                 self.span.end_column.saturating_sub(self.span.column)
             } else {
-                shown.chars().count().saturating_sub(self.span.column.saturating_sub(1))
+                shown.chars().count().saturating_sub(from)
             };
-            let lead = " ".repeat(self.span.column.saturating_sub(1));
-            let mark = "^".repeat(width.clamp(1, 200));
+            let lead = " ".repeat(from);
+            let mark = "^".repeat(width.clamp(1, shown.chars().count().saturating_sub(from).max(1)));
             let _ = write!(out, "\n {margin} |\n {number} | {shown}\n {margin} | {lead}{mark}");
         }
         if !self.help.is_empty() {
@@ -114,6 +114,26 @@ impl Diagnostic {
         }
         out
     }
+}
+
+/// The longest part of a line that is shown.
+const SHOWN: usize = 200;
+/// How much of a long line is shown before the place.
+const BEFORE: usize = 60;
+
+/// The part of a line around a column, and the column of its first character. What is left out becomes `…`.
+fn window(line: &str, column: usize) -> (usize, String) {
+    let length = line.chars().count();
+    let first = if column > SHOWN - BEFORE { column - BEFORE } else { 1 };
+    let mut shown: String =
+        line.chars().skip(first - 1).take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if first > 1 {
+        shown = shown.chars().enumerate().map(|(index, c)| if index == 0 { '…' } else { c }).collect();
+    }
+    if first - 1 + SHOWN < length {
+        shown.push('…');
+    }
+    (first, shown)
 }
 
 /// The candidate that a misspelt word most likely meant, if one is close enough to be worth suggesting.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::file::PolicyFile;
+use crate::lint::lint;
 use crate::policy::{Layered, Policy};
 use crate::source::Source;
 
@@ -15,6 +16,21 @@ pub struct Loaded {
     /// Problems that do not refuse it.
     pub warnings: Vec<Diagnostic>,
     pub(crate) files: Vec<PolicyFile>,
+}
+
+impl Loaded {
+    /// Everything worth a look, file by file: what reading found and what is probably not meant.
+    #[must_use]
+    pub fn check(&self) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for file in &self.files {
+            let read = self.warnings.iter().filter(|problem| problem.file == file.path);
+            let mut here: Vec<Diagnostic> = read.cloned().chain(lint(file)).collect();
+            here.sort_by_key(|problem| (problem.span.line, problem.span.column));
+            found.append(&mut here);
+        }
+        found
+    }
 }
 
 /// Why a policy is refused: everything that is wrong, in the order of the files.

@@ -3,7 +3,7 @@
 mod inside;
 mod values;
 
-use crate::diagnostic::{Diagnostic, Severity, Span, suggest};
+use crate::diagnostic::{Diagnostic, Span, suggest};
 use crate::source::Origin;
 use crate::table::Table;
 use crate::yaml::{Key, Tree, Yaml};
@@ -65,10 +65,6 @@ impl<'a> Reader<'a> {
         self.problems
     }
 
-    pub(crate) fn has_errors(&self) -> bool {
-        self.problems.iter().any(|problem| problem.severity == Severity::Error)
-    }
-
     pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         self.problems.push(Diagnostic::error(self.file, span, message).help(help));
     }
@@ -91,7 +87,7 @@ impl<'a> Reader<'a> {
 
     /// A map with any keys: names that the user chose.
     pub(crate) fn names<'t>(&mut self, tree: &'t Tree, name: &'static str) -> Option<Fields<'t>> {
-        let label = if name.is_empty() { "a policy".to_owned() } else { format!("`{name}`") };
+        let label = called(name);
         // `section:` with nothing below it is an empty section.
         let entries = self.map(tree, &label)?;
         Some(Fields { entries, name, ignored: Vec::new(), span: tree.span })
@@ -123,14 +119,9 @@ impl<'a> Reader<'a> {
         for key in table.keys.iter().filter(|key| key.required) {
             // A misspelt key is probably the missing one; one message is enough.
             if kept && fields.get(key.name).is_none() {
-                let (what, help) = match table.name {
-                    "" => (format!("`{}` is missing", key.name), String::new()),
-                    name => (
-                        format!("`{name}` has no `{}`", key.name),
-                        format!("add `{}: {}`", key.name, key.example),
-                    ),
-                };
-                self.error(fields.span, what, help);
+                let message = format!("{} has no `{}`", called(table.name), key.name);
+                let help = format!("add `{}: {}`", key.name, key.example);
+                self.error(fields.span, message, help);
             }
         }
         Some(fields)
@@ -156,6 +147,16 @@ impl<'a> Reader<'a> {
             Yaml::Map(_) => "a map".to_owned(),
         };
         self.error(tree.span, format!("{what} must be {wanted}, found {found}"), "");
+    }
+}
+
+/// What a map is called in messages, by the name of its table.
+fn called(name: &str) -> String {
+    match (name.strip_suffix(".*"), name.strip_suffix("[]")) {
+        _ if name.is_empty() => "a policy".to_owned(),
+        (Some(section), _) => format!("an entry of `{section}`"),
+        (_, Some(section)) => format!("an item of `{section}`"),
+        _ => format!("`{name}`"),
     }
 }
 

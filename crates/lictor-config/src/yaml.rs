@@ -8,13 +8,13 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 use crate::diagnostic::{Diagnostic, Span};
 
 /// Larger policy files are refused unread.
-pub const MAX_BYTES: usize = 1024 * 1024;
+pub(crate) const MAX_BYTES: usize = 1024 * 1024;
 const MAX_DEPTH: usize = 48;
 const MAX_NODES: usize = 100_000;
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tree {
+pub(crate) struct Tree {
     /// Where it stands.
     pub span: Span,
     /// What it is.
@@ -23,7 +23,7 @@ pub struct Tree {
 
 /// The three shapes of a YAML value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Yaml {
+pub(crate) enum Yaml {
     /// A word, number, text or nothing.
     Scalar {
         /// The text after unquoting.
@@ -39,11 +39,42 @@ pub enum Yaml {
 
 /// A key of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub(crate) struct Key {
     /// Its text.
     pub text: String,
     /// Where it stands.
     pub span: Span,
+}
+
+impl Tree {
+    /// The value under a key of a map.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        match &self.value {
+            Yaml::Map(entries) => entries.iter().find(|(known, _)| known.text == key).map(|(_, tree)| tree),
+            _ => None,
+        }
+    }
+
+    /// The value at the end of a path of keys.
+    pub(crate) fn at(&self, path: &[&str]) -> Option<&Self> {
+        path.iter().try_fold(self, |tree, key| tree.get(key))
+    }
+
+    /// The items of a list; one value alone is a list of one.
+    pub(crate) fn items(&self) -> Vec<&Self> {
+        match &self.value {
+            Yaml::List(items) => items.iter().collect(),
+            _ => vec![self],
+        }
+    }
+
+    /// The text of a scalar.
+    pub(crate) fn scalar(&self) -> Option<&str> {
+        match &self.value {
+            Yaml::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
 }
 
 impl Key {
@@ -57,7 +88,7 @@ impl Key {
 ///
 /// # Errors
 /// All problems that reading as YAML shows. After a syntax error nothing more is read.
-pub fn parse(file: &str, bytes: &[u8]) -> Result<Tree, Vec<Diagnostic>> {
+pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Tree, Vec<Diagnostic>> {
     if bytes.len() > MAX_BYTES {
         let message = format!("the file has {} bytes; a policy may have at most {MAX_BYTES}", bytes.len());
         return Err(vec![
@@ -184,7 +215,7 @@ impl Builder<'_> {
     fn plain(&mut self, span: Span, anchor: usize, tagged: bool) {
         if anchor > 0 {
             self.refuse(
-                span,
+                Span::at(span.line, span.column),
                 "anchors (`&name`) are not used in policies",
                 "write the value where it is needed",
             );
@@ -202,7 +233,10 @@ impl Builder<'_> {
         let marker = error.marker();
         let span = Span::at(marker.line().max(1), marker.col() + 1);
         let info = error.info().trim_end_matches('.').to_lowercase();
-        let help = if info.contains("tab") {
+        if info.contains("unknown anchor") {
+            return self.refuse(span, "aliases (`*name`) are not used in policies", "write the value out");
+        }
+        let help = if info.starts_with("tab") {
             "indent with spaces; YAML does not allow tabs"
         } else {
             "check indentation, quotes and brackets around this place"

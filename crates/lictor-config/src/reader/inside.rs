@@ -9,6 +9,9 @@ impl Reader<'_> {
     /// (folded, over several lines) where that cannot be told.
     pub(crate) fn inside(&self, tree: &Tree, start: usize, end: usize) -> Span {
         let Yaml::Scalar { text, .. } = &tree.value else { return tree.span };
+        if text.is_empty() {
+            return tree.span;
+        }
         let positions = self.positions(tree.span, text);
         let character = |byte: usize| text.char_indices().take_while(|(at, _)| *at < byte).count();
         let (first, last) = (character(start), character(end.max(start)));

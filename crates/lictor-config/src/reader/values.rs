@@ -168,6 +168,8 @@ impl Reader<'_> {
     /// A regular expression that can be matched in linear time.
     pub(crate) fn regex(&mut self, tree: &Tree, what: &str) -> Option<String> {
         let source = self.text(tree, what)?;
+        // A block (`|`) ends with a line break that is not meant.
+        let source = source.strip_suffix('\n').map_or(source.clone(), str::to_owned);
         if source.is_empty() {
             self.error(tree.span, format!("{what} is empty and would match everything"), "leave it out");
             return None;

@@ -56,7 +56,9 @@ pub(crate) fn argv(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<St
     if let Yaml::Scalar { text, .. } = &tree.value
         && text.split_whitespace().count() > 1
     {
+        let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || " ./_-=:".contains(c));
         let list = text.split_whitespace().collect::<Vec<_>>().join(", ");
+        let list = if plain { list } else { "program, argument, …".to_owned() };
         let message = format!("{what} is run without a shell, so it is a list of words");
         r.error(tree.span, message, format!("write `[{list}]`"));
         return None;

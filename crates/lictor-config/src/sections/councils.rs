@@ -263,8 +263,14 @@ fn reviewer(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Reviewer> {
     let timeout = r.field(f, "timeout", Reader::duration);
     let argv = r.field(f, "command", command::argv);
     let preset = r.field(f, "preset", |r, tree, what| word(r, tree, what, &["clippy", "ruff"]));
-    if f.get("command").is_some() == f.get("preset").is_some() {
-        r.error(f.span, "a reviewer has either a `command` or a `preset`", "keep one of them");
+    match (f.get("command"), f.get("preset")) {
+        (Some(_), Some(place)) => {
+            r.error(place.span, "a reviewer has a `command` or a `preset`, not both", "keep one of them");
+        }
+        (None, None) => {
+            r.error(f.span, "the reviewer has nothing to run", "add `command: […]` or `preset: clippy`");
+        }
+        _ => {}
     }
     Some(Reviewer {
         command: argv.map(|argv| Command { argv, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT) }),

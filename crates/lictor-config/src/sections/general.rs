@@ -9,7 +9,7 @@ use super::{bash_safety, boundaries, limits, network, policies, sandbox, tools};
 use crate::diagnostic::suggest;
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, REGEXES, Shape, TEXTS, Table};
-use crate::yaml::Tree;
+use crate::yaml::{Tree, Yaml};
 
 /// Whether decisions are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -237,7 +237,7 @@ fn section<T>(
 
 fn packs(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
     let items = r.list(tree, what);
-    if items.is_empty() && !r.is_trusted() {
+    if items.is_empty() && !matches!(tree.value, Yaml::Map(_)) && !r.is_trusted() {
         r.warning(
             tree.span,
             "a repository's file cannot take packs away",

@@ -11,7 +11,7 @@ use crate::table::{Key, Shape, Table};
 use crate::yaml::{Tree, Yaml};
 
 /// Deeper graphs are refused.
-const MAX_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 20;
 
 /// A built-in guard that the graph can name.
 pub(crate) struct BuiltIn {
@@ -273,6 +273,10 @@ impl Graph<'_> {
                     "a node is a guard's name or a combinator, not a list",
                     "write `all: […]`",
                 );
+                None
+            }
+            Yaml::Scalar { text, quoted } if text.is_empty() && !quoted => {
+                self.unclear(r, tree, None, 0);
                 None
             }
             Yaml::Scalar { .. } => self.leaf(r, tree),

@@ -11,6 +11,22 @@ use crate::reader::{Fields, Reader};
 use crate::table::{Key, PATHS, Shape, TEXTS, Table};
 use crate::yaml::Tree;
 
+/// Words that people try first.
+const SYNONYMS: [(&str, &str); 12] = [
+    ("remove", "delete"),
+    ("rm", "delete"),
+    ("edit", "write"),
+    ("create", "write"),
+    ("modify", "write"),
+    ("execute", "run"),
+    ("download", "fetch"),
+    ("upload", "send"),
+    ("directory", "file"),
+    ("folder", "file"),
+    ("command", "program"),
+    ("url", "host"),
+];
+
 static ON: Table = Table {
     name: "policies[].on",
     about: "What triggers the policy. Verb and object are those that `lictor explain` shows; `*` stands for any.",
@@ -176,7 +192,11 @@ fn word(r: &mut Reader<'_>, tree: &Tree, what: &str, which: &str) -> Option<Stri
     if word == lictor_core::policy::ANY || known.contains(&word.as_str()) {
         return Some(word);
     }
-    let help = suggest(&word, &format!("the {which}s are"), known.iter().copied());
+    let meant = SYNONYMS.iter().find(|(other, _)| *other == word).map(|(_, meant)| *meant);
+    let help = match meant.filter(|meant| known.contains(meant)) {
+        Some(meant) => format!("that is called `{meant}` here"),
+        None => suggest(&word, &format!("the {which}s are"), known.iter().copied()),
+    };
     r.error(tree.span, format!("no action has the {which} `{word}`"), help);
     None
 }

@@ -89,9 +89,6 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ToolsSection> {
         unused(r, &needed, target, "nothing requires it first, so there is nothing to expire");
     }
     for (gated, needs) in &gates {
-        if needs.is_empty() {
-            r.warning(gated.span, format!("`{}` requires nothing", gated.text), "leave it out");
-        }
         for need in needs {
             if need.pattern.what == gated.pattern.what {
                 let message = format!("`{}` requires itself first, so it could never run", need.text);
@@ -145,7 +142,10 @@ fn circle(r: &mut Reader<'_>, gates: &[(Named, Vec<Named>)]) {
             needs_of(&start.pattern.what).into_iter().map(|need| vec![need]).collect();
         while let Some(chain) = open.pop() {
             let Some(last) = chain.last().copied() else { continue };
-            if *last == start.pattern.what && chain.len() > 1 {
+            if *last == start.pattern.what && chain.len() == 1 {
+                continue;
+            }
+            if *last == start.pattern.what {
                 let shown: Vec<String> = chain.iter().map(ToString::to_string).collect();
                 r.error(
                     start.span,
@@ -174,6 +174,10 @@ fn by_actions(r: &mut Reader<'_>, f: &Fields<'_>, key: &str) -> Vec<(Named, Vec<
     for (name, value) in entries {
         let gated = named(r, &name.as_tree(), &label);
         let items = r.list(value, &label);
+        if items.is_empty() {
+            let message = format!("nothing stands to the right of `{}`", name.text);
+            r.warning(name.span, message, "leave it out");
+        }
         let needs = items.into_iter().filter_map(|item| named(r, item, &label)).collect();
         found.extend(gated.map(|gated| (gated, needs)));
     }

@@ -1,0 +1,159 @@
+//! Lists whose entries repeat, cover or contradict each other.
+
+use super::Lint;
+use crate::diagnostic::Span;
+use crate::source::Origin;
+
+/// Entries of the list at a path, with their places.
+fn entries<'a>(lint: &Lint<'a>, path: &[&str]) -> Vec<(&'a str, Span)> {
+    let items = lint.file.tree.at(path).map(crate::yaml::Tree::items).unwrap_or_default();
+    items.into_iter().filter_map(|item| item.scalar().map(|text| (text, item.span))).collect()
+}
+
+pub(super) fn look(lint: &mut Lint<'_>) {
+    const LISTS: [&[&str]; 14] = [
+        &["boundaries", "allowed_dirs"],
+        &["boundaries", "red_line_files"],
+        &["boundaries", "blocked_paths"],
+        &["bash_safety", "blocked_patterns"],
+        &["bash_safety", "blocked_programs"],
+        &["bash_safety", "allow"],
+        &["network", "allow"],
+        &["network", "deny"],
+        &["known_tools", "known"],
+        &["known_tools", "blocked"],
+        &["secrets", "files"],
+        &["sandbox", "forbid", "imports"],
+        &["sandbox", "forbid", "calls"],
+        &["redact"],
+    ];
+    for path in LISTS {
+        repeated(lint, path);
+    }
+    for path in
+        [["boundaries", "allowed_dirs"], ["boundaries", "red_line_files"], ["boundaries", "blocked_paths"]]
+    {
+        covered(lint, &path);
+    }
+    red_lines_over_the_rest(lint);
+    contradictions(lint, ["network", "allow"], ["network", "deny"], "denied");
+    contradictions(lint, ["known_tools", "known"], ["known_tools", "blocked"], "blocked");
+    exceptions_without_rules(lint);
+    files_in_two_layers(lint);
+}
+
+fn repeated(lint: &mut Lint<'_>, path: &[&str]) {
+    let entries = entries(lint, path);
+    for (index, (text, span)) in entries.iter().enumerate() {
+        if let Some((_, first)) = entries.iter().take(index).find(|(other, _)| other == text) {
+            lint.warn(
+                *span,
+                format!("`{text}` is given twice"),
+                format!("it is already in line {}", first.line),
+            );
+        }
+    }
+}
+
+/// Whether one path or glob stands for everything that the other stands for, as far as their words tell.
+fn covers(wide: &str, narrow: &str) -> bool {
+    let tidy = |path: &str| path.trim_start_matches("./").trim_end_matches('/').to_owned();
+    let (wide, narrow) = (tidy(wide), tidy(narrow));
+    if wide == narrow {
+        return false;
+    }
+    if matches!(wide.as_str(), "" | "." | "**" | "**/*") {
+        return true;
+    }
+    let is_glob = |path: &str| path.contains(['*', '?', '[', '{']);
+    if !is_glob(&wide) {
+        return narrow.strip_prefix(&wide).is_some_and(|rest| rest.starts_with('/'));
+    }
+    !is_glob(&narrow) && fast_glob::glob_match(&wide, &narrow)
+}
+
+fn covered(lint: &mut Lint<'_>, path: &[&str]) {
+    let entries = entries(lint, path);
+    for (text, span) in &entries {
+        if let Some((wide, place)) = entries.iter().find(|(wide, _)| covers(wide, text)) {
+            let help = format!("`{wide}` in line {} already stands for it", place.line);
+            lint.warn(*span, format!("`{text}` adds nothing"), help);
+        }
+    }
+}
+
+/// A red line wins: what it covers need not be blocked and cannot be allowed.
+fn red_lines_over_the_rest(lint: &mut Lint<'_>) {
+    let red = entries(lint, &["boundaries", "red_line_files"]);
+    if lint.file.sections.boundaries.as_ref().is_some_and(|it| it.red_line_mode != Default::default()) {
+        return;
+    }
+    for (text, span) in entries(lint, &["boundaries", "blocked_paths"]) {
+        if let Some((wide, _)) = red.iter().find(|(wide, _)| *wide == text || covers(wide, text)) {
+            lint.warn(
+                span,
+                format!("`{text}` adds nothing"),
+                format!("the red line `{wide}` already forbids it"),
+            );
+        }
+    }
+    for (text, span) in entries(lint, &["boundaries", "allowed_dirs"]) {
+        if let Some((wide, _)) = red.iter().find(|(wide, _)| *wide == text || covers(wide, text)) {
+            lint.warn(
+                span,
+                format!("nothing in `{text}` can be touched"),
+                format!("the red line `{wide}` wins over it; take one of them away"),
+            );
+        }
+    }
+}
+
+fn contradictions(lint: &mut Lint<'_>, good: [&str; 2], bad: [&str; 2], word: &str) {
+    let refused = entries(lint, &bad);
+    for (text, span) in entries(lint, &good) {
+        if refused.iter().any(|(other, _)| *other == text) {
+            let help = format!("take it out of `{}` or of `{}`", good.join("."), bad.join("."));
+            lint.warn(span, format!("`{text}` is also {word}, and that wins"), help);
+        }
+    }
+}
+
+fn exceptions_without_rules(lint: &mut Lint<'_>) {
+    let Some(section) = &lint.file.sections.bash_safety else { return };
+    let brings_packs =
+        lint.file.sections.extends.as_ref().is_some_and(|packs| packs.iter().any(|it| it != "recommended"));
+    let idle = section.blocked_patterns.is_empty() && section.blocked_programs.is_empty() && !brings_packs;
+    let place = lint.file.tree.at(&["bash_safety", "allow"]).map(|tree| tree.span);
+    if let Some(span) =
+        place.filter(|_| idle && lint.file.origin == Origin::Repository && !section.allow.is_empty())
+    {
+        lint.warn(
+            span,
+            "these exceptions lift nothing",
+            "a repository's exceptions lift only rules of its own file; those for the packs belong into the user's file",
+        );
+    }
+}
+
+fn files_in_two_layers(lint: &mut Lint<'_>) {
+    let Some(section) = &lint.file.sections.layers else { return };
+    for (index, layer) in section.layers.iter().enumerate() {
+        for glob in &layer.files {
+            let Some(other) = section.layers.iter().take(index).find(|other| other.files.contains(glob))
+            else {
+                continue;
+            };
+            let Some(tree) = lint.file.tree.at(&["layers", &layer.name, "files"]) else { continue };
+            let span = tree
+                .items()
+                .into_iter()
+                .find(|item| item.scalar() == Some(glob))
+                .map_or(tree.span, |it| it.span);
+            lint.warn(
+                span,
+                format!("`{glob}` is in two layers, `{}` and `{}`", other.name, layer.name),
+                "both must then allow what is done to it; give each file one layer",
+            );
+        }
+    }
+}
