@@ -1,7 +1,7 @@
 //! Judges labelled commands with the default policy and prints the confusion table.
 //!
-//! `cargo run -p lictor-guards --example judge_corpus [--wrong] [FILE.jsonl …]`; without files: our own corpus, and the
-//! shared one when it is there.
+//! `cargo run -p lictor-guards --example judge_corpus -- [--wrong] [--docs] [--explain COMMAND] [FILE.jsonl …]`; without
+//! files: our own corpus, and the shared one when it is there. `--docs` writes the tables into `docs/shell-safety.md`.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -16,6 +16,9 @@ use std::path::{Path, PathBuf};
 
 use world::{Case, Judge, Table, own_corpus, read_cases};
 
+/// Where the corpus that is not ours lies, on machines that have it.
+const SHARED: &str = "/work/shared/corpora/shell-safety.jsonl";
+
 fn main() {
     let mut wrong = false;
     let mut explain = None;
@@ -24,6 +27,7 @@ fn main() {
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--wrong" => wrong = true,
+            "--docs" => return write_docs(),
             "--explain" => explain = args.next(),
             _ => files.push(PathBuf::from(arg)),
         }
@@ -41,7 +45,7 @@ fn main() {
     }
     if files.is_empty() {
         files = own_corpus();
-        let shared = Path::new("/work/shared/corpora/shell-safety.jsonl");
+        let shared = Path::new(SHARED);
         files.extend(shared.exists().then(|| shared.to_owned()));
     }
     let exceptions = exceptions();
@@ -72,6 +76,30 @@ fn main() {
             );
         }
     }
+}
+
+/// Brings the tables in the documentation up to date.
+fn write_docs() {
+    let judge = Judge::new();
+    let own: Vec<Case> = own_corpus().iter().flat_map(|file| read_cases(file)).collect();
+    put("own", &Table::judge(&judge, &own).markdown());
+    let shared = Path::new(SHARED);
+    if shared.exists() {
+        let exceptions = exceptions();
+        let cases: Vec<Case> =
+            read_cases(shared).into_iter().filter(|case| !exceptions.contains(&case.id)).collect();
+        put("shared", &Table::judge(&judge, &cases).markdown());
+    }
+}
+
+/// Replaces what stands between two marks of the page.
+fn put(name: &str, table: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/shell-safety.md");
+    let page = std::fs::read_to_string(&path).expect("the page is there");
+    let (open, close) = (format!("<!-- table {name} -->\n"), format!("<!-- end {name} -->"));
+    let (front, rest) = page.split_once(&open).expect("the page has the opening mark");
+    let (_, back) = rest.split_once(&close).expect("the page has the closing mark");
+    std::fs::write(&path, format!("{front}{open}{table}{close}{back}")).expect("the page can be written");
 }
 
 /// Ids of cases whose label contradicts the stance.

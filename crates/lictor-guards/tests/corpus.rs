@@ -64,3 +64,12 @@ fn a_prefix_of_harmless_commands_never_lets_a_stopped_command_pass() {
         }
     }
 }
+
+/// `cargo run -p lictor-guards --example judge_corpus -- --docs` brings the page up to date.
+#[test]
+fn the_published_table_is_the_measured_one() {
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/shell-safety.md")).unwrap();
+    let table = Table::judge(&Judge::new(), &cases()).markdown();
+    assert!(page.contains(&table), "docs/shell-safety.md is out of date");
+}

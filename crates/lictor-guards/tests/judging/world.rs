@@ -2,7 +2,10 @@
     dead_code,
     unreachable_pub,
     clippy::allow_attributes,
-    reason = "each test uses a part of the harness"
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a harness for tests, of which each uses a part"
 )]
 //! The world and the policy that labelled commands are judged in: home `/home/user`, a git repository at
 //! `/home/user/project`, nothing else; the default policy.
