@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{approve, audit, council, eval, explain, init, session, trust, verdict};
+use crate::commands::{approve, audit, council, eval, explain, init, session, test, trust, verdict};
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 
@@ -41,6 +41,8 @@ enum Command {
     Deny(approve::DenyArgs),
     /// Show sessions.
     Session(session::SessionArgs),
+    /// Run the policy's tests.
+    Test(test::TestArgs),
     /// Read and check the log.
     Audit(audit::AuditArgs),
     /// What reviewers found, and whether it lets work go on.
@@ -92,6 +94,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Approve(args) => approve::approve(args),
         Command::Deny(args) => approve::deny(args),
         Command::Session(args) => session::run(args),
+        Command::Test(args) => test::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Verdict(args) => verdict::run(args),
         Command::Council(args) => council::run(args),

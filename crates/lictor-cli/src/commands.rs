@@ -7,5 +7,6 @@ pub mod eval;
 pub mod explain;
 pub mod init;
 pub mod session;
+pub mod test;
 pub mod trust;
 pub mod verdict;

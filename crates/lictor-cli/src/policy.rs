@@ -126,11 +126,17 @@ fn own_files(policy: &Policy, project: &Project) -> Vec<PathBuf> {
 }
 
 /// Works out what actions in that project would do.
-pub fn facts(project: &Project, policy: &Policy, watched: Vec<String>) -> impl FactSource + use<> {
+pub fn facts(
+    project: &Project,
+    policy: &Policy,
+    watched: Vec<String>,
+    contents: bool,
+) -> impl FactSource + use<> {
     let observer = RealObserver::default();
     let mut known = lictor_observe::Project::at(&project.root.to_string_lossy(), &observer);
     let own = own_files(policy, project);
     known.own.extend(own.iter().map(|file| file.to_string_lossy().into_owned()));
     known.watched = watched;
+    known.contents = contents;
     move |action: &Action| observe(action, &known, &observer)
 }

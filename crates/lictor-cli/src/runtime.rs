@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use lictor::{PolicyEngine, SqliteOptions, SqliteStore, Store};
+use lictor::{Clock, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store, SystemClock};
 use lictor_config::{Policy, Surroundings};
 
 use crate::place::Project;
@@ -24,14 +24,23 @@ pub struct Runtime {
 impl Runtime {
     /// Opens the store and loads the policy of a project.
     pub fn open(project: &Project) -> Result<Self> {
-        let store: Arc<dyn Store> = Arc::new(store(project)?);
+        Self::over(project, Arc::new(store(project)?), SystemClock)
+    }
+
+    /// The project's policy over a store that ends with the process: nothing is recorded.
+    pub fn in_memory(project: &Project, clock: impl Clock + 'static) -> Result<Self> {
+        Self::over(project, Arc::new(MemoryStore::new()), clock)
+    }
+
+    fn over(project: &Project, store: Arc<dyn Store>, clock: impl Clock + 'static) -> Result<Self> {
         let policy = policy::in_force(project)?;
         let runner = Arc::new(Programs { store: Arc::clone(&store), root: project.root.clone() });
         let root = project.root.to_string_lossy().into_owned();
         let built = policy.build(&Surroundings { root, runner })?;
         let engine = PolicyEngine::builder(built.root)
             .shared_store(store)
-            .facts(policy::facts(project, &policy, built.watched))
+            .clock(clock)
+            .facts(policy::facts(project, &policy, built.watched, built.knows_files))
             .history(built.history)
             .knows_files(built.knows_files)
             .policy_digest(policy::digest(&policy, &project.root))

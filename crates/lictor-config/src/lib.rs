@@ -18,6 +18,7 @@ mod lint;
 mod load;
 mod merged;
 mod policy;
+pub mod policy_tests;
 mod reader;
 mod reference;
 mod schema;

@@ -6,4 +6,5 @@ mod eval;
 mod hook;
 mod init;
 mod ledger;
+mod policy_tests;
 mod sandbox;
