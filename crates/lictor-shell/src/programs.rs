@@ -36,6 +36,7 @@ mod wrappers;
 pub use guard::assignment as judge_assignment;
 pub use network::host_of;
 pub use secrets::is_secret_path;
+pub(crate) use shells::is_shell;
 pub use shells::is_usual_evaluation;
 
 use lictor_core::facts::GuardOff;

@@ -149,7 +149,8 @@ impl Actor<'_, '_, '_> {
                 let mut argv: Vec<Arg> =
                     invocation.positional.iter().skip(skip).flat_map(|value| value.args(text)).collect();
                 // `execl(path, arg0, …)`: the second word only names the first.
-                if text.contains("exec") && !text.contains("create_subprocess") && argv.len() > 1 {
+                let names_itself = text.contains("exec") || text.contains("os.spawn");
+                if names_itself && !text.contains("create_subprocess") && argv.len() > 1 {
                     argv.remove(1);
                 }
                 self.argv(argv);

@@ -369,6 +369,10 @@ impl Reader<'_> {
             });
             match from.get(at) {
                 Some(Token::Sign('.' | '+')) => at += 1,
+                // awk puts strings together by writing them side by side.
+                Some(Token::Text(..) | Token::Word(_) | Token::Number(_)) if self.language == "awk" => {
+                    continue;
+                }
                 _ => return (whole.unwrap_or_else(Value::unknown), at),
             }
             if let Some(Token::Sign('.')) = from.get(at) {
@@ -460,12 +464,27 @@ impl Reader<'_> {
     }
 }
 
+/// `print "text" | "sh"`: what is printed is run.
+fn printed_code(before: &[Token], report: &mut Report) {
+    let statement =
+        before.iter().rev().take_while(|token| !matches!(token, Token::Sign(';' | '{' | '}' | '\n')));
+    let printed: Vec<&Token> =
+        statement.take_while(|token| !matches!(token, Token::Word(word) if word == "print")).collect();
+    match printed.as_slice() {
+        [Token::Text(text, _)] => report.then_shell(&Arg::literal(text), &[], "awk"),
+        _ => report.opaque(OpaqueWhat::Code, "print | sh"),
+    }
+}
+
 /// awk: `print > "file"`, `print | "command"`, `"command" | getline`.
 fn awk(all: &[Token], call: &Call<'_>, report: &mut Report) {
     for (at, window) in all.windows(2).enumerate() {
         match window {
             [Token::Sign('|'), Token::Text(command, _)] => {
-                report.then_shell(&Arg::literal(command), &[], "awk")
+                report.then_shell(&Arg::literal(command), &[], "awk");
+                if command.split_whitespace().next().is_some_and(crate::programs::is_shell) {
+                    printed_code(all.get(..at).unwrap_or_default(), report);
+                }
             }
             [Token::Text(command, _), Token::Sign('|')] if matches!(all.get(at + 2), Some(Token::Word(word)) if word == "getline") =>
             {
