@@ -6,6 +6,8 @@ pub use secrets::Secrets;
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 /// Takes what must not be written down out of a text.
@@ -16,6 +18,24 @@ pub trait Redact: Send + Sync {
 
 /// What stands where a secret was.
 pub const REDACTED: &str = "[redacted]";
+
+/// The same value with every text in it redacted; `None` when there was nothing to take out. What does not come back
+/// from its own JSON is not written down at all: that is an error.
+///
+/// # Errors
+/// When the value has no JSON form that can be read back.
+pub fn value<T>(value: &T, redactor: &dyn Redact) -> serde_json::Result<Option<T>>
+where
+    T: Serialize + DeserializeOwned,
+{
+    let text = serde_json::to_string(value)?;
+    if matches!(redactor.redact(&text), Cow::Borrowed(_)) {
+        return Ok(None);
+    }
+    let mut tree = serde_json::to_value(value)?;
+    json(&mut tree, redactor);
+    serde_json::from_value(tree).map(Some)
+}
 
 /// Redacts every text in a JSON value, keys included: whoever can choose a key could hide something in it.
 pub fn json(value: &mut Json, redactor: &dyn Redact) {

@@ -16,6 +16,7 @@ mod sessions;
 mod stop;
 mod watch;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use lictor_core::feedback::Provider;
 use lictor_core::history::History;
 use lictor_core::{
     Action, Clock, Digest, Evaluation, FactSource, Facts, Graph, GraphError, Judged, Node, Redact,
-    SessionKey, SessionState, Verdict,
+    SessionKey, SessionState, Verdict, redact,
 };
 use lictor_store::{Store, StoreError, StoreExt};
 
@@ -148,17 +149,41 @@ impl PolicyEngine {
 
     /// A tracer that fails changes nothing, but somebody should know.
     fn tell(&self, action: &Action, evaluation: &Evaluation) {
+        if self.inner.tracers.is_empty() {
+            return;
+        }
+        let (action, evaluation) = match self.redacted(action, evaluation) {
+            Ok(redacted) => redacted,
+            Err(error) => return complain(&error.to_string()),
+        };
         for tracer in &self.inner.tracers {
-            let told = catch_unwind(AssertUnwindSafe(|| tracer.trace(action, evaluation)));
-            let fault = match told {
-                Ok(Ok(())) => continue,
-                Ok(Err(error)) => error.to_string(),
-                Err(_) => "it panicked".to_owned(),
-            };
-            // Nobody is left to tell when stderr is closed.
-            let _ = writeln!(std::io::stderr(), "lictor: a tracer failed: {fault}");
+            match catch_unwind(AssertUnwindSafe(|| tracer.trace(&action, &evaluation))) {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => complain(&error.to_string()),
+                Err(_) => complain("it panicked"),
+            }
         }
     }
+
+    /// What may leave the engine: tracers are sinks like the log.
+    fn redacted<'a>(
+        &self,
+        action: &'a Action,
+        evaluation: &'a Evaluation,
+    ) -> serde_json::Result<(Cow<'a, Action>, Cow<'a, Evaluation>)> {
+        let redactor = &*self.inner.redactor;
+        let action = redact::value(action, redactor)?.map_or(Cow::Borrowed(action), Cow::Owned);
+        let evaluation = match redact::value(evaluation, redactor)? {
+            None => Cow::Borrowed(evaluation),
+            Some(clean) => Cow::Owned(Evaluation { session: evaluation.session.clone(), ..clean }),
+        };
+        Ok((action, evaluation))
+    }
+}
+
+/// Nobody is left to tell when stderr is closed.
+fn complain(fault: &str) {
+    let _ = writeln!(std::io::stderr(), "lictor: a tracer failed: {fault}");
 }
 
 /// What an operator does about a fault of the machinery.

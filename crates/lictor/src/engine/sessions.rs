@@ -31,12 +31,15 @@ impl Lineage {
         let mut key = session.unwrap_or_else(log::anonymous);
         loop {
             let state = read(view, &key)?;
-            // What a session said of its parent at first stands; only its first event is believed.
-            let known = state.started.is_some();
-            let above = if known { state.parent.clone() } else { parent.take() };
+            // What was said of a session's parent at its first event stands; later claims are not believed.
+            let claimed = parent.take();
+            let above = if state.started.is_some() { state.parent.clone() } else { claimed };
             lineage.keys.push(key);
             lineage.states.push(state);
-            let Some(above) = above.filter(|_| named) else { return Ok(lineage) };
+            let Some(above) = above.filter(|_| named) else {
+                lineage.inherit();
+                return Ok(lineage);
+            };
             if lineage.keys.contains(&above) {
                 return Err(StoreError::other(format!("session `{above}` is among its own parents")));
             }
@@ -45,6 +48,15 @@ impl Lineage {
                 return Err(StoreError::other(why));
             }
             key = above;
+        }
+    }
+
+    /// A session that is about to begin has the scope of its parent, already while its first action is judged.
+    fn inherit(&mut self) {
+        if self.is_new()
+            && let [own, parent, ..] = self.states.as_mut_slice()
+        {
+            own.scope.clone_from(&parent.scope);
         }
     }
 
