@@ -56,7 +56,12 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let mut text = [0; 64];
+        for (place, digit) in text.iter_mut().zip(digits) {
+            *place = if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

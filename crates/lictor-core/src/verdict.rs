@@ -7,17 +7,24 @@ use crate::decision::Value;
 
 /// What one guard says about one action. Built only through the constructors, so that a block always has a
 /// reason and a fix, and a warning or question always has a reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+///
+/// Most verdicts are passes with nothing to say, so what is said is kept apart and a pass costs nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     value: Value,
-    #[serde(skip_serializing_if = "String::is_empty")]
+    said: Option<Box<Said>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Said {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     reason: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     fix: String,
     /// Name of the rule inside the guard that decided, when it has several (`git.reset-hard`).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     rule: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     evidence: Option<Json>,
 }
 
@@ -30,37 +37,31 @@ impl Verdict {
     /// No objection.
     #[must_use]
     pub fn pass() -> Self {
-        Self { value: Value::Pass, reason: String::new(), fix: String::new(), rule: None, evidence: None }
+        Self { value: Value::Pass, said: None }
     }
 
     /// No objection, with a remark for the trace.
     #[must_use]
     pub fn pass_because(note: impl Into<String>) -> Self {
-        Self { reason: note.into(), ..Self::pass() }
+        Self::saying(Value::Pass, note.into(), String::new())
     }
 
     /// May go ahead; the agent and the log get the remark.
     #[must_use]
     pub fn warn(reason: impl Into<String>) -> Self {
-        Self { value: Value::Warn, reason: filled(reason.into(), NO_REASON), ..Self::pass() }
+        Self::saying(Value::Warn, filled(reason.into(), NO_REASON), String::new())
     }
 
     /// A person has to say yes.
     #[must_use]
     pub fn ask(reason: impl Into<String>) -> Self {
-        Self { value: Value::Ask, reason: filled(reason.into(), NO_REASON), ..Self::pass() }
+        Self::saying(Value::Ask, filled(reason.into(), NO_REASON), String::new())
     }
 
     /// No, and what to do instead.
     #[must_use]
     pub fn block(reason: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self {
-            value: Value::Block,
-            reason: filled(reason.into(), NO_REASON),
-            fix: filled(fix.into(), NO_FIX),
-            rule: None,
-            evidence: None,
-        }
+        Self::saying(Value::Block, filled(reason.into(), NO_REASON), filled(fix.into(), NO_FIX))
     }
 
     /// The guard could not come to an answer. `fix` is for the operator.
@@ -78,12 +79,19 @@ impl Verdict {
         }
     }
 
+    fn saying(value: Value, reason: String, fix: String) -> Self {
+        if reason.is_empty() && fix.is_empty() {
+            return Self { value, said: None };
+        }
+        Self { value, said: Some(Box::new(Said { reason, fix, rule: None, evidence: None })) }
+    }
+
     /// The same with a way out. On a pass it changes nothing.
     #[must_use]
     pub fn with_fix(mut self, fix: impl Into<String>) -> Self {
         let fix = fix.into();
         if self.value > Value::Pass && !fix.trim().is_empty() {
-            self.fix = fix;
+            self.said.get_or_insert_default().fix = fix;
         }
         self
     }
@@ -91,14 +99,14 @@ impl Verdict {
     /// The same, naming the rule that decided.
     #[must_use]
     pub fn by_rule(mut self, rule: impl Into<String>) -> Self {
-        self.rule = Some(rule.into());
+        self.said.get_or_insert_default().rule = Some(rule.into());
         self
     }
 
     /// The same with evidence: what matched, counts, callback results.
     #[must_use]
     pub fn with_evidence(mut self, evidence: Json) -> Self {
-        self.evidence = Some(evidence);
+        self.said.get_or_insert_default().evidence = Some(evidence);
         self
     }
 
@@ -117,25 +125,25 @@ impl Verdict {
     /// Why. Empty only for a pass without a remark.
     #[must_use]
     pub fn reason(&self) -> &str {
-        &self.reason
+        self.said.as_ref().map_or("", |said| &said.reason)
     }
 
     /// What to do instead. Never empty for a block or an error.
     #[must_use]
     pub fn fix(&self) -> &str {
-        &self.fix
+        self.said.as_ref().map_or("", |said| &said.fix)
     }
 
     /// The rule inside the guard that decided.
     #[must_use]
     pub fn rule(&self) -> Option<&str> {
-        self.rule.as_deref()
+        self.said.as_ref().and_then(|said| said.rule.as_deref())
     }
 
     /// What was found.
     #[must_use]
     pub fn evidence(&self) -> Option<&Json> {
-        self.evidence.as_ref()
+        self.said.as_ref().and_then(|said| said.evidence.as_ref())
     }
 }
 
@@ -143,29 +151,37 @@ fn filled(text: String, otherwise: &str) -> String {
     if text.trim().is_empty() { otherwise.to_owned() } else { text }
 }
 
+#[derive(Serialize, Deserialize)]
+struct Flat<S> {
+    value: Value,
+    #[serde(flatten)]
+    said: S,
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Flat { value: self.value, said: self.said.as_deref() }.serialize(serializer)
+    }
+}
+
 /// Deserialisation goes through the constructors too: a stored block without reason or fix cannot come back.
 impl<'de> Deserialize<'de> for Verdict {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Raw {
-            value: Value,
-            #[serde(default)]
-            reason: String,
-            #[serde(default)]
-            fix: String,
-            #[serde(default)]
-            rule: Option<String>,
-            #[serde(default)]
-            evidence: Option<Json>,
-        }
-        let raw = Raw::deserialize(deserializer)?;
-        let mut verdict = match raw.value {
-            Value::Warn => Self::warn(raw.reason).with_fix(raw.fix),
-            Value::Ask => Self::ask(raw.reason).with_fix(raw.fix),
-            value => Self::of(value, raw.reason, raw.fix),
+        let Flat { value, said: Said { reason, fix, rule, evidence } } =
+            Flat::<Said>::deserialize(deserializer)?;
+        let mut verdict = match value {
+            Value::Warn => Self::warn(reason).with_fix(fix),
+            Value::Ask => Self::ask(reason).with_fix(fix),
+            value => Self::of(value, reason, fix),
         };
-        verdict.rule = raw.rule;
-        verdict.evidence = raw.evidence;
+        if rule.is_some() || evidence.is_some() {
+            let said = verdict.said.get_or_insert_default();
+            said.rule = rule;
+            said.evidence = evidence;
+        }
         Ok(verdict)
     }
 }
+
+#[cfg(test)]
+mod tests;

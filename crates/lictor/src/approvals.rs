@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use lictor_core::{Approval, ApprovalState, Grant, Lifetime, Timestamp, Who};
+use lictor_core::{Approval, ApprovalState, Grant, Lifetime, SessionKey, Timestamp, Who};
 use lictor_store::{Draft, Durability, Keys, Space, Store, StoreError, StoreExt, Transaction, View};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -91,7 +91,7 @@ impl Approvals {
             write(tx, Space::Grant, &approval.id, &grant)?;
             write(tx, Space::Approval, &approval.id, &approval)?;
             let body = about(&approval.id, Some(&approval), Some(&grant));
-            append(tx, &approval, kind::APPROVAL_GRANTED, grant.who.at, &body)?;
+            append(tx, approval.request.session.clone(), kind::APPROVAL_GRANTED, grant.who.at, &body)?;
             Ok(grant)
         })
     }
@@ -105,7 +105,8 @@ impl Approvals {
             let at = who.at;
             approval.state = ApprovalState::Denied { who, reason };
             write(tx, Space::Approval, &approval.id, &approval)?;
-            append(tx, &approval, kind::APPROVAL_DENIED, at, &about(&approval.id, Some(&approval), None))?;
+            let body = about(&approval.id, Some(&approval), None);
+            append(tx, approval.request.session.clone(), kind::APPROVAL_DENIED, at, &body)?;
             Ok(approval)
         })
     }
@@ -121,9 +122,27 @@ impl Approvals {
             if !approval.is_pending(who.at) {
                 return Err(ApprovalError::NotPending { id: approval.id });
             }
+            tidy(tx, who.at)?;
             f(tx, approval, who).map_err(ApprovalError::from)
         })
     }
+}
+
+/// Forgets what has lapsed. A person is here anyway, so nobody waits for it; the log keeps everything.
+fn tidy(tx: &mut dyn Transaction, now: Timestamp) -> Result<(), StoreError> {
+    for approval in all(tx)?.iter().filter(|approval| approval.expires <= now) {
+        tx.delete(Space::Approval, approval.id.as_bytes())?;
+    }
+    for (key, value) in tx.scan(Space::Grant, &Keys::all().limit(usize::MAX))? {
+        let id = String::from_utf8_lossy(&key);
+        let grant: Grant = parse(&id, &value)?;
+        if grant.expires <= now {
+            tx.delete(Space::Grant, &key)?;
+            let session = grant.request.session.clone();
+            append(tx, session, kind::GRANT_EXPIRED, now, &about(&id, None, Some(&grant)))?;
+        }
+    }
+    Ok(())
 }
 
 fn all(view: &(impl View + ?Sized)) -> Result<Vec<Approval>, StoreError> {
@@ -182,12 +201,11 @@ pub(crate) fn about<'a>(
 
 fn append(
     tx: &mut dyn Transaction,
-    approval: &Approval,
+    session: Option<SessionKey>,
     kind: &str,
     at: Timestamp,
     body: &impl Serialize,
 ) -> Result<(), StoreError> {
     let body = serde_json::to_string(body).map_err(StoreError::other)?;
-    let session = approval.request.session.clone();
     tx.append(Draft { at, session, kind: kind.to_owned(), body }).map(|_| ())
 }

@@ -35,6 +35,9 @@ const TOKENS: &[(&str, usize)] = &[
     ("eyJ", 40),
 ];
 
+/// No token with its prefix is shorter.
+const SHORTEST_TOKEN: usize = 15;
+
 /// Names whose assigned value is a secret, lower case.
 const NAMES: &[&str] = &[
     "password",
@@ -82,15 +85,19 @@ fn find(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     private_keys(text, &mut found);
     let mut previous: Option<&str> = None;
-    let mut start = 0;
-    for word in text.split(|char: char| !is_word(char)) {
-        // `split` yields words in order, so each begins after the one before it and one separator.
-        let at = text.get(start..).and_then(|rest| rest.find(word)).map_or(start, |offset| start + offset);
-        judge(text, word, at, previous, &mut found);
-        start = at + word.len();
-        if !word.is_empty() {
-            previous = Some(word);
+    let mut bytes = text.bytes().enumerate().peekable();
+    while let Some((start, first)) = bytes.next() {
+        if !is_word(first) {
+            continue;
         }
+        let mut end = start + 1;
+        while let Some((at, _)) = bytes.next_if(|(_, byte)| is_word(*byte)) {
+            end = at + 1;
+        }
+        // Words are ASCII, so their ends are characters' ends.
+        let word = text.get(start..end).unwrap_or_default();
+        judge(text, word, start, previous, &mut found);
+        previous = Some(word);
     }
     found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
     found
@@ -99,7 +106,8 @@ fn find(text: &str) -> Vec<Range<usize>> {
 fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut Vec<Range<usize>>) {
     let whole = at..at + word.len();
     let mut from = at;
-    for segment in word.split('/') {
+    let segments = if word.len() < SHORTEST_TOKEN { "" } else { word };
+    for segment in segments.split('/') {
         let is_token = |(prefix, least): &(&str, usize)| {
             segment.strip_prefix(prefix).is_some_and(|rest| rest.len() >= *least)
         };
@@ -110,10 +118,10 @@ fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut 
     }
     let before = text.get(..at).unwrap_or_default();
     let long_enough = word.len() >= MIN_ASSIGNED && !before.ends_with('$') && !before.ends_with("${");
-    let is_assigned = before.trim_end_matches(['"', '\'', ' ']).ends_with([':', '=']);
-    let named = previous.is_some_and(is_secret_name);
-    let scheme = previous.is_some_and(|name| ["Bearer", "Basic"].contains(&name)) && before.ends_with(' ');
-    if long_enough && ((named && is_assigned && !is_scheme(word)) || scheme) {
+    let is_assigned = || before.trim_end_matches(['"', '\'', ' ', '\\']).ends_with([':', '=']);
+    let after_scheme = || before.ends_with(' ') && previous.is_some_and(is_scheme);
+    let is_named = || previous.is_some_and(is_secret_name) && !is_scheme(word);
+    if long_enough && (after_scheme() || (is_assigned() && is_named())) {
         found.push(whole.clone());
     }
     // user:password@host
@@ -131,12 +139,15 @@ fn is_scheme(word: &str) -> bool {
 }
 
 fn is_secret_name(name: &str) -> bool {
-    let name = name.trim_start_matches('-').to_ascii_lowercase();
-    NAMES.iter().any(|known| name.ends_with(known))
+    let ends_with = |known: &str| {
+        let tail = name.len().checked_sub(known.len()).and_then(|from| name.get(from..));
+        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(known))
+    };
+    NAMES.iter().any(|known| ends_with(known))
 }
 
-fn is_word(char: char) -> bool {
-    char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.' | '/' | '+' | '~' | '!' | '%')
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'~' | b'!' | b'%')
 }
 
 /// From the first line of a private key to its last, or to the end of the text when that is missing.

@@ -177,7 +177,7 @@ impl Builder {
 
 /// Looks at the real world, with the project around the current directory.
 fn real() -> impl FactSource {
-    let observer = RealObserver::default();
+    let observer = RealObserver;
     let cwd = std::env::current_dir().unwrap_or_default();
     let project = Project::discover(&cwd.to_string_lossy(), &observer);
     move |action: &Action| observe::facts(action, &project, &observer)
