@@ -152,7 +152,7 @@ impl PolicyEngine {
         if self.inner.tracers.is_empty() {
             return;
         }
-        let (action, evaluation) = match self.redacted(action, evaluation) {
+        let (action, evaluation) = match self.for_tracers(action, evaluation) {
             Ok(redacted) => redacted,
             Err(error) => return complain(&error.to_string()),
         };
@@ -166,7 +166,7 @@ impl PolicyEngine {
     }
 
     /// What may leave the engine: tracers are sinks like the log.
-    fn redacted<'a>(
+    fn for_tracers<'a>(
         &self,
         action: &'a Action,
         evaluation: &'a Evaluation,
