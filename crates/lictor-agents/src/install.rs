@@ -4,6 +4,7 @@
 //! that touch the disk are [`Change::apply`] and the `read` that the caller gives.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use lictor_core::Digest;
 
@@ -282,6 +283,21 @@ pub fn advice(agent: Agent) -> &'static [&'static str] {
         Agent::Factory => &["an organisation's hook policy may switch other hooks off: run `lictor doctor`"],
         Agent::Windsurf => &["nothing that a hook says reaches the model except the reason of a refusal"],
     }
+}
+
+/// How long the agent waits for the hook of an event, as `init` installs it. `None` where it cannot be told how long.
+#[must_use]
+pub fn timeout(agent: Agent, event: &str) -> Option<Duration> {
+    if agent == Agent::Windsurf {
+        return None;
+    }
+    let seconds = match layout::form(agent, Path::new("")) {
+        Form::Json(layout) | Form::Toml(layout) => {
+            layout.entries.iter().find(|entry| entry.event == event)?.timeout
+        }
+        Form::Plugin => layout::SOON,
+    };
+    Some(Duration::from_secs(seconds.into()))
 }
 
 fn is_our_plugin(text: &str) -> bool {

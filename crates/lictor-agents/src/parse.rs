@@ -76,7 +76,7 @@ impl NotUnderstood {
 /// Any input that is not an event of the agent's contract. The error knows how to answer.
 pub fn parse(agent: Agent, hint: Option<&str>, stdin: &[u8], env: &HookEnv) -> Result<Event, NotUnderstood> {
     let hinted = hint.and_then(|name| agent.contract().row(name));
-    let mut slot = Slot { agent, through: agent, row: hinted.unwrap_or(&contract::UNKNOWN), person: false };
+    let mut slot = Slot::hinted(agent, hint);
     let fields = Fields::read(stdin).map_err(|why| NotUnderstood { slot, why })?;
     slot.agent = caller::detect(agent, hint, &fields, env);
     if slot.agent != agent {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::Agent;
-use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
+use crate::contract::{self, AskForm, BlockForm, Moment, Row, TellForm};
 
 /// Where an answer goes. Comes from parsing, so it always names an event of the agent's own contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,13 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// Where an answer to the hook of that agent and event goes as long as nothing of the event itself has been read.
+    #[must_use]
+    pub fn hinted(agent: Agent, event: Option<&str>) -> Self {
+        let row = event.and_then(|name| agent.contract().row(name)).unwrap_or(&contract::UNKNOWN);
+        Self { agent, through: agent, row, person: false }
+    }
+
     /// The agent that called.
     #[must_use]
     pub fn agent(&self) -> Agent {

@@ -10,28 +10,43 @@ use std::io::{self, Read as _, Write as _};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::process;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use lictor::{Asking, Mode};
 use lictor_agents::{
-    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Rendered, Reply, Status, parse, render,
+    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Moment, Rendered, Reply, Slot, Status, install,
+    parse, render,
 };
 use lictor_core::{Action, Decision, Evaluation, Outcome, Value};
 
+use crate::fault;
 use crate::place::Project;
 use crate::runtime::Runtime;
 
-/// Agents give a hook between 5 and 60 seconds and let the call proceed when it is late.
-const DEADLINE: Duration = Duration::from_millis(4_500);
+/// The deadline of a hook that nobody told how long its agent waits: agents wait five seconds or more.
+const SHORT: Duration = Duration::from_millis(4_500);
+/// How much of an agent's patience is used up at most, in tenths: agents let a call proceed when the hook is late.
+const SHARE: u32 = 4;
 
 /// Answers one event and says how to end.
 pub fn main(args: &[OsString]) -> u8 {
     panic::set_hook(Box::new(|_| {}));
-    let watch = Watch::start();
-    let answer = panic::catch_unwind(AssertUnwindSafe(|| answer(args)))
-        .unwrap_or_else(|_| refusal("lictor failed inside", "ask a person to run `lictor doctor`"));
+    // A file size limit has to become a write that fails, and so a block, not a death that lets the call proceed.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+    let mut words = args.iter().map(|arg| arg.to_str().unwrap_or_default());
+    let Some(agent) = words.next().and_then(|name| name.parse::<Agent>().ok()) else {
+        return write(&refusal(
+            "the hook was called without the name of a known agent",
+            "run `lictor init` again; it writes `lictor hook <agent> <event>` into the agent's settings",
+        ));
+    };
+    let hint = words.next();
+    let slot = Slot::hinted(agent, hint);
+    let watch = Watch::start(slot);
+    let answer = panic::catch_unwind(AssertUnwindSafe(|| answer(agent, hint)))
+        .unwrap_or_else(|_| failed(&slot, "lictor failed inside", "ask a person to run `lictor doctor`"));
     watch.stop();
     write(&answer)
 }
@@ -48,15 +63,18 @@ fn write(answer: &Rendered) -> u8 {
     }
 }
 
-/// Ends the process with a block when the answer is late.
+/// Ends the process with an answer when it would be late.
 struct Watch(mpsc::Sender<()>);
 
 impl Watch {
-    fn start() -> Self {
+    fn start(slot: Slot) -> Self {
+        let patience = install::timeout(slot.agent(), slot.event_name());
+        let deadline = patience.map_or(SHORT, |patience| patience * SHARE / 10);
         let (done, wait) = mpsc::channel();
         let started = thread::Builder::new().name("deadline".to_owned()).spawn(move || {
-            if wait.recv_timeout(DEADLINE) == Err(mpsc::RecvTimeoutError::Timeout) {
-                let late = refusal(
+            if wait.recv_timeout(deadline) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let late = failed(
+                    &slot,
                     "lictor did not finish in time",
                     "try again; if it stays, ask a person to run `lictor doctor`",
                 );
@@ -78,52 +96,54 @@ fn refusal(reason: &str, fix: &str) -> Rendered {
     Rendered { stdout: String::new(), stderr: format!("blocked by Lictor: {reason}\nfix: {fix}\n"), exit: 2 }
 }
 
-fn answer(args: &[OsString]) -> Rendered {
-    let mut words = args.iter().filter_map(|arg| arg.to_str());
-    let Some(agent) = words.next().and_then(|name| name.parse::<Agent>().ok()) else {
-        return refusal(
-            "the hook was called without the name of a known agent",
-            "run `lictor init` again; it writes `lictor hook <agent> <event>` into the agent's settings",
-        );
-    };
-    let hint = words.next();
+/// The answer when Lictor itself cannot judge: a block in the form that the event's hook obeys. An agent that wants to
+/// stop is released: it would otherwise be kept working on what it cannot mend. Either way `lictor doctor` shows it.
+fn failed(slot: &Slot, reason: &str, fix: &str) -> Rendered {
+    fault::note(slot, reason);
+    if matches!(slot.moment(), Moment::Stop | Moment::SubagentStop) {
+        return Rendered::default();
+    }
+    render(slot, &Reply::Block(Block { reason: reason.to_owned(), fix: fix.to_owned(), id: None }))
+}
+
+fn answer(agent: Agent, hint: Option<&str>) -> Rendered {
     let mut input = Vec::with_capacity(8 * 1024);
     if let Err(error) = io::stdin().lock().take(MAX_INPUT as u64 + 1).read_to_end(&mut input) {
-        return refusal(&format!("the event could not be read: {error}"), "try again");
+        return failed(
+            &Slot::hinted(agent, hint),
+            &format!("the event could not be read: {error}"),
+            "try again",
+        );
     }
     let cwd = env::current_dir().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
     let surroundings = HookEnv::new(cwd, |name| env::var(name).ok());
     let event = match parse(agent, hint, &input, &surroundings) {
         Ok(event) => event,
-        Err(unclear) => return render(&unclear.slot, &unclear.reply()),
+        Err(unclear) => {
+            let reason = format!("this could not be judged because {unclear}");
+            return failed(&unclear.slot, &reason, DOCTOR);
+        }
     };
-    let reply = reply(&event);
-    render(&event.slot, &reply)
+    match Runtime::open(&Project::around(Path::new(&event.cwd))) {
+        Ok(runtime) => render(&event.slot, &reply(&runtime, &event)),
+        Err(error) => failed(&event.slot, &format!("lictor cannot judge this: {error:#}"), DOCTOR),
+    }
 }
 
-fn reply(event: &Event) -> Reply {
-    let project = Project::around(Path::new(&event.cwd));
-    let runtime = match Runtime::open(&project) {
-        Ok(runtime) => runtime,
-        Err(error) if event.slot.can_block() => {
-            // The agent gets a neutral sentence; the operator finds the details on standard error and in `doctor`.
-            return Reply::Block(Block {
-                reason: format!("lictor cannot judge this: {error:#}"),
-                fix: "ask a person to run `lictor doctor`".to_owned(),
-                id: None,
-            });
-        }
-        Err(_) => return Reply::Silence,
-    };
+/// What an agent can do about a fault of Lictor's.
+const DOCTOR: &str = "ask a person to run `lictor doctor`";
+
+fn reply(runtime: &Runtime, event: &Event) -> Reply {
     match &event.kind {
-        EventKind::PreTool(action) | EventKind::PermissionRequest(action) => judge(&runtime, event, action),
+        EventKind::PreTool(action) | EventKind::PermissionRequest(action) => judge(runtime, event, action),
         EventKind::PostTool(action, outcome) => {
             let success = outcome.status == Status::Succeeded;
             let outcome = Outcome { success, ..Outcome::default() };
-            match runtime.engine.post_action(action, outcome) {
-                Ok(_) => Reply::Silence,
-                Err(error) => Reply::Tell(format!("lictor could not record this: {error}")),
+            let mut remarks = held(runtime, action);
+            if let Err(error) = runtime.engine.post_action(action, outcome) {
+                remarks.push(format!("lictor could not record this: {error}"));
             }
+            if remarks.is_empty() { Reply::Silence } else { Reply::Tell(remarks.join("\n")) }
         }
         _ => Reply::Silence,
     }
@@ -144,13 +164,27 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
     let id = evaluation.id.map(|id| id.to_string());
     match evaluation.decision {
         Decision::Pass => Reply::Silence,
-        Decision::Warn => Reply::Tell(evaluation.reason()),
+        Decision::Warn => {
+            let remark = evaluation.reason();
+            // Some agents cannot be told anything before a tool runs; they are told right after.
+            if let Some(session) = action.session.as_ref().filter(|_| !event.slot.can_tell()) {
+                // A remark that is lost was recorded with the decision all the same.
+                let _ = runtime.engine.hold(session, remark.as_str());
+            }
+            Reply::Tell(remark)
+        }
         Decision::Ask => Reply::Ask(Ask {
             messages: pending(&evaluation),
             otherwise: Block { reason: evaluation.reason(), fix: evaluation.fix(), id },
         }),
         Decision::Block => Reply::Block(Block { reason: evaluation.reason(), fix: evaluation.fix(), id }),
     }
+}
+
+/// Remarks that could not be made before the tool ran.
+fn held(runtime: &Runtime, action: &Action) -> Vec<String> {
+    let held = action.session.as_ref().map(|session| runtime.engine.take_held(session));
+    held.and_then(Result::ok).unwrap_or_default()
 }
 
 /// One message for each point that a person has to answer.

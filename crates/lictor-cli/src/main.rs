@@ -5,6 +5,7 @@ mod cli;
 mod commands;
 mod councils;
 mod exit;
+mod fault;
 mod hook;
 mod output;
 mod place;

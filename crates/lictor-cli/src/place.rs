@@ -8,27 +8,29 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use lictor_agents::install::Where;
 use lictor_core::Digest;
+use lictor_observe::RealObserver;
 
 /// The project that an action belongs to.
 #[derive(Debug, Clone)]
 pub struct Project {
-    /// The work tree's root, or the directory itself outside a repository.
+    /// The work tree's root, or the directory itself where there is no project.
     pub root: PathBuf,
-    /// The repository's common `.git` directory, shared by all its work trees.
-    pub git_common: Option<PathBuf>,
+    /// What Lictor's eyes know about it.
+    pub seen: lictor_observe::Project,
 }
 
 impl Project {
-    /// The project around a directory: the nearest one above it with a `.git`, else the directory itself.
+    /// The project around a directory.
     pub fn around(directory: &Path) -> Self {
         let start = absolute(directory);
-        for candidate in start.ancestors() {
-            if let Some(git) = git_dir(&candidate.join(".git")) {
-                let common = common_dir(&git);
-                return Self { root: candidate.to_owned(), git_common: Some(common) };
-            }
-        }
-        Self { root: start, git_common: None }
+        let seen = lictor_observe::Project::discover(&start.to_string_lossy(), &RealObserver);
+        let root = if seen.root.is_empty() { start } else { PathBuf::from(&seen.root) };
+        Self { root, seen }
+    }
+
+    /// The repository's common `.git` directory, shared by all its work trees.
+    pub fn git_common(&self) -> Option<&Path> {
+        self.seen.git_common().map(Path::new)
     }
 
     /// Where this project's state is kept. Never in the work tree.
@@ -36,7 +38,7 @@ impl Project {
         if let Some(directory) = variable("LICTOR_STATE_DIR") {
             return PathBuf::from(directory);
         }
-        let identity = self.git_common.as_deref().unwrap_or(&self.root);
+        let identity = self.git_common().unwrap_or(&self.root);
         let identity = fs::canonicalize(identity).unwrap_or_else(|_| identity.to_owned());
         let name = Digest::of(identity.as_os_str().as_encoded_bytes()).short();
         base("XDG_STATE_HOME", ".local/state").join("lictor").join(name)
@@ -133,24 +135,4 @@ pub fn absolute(path: &Path) -> PathBuf {
         }
     }
     clean
-}
-
-/// The git directory that `.git` stands for: itself, or where its `gitdir:` line points.
-fn git_dir(dot_git: &Path) -> Option<PathBuf> {
-    let kind = fs::metadata(dot_git).ok()?;
-    if kind.is_dir() {
-        return dot_git.join("HEAD").exists().then(|| dot_git.to_owned());
-    }
-    let text = fs::read_to_string(dot_git).ok()?;
-    let target = Path::new(text.strip_prefix("gitdir:")?.trim());
-    let parent = dot_git.parent()?;
-    Some(absolute(&parent.join(target)))
-}
-
-/// The directory shared by all work trees of a repository.
-fn common_dir(git: &Path) -> PathBuf {
-    match fs::read_to_string(git.join("commondir")) {
-        Ok(text) => absolute(&git.join(text.trim())),
-        Err(_) => git.to_owned(),
-    }
 }

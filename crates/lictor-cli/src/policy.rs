@@ -133,7 +133,7 @@ pub fn facts(
     contents: bool,
 ) -> impl FactSource + use<> {
     let observer = RealObserver::default();
-    let mut known = lictor_observe::Project::at(&project.root.to_string_lossy(), &observer);
+    let mut known = project.seen.clone();
     let own = own_files(policy, project);
     known.own.extend(own.iter().map(|file| file.to_string_lossy().into_owned()));
     known.watched = watched;

@@ -77,6 +77,13 @@ impl Project {
         project
     }
 
+    /// The git directory that all work trees of the repository share. `None` outside a repository.
+    #[must_use]
+    pub fn git_common(&self) -> Option<&str> {
+        // `.git` itself, or what its pointer names: the common directory of a linked worktree, else the only one.
+        self.git_dirs.get(1).or(self.git_dirs.first()).map(String::as_str)
+    }
+
     /// The roots that paths are compared with.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &str> {
         let real = (self.real_root != self.root).then_some(self.real_root.as_str());

@@ -33,7 +33,7 @@ pub(super) struct Entry {
 }
 
 /// Long enough for a callback, short enough not to hang an agent.
-const SOON: u32 = 60;
+pub(super) const SOON: u32 = 60;
 /// Completion checks run tests.
 const LATE: u32 = 600;
 

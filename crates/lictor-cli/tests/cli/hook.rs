@@ -69,3 +69,107 @@ fn what_happens_after_a_block_is_recorded_as_a_bypass() {
     assert_eq!(state["state"]["bypass_count"], 1, "{state}");
     assert_eq!(state["state"]["ungoverned_count"], 1, "{state}");
 }
+
+#[test]
+fn a_fault_refuses_in_the_form_that_the_event_obeys_and_lets_an_agent_stop() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", "version: 1\nno_such_key: 1\n");
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    assert_eq!(sandbox.claude("PreToolUse", call.clone()).code, 2);
+    // Claude Code does not look at the exit code here.
+    let asked = sandbox.claude("PermissionRequest", call);
+    assert_eq!(asked.code, 0, "{asked:?}");
+    assert_eq!(asked.json()["hookSpecificOutput"]["decision"]["behavior"], "deny", "{asked:?}");
+    for (event, payload) in
+        [("Stop", json!({"stop_hook_active": false})), ("SubagentStop", json!({"agent_id": 7}))]
+    {
+        let stop = sandbox.claude(event, payload);
+        assert_eq!((stop.code, stop.stdout.as_str(), stop.stderr.as_str()), (0, "", ""), "{event}: {stop:?}");
+    }
+    let state =
+        std::fs::read_dir(sandbox.home().join(".local/state/lictor")).unwrap().next().unwrap().unwrap();
+    let faults = std::fs::read_to_string(state.path().join("faults.jsonl")).unwrap();
+    assert_eq!(faults.lines().count(), 4, "{faults}");
+    assert!(faults.lines().all(|line| line.contains("PreToolUse")
+        || line.contains("PermissionRequest")
+        || line.contains("Stop")));
+}
+
+#[test]
+fn a_file_size_limit_is_a_block_and_not_a_death() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.claude_bash("ls").code, 0);
+    let payload = json!({"session_id": "s1", "cwd": sandbox.project(), "hook_event_name": "PreToolUse",
+                         "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let line = format!("ulimit -f 1; exec {} hook claude-code PreToolUse", env!("CARGO_BIN_EXE_lictor"));
+    let run = sandbox.program("sh", &["-c", &line], &payload.to_string());
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(run.stderr.contains("could not be recorded") || run.stderr.contains("cannot judge"), "{run:?}");
+}
+
+#[test]
+fn an_input_that_never_ends_is_answered_in_time() {
+    let sandbox = Sandbox::new();
+    // The shortest deadline there is: Codex gives this event three seconds.
+    let mut child = sandbox.start(&["hook", "codex", "SessionEnd"]);
+    let kept_open = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(kept_open);
+    assert_eq!((output.status.code(), output.stdout), (Some(0), Vec::new()));
+}
+
+#[test]
+fn a_remark_that_cannot_be_made_before_is_made_after() {
+    let sandbox = Sandbox::new();
+    let policy = "version: 1\nguards:\n  gap: {expr: 'action.kind != \"bash\"', decision: warn, reason: mind the gap, fix: step over it}\npolicy: {all: [gap]}\n";
+    sandbox.write("governance.yaml", policy);
+    // Cursor cannot be told anything before a command runs.
+    let base = json!({"conversation_id": "c1", "generation_id": "g", "model": "m", "cursor_version": "3.9.2",
+                      "workspace_roots": [sandbox.project()]});
+    let send = |event: &str, fields: serde_json::Value| {
+        let mut payload = base.clone();
+        payload["hook_event_name"] = event.into();
+        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        sandbox.lictor_with(&["hook", "cursor", event], &payload.to_string())
+    };
+    let before =
+        send("beforeShellExecution", json!({"command": "ls", "cwd": sandbox.project(), "sandbox": false}));
+    assert_eq!((before.code, before.stdout.as_str()), (0, ""), "{before:?}");
+    let done = json!({"tool_name": "Shell", "tool_input": {"command": "ls"}, "tool_output": "{\"exitCode\":0}",
+                      "tool_use_id": "t1", "cwd": sandbox.project(), "duration": 5});
+    let after = send("postToolUse", done.clone());
+    let told = after.json()["additional_context"].as_str().unwrap_or_default().to_owned();
+    assert!(told.contains("mind the gap"), "{after:?}");
+    assert_eq!(send("postToolUse", done).stdout, "", "once is enough");
+}
+
+/// Cursor and VS Code run Claude Code's hooks besides their own: the second look must not count again.
+#[test]
+fn one_call_seen_through_two_hooks_counts_once() {
+    let sandbox = Sandbox::new();
+    let cwd = sandbox.project();
+    let cursor = |event: &str, fields: serde_json::Value| {
+        let mut payload = json!({"conversation_id": "c1", "generation_id": "g", "model": "m", "cursor_version": "3.9.2",
+                                 "workspace_roots": [cwd], "hook_event_name": event});
+        payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        payload.to_string()
+    };
+    let native =
+        cursor("beforeShellExecution", json!({"command": "cargo build", "cwd": cwd, "sandbox": false}));
+    let foreign = cursor(
+        "PreToolUse",
+        json!({"tool_name": "Shell", "tool_input": {"command": "cargo build"}, "cwd": cwd}),
+    );
+    assert_eq!(sandbox.lictor_with(&["hook", "cursor", "beforeShellExecution"], &native).code, 0);
+    assert_eq!(sandbox.lictor_with(&["hook", "claude-code", "PreToolUse"], &foreign).code, 0);
+    let state = sandbox.lictor(&["session", "show", "c1", "--json"]).json();
+    assert_eq!(state["state"]["action_count"], 1, "{state}");
+
+    let vscode = json!({"timestamp": "2026-11-15T09:12:44.123Z", "cwd": cwd, "session_id": "v1", "hook_event_name": "PreToolUse",
+                        "tool_use_id": "t9", "tool_name": "run_in_terminal", "tool_input": {"command": "cargo build"}});
+    for through in [["hook", "copilot-cli", "preToolUse"], ["hook", "claude-code", "PreToolUse"]] {
+        assert_eq!(sandbox.lictor_with(&through, &vscode.to_string()).code, 0);
+    }
+    let state = sandbox.lictor(&["session", "show", "v1", "--json"]).json();
+    assert_eq!(state["state"]["action_count"], 1, "{state}");
+}

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -84,9 +84,13 @@ impl Sandbox {
         self.claude("PreToolUse", json!({"tool_name": "Bash", "tool_input": {"command": command}}))
     }
 
-    /// Runs any program in the project.
-    pub fn program(&self, program: &str, args: &[&str], input: &str) -> Run {
-        let mut child = Command::new(program)
+    /// Starts `lictor` in the project and leaves it running.
+    pub fn start(&self, args: &[&str]) -> Child {
+        self.spawn(env!("CARGO_BIN_EXE_lictor"), args)
+    }
+
+    fn spawn(&self, program: &str, args: &[&str]) -> Child {
+        Command::new(program)
             .args(args)
             .current_dir(self.project())
             .env_clear()
@@ -96,7 +100,12 @@ impl Sandbox {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap();
+            .unwrap()
+    }
+
+    /// Runs any program in the project.
+    pub fn program(&self, program: &str, args: &[&str], input: &str) -> Run {
+        let mut child = self.spawn(program, args);
         // A program that does not read its input may be gone already.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
