@@ -5,7 +5,6 @@
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
-    clippy::panic,
     reason = "a tool for people, built on the tests' harness"
 )]
 

@@ -94,7 +94,12 @@ impl Looker<'_> {
         let Arg { value, text, glob, .. } = &operand.arg;
 
         match value {
-            Known::Text(path) => self.at(base.as_deref(), path, text, *glob, access, recursive),
+            // The directory before this one, which nobody here knows.
+            Known::Text(path) if path == "~-" || path.starts_with("~-/") => unknown(text),
+            Known::Text(path) => {
+                let glob = *glob || text.contains("!(");
+                self.at(base.as_deref(), path, text, glob, access, recursive)
+            }
             Known::Partly { prefix, suffix } => {
                 self.partly(base.as_deref(), prefix, suffix, text, access, recursive)
             }

@@ -51,8 +51,17 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     for (variable, value) in call.assignments {
         guard::assignment(variable, value, call.program, report);
     }
+    if name != "git" {
+        for (variable, value) in call.assignments {
+            // Commands that a program is told to run by its environment; a plain program name says nothing by itself.
+            let runs = matches!(variable.as_str(), "EDITOR" | "VISUAL" | "PAGER" | "MANPAGER" | "PROMPT_COMMAND");
+            if runs && value.prefix().contains(char::is_whitespace) {
+                report.then_shell(value, &[], variable);
+            }
+        }
+    }
     report.known_program = dispatch(&call, report);
-    if !report.known_program {
+    if !report.known_program || name == "nvm" {
         unknown(&call, report);
     }
     for effect in &report.effects {

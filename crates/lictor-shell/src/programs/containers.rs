@@ -175,7 +175,10 @@ fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     let host_namespace = ["pid", "net", "network", "ipc", "userns"]
         .iter()
         .any(|name| options.text(&[name]) == Some("host") && matches!(*name, "pid" | "userns" | "ipc"));
-    if broad || host_namespace || options.has(&["privileged"]) {
+    let capable = options.text(&["cap-add"]).is_some_and(|cap| {
+        matches!(cap.trim_start_matches("CAP_"), "ALL" | "all" | "SYS_ADMIN" | "SYS_PTRACE" | "SYS_MODULE")
+    });
+    if broad || host_namespace || capable || options.has(&["privileged"]) {
         report.privilege(Privilege::Container);
     }
     let entry = options.value(&["entrypoint"]);

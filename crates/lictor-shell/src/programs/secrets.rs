@@ -23,7 +23,7 @@ pub fn is_secret_path(path: &str) -> bool {
     if is_environment_file(&lower) {
         return true;
     }
-    const NAMES: [&str; 31] = [
+    const NAMES: [&str; 37] = [
         "id_rsa",
         "id_dsa",
         "id_ecdsa",
@@ -55,6 +55,12 @@ pub fn is_secret_path(path: &str) -> bool {
         "sudoers",
         "kubeconfig",
         ".vault-token",
+        ".bash_history",
+        ".zsh_history",
+        ".psql_history",
+        ".mysql_history",
+        ".rediscli_history",
+        ".node_repl_history",
     ];
     const ENDINGS: [&str; 12] = [
         ".pem",
