@@ -1,15 +1,15 @@
 //! The councils in force: those of the managed, the user's and the repository's policy, together.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
+use lictor_config::{Origin, Policy};
 use lictor_ledger::council::{Councils, Preset, Reviewer};
 use lictor_store::Store;
-use serde::Deserialize;
 
-use crate::place::{Project, managed_policy_file, user_policy_file};
+use crate::place::Project;
+use crate::policy;
 use crate::trust::Program;
 
 /// The councils in force, and which of them the repository named.
@@ -20,34 +20,29 @@ pub struct InForce {
     from_repository: BTreeSet<String>,
 }
 
-/// The part of a policy file that is about councils. The other parts are read elsewhere.
-#[derive(Deserialize)]
-struct Part {
-    #[serde(default)]
-    councils: Councils,
-}
-
 impl InForce {
-    /// Reads the councils of all layers. A layer adds councils; it cannot change or drop one of a layer above it: a name
-    /// that is taken gets the layer's name in front.
+    /// The councils of a project's policy.
     pub fn load(project: &Project) -> Result<Self> {
-        let repository = project.policy_file();
-        let layers =
-            [("managed", managed_policy_file()), ("user", user_policy_file()), ("repository", repository)];
+        Self::of(&policy::in_force(project)?)
+    }
+
+    /// The councils of all layers. A layer adds councils; it cannot change or drop one of a layer above it: a name that is
+    /// taken gets the layer's word behind it.
+    pub fn of(policy: &Policy) -> Result<Self> {
+        let mut layers = policy.councils();
+        layers.sort_by_key(|(_, origin, _)| *origin);
         let mut in_force = Self::default();
-        for (layer, file) in layers {
-            for (name, council) in read(&file)? {
-                council.check(&name).map_err(|wrong| {
-                    let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
-                    anyhow::anyhow!("`{}`: {}", file.display(), wrong.join("; "))
-                })?;
-                let name =
-                    if in_force.councils.contains_key(&name) { format!("{layer}/{name}") } else { name };
-                if layer == "repository" {
-                    in_force.from_repository.insert(name.clone());
-                }
-                in_force.councils.insert(name, council);
+        for (name, origin, council) in layers {
+            let council =
+                serde_json::from_value(council).with_context(|| format!("council `{name}` is refused"))?;
+            let mut own_name = name;
+            while in_force.councils.contains_key(&own_name) {
+                own_name.push_str(if origin == Origin::Repository { " (repository)" } else { " (user)" });
             }
+            if origin == Origin::Repository {
+                in_force.from_repository.insert(own_name.clone());
+            }
+            in_force.councils.insert(own_name, council);
         }
         Ok(in_force)
     }
@@ -74,15 +69,21 @@ impl InForce {
             Err(error) => Err(format!("{error:#}")),
         }
     }
+}
 
-    /// The programs that the repository's councils run.
-    pub fn programs(&self) -> Vec<Program> {
-        let of_repository = self.councils.iter().filter(|(name, _)| self.from_repository.contains(*name));
-        of_repository
-            .flat_map(|(name, council)| council.reviewers.iter().map(move |reviewer| (name, reviewer)))
-            .filter_map(|(name, reviewer)| program(name, reviewer))
-            .collect()
+/// Every program that the repository's policy runs, ready-made reviewers included.
+pub fn programs(policy: &Policy) -> Result<Vec<Program>> {
+    let own = policy.programs().into_iter().filter(|program| program.origin == Origin::Repository);
+    let mut programs: Vec<Program> =
+        own.map(|program| Program { what: program.what, argv: program.argv }).collect();
+    let in_force = InForce::of(policy)?;
+    for (name, council) in
+        in_force.councils.iter().filter(|(name, _)| in_force.from_repository.contains(*name))
+    {
+        let presets = council.reviewers.iter().filter(|reviewer| reviewer.preset.is_some());
+        programs.extend(presets.filter_map(|reviewer| program(name, reviewer)));
     }
+    Ok(programs)
 }
 
 /// What a reviewer runs. Ruff runs nothing of the repository; clippy runs its build scripts.
@@ -93,18 +94,4 @@ fn program(council: &str, reviewer: &Reviewer) -> Option<Program> {
         None => reviewer.command.clone(),
     };
     Some(Program { what: format!("council {council}, reviewer {}", reviewer.name), argv })
-}
-
-fn read(file: &Path) -> Result<Councils> {
-    let text = match fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Councils::new()),
-        Err(error) => bail!("cannot read `{}`: {error}", file.display()),
-    };
-    if text.trim().is_empty() {
-        return Ok(Councils::new());
-    }
-    let part: Part =
-        serde_saphyr::from_str(&text).with_context(|| format!("`{}` is refused", file.display()))?;
-    Ok(part.councils)
 }

@@ -3,6 +3,7 @@
 mod anchor;
 mod cli;
 mod commands;
+mod commit_gate;
 mod councils;
 mod exit;
 mod fault;

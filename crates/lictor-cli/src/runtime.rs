@@ -5,7 +5,9 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use lictor::{Clock, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store, SystemClock};
 use lictor_config::{Policy, Surroundings};
+use lictor_core::All;
 
+use crate::commit_gate::CommitGate;
 use crate::place::Project;
 use crate::policy;
 use crate::programs::Programs;
@@ -37,7 +39,8 @@ impl Runtime {
         let runner = Arc::new(Programs { store: Arc::clone(&store), root: project.root.clone() });
         let root = project.root.to_string_lossy().into_owned();
         let built = policy.build(&Surroundings { root, runner })?;
-        let engine = PolicyEngine::builder(built.root)
+        let gate = CommitGate::new(Arc::clone(&store), project.root.clone(), policy.clone());
+        let engine = PolicyEngine::builder(All::new((built.root, gate)))
             .shared_store(store)
             .clock(clock)
             .facts(policy::facts(project, &policy, built.watched, built.knows_files))

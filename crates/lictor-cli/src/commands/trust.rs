@@ -7,9 +7,10 @@ use anyhow::Result;
 use clap::Args;
 
 use super::verdict::Desk;
-use crate::councils::InForce;
+use crate::councils;
 use crate::exit::Exit;
 use crate::output;
+use crate::policy;
 use crate::when;
 
 /// Pin the programs that the repository's policy runs, as they are now.
@@ -30,7 +31,7 @@ pub struct TrustArgs {
 pub fn run(args: &TrustArgs) -> Result<Exit> {
     let desk = Desk::open(&args.cwd, true)?;
     let root = &desk.project.root;
-    let programs = InForce::load(&desk.project)?.programs();
+    let programs = councils::programs(&policy::in_force(&desk.project)?)?;
     if programs.is_empty() {
         output::print("the repository's policy runs no programs\n")?;
     }

@@ -208,7 +208,10 @@ fn a_repositorys_reviewers_run_only_when_trusted_as_they_are() {
 #[test]
 fn a_broken_policy_a_broken_record_and_a_missing_one_block() {
     let sandbox = project();
-    sandbox.write("governance.yaml", "councils:\n  a: {reviewers: [], gaurdrail: true}\n");
+    sandbox.write(
+        "governance.yaml",
+        "councils:\n  a: {reviewers: [{name: x, command: [y]}], gaurdrail: true}\n",
+    );
     let run = sandbox.lictor(&["verdict", "gate"]);
     assert!(run.code == 2 && run.stderr.contains("gaurdrail"), "{run:?}");
     fs::remove_file(sandbox.project().join("governance.yaml")).unwrap();
@@ -246,4 +249,23 @@ fn findings_travel_as_sarif_and_as_lines() {
     let run = sandbox.lictor_with(&["verdict", "import", "-", "--plan-hash", "bad"], bad);
     assert!(run.code == 64 && run.stderr.contains("line 2"), "{run:?}");
     assert_eq!(sandbox.lictor(&["verdict", "show", "--plan-hash", "bad"]).code, 1);
+}
+
+#[test]
+fn an_agent_is_told_before_it_commits_what_is_flagged() {
+    let sandbox = project();
+    assert_eq!(sandbox.claude_bash("git commit -m x").code, 0);
+    record(&sandbox, "HIGH", "SQL injection", "src/users.py:4");
+    for command in ["git commit -m x", "git add . && git commit -m x", "cd src && git commit -am x"] {
+        let run = sandbox.claude_bash(command);
+        assert_eq!(run.code, 2, "{command}: {run:?}");
+        assert!(run.stderr.contains("HIGH SQL injection at src/users.py:4"), "{run:?}");
+    }
+    sandbox.write("src/users.py", "fine\n");
+    // Staged as it was, repaired in the work tree: only what takes the repair along may go.
+    assert_eq!(sandbox.claude_bash("git commit -m x").code, 2);
+    for command in ["git commit -am x", "git add -A && git commit -m x"] {
+        let run = sandbox.claude_bash(command);
+        assert_eq!(run.code, 0, "{command}: {run:?}");
+    }
 }

@@ -121,7 +121,9 @@ impl Gate<'_> {
         }
         blocked.findings.dedup_by(|a, b| a.plan == b.plan && a.finding.id == b.finding.id);
         let ok = blocked.findings.is_empty() && blocked.reasons.is_empty();
-        for candidate in &candidates {
+        // An agent's commit is judged without its councils: that must not count as having passed the gate.
+        let judged = if matches!(event, GateEvent::AgentCommit { .. }) { &[] } else { candidates.as_slice() };
+        for candidate in judged {
             self.ledger.judge(Judgement {
                 event: event.name().to_owned(),
                 tree: candidate.tree.clone(),
@@ -148,15 +150,16 @@ impl Gate<'_> {
         Ok(match event {
             GateEvent::PreCommit => (vec![since_head(self.repository.index_tree()?)?], false),
             GateEvent::AgentCommit { args, dir } => {
-                let mut trees = vec![self.repository.commit_tree(args, dir)?];
-                if let Some(option) = &args.unclear {
-                    seen.notes.push(format!(
-                        "what `{option}` picks is not known yet; everything in the work tree is judged"
-                    ));
-                    trees.push(self.repository.work_tree()?);
-                }
-                trees.dedup();
-                (trees.into_iter().map(since_head).collect::<Result<_, _>>()?, false)
+                let tree = match &args.unclear {
+                    None => self.repository.commit_tree(args, dir)?,
+                    Some(why) => {
+                        let said =
+                            format!("what is committed is not known yet ({why}); the work tree is judged");
+                        seen.notes.push(said);
+                        self.repository.work_tree()?
+                    }
+                };
+                (vec![since_head(tree)?], false)
             }
             GateEvent::Ci { base } => {
                 let Some(head) = self.repository.commit("HEAD")? else { return Ok((Vec::new(), false)) };

@@ -16,7 +16,8 @@ pub struct CommitArgs {
     pub no_verify: bool,
     /// The given paths.
     pub paths: Vec<String>,
-    /// What cannot be worked out beforehand (`--interactive`, `--patch`, `--pathspec-from-file`).
+    /// What makes it unclear beforehand what is committed: `--interactive`, `--patch`, `--pathspec-from-file`, or a
+    /// `git add` on the same line.
     pub unclear: Option<String>,
 }
 

@@ -117,10 +117,18 @@ impl Git {
         self.root.join(named.unwrap_or_else(|| self.git_dir.join("index")))
     }
 
+    /// Copies the index together with its time. Git takes a file that is as old as the index for possibly changed and
+    /// looks into it; a younger index would make it trust the file's size and time.
     fn copy_index(&self, to: &Path) -> Result<(), RepositoryError> {
-        match std::fs::copy(self.current_index(), to) {
+        let from = self.current_index();
+        let copy = || -> std::io::Result<()> {
+            let written = std::fs::metadata(&from)?.modified()?;
+            std::fs::copy(&from, to)?;
+            std::fs::File::options().write(true).open(to)?.set_modified(written)
+        };
+        match copy() {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(RepositoryError::Io { path: self.current_index(), source })
+                Err(RepositoryError::Io { path: from, source })
             }
             _ => Ok(()),
         }

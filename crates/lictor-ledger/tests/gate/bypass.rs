@@ -118,6 +118,18 @@ fn no_verify_is_noticed_after_the_commit_and_before_the_push() {
 }
 
 #[test]
+fn what_is_said_to_an_agent_does_not_stand_for_the_councils() {
+    let world = World::with_council(&[("sec", REVIEW)]);
+    world.write("a.py", "EVIL\n");
+    world.git(&["add", "."]);
+    // Nobody has looked yet, and the commit's own hook will let them; without the hook it stops here.
+    assert_eq!(world.agent_commit(&["-m", "x"]).exit_code(), 0);
+    assert_eq!(world.agent_commit(&["-nm", "x"]).exit_code(), 2);
+    world.git(&["commit", "-q", "--no-verify", "-m", "x"]);
+    assert!(world.after_commit().is_some());
+}
+
+#[test]
 fn amending_a_bypass_does_not_make_it_good() {
     let world = World::with_council(&[("sec", REVIEW)]);
     world.write("ok.py", "fine\n");
@@ -147,6 +159,7 @@ fn an_amended_commit_is_judged_by_its_own_tree() {
     world.record(Level::High, "evil", "a.py:1");
     world.git(&["add", "."]);
     assert_eq!(world.agent_commit(&["--amend", "--no-edit"]).exit_code(), 2);
+    assert_eq!(world.pre_commit().exit_code(), 2);
     world.git(&["commit", "-q", "--amend", "--no-edit", "--no-verify"]);
     assert_eq!(world.after_commit().unwrap().how, "it was committed although the gate had blocked it");
 }

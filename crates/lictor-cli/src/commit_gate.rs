@@ -1,0 +1,143 @@
+//! The gate at an agent's own `git commit`: what is flagged is stopped before git is even asked.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lictor_config::Policy;
+use lictor_core::facts::Command;
+use lictor_core::{Action, Clock, Context, Guard, Layer, Timestamp, Verdict};
+use lictor_ledger::Ledger;
+use lictor_ledger::council::{Progress, Reviewer};
+use lictor_ledger::gate::{Blocked, Gate, GateEvent, GateOutcome, guards};
+use lictor_ledger::plain::Plain;
+use lictor_ledger::repository::{CommitArgs, Git, Repository as _};
+use lictor_store::Store;
+
+use crate::councils::InForce;
+
+/// What to do about it.
+const FIX: &str =
+    "repair what the findings point at and commit again; a person can clear or waive them (`lictor verdict`)";
+
+/// Judges commits that an agent is about to make. Reads the record; councils run in git's own hook.
+pub struct CommitGate {
+    store: Arc<dyn Store>,
+    root: PathBuf,
+    policy: Policy,
+}
+
+impl CommitGate {
+    /// The gate of the project with this root.
+    pub fn new(store: Arc<dyn Store>, root: PathBuf, policy: Policy) -> Self {
+        Self { store, root, policy }
+    }
+
+    fn judge(&self, args: CommitArgs, dir: PathBuf, now: Timestamp) -> Verdict {
+        let in_force = match InForce::of(&self.policy) {
+            Ok(in_force) => in_force,
+            Err(error) => return Verdict::error(format!("{error:#}"), "run `lictor check`"),
+        };
+        let git = match Git::at(&self.root) {
+            Ok(git) => git,
+            // Not a repository: git will say so itself.
+            Err(_) => return Verdict::pass(),
+        };
+        if !Git::at(&dir).is_ok_and(|other| other.id() == git.id()) {
+            return Verdict::pass();
+        }
+        let clock = At(now);
+        let ledger = Ledger::new(&*self.store, git.id(), &clock);
+        let trust = |_: &str, _: &Reviewer| Err("nothing runs before git does".to_owned());
+        let progress = |_: &Progress<'_>| {};
+        let gate = Gate {
+            ledger: &ledger,
+            repository: &git,
+            councils: &in_force.councils,
+            trust: &trust,
+            progress: &progress,
+        };
+        match gate.judge(&GateEvent::AgentCommit { args, dir }) {
+            GateOutcome::Ok(_) => Verdict::pass(),
+            GateOutcome::Blocked(blocked, _) => Verdict::block(words(&blocked), FIX),
+            GateOutcome::Error { reason } if guards(&in_force.councils) => {
+                Verdict::error(reason, "run `lictor doctor`")
+            }
+            GateOutcome::Error { reason } => Verdict::warn(reason),
+        }
+    }
+}
+
+struct At(Timestamp);
+
+impl Clock for At {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+}
+
+impl Guard for CommitGate {
+    fn name(&self) -> &str {
+        "commit_gate"
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        let mut commits = context.facts().commands().filter(|command| is_git(command, &["commit"]));
+        let Some(first) = commits.next() else { return Verdict::pass() };
+        let mut args = args(first);
+        if commits.next().is_some() {
+            args.unclear.get_or_insert_with(|| "a second `git commit`".to_owned());
+        }
+        // `git add . && git commit`: what will be staged is not staged yet.
+        let stages =
+            ["add", "rm", "mv", "stage", "apply", "stash", "reset", "restore", "checkout", "update-index"];
+        if context.facts().commands().any(|command| is_git(command, &stages)) {
+            args.unclear.get_or_insert_with(|| "git add".to_owned());
+        }
+        let dir = if action.cwd.is_empty() { self.root.clone() } else { PathBuf::from(&action.cwd) };
+        let dir = elsewhere(first, &dir);
+        self.judge(args, dir, context.now())
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Boundary
+    }
+}
+
+fn is_git(command: &Command, subcommands: &[&str]) -> bool {
+    command.program == "git" && command.words.get(1).is_some_and(|word| subcommands.contains(&word.as_str()))
+}
+
+fn args(command: &Command) -> CommitArgs {
+    let own = command.args.iter().skip_while(|word| word.as_deref() != Some("commit")).skip(1);
+    let known: Option<Vec<&str>> = own.map(Option::as_deref).collect();
+    match known {
+        Some(words) => CommitArgs::parse(&words),
+        None => {
+            CommitArgs { unclear: Some("a word that is not known yet".to_owned()), ..CommitArgs::default() }
+        }
+    }
+}
+
+/// `git -C dir commit` happens in `dir`.
+fn elsewhere(command: &Command, dir: &Path) -> PathBuf {
+    let mut words = command.args.iter().take_while(|word| word.as_deref() != Some("commit")).flatten();
+    let mut dir = dir.to_owned();
+    while let Some(word) = words.next() {
+        if word == "-C"
+            && let Some(to) = words.next()
+        {
+            dir = dir.join(to);
+        }
+    }
+    dir
+}
+
+fn words(blocked: &Blocked) -> String {
+    let findings = blocked.findings.iter().take(3).map(|blocker| {
+        let place = blocker.evidence.first().map(|place| format!(" at {place}")).unwrap_or_default();
+        format!("{} {}{place}", blocker.finding.level, blocker.finding.title)
+    });
+    let all: Vec<String> = findings.chain(blocked.reasons.iter().cloned()).collect();
+    let text = format!("this commit contains what a reviewer has flagged: {}", all.join("; "));
+    Plain(&text).to_string()
+}
