@@ -19,11 +19,11 @@ use serde_json::json;
 pub use agents::{found as agents_found, settings_of};
 pub use receipts::Receipts;
 
-use crate::councils::InForce;
+use crate::councils;
 use crate::exit::Exit;
 use crate::output::{self, Style};
 use crate::place::{self, Project};
-use crate::{runtime, when};
+use crate::{policy, runtime, when};
 use plan::Plan;
 
 /// Govern this repository: write governance.yaml, install agent and git hooks.
@@ -187,7 +187,7 @@ fn closing(args: &InitArgs, plan: &Plan, trusted: &[String], agreed: bool) -> St
 
 /// Pins the programs that the policy names and that nobody has pinned yet.
 fn trust(project: &Project) -> Result<Vec<String>> {
-    let programs = InForce::load(project).context("the policy cannot be read")?.programs();
+    let programs = councils::programs(&policy::in_force(project).context("the policy cannot be read")?)?;
     if programs.is_empty() {
         return Ok(Vec::new());
     }
