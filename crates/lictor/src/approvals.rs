@@ -111,6 +111,15 @@ impl Approvals {
         })
     }
 
+    /// Takes back what was allowed for the length of that session.
+    pub(crate) fn withdraw(&self, session: &SessionKey, now: Timestamp) -> Result<(), StoreError> {
+        self.store.update(Durability::Power, |tx| {
+            expire(tx, now, |grant| {
+                grant.lifetime == Lifetime::Session && grant.request.session.as_ref() == Some(session)
+            })
+        })
+    }
+
     fn answer<T>(
         &self,
         id: &str,
@@ -133,10 +142,15 @@ fn tidy(tx: &mut dyn Transaction, now: Timestamp) -> Result<(), StoreError> {
     for approval in all(tx)?.iter().filter(|approval| approval.expires <= now) {
         tx.delete(Space::Approval, approval.id.as_bytes())?;
     }
+    expire(tx, now, |grant| grant.expires <= now)
+}
+
+/// Takes back the grants that are over.
+fn expire(tx: &mut dyn Transaction, now: Timestamp, over: impl Fn(&Grant) -> bool) -> Result<(), StoreError> {
     for (key, value) in tx.scan(Space::Grant, &Keys::all().limit(usize::MAX))? {
         let id = String::from_utf8_lossy(&key);
         let grant: Grant = parse(&id, &value)?;
-        if grant.expires <= now {
+        if over(&grant) {
             tx.delete(Space::Grant, &key)?;
             let session = grant.request.session.clone();
             append(tx, session, kind::GRANT_EXPIRED, now, &about(&id, None, Some(&grant)))?;

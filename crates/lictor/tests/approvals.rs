@@ -134,6 +134,18 @@ mod tests {
     }
 
     #[test]
+    fn a_grant_for_the_session_ends_with_it() {
+        let store = store();
+        let engine = engine_at(&store, 0, b"p");
+        let _ = engine.evaluate(&pay("$5"));
+        let id = engine.approvals().pending(Timestamp(0)).unwrap()[0].id.clone();
+        engine.approvals().approve(&id, who(0), Lifetime::Session, 1_000_000).unwrap();
+        assert!(engine.evaluate(&pay("$5")).passed() && engine.evaluate(&pay("$5")).passed());
+        engine.end(pay("$5").session.as_ref().unwrap()).unwrap();
+        assert_eq!(engine.evaluate(&pay("$5")).decision, Decision::Ask);
+    }
+
+    #[test]
     fn a_no_stands_and_the_agent_cannot_nag() {
         let store = store();
         let engine = engine_at(&store, 1000, b"p");

@@ -30,7 +30,7 @@ fn what_counts_is_what_stands_behind_the_value() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn both_evaluators_agree_on_every_tree(tree in any_tree(Shapes::All)) {

@@ -1,6 +1,5 @@
 //! Feedback after a call, and remarks that wait until the agent can be told.
 
-use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lictor_core::feedback::{Advice, Moment, Provider, run};
@@ -77,16 +76,6 @@ impl PolicyEngine {
 
     /// The event as it will stand in the log. State is a fold of the log, so it must not know more than that.
     pub(super) fn redacted(&self, event: SessionEvent) -> SessionEvent {
-        let redactor = &*self.inner.redactor;
-        let secret =
-            serde_json::to_string(&event).is_ok_and(|text| matches!(redactor.redact(&text), Cow::Owned(_)));
-        if !secret {
-            return event;
-        }
-        let clean = serde_json::to_value(&event).ok().and_then(|mut value| {
-            redact::json(&mut value, redactor);
-            serde_json::from_value(value).ok()
-        });
-        clean.unwrap_or(event)
+        redact::value(&event, &*self.inner.redactor).ok().flatten().unwrap_or(event)
     }
 }

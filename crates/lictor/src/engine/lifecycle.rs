@@ -82,11 +82,13 @@ impl PolicyEngine {
         })
     }
 
-    /// The session is over. What is reserved for actions whose outcome was never seen is given back.
+    /// The session is over. What is reserved for actions whose outcome was never seen is given back, and what was
+    /// allowed for the length of the session is allowed no more.
     ///
     /// # Errors
     /// When it cannot be recorded.
     pub fn end(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
+        self.approvals().withdraw(session, self.inner.clock.now())?;
         self.happen(session, None, kind::SESSION_ENDED, |_, _| Ok(Some(SessionEvent::Ended)))
     }
 

@@ -206,7 +206,7 @@ fn monotone(eval: Evaluator<'_>) -> Result<(), String> {
 }
 
 fn fault_soundness(eval: Evaluator<'_>) -> Result<(), String> {
-    random(3000, any_tree(Shapes::All), |tree| {
+    random(1500, any_tree(Shapes::All), |tree| {
         for index in 0..leaves(&tree) {
             let faulty = eval(&with_leaf(&tree, index, Value::Error)).settle();
             for value in Value::ALL {
@@ -222,7 +222,7 @@ fn fault_soundness(eval: Evaluator<'_>) -> Result<(), String> {
 }
 
 fn short_circuit_neutrality(eval: Evaluator<'_>) -> Result<(), String> {
-    random(3000, any_tree(Shapes::All), |tree| {
+    random(1500, any_tree(Shapes::All), |tree| {
         let (off, on) =
             (with_short_circuit(&tree, ShortCircuit::Off), with_short_circuit(&tree, ShortCircuit::On));
         prop_assert_eq!(eval(&off), eval(&on));
@@ -241,7 +241,7 @@ fn order(eval: Evaluator<'_>) -> Result<(), String> {
         }
         tree
     }
-    random(3000, any_tree(Shapes::All), |tree| {
+    random(1500, any_tree(Shapes::All), |tree| {
         prop_assert_eq!(eval(&tree), eval(&reversed(&tree)));
         Ok(())
     })
@@ -262,7 +262,7 @@ fn policy_growth(eval: Evaluator<'_>) -> Result<(), String> {
             tree => children_mut(tree).into_iter().for_each(|below| grow(below, n, child)),
         }
     }
-    random(3000, (any_tree(Shapes::All), any_value(), 0_usize..4), |(tree, value, at)| {
+    random(1500, (any_tree(Shapes::All), any_value(), 0_usize..4), |(tree, value, at)| {
         let before = eval(&tree).settle();
         let mut grown = tree.clone();
         grow(&mut grown, &mut at.clone(), &leaf(value));
