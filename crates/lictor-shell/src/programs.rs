@@ -54,7 +54,8 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     if name != "git" {
         for (variable, value) in call.assignments {
             // Commands that a program is told to run by its environment; a plain program name says nothing by itself.
-            let runs = matches!(variable.as_str(), "EDITOR" | "VISUAL" | "PAGER" | "MANPAGER" | "PROMPT_COMMAND");
+            let runs =
+                matches!(variable.as_str(), "EDITOR" | "VISUAL" | "PAGER" | "MANPAGER" | "PROMPT_COMMAND");
             if runs && value.prefix().contains(char::is_whitespace) {
                 report.then_shell(value, &[], variable);
             }
