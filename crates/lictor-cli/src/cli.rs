@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{approve, audit, council, eval, explain, init, session, test, trust, verdict};
+use crate::commands::{approve, audit, council, doctor, eval, explain, init, session, test, trust, verdict};
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 
@@ -51,6 +51,8 @@ enum Command {
     Council(council::CouncilArgs),
     /// Let the programs run that the repository's policy names.
     Trust(trust::TrustArgs),
+    /// Prove that every installed hook blocks, and find what is wrong.
+    Doctor(doctor::DoctorArgs),
     /// Explain a command or a topic (`exit-codes`).
     Help {
         /// The command or topic.
@@ -99,6 +101,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Verdict(args) => verdict::run(args),
         Command::Council(args) => council::run(args),
         Command::Trust(args) => trust::run(args),
+        Command::Doctor(args) => doctor::run(args),
         Command::Help { topic } => help(topic.as_deref()),
     }
 }

@@ -3,6 +3,7 @@
 pub mod approve;
 pub mod audit;
 pub mod council;
+pub mod doctor;
 pub mod eval;
 pub mod explain;
 pub mod init;

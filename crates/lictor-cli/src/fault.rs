@@ -28,7 +28,8 @@ pub struct Fault {
     pub reason: String,
 }
 
-fn file(project: &Project) -> PathBuf {
+/// Where they are written down.
+pub fn file(project: &Project) -> PathBuf {
     project.state_dir().join("faults.jsonl")
 }
 

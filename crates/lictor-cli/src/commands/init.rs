@@ -17,7 +17,7 @@ use lictor_agents::install::Scope;
 use serde_json::json;
 
 pub use agents::{found as agents_found, settings_of};
-pub use receipts::Receipts;
+use receipts::Receipts;
 
 use crate::councils;
 use crate::exit::Exit;

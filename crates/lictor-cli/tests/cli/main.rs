@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod doctor;
 mod eval;
 mod hook;
 mod init;

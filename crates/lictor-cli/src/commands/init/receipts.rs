@@ -56,11 +56,6 @@ impl Receipts {
         self.files.get(file)
     }
 
-    /// The files that something was kept for.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
-        self.files.keys().map(PathBuf::as_path)
-    }
-
     /// Keeps the receipt of a file and the directories that had to be made for it.
     pub fn keep(&mut self, file: &Path, receipt: Receipt, made: Vec<PathBuf>) {
         self.files.insert(file.to_owned(), receipt);

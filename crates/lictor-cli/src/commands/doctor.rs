@@ -1,0 +1,108 @@
+//! `lictor doctor`: proves that what is installed works, and says what to do where it does not.
+
+mod canary;
+mod hooks;
+mod record;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::output::{self, Style};
+use crate::place::Project;
+
+/// Prove that every installed hook blocks, and find what is wrong.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was found, in the order in which it was looked at.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    checks: Vec<Check>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Check {
+    result: Finding,
+    /// What was looked at, and what came of it.
+    what: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Finding {
+    Ok,
+    /// Worth knowing; nothing is wrong.
+    Note,
+    Problem,
+}
+
+impl Report {
+    fn ok(&mut self, what: impl Into<String>) {
+        self.checks.push(Check { result: Finding::Ok, what: what.into(), next: None });
+    }
+
+    fn note(&mut self, what: impl Into<String>, next: impl Into<String>) {
+        self.checks.push(Check { result: Finding::Note, what: what.into(), next: Some(next.into()) });
+    }
+
+    fn problem(&mut self, what: impl Into<String>, next: impl Into<String>) {
+        self.checks.push(Check { result: Finding::Problem, what: what.into(), next: Some(next.into()) });
+    }
+
+    fn problems(&self) -> usize {
+        self.checks.iter().filter(|check| check.result == Finding::Problem).count()
+    }
+
+    fn show(&self, style: Style) -> String {
+        let mut text = String::new();
+        for check in &self.checks {
+            let mark = match check.result {
+                Finding::Ok => style.green("ok     "),
+                Finding::Note => style.yellow("note   "),
+                Finding::Problem => style.red("problem"),
+            };
+            text += &format!("{mark}  {}\n", check.what);
+            if let Some(next) = &check.next {
+                text += &format!("         {} {next}\n", style.dim("→"));
+            }
+        }
+        text += &match self.problems() {
+            0 => format!("\n{}\n", style.green("no problems")),
+            1 => format!("\n{}\n", style.red("1 problem")),
+            count => format!("\n{}\n", style.red(&format!("{count} problems"))),
+        };
+        text
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &DoctorArgs) -> Result<Exit> {
+    let project = Project::around(&args.cwd);
+    let mut report = Report::default();
+    record::policy(&mut report, &project);
+    hooks::agents(&mut report, &project)?;
+    hooks::git(&mut report, &project);
+    record::state(&mut report, &project);
+    record::faults(&mut report, &project);
+    if args.json {
+        output::print_json(&report)?;
+    } else {
+        output::print(&report.show(Style::stdout()))?;
+    }
+    Ok(if report.problems() == 0 { Exit::Ok } else { Exit::Problems })
+}

@@ -1,0 +1,152 @@
+//! The policy, the record and what it tells about calls that nobody judged.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+
+use lictor_core::Standing;
+use lictor_store::{Query, Record, SqliteStore, StoreExt as _, verify};
+
+use super::Report;
+use crate::commands::audit;
+use crate::place::Project;
+use crate::{fault, policy, runtime, when};
+
+/// How many of the newest records are checked: the whole chain is for `lictor audit verify`.
+const NEWEST: u64 = 1_000;
+/// What is older than this is history and no problem any more.
+const RECENT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+
+/// Whether the policy can be loaded.
+pub fn policy(report: &mut Report, project: &Project) {
+    match policy::load(project) {
+        Ok(_) => report.ok("the policy loads"),
+        Err(error) => report.problem(format!("the policy is refused: {error:#}"), "run `lictor check`"),
+    }
+}
+
+/// The state directory, the store in it, and the sessions in that.
+pub fn state(report: &mut Report, project: &Project) {
+    let directory = project.state_dir();
+    let shown = directory.display();
+    if let Ok(metadata) = fs::metadata(&directory) {
+        if metadata.permissions().mode() & 0o077 != 0 {
+            report.problem(format!("{shown}: others can look into it"), format!("run `chmod 700 {shown}`"));
+        }
+        let owner = fs::metadata("/proc/self").map_or_else(|_| metadata.uid(), |own| own.uid());
+        if metadata.uid() != owner {
+            report.problem(
+                format!("{shown}: belongs to somebody else"),
+                format!("run `sudo chown -R $USER {shown}`"),
+            );
+        }
+    }
+    if !runtime::has_store(project) {
+        report.note("nothing has been recorded here yet", "start the agent in this project");
+        return;
+    }
+    let store = match runtime::existing_store(project) {
+        Ok(store) => store,
+        Err(error) => {
+            let next = format!("restore `{shown}` from a copy, or move it away to begin anew");
+            report.problem(format!("the record cannot be opened: {error:#}"), next);
+            return;
+        }
+    };
+    chain(report, project, &store);
+    reconcile(report, &store);
+}
+
+fn chain(report: &mut Report, project: &Project, store: &SqliteStore) {
+    let anchor = match audit::anchor(project, None) {
+        Ok(anchor) => anchor.map(|(anchor, _)| anchor),
+        Err(error) => {
+            report.problem(format!("{error:#}"), "compare with another clone: `git log refs/notes/lictor`");
+            None
+        }
+    };
+    let checked = store.view(|view| {
+        let first = view.head()?.seq.saturating_sub(NEWEST).max(1);
+        verify(view, first..=u64::MAX, anchor)
+    });
+    match checked {
+        Ok(result) if result.is_sound() => {
+            report.ok(format!("the newest {} records are sound; {}", result.records, result.anchoring));
+        }
+        Ok(result) => {
+            for fault in &result.faults {
+                report.problem(format!("the record was changed: {fault}"), "run `lictor audit verify`");
+            }
+        }
+        Err(error) => {
+            report.problem(format!("the record cannot be read: {error}"), "run `lictor audit verify`")
+        }
+    }
+}
+
+/// Calls that were seen after they happened and never before, or in spite of a block: a hook is missing, switched off or
+/// was gone around.
+fn reconcile(report: &mut Report, store: &SqliteStore) {
+    let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    let now = when::now();
+    let mut before = u64::MAX;
+    loop {
+        let query = Query::all().before(before).kind("happened").newest_first().limit(500);
+        let page = match store.view(|view| view.records(&query)) {
+            Ok(page) => page,
+            Err(error) => {
+                report.problem(format!("the record cannot be read: {error}"), "run `lictor audit verify`");
+                return;
+            }
+        };
+        let Some(last) = page.last() else { break };
+        before = last.seq;
+        let over = now.millis_since(last.at) > RECENT_MS;
+        for record in page.iter().filter(|record| now.millis_since(record.at) <= RECENT_MS) {
+            let session = record.session.as_ref().map(ToString::to_string).unwrap_or_default();
+            if let Some(how) = ungoverned(record) {
+                *counts.entry((session, how)).or_default() += 1;
+            }
+        }
+        if over {
+            break;
+        }
+    }
+    for ((session, how), count) in counts {
+        report.problem(
+            format!("session {session}: {count} tool calls happened {how}"),
+            format!(
+                "`lictor audit query --kind happened --session {session}` shows them; see the hooks above"
+            ),
+        );
+    }
+}
+
+/// How a call happened that should not have, if it should not.
+fn ungoverned(record: &Record) -> Option<&'static str> {
+    let body: serde_json::Value = serde_json::from_str(&record.body).ok()?;
+    match serde_json::from_value(body.pointer("/event/standing")?.clone()).ok()? {
+        Standing::Governed => None,
+        Standing::Ungoverned => Some("without having been judged"),
+        Standing::Bypass => Some("although blocked"),
+    }
+}
+
+/// Faults of Lictor's own in the last days.
+pub fn faults(report: &mut Report, project: &Project) {
+    let now = when::now();
+    let recent: Vec<_> =
+        fault::noted(project).into_iter().filter(|fault| now.millis_since(fault.at) < RECENT_MS).collect();
+    let Some(last) = recent.last() else { return };
+    report.problem(
+        format!(
+            "{} hooks could not be judged lately; the last, {} ago ({} {}): {}",
+            recent.len(),
+            when::age(last.at, now),
+            last.agent,
+            last.event,
+            last.reason
+        ),
+        format!("when it is mended, remove `{}`", fault::file(project).display()),
+    );
+}
