@@ -154,6 +154,29 @@ impl Evaluation {
         )
     }
 
+    /// As [`reason`](Self::reason), for the agent: what failed inside is the operator's business and not spelled out.
+    #[must_use]
+    pub fn reason_for_agent(&self) -> String {
+        let faults: Vec<String> = self
+            .active()
+            .into_iter()
+            .filter(|given| given.verdict.value() == Value::Error)
+            .map(|given| format!("the check `{}` could not be carried out", given.guard))
+            .collect();
+        let plain = self.active().into_iter().filter(|given| given.verdict.value() != Value::Error);
+        join(plain.map(|given| given.verdict.reason()).chain(faults.iter().map(String::as_str)))
+    }
+
+    /// As [`fix`](Self::fix), for the agent.
+    #[must_use]
+    pub fn fix_for_agent(&self) -> String {
+        let stopping = self.active().into_iter().filter(|given| !given.verdict.passed());
+        join(stopping.map(|given| match given.verdict.value() {
+            Value::Error => "nothing was done; tell the person you work for, and go on with something else",
+            _ => given.verdict.fix(),
+        }))
+    }
+
     /// The same with a block on top: what could not be recorded or finished must not pass.
     #[must_use]
     pub fn blocked_by(mut self, given: GivenVerdict) -> Self {
@@ -172,3 +195,6 @@ fn join<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     }
     seen.join("\n")
 }
+
+#[cfg(test)]
+mod tests;
