@@ -3,31 +3,32 @@
 //! Every change is one event in the log and one change of the projection, in one transaction that survives loss of
 //! power before it is acknowledged. Nothing is ever removed: clearing and waiving are events too.
 
+mod error;
 mod event;
+mod read;
 mod rows;
 mod verify;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::fmt;
 
 use lictor_core::{Clock, Digest, Timestamp};
-use lictor_store::{Draft, Durability, Keys, Space, Store, StoreError, StoreExt as _, Transaction, View};
+use lictor_store::{Draft, Durability, Keys, Space, Store, StoreExt as _, Transaction, View};
 
+pub use error::LedgerError;
 pub use event::{Change, Step};
+pub use read::Recent;
 pub use rows::Watch;
 pub use verify::Disagreement;
 
 use crate::council::Attestation;
 use crate::finding::{Claim, Disposition, Finding, Ruling};
 use crate::gate::{Bypass, Judgement};
-use crate::identity::{AMBIGUITY_SHOWN, Ambiguous, FindingId, PlanHash, resolve};
-use crate::level::Level;
-use crate::verdict::{PlanVerdict, Tally};
+use crate::identity::{FindingId, PlanHash};
 use event::{Event, Opened, Reopened, Report, Ruled};
-use rows::{PlanRow, Rows, apply, decode, get};
+use rows::{Rows, apply, get};
 
 /// Which repository a ledger is about: a fingerprint of its common git directory, or of the project directory when
 /// there is no git. Two repositories in one store never see each other's findings.
@@ -56,73 +57,6 @@ impl fmt::Display for RepositoryId {
     }
 }
 
-/// Why the ledger could not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LedgerError {
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Something in the store cannot be read.
-    #[error(
-        "the record is damaged: {what} cannot be read ({detail}); run `lictor audit verify` to see where"
-    )]
-    Corrupt {
-        /// What was being read.
-        what: &'static str,
-        /// What is wrong with it.
-        detail: String,
-    },
-    /// A shortened plan or id fits several.
-    #[error(transparent)]
-    Ambiguous(#[from] Ambiguous),
-    /// There is no such plan.
-    #[error("No verdict for plan {0}")]
-    NoPlan(String),
-    /// There is no such finding.
-    #[error("no finding `{id}` in plan {plan}; `lictor verdict show --plan-hash {plan} --json` lists them")]
-    NoFinding {
-        /// The plan.
-        plan: PlanHash,
-        /// What was typed.
-        id: String,
-    },
-    /// Somebody else's finding cannot be made harmless by reporting it again.
-    #[error(
-        "finding `{id}` was recorded by `{author}` as {level}; only that reviewer can lower it: record your own finding, or ask a person to run `lictor verdict waive --plan-hash {plan} --id {id}`"
-    )]
-    NotYours {
-        /// The plan.
-        plan: PlanHash,
-        /// The finding.
-        id: FindingId,
-        /// Who recorded it.
-        author: String,
-        /// How bad it is.
-        level: Level,
-    },
-    /// Authors do not judge their own findings.
-    #[error("`{by}` recorded finding `{id}` and cannot waive it; somebody else has to (`--by NAME`)")]
-    OwnFinding {
-        /// The finding.
-        id: FindingId,
-        /// Who tried.
-        by: String,
-    },
-    /// A ruling nobody answers for.
-    #[error("a {0} needs {1}")]
-    Unaccountable(&'static str, &'static str),
-    /// A waiver that has already ended.
-    #[error("the waiver would end in the past; give a time in the future (`--until 30d`)")]
-    EndsInThePast,
-}
-
-impl LedgerError {
-    pub(crate) fn corrupt(what: &'static str, detail: &dyn fmt::Display) -> Self {
-        Self::Corrupt { what, detail: detail.to_string() }
-    }
-}
-
 /// A report that is safe in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
@@ -132,21 +66,6 @@ pub struct Recorded {
     pub change: Change,
     /// Whether it counts, or was waived before.
     pub open: bool,
-}
-
-/// A plan in the retrospective.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recent {
-    /// The plan.
-    pub plan: PlanHash,
-    /// Its open findings.
-    pub tally: Tally,
-    /// The council that opened it.
-    pub council: Option<String>,
-    /// When it began.
-    pub created_at: Timestamp,
-    /// When it last changed.
-    pub updated_at: Timestamp,
 }
 
 /// How a person rules on a finding.
@@ -367,112 +286,6 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// A plan's findings and what they amount to. The plan may be shortened.
-    ///
-    /// # Errors
-    /// When the store fails, or the plan is unknown or ambiguous.
-    pub fn verdict(&self, plan: &str) -> Result<PlanVerdict, LedgerError> {
-        self.end_waivers()?;
-        self.look(|view| {
-            let plan = self.find_plan_in(view, plan)?;
-            let row = self.plan_row(view, &plan)?.ok_or_else(|| LedgerError::NoPlan(plan.to_string()))?;
-            let mut findings: Vec<Finding> = Vec::new();
-            self.each(view, Space::Finding, &self.rows().findings(&plan, ""), |_, value| {
-                findings.push(decode(value, "a finding")?);
-                Ok(true)
-            })?;
-            Ok(PlanVerdict::new(plan, findings, row.created_at, row.updated_at))
-        })
-    }
-
-    /// Everything that happened to one finding, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn history(&self, plan: &PlanHash, id: &FindingId) -> Result<Vec<Step>, LedgerError> {
-        self.look(|view| {
-            let mut steps = Vec::new();
-            self.each(view, Space::Finding, &self.rows().steps(plan, id), |_, value| {
-                steps.push(decode(value, "a finding's history")?);
-                Ok(true)
-            })?;
-            Ok(steps)
-        })
-    }
-
-    /// The plans that changed last, newest first, of at least this level.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn retro(&self, limit: usize, at_least: Level) -> Result<Vec<Recent>, LedgerError> {
-        self.end_waivers()?;
-        self.look(|view| {
-            let mut found = Vec::new();
-            for level in Level::WORST_FIRST.into_iter().filter(|level| *level >= at_least) {
-                let mut room = limit;
-                self.each(view, Space::Plan, &self.rows().recent_of(level), |key, _| {
-                    if room == 0 {
-                        return Ok(false);
-                    }
-                    room -= 1;
-                    let plan = self.rows().recent_plan(key);
-                    let plan =
-                        plan.ok_or_else(|| LedgerError::corrupt("a plan's name", &"it is not a token"))?;
-                    let row = self.plan_row(view, &plan)?;
-                    let row =
-                        row.ok_or_else(|| LedgerError::corrupt("a plan", &"it is listed but not there"))?;
-                    found.push(Recent {
-                        plan,
-                        tally: row.open,
-                        council: row.council,
-                        created_at: row.created_at,
-                        updated_at: row.updated_at,
-                    });
-                    Ok(true)
-                })?;
-            }
-            found.sort_by(|a, b| b.updated_at.cmp(&a.updated_at).then_with(|| a.plan.cmp(&b.plan)));
-            found.truncate(limit);
-            Ok(found)
-        })
-    }
-
-    /// Hands open findings of at least this level to `f`, worst first, until it says stop, with the council of their
-    /// plan and what has to be known to tell whether they count.
-    ///
-    /// # Errors
-    /// When the store fails, or what `f` returned.
-    pub fn open_findings(
-        &self,
-        at_least: Level,
-        mut f: impl FnMut(PlanHash, FindingId, Option<&str>, Watch) -> Result<bool, LedgerError>,
-    ) -> Result<(), LedgerError> {
-        self.end_waivers()?;
-        self.look(|view| {
-            let mut councils: HashMap<PlanHash, Option<String>> = HashMap::new();
-            for level in Level::WORST_FIRST.into_iter().filter(|level| *level >= at_least) {
-                let mut on = true;
-                self.each(view, Space::Finding, &self.rows().open_of(level), |key, value| {
-                    let (plan, id) = self.rows().plan_and_id(key, 1).ok_or_else(|| {
-                        LedgerError::corrupt("the list of open findings", &"a name is not one")
-                    })?;
-                    let watch: Watch = decode(value, "the list of open findings")?;
-                    if !councils.contains_key(&plan) {
-                        let council = self.plan_row(view, &plan)?.and_then(|row| row.council);
-                        councils.insert(plan.clone(), council);
-                    }
-                    let council = councils.get(&plan).and_then(Option::clone);
-                    on = f(plan, id, council.as_deref(), watch)?;
-                    Ok(on)
-                })?;
-                if !on {
-                    break;
-                }
-            }
-            Ok(())
-        })
-    }
-
     /// Who of a council reported on a plan; `None` when it has not met.
     ///
     /// # Errors
@@ -552,59 +365,6 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    /// The plan that a full or shortened name means.
-    ///
-    /// # Errors
-    /// When there is none, or several.
-    pub fn find_plan(&self, typed: &str) -> Result<PlanHash, LedgerError> {
-        self.look(|view| self.find_plan_in(view, typed))
-    }
-
-    fn find_plan_in(&self, view: &(impl View + ?Sized), typed: &str) -> Result<PlanHash, LedgerError> {
-        let exact: PlanHash = typed.parse().map_err(|_| LedgerError::NoPlan(typed.to_owned()))?;
-        if view.get(Space::Plan, &self.rows().plan(&exact))?.is_some() {
-            return Ok(exact);
-        }
-        let keys = Keys::prefix(self.rows().plans(typed)).limit(AMBIGUITY_SHOWN + 1);
-        let skip = self.rows().plans("").len();
-        let found = self.names(view, Space::Plan, &keys, skip)?;
-        let name = resolve(typed, &found)?.and_then(|name| name.parse().ok());
-        name.ok_or_else(|| LedgerError::NoPlan(typed.to_owned()))
-    }
-
-    fn find_in(
-        &self,
-        view: &(impl View + ?Sized),
-        plan: &PlanHash,
-        typed: &str,
-    ) -> Result<Option<Finding>, LedgerError> {
-        let Ok(exact) = typed.parse::<FindingId>() else { return Ok(None) };
-        if let Some(finding) = self.finding_in(view, plan, &exact)? {
-            return Ok(Some(finding));
-        }
-        let keys = Keys::prefix(self.rows().findings(plan, typed)).limit(AMBIGUITY_SHOWN + 1);
-        let skip = self.rows().findings(plan, "").len();
-        let found = self.names(view, Space::Finding, &keys, skip)?;
-        match resolve(typed, &found)?.and_then(|name| name.parse().ok()) {
-            Some(id) => self.finding_in(view, plan, &id),
-            None => Ok(None),
-        }
-    }
-
-    /// A finding by its full or shortened id.
-    ///
-    /// # Errors
-    /// When the store fails, or plan or finding are unknown or ambiguous.
-    pub fn finding(&self, plan: &str, id: &str) -> Result<(PlanHash, Finding), LedgerError> {
-        self.look(|view| {
-            let plan = self.find_plan_in(view, plan)?;
-            match self.find_in(view, &plan, id)? {
-                Some(finding) => Ok((plan, finding)),
-                None => Err(LedgerError::NoFinding { plan, id: id.to_owned() }),
-            }
-        })
-    }
-
     /// Reopens what was waived until now.
     fn end_waivers(&self) -> Result<(), LedgerError> {
         let ended = self.rows().ended(self.now());
@@ -624,56 +384,6 @@ impl<'a> Ledger<'a> {
             }
             Ok(())
         })
-    }
-
-    fn finding_in(
-        &self,
-        view: &(impl View + ?Sized),
-        plan: &PlanHash,
-        id: &FindingId,
-    ) -> Result<Option<Finding>, LedgerError> {
-        get(view, Space::Finding, &self.rows().finding(plan, id), "a finding")
-    }
-
-    fn plan_row(&self, view: &(impl View + ?Sized), plan: &PlanHash) -> Result<Option<PlanRow>, LedgerError> {
-        get(view, Space::Plan, &self.rows().plan(plan), "a plan")
-    }
-
-    fn names(
-        &self,
-        view: &(impl View + ?Sized),
-        space: Space,
-        keys: &Keys,
-        skip: usize,
-    ) -> Result<Vec<String>, LedgerError> {
-        let name = |(key, _): (Vec<u8>, Vec<u8>)| {
-            key.get(skip..).map(|name| String::from_utf8_lossy(name).into_owned()).unwrap_or_default()
-        };
-        Ok(view.scan(space, keys)?.into_iter().map(name).collect())
-    }
-
-    /// Hands the entries under a prefix to `f`, page by page, until it says stop.
-    fn each(
-        &self,
-        view: &(impl View + ?Sized),
-        space: Space,
-        prefix: &[u8],
-        mut f: impl FnMut(&[u8], &[u8]) -> Result<bool, LedgerError>,
-    ) -> Result<(), LedgerError> {
-        const PAGE: usize = 256;
-        let mut keys = Keys::prefix(prefix).limit(PAGE);
-        loop {
-            let page = view.scan(space, &keys)?;
-            for (key, value) in &page {
-                if !f(key, value)? {
-                    return Ok(());
-                }
-            }
-            match page.last() {
-                Some((last, _)) if page.len() == PAGE => keys = keys.beyond(last.clone()),
-                _ => return Ok(()),
-            }
-        }
     }
 
     fn append(&self, tx: &mut dyn Transaction, event: &Event) -> Result<(), LedgerError> {

@@ -121,3 +121,24 @@ fn levels_ignore_case_and_nothing_else() {
         assert!(error.to_string().contains("LOW, MEDIUM, HIGH or CRITICAL"), "{wrong:?}");
     }
 }
+
+proptest::proptest! {
+    /// Whatever the text, nothing of it is lost: what was parsed, written again, is what was given, up to zeros before
+    /// a number.
+    #[test]
+    fn nothing_of_a_spec_is_lost(spec in "(C:[/\\\\])?[a-z:/ 0-9²é]{0,24}") {
+        let Ok(parsed) = Evidence::parse(&spec) else { return Ok(()) };
+        let mut again = parsed.file.clone();
+        if let Some(line) = parsed.line {
+            again += &format!(":{line}");
+            if let Some(column) = parsed.column {
+                again += &format!(":{column}");
+            }
+            if !parsed.note.is_empty() || parsed.column.is_some() {
+                again += &format!(":{}", parsed.note);
+            }
+        }
+        let reparsed = Evidence::parse(&again).unwrap();
+        proptest::prop_assert_eq!(reparsed, parsed);
+    }
+}

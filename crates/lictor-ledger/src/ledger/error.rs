@@ -1,0 +1,75 @@
+//! What can go wrong with the ledger.
+
+use std::fmt;
+
+use lictor_store::StoreError;
+
+use crate::identity::{Ambiguous, FindingId, PlanHash};
+use crate::level::Level;
+
+/// Why the ledger could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LedgerError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Something in the store cannot be read.
+    #[error(
+        "the record is damaged: {what} cannot be read ({detail}); run `lictor audit verify` to see where"
+    )]
+    Corrupt {
+        /// What was being read.
+        what: &'static str,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A shortened plan or id fits several.
+    #[error(transparent)]
+    Ambiguous(#[from] Ambiguous),
+    /// There is no such plan.
+    #[error("No verdict for plan {0}")]
+    NoPlan(String),
+    /// There is no such finding.
+    #[error("no finding `{id}` in plan {plan}; `lictor verdict show --plan-hash {plan} --json` lists them")]
+    NoFinding {
+        /// The plan.
+        plan: PlanHash,
+        /// What was typed.
+        id: String,
+    },
+    /// Somebody else's finding cannot be made harmless by reporting it again.
+    #[error(
+        "finding `{id}` was recorded by `{author}` as {level}; only that reviewer can lower it: record your own finding, or ask a person to run `lictor verdict waive --plan-hash {plan} --id {id}`"
+    )]
+    NotYours {
+        /// The plan.
+        plan: PlanHash,
+        /// The finding.
+        id: FindingId,
+        /// Who recorded it.
+        author: String,
+        /// How bad it is.
+        level: Level,
+    },
+    /// Authors do not judge their own findings.
+    #[error("`{by}` recorded finding `{id}` and cannot waive it; somebody else has to (`--by NAME`)")]
+    OwnFinding {
+        /// The finding.
+        id: FindingId,
+        /// Who tried.
+        by: String,
+    },
+    /// A ruling nobody answers for.
+    #[error("a {0} needs {1}")]
+    Unaccountable(&'static str, &'static str),
+    /// A waiver that has already ended.
+    #[error("the waiver would end in the past; give a time in the future (`--until 30d`)")]
+    EndsInThePast,
+}
+
+impl LedgerError {
+    pub(crate) fn corrupt(what: &'static str, detail: &dyn fmt::Display) -> Self {
+        Self::Corrupt { what, detail: detail.to_string() }
+    }
+}
