@@ -237,7 +237,9 @@ impl Looker<'_> {
         access: Access,
         recursive: bool,
     ) -> Place {
-        let tree = recursive && !access.is_read_only() || access == Access::MoveAway;
+        // What is unpacked or copied into a directory, or changes its rights, leaves what it holds in place.
+        let tree = recursive && matches!(access, Access::Delete | Access::Destroy | Access::Empty)
+            || access == Access::MoveAway;
         let is_own = |path: &str| own::is_own(path, tree, self.project, self.observer);
         let zone = zone_of(&path, self.project);
         let differs = real != path;

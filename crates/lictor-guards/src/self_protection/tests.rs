@@ -51,6 +51,8 @@ fn a_tree_that_holds_own_files_is_own() {
     assert_eq!(value("rm -rf .clau*"), Value::Block);
     assert_eq!(value("echo '{}' > .vscode/settings.json"), Value::Block);
     assert_eq!(value("ls -R .claude"), Value::Pass);
+    assert_eq!(value("tar -xzf a.tgz"), Value::Pass);
+    assert_eq!(value("chmod -R u+w ."), Value::Pass);
     assert_eq!(value("rm -rf .cache"), Value::Pass);
 }
 
