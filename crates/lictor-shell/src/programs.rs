@@ -128,7 +128,7 @@ fn dispatch(call: &Call<'_>, report: &mut Report) -> bool {
         "ssh" | "autossh" | "mosh" | "slogin" => network::judge(call, report),
         "apply_patch" | "applypatch" => crate::patch::report_patch(call, report),
         "echo" | "printf" | "gecho" | "gprintf" => text::judge(call, report),
-        _ if shells::is_shell(program) => shells::shell(call, report),
+        _ if is_shell(program) => shells::shell(call, report),
         _ if wrappers::knows(program) => wrappers::judge(call, report),
         _ if sessions::knows(program) => sessions::judge(call, report),
         _ => match shells::language(program) {
