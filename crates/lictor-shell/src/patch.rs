@@ -158,9 +158,13 @@ pub fn read_diff(text: &str, strip: usize) -> Result<Vec<PatchEffect>, PatchErro
                 (old, "/dev/null") => effects.push(PatchEffect::new(Access::Delete, old)),
                 (_, new) => effects.push(PatchEffect::new(Access::Modify, new)),
             }
-        } else if let Some(path) = line.strip_prefix("rename from ") {
+        } else if let Some(path) = line.strip_prefix("rename from ").filter(|path| !path.is_empty()) {
             effects.push(PatchEffect::new(Access::MoveAway, path));
-        } else if let Some(path) = line.strip_prefix("rename to ").or_else(|| line.strip_prefix("copy to ")) {
+        } else if let Some(path) = line
+            .strip_prefix("rename to ")
+            .or_else(|| line.strip_prefix("copy to "))
+            .filter(|path| !path.is_empty())
+        {
             effects.push(PatchEffect::new(Access::Write, path));
         } else if line.starts_with("@@ ") {
             left = hunk_size(line);
@@ -182,7 +186,7 @@ fn header_path(rest: &str, strip: usize, at: usize) -> Result<String, PatchError
     for _ in 0..strip {
         kept = kept.split_once('/').map_or(kept, |(_, tail)| tail);
     }
-    Ok(kept.to_owned())
+    if kept.is_empty() { Err(PatchError::NoPath { line: at + 1 }) } else { Ok(kept.to_owned()) }
 }
 
 fn hunk_size(line: &str) -> (usize, usize) {
