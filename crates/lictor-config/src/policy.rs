@@ -1,16 +1,16 @@
 //! What all files come to together.
 
+use lictor_core::feedback::Source;
 use lictor_core::{Decision, Digest};
 use lictor_guards::Pack;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::sections::{
-    Command, Completion, Feedback, GuardDecides, Mode, Requirement, Says, Sections, StorePlace,
-};
-use crate::source::{Origin, Source};
+use crate::sections::{Command, GuardDecides, Mode, Sections, StorePlace};
+use crate::source::{self, Origin};
 
 mod cache;
+mod guardrails;
 
 /// A policy, ready to make graphs. Can be stored: see [`Policy::to_cache`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -50,8 +50,8 @@ impl Policy {
 
     /// Identifies the files of a policy without reading them as YAML: what a cache is looked up by.
     #[must_use]
-    pub fn key_of<'a>(sources: impl IntoIterator<Item = &'a Source>) -> Digest {
-        let mut sources: Vec<&Source> = sources.into_iter().collect();
+    pub fn key_of<'a>(sources: impl IntoIterator<Item = &'a source::Source>) -> Digest {
+        let mut sources: Vec<&source::Source> = sources.into_iter().collect();
         sources.sort_by_key(|source| source.origin);
         let version = env!("CARGO_PKG_VERSION").as_bytes();
         let head = [b"lictor policy 1".as_slice(), version];
@@ -117,27 +117,6 @@ impl Policy {
         self.layers.iter().flat_map(|layer| &layer.sections.redact).map(String::as_str).collect()
     }
 
-    /// What the agent is told after tool calls, with whose file says it.
-    #[must_use]
-    pub fn feedback(&self) -> Vec<(Origin, &Feedback)> {
-        let all = self.layers.iter();
-        all.flat_map(|layer| layer.sections.feedback.iter().map(|one| (layer.origin, one))).collect()
-    }
-
-    /// What must hold before the agent may stop: all that any file says. The fewest rounds count, so that no file can
-    /// hold an agent for longer than another allows.
-    #[must_use]
-    pub fn completion(&self) -> Option<Completion> {
-        let mut said: Vec<&Completion> =
-            self.layers.iter().filter_map(|layer| layer.sections.completion.as_ref()).collect();
-        let max_rounds = said.iter().map(|one| one.max_rounds).min()?;
-        let requires = match said.as_mut_slice() {
-            [one] => one.requires.clone(),
-            several => Requirement::All(several.iter().map(|one| one.requires.clone()).collect()),
-        };
-        Some(Completion { requires, max_rounds })
-    }
-
     /// The councils of all files in the form that the ledger reads, with whose they are.
     #[must_use]
     pub fn councils(&self) -> Vec<(String, Origin, Json)> {
@@ -179,36 +158,36 @@ impl Policy {
     pub fn programs(&self) -> Vec<Program> {
         let mut programs = Vec::new();
         for Layered { origin, sections, .. } in &self.layers {
-            let mut add = |what: String, command: &Command| {
-                programs.push(Program { what, origin: *origin, argv: command.argv.clone() });
+            let mut add = |what: String, argv: &Vec<String>| {
+                programs.push(Program { what, origin: *origin, argv: argv.clone() });
             };
             for guard in &sections.guards {
                 if let GuardDecides::Command(command) = &guard.by {
-                    add(format!("guard {}", guard.name), command);
+                    add(format!("guard {}", guard.name), &command.argv);
                 }
             }
             for rule in &sections.policies {
                 if let Some(command) = &rule.callback {
-                    add(format!("callback of policy {}", rule.name), command);
+                    add(format!("callback of policy {}", rule.name), &command.argv);
                 }
             }
             for feedback in &sections.feedback {
-                if let Says::Command(command) = &feedback.says {
-                    add(format!("feedback {}", feedback.name), command);
+                if let Source::Command { argv, .. } = &feedback.source {
+                    add(format!("feedback {}", feedback.name), argv);
                 }
             }
-            for command in sections.completion.iter().flat_map(|one| one.requires.commands()) {
-                add("completion".to_owned(), command);
+            for command in sections.completion.iter().flat_map(|one| one.commands()) {
+                add("completion".to_owned(), &command.argv);
             }
             for (name, council) in &sections.councils {
                 for reviewer in &council.reviewers {
                     if let Some(command) = &reviewer.command {
-                        add(format!("council {name}, reviewer {}", reviewer.name), command);
+                        add(format!("council {name}, reviewer {}", reviewer.name), &command.argv);
                     }
                 }
             }
             if let Some(command) = &sections.notify {
-                add("notify".to_owned(), command);
+                add("notify".to_owned(), &command.argv);
             }
         }
         programs

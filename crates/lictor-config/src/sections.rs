@@ -19,6 +19,7 @@ pub(crate) mod sandbox;
 pub(crate) mod tools;
 
 use lictor_core::Decision;
+use lictor_core::feedback::Provider;
 use lictor_guards::{
     BashSafetyConfig, BudgetConfig, FileBoundaryConfig, KnownToolsConfig, NetworkConfig, RateLimitConfig,
     RiskConfig, SandboxConfig, SecretsConfig,
@@ -26,9 +27,8 @@ use lictor_guards::{
 use serde::{Deserialize, Serialize};
 
 pub use command::Command;
-pub use completion::{Completion, Requirement};
+pub use completion::Completion;
 pub use councils::{Council, Councils, Reviewer};
-pub use feedback::{Feedback, Says, Trigger};
 pub use general::{Mode, StorePlace};
 pub use graph::GraphNode;
 pub use guards::{GuardDecides, NamedGuard};
@@ -79,7 +79,7 @@ pub struct Sections {
     /// `policy:`.
     pub policy: Option<GraphNode>,
     /// `feedback:`.
-    pub feedback: Vec<Feedback>,
+    pub feedback: Vec<Provider>,
     /// `completion:`.
     pub completion: Option<Completion>,
     /// `councils:`.

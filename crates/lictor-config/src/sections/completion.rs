@@ -1,16 +1,25 @@
 //! `completion:`.
 
+use lictor_core::completion::{Check, CommandCheck, FileCheck, MAX_ROUNDS, PATIENCE};
+use lictor_core::level::Level;
 use serde::{Deserialize, Serialize};
 
-use super::command::{self, Command};
+use super::command;
 use crate::reader::Reader;
 use crate::table::{Key, PATHS, Shape, Table};
 use crate::yaml::{Tree, Yaml};
 
 /// Deeper requirements are refused.
 const MAX_DEPTH: usize = 8;
-/// Rounds after which an agent that makes no progress is let go, below the agents' own caps.
-const DEFAULT_ROUNDS: u64 = 6;
+/// The words for levels.
+pub(crate) const LEVELS: [(&str, Level); 4] = [
+    ("LOW", Level::Low),
+    ("MEDIUM", Level::Medium),
+    ("HIGH", Level::High),
+    ("CRITICAL", Level::Critical),
+];
+/// Keys that stand at the top of the section only.
+const TOP: [&str; 3] = ["max_rounds", "patience", "subagents"];
 const DEFAULT_TIMEOUT: u64 = 600_000;
 
 static FINDINGS: Table = Table {
@@ -54,6 +63,18 @@ pub(crate) static TABLE: Table = Table {
             "How often the agent is sent back before it is let go, with that on record. 6 when it is not said. Only at \
              the top.",
         ),
+        Key::new(
+            "patience",
+            Shape::Integer,
+            "3",
+            "How often the agent is sent back for the very same shortfall. 3 when it is not said. Only at the top.",
+        ),
+        Key::new(
+            "subagents",
+            Shape::Fields(&TABLE),
+            "{todos: done}",
+            "What must hold before a subagent may stop. They stop freely when it is not said. Only at the top.",
+        ),
     ],
 };
 
@@ -61,65 +82,51 @@ pub(crate) static TABLE: Table = Table {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// What.
-    pub requires: Requirement,
+    pub requires: Check,
+    /// What must hold before a subagent may stop.
+    pub subagents: Option<Check>,
     /// How often the agent is sent back.
-    pub max_rounds: u64,
+    pub max_rounds: u32,
+    /// How often for the very same shortfall.
+    pub patience: u32,
 }
 
-/// One requirement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Requirement {
-    /// Every one of these.
-    All(Vec<Requirement>),
-    /// One of these.
-    Any(Vec<Requirement>),
-    /// Files that exist and are not empty.
-    Files(Vec<String>),
-    /// Files that were changed in this session.
-    Changed(Vec<String>),
-    /// A program that ends with exit code 0.
-    Command(Command),
-    /// No open finding at this level or above.
-    FindingsBelow(String),
-    /// The agent's list of things to do is empty.
-    TodosDone,
-}
-
-impl Requirement {
+impl Completion {
     /// The programs it runs.
-    pub(crate) fn commands(&self) -> Vec<&Command> {
-        match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::commands).collect(),
-            Self::Command(command) => vec![command],
-            _ => Vec::new(),
-        }
+    pub(crate) fn commands(&self) -> Vec<&CommandCheck> {
+        std::iter::once(&self.requires).chain(&self.subagents).flat_map(Check::commands).collect()
     }
 }
 
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Completion> {
     let f = r.fields(tree, &TABLE)?;
-    let max_rounds = r.field(&f, "max_rounds", Reader::integer);
-    if let Some(place) = f.get("max_rounds").filter(|_| max_rounds == Some(0)) {
-        r.error(place.span, "with 0 rounds the agent is never sent back", "use 1 or more");
-    }
+    let mut rounds = |key: &str, otherwise: u32| {
+        let number = r.field(&f, key, Reader::integer);
+        if let Some(place) = f.get(key).filter(|_| number == Some(0)) {
+            r.error(place.span, format!("with `{key}: 0` the agent is never sent back"), "use 1 or more");
+        }
+        number.map_or(otherwise, |number| u32::try_from(number).unwrap_or(u32::MAX))
+    };
+    let (max_rounds, patience) = (rounds("max_rounds", MAX_ROUNDS), rounds("patience", PATIENCE));
+    let subagents = f.get("subagents").and_then(|tree| requirement(r, tree, 1));
     let requires = requirement(r, tree, 0)?;
-    Some(Completion { requires, max_rounds: max_rounds.unwrap_or(DEFAULT_ROUNDS) })
+    Some(Completion { requires, subagents, max_rounds, patience })
 }
 
-fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Requirement> {
+fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Check> {
     if depth > MAX_DEPTH {
         r.error(tree.span, format!("requirements are more than {MAX_DEPTH} levels deep"), "flatten them");
         return None;
     }
     let f = if depth == 0 { r.names(tree, "completion")? } else { r.fields(tree, &TABLE)? };
-    if let Some(place) = f.get("max_rounds").filter(|_| depth > 0) {
-        r.error(place.span, "`max_rounds` stands at the top of `completion`", "move it there");
+    for (key, place) in TOP.iter().filter_map(|key| Some((key, f.get(key)?))).filter(|_| depth > 0) {
+        r.error(place.span, format!("`{key}` stands at the top of `completion`"), "move it there");
     }
     let kinds = ["all", "any", "files", "changed", "command", "findings", "todos"];
     let mut given: Vec<&str> = kinds.into_iter().filter(|kind| f.get(kind).is_some()).collect();
     let (Some(kind), None) = (given.pop(), given.pop()) else {
         let (message, help) = if f.iter().next().is_none()
-            || f.get("max_rounds").is_some() && kinds.iter().all(|kind| f.get(kind).is_none())
+            || TOP.iter().any(|key| f.get(key).is_some()) && kinds.iter().all(|kind| f.get(kind).is_none())
         {
             ("nothing is required", "add `files`, `command` or `findings`")
         } else if kinds.iter().all(|kind| f.get(kind).is_none()) {
@@ -146,35 +153,34 @@ fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Requirem
                 r.error(inner.span, message, "add a requirement, or leave it out");
                 return None;
             }
-            let parts: Vec<Requirement> =
+            let parts: Vec<Check> =
                 items.iter().filter_map(|item| requirement(r, item, depth + 1)).collect();
-            Some(if kind == "all" { Requirement::All(parts) } else { Requirement::Any(parts) })
+            Some(if kind == "all" { Check::All(parts) } else { Check::Any(parts) })
         }
-        "files" => listed(r, inner, "`completion.files`").map(Requirement::Files),
-        "changed" => listed(r, inner, "`completion.changed`").map(Requirement::Changed),
+        "files" => listed(r, inner, "`completion.files`", false),
+        "changed" => listed(r, inner, "`completion.changed`", true),
         "command" => {
             let timeout = r.field(&f, "timeout", Reader::duration).unwrap_or(DEFAULT_TIMEOUT);
             let argv = command::argv(r, inner, "`completion.command`")?;
-            Some(Requirement::Command(Command { argv, timeout }))
+            Some(Check::Command(CommandCheck { argv, timeout }))
         }
         "findings" => {
             let f = r.fields(inner, &FINDINGS)?;
-            let levels = [("LOW", "LOW"), ("MEDIUM", "MEDIUM"), ("HIGH", "HIGH"), ("CRITICAL", "CRITICAL")];
-            let below = r.field(&f, "below", |r, tree, what| r.choice(tree, what, &levels))?;
-            Some(Requirement::FindingsBelow(below.to_owned()))
+            let below = r.field(&f, "below", |r, tree, what| r.choice(tree, what, &LEVELS))?;
+            Some(Check::Findings { below })
         }
         _ => {
             r.choice(inner, "`completion.todos`", &[("done", ())])?;
-            Some(Requirement::TodosDone)
+            Some(Check::Todos)
         }
     }
 }
 
-fn listed(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
+fn listed(r: &mut Reader<'_>, tree: &Tree, what: &str, changed: bool) -> Option<Check> {
     let files = r.paths(tree, what)?;
     if files.is_empty() {
         r.error(tree.span, format!("{what} names no files"), "name at least one, or leave it out");
         return None;
     }
-    Some(files)
+    Some(Check::Files(files.into_iter().map(|path| FileCheck { changed, ..FileCheck::new(path) }).collect()))
 }

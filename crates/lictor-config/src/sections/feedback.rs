@@ -1,16 +1,20 @@
 //! `feedback:`.
 
-use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 
-use super::command::{self, Command};
+use lictor_core::feedback::{Provider, Source, Trigger};
+
+use super::command;
+use super::completion::LEVELS;
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
 
 pub(crate) static TABLE: Table = Table {
     name: "feedback[]",
-    about: "What the agent is told after a tool call. It needs something to say (`say`, `deadline` or `command`) and at \
-            least one moment (`every_n_calls`, `every_n_seconds`, `on_file_created`); any of them is enough.",
+    about: "What the agent is told after a tool call. It needs something to say (`say`, `deadline`, `budget`, `failures`, \
+            `findings` or `command`) and at least one moment (`every_n_calls`, `every_n_seconds`, `on_file_created`); \
+            any of them is enough, and `failures` has its own.",
     keys: &[
         Key::new("name", Shape::Text, "deadline", "What it is called; the agent sees it.").required(),
         Key::new("every_n_calls", Shape::Integer, "10", "After so many tool calls since it last spoke."),
@@ -34,51 +38,31 @@ pub(crate) static TABLE: Table = Table {
             "120s",
             "With `deadline`: from here on it is urgent. 120s when it is not said.",
         ),
+        Key::new(
+            "budget",
+            Shape::Integer,
+            "500",
+            "Tells how many of so many actions of the session are left; from four fifths on it is urgent.",
+        ),
+        Key::new("failures", Shape::Integer, "3", "Speaks when so many calls failed one after the other."),
+        Key::new(
+            "findings",
+            Shape::Word(&["LOW", "MEDIUM", "HIGH", "CRITICAL"]),
+            "HIGH",
+            "Tells which findings of this level or above are open. Silent when there are none.",
+        ),
         command::COMMAND,
         command::TIMEOUT,
     ],
 };
 
-/// Something the agent is told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Feedback {
-    /// What it is called.
-    pub name: String,
-    /// When it speaks.
-    pub trigger: Trigger,
-    /// What it says.
-    pub says: Says,
-}
+/// What says something, by its key.
+const SOURCES: [&str; 6] = ["say", "deadline", "budget", "failures", "findings", "command"];
+/// The part of a budget, in thousandths, from which on it is urgent.
+const URGENT: u16 = 800;
 
-/// When feedback speaks: any of these.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Trigger {
-    /// After so many tool calls.
-    pub every_n_calls: Option<u64>,
-    /// After so many seconds.
-    pub every_n_seconds: Option<u64>,
-    /// When this file appears.
-    pub on_file_created: Option<String>,
-}
-
-/// What feedback says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Says {
-    /// Always the same.
-    Text(String),
-    /// How much time is left. In milliseconds.
-    Deadline {
-        /// Of this.
-        deadline: u64,
-        /// Urgent below this.
-        warn_below: u64,
-    },
-    /// What a program prints.
-    Command(Command),
-}
-
-pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<Feedback>> {
-    let mut all: Vec<Feedback> = Vec::new();
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<Provider>> {
+    let mut all: Vec<Provider> = Vec::new();
     for item in r.maps(tree, "`feedback`") {
         let Some(f) = r.fields(item, &TABLE) else { continue };
         let Some(one) = one(r, &f) else { continue };
@@ -90,29 +74,38 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<Feedback>> {
     Some(all)
 }
 
-fn one(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Feedback> {
+fn one(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Provider> {
     let name = r.field(f, "name", Reader::sentence);
-    let trigger = Trigger {
+    let seconds = r.field(f, "every_n_seconds", at_least_one);
+    let mut trigger = Trigger {
         every_n_calls: r.field(f, "every_n_calls", at_least_one),
-        every_n_seconds: r.field(f, "every_n_seconds", at_least_one),
+        every_n_millis: seconds.map(|seconds| seconds.saturating_mul(THOUSAND)),
         on_file_created: r.field(f, "on_file_created", Reader::path),
     };
-    if !["every_n_calls", "every_n_seconds", "on_file_created"].iter().any(|key| f.get(key).is_some()) {
-        r.error(
-            f.span,
-            "it would never speak",
-            "add `every_n_calls`, `every_n_seconds` or `on_file_created`",
-        );
-    }
-    let sources: Vec<&str> =
-        ["say", "deadline", "command"].into_iter().filter(|key| f.get(key).is_some()).collect();
+    let sources: Vec<&str> = SOURCES.into_iter().filter(|key| f.get(key).is_some()).collect();
     if let Some(place) = f.get("warn_below").filter(|_| f.get("deadline").is_none()) {
         r.error(place.span, "`warn_below` belongs to a `deadline`", "add `deadline: 45m`, or leave it out");
     }
-    let says = match sources.as_slice() {
-        ["say"] => Says::Text(r.field(f, "say", Reader::sentence)?),
+    let source = match sources.as_slice() {
+        ["say"] => Source::Static { say: r.field(f, "say", Reader::sentence)? },
         ["deadline"] => deadline(r, f)?,
-        ["command"] => Says::Command(command::of(r, f)?),
+        ["budget"] => {
+            let max_actions = r.field(f, "budget", at_least_one)?.get();
+            Source::Budget { max_actions, warn_at: URGENT }
+        }
+        ["failures"] => {
+            let failures = r.field(f, "failures", at_least_one)?;
+            trigger.every_n_calls = trigger.every_n_calls.or(Some(failures));
+            Source::Stall { failures }
+        }
+        ["findings"] => {
+            let at_least = r.field(f, "findings", |r, tree, what| r.choice(tree, what, &LEVELS))?;
+            Source::Findings { at_least }
+        }
+        ["command"] => {
+            let command = command::of(r, f)?;
+            Source::Command { argv: command.argv, timeout: command.timeout }
+        }
         [] => {
             r.error(f.span, "it has nothing to say", "add `say`, `deadline` or `command`");
             return None;
@@ -122,25 +115,30 @@ fn one(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Feedback> {
             return None;
         }
     };
-    Some(Feedback { name: name?, trigger, says })
+    let moments = ["every_n_calls", "every_n_seconds", "on_file_created", "failures"];
+    if !moments.iter().any(|key| f.get(key).is_some()) {
+        r.error(f.span, "it would never speak", "add `every_n_calls`, `every_n_seconds` or `on_file_created`");
+    }
+    Some(Provider { name: name?, trigger, source })
 }
 
-fn deadline(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Says> {
+fn deadline(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Source> {
     let warn_below = r.field(f, "warn_below", Reader::duration);
-    let deadline = r.field(f, "deadline", Reader::duration)?;
+    let after = r.field(f, "deadline", Reader::duration)?;
     if let (Some(warn), Some(place)) = (warn_below, f.get("warn_below"))
-        && warn >= deadline
+        && warn >= after
     {
         r.warning(place.span, "it is urgent from the start", "let `warn_below` be shorter than `deadline`");
     }
-    Some(Says::Deadline { deadline, warn_below: warn_below.unwrap_or(120_000) })
+    Some(Source::Deadline { after, warn_below: warn_below.unwrap_or(120_000) })
 }
 
-fn at_least_one(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<u64> {
-    let number = r.integer(tree, what)?;
-    if number == 0 {
+const THOUSAND: NonZeroU64 = NonZeroU64::MIN.saturating_add(999);
+
+fn at_least_one(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<NonZeroU64> {
+    let number = NonZeroU64::new(r.integer(tree, what)?);
+    if number.is_none() {
         r.error(tree.span, format!("{what} must be at least 1"), "");
-        return None;
     }
-    Some(number)
+    number
 }
