@@ -4,6 +4,10 @@
 //! answer is a block unless a policy said otherwise. Arguments are read by hand: building the whole command
 //! line parser would cost more than judging.
 
+mod after;
+mod session;
+mod stop;
+
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -16,10 +20,10 @@ use std::time::Duration;
 
 use lictor::{Asking, Mode};
 use lictor_agents::{
-    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Moment, Rendered, Reply, Slot, Status, install,
-    parse, render,
+    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Moment, Rendered, Reply, Slot, install, parse,
+    render,
 };
-use lictor_core::{Action, Decision, Evaluation, Outcome, Value};
+use lictor_core::{Action, Decision, Evaluation, Value};
 
 use crate::fault;
 use crate::place::Project;
@@ -136,16 +140,9 @@ const DOCTOR: &str = "ask a person to run `lictor doctor`";
 fn reply(runtime: &Runtime, event: &Event) -> Reply {
     match &event.kind {
         EventKind::PreTool(action) | EventKind::PermissionRequest(action) => judge(runtime, event, action),
-        EventKind::PostTool(action, outcome) => {
-            let success = outcome.status == Status::Succeeded;
-            let outcome = Outcome { success, ..Outcome::default() };
-            let mut remarks = held(runtime, action);
-            if let Err(error) = runtime.engine.post_action(action, outcome) {
-                remarks.push(format!("lictor could not record this: {error}"));
-            }
-            if remarks.is_empty() { Reply::Silence } else { Reply::Tell(remarks.join("\n")) }
-        }
-        _ => Reply::Silence,
+        EventKind::PostTool(action, outcome) => after::call(runtime, event, action, outcome),
+        EventKind::Stop(wish) => stop::reply(runtime, event, wish),
+        kind => session::note(runtime, event, kind),
     }
 }
 
@@ -163,15 +160,11 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
     }
     let id = evaluation.id.map(|id| id.to_string());
     match evaluation.decision {
-        Decision::Pass => Reply::Silence,
-        Decision::Warn => {
-            let remark = evaluation.reason();
-            // Some agents cannot be told anything before a tool runs; they are told right after.
-            if let Some(session) = action.session.as_ref().filter(|_| !event.slot.can_tell()) {
-                // A remark that is lost was recorded with the decision all the same.
-                let _ = runtime.engine.hold(session, remark.as_str());
-            }
-            Reply::Tell(remark)
+        Decision::Pass | Decision::Warn => {
+            let remark =
+                if evaluation.decision == Decision::Warn { evaluation.reason() } else { String::new() };
+            let waiting = !evaluation.session.feedback.held.is_empty();
+            if remark.is_empty() && !waiting { Reply::Silence } else { after::tell(runtime, event, remark) }
         }
         Decision::Ask => Reply::Ask(Ask {
             messages: pending(&evaluation),
@@ -179,12 +172,6 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
         }),
         Decision::Block => Reply::Block(Block { reason: evaluation.reason(), fix: evaluation.fix(), id }),
     }
-}
-
-/// Remarks that could not be made before the tool ran.
-fn held(runtime: &Runtime, action: &Action) -> Vec<String> {
-    let held = action.session.as_ref().map(|session| runtime.engine.take_held(session));
-    held.and_then(Result::ok).unwrap_or_default()
 }
 
 /// One message for each point that a person has to answer.

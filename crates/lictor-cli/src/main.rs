@@ -13,6 +13,7 @@ mod place;
 mod policy;
 mod programs;
 mod runtime;
+mod survey;
 mod trust;
 mod when;
 

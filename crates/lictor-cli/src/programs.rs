@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lictor_config::{Asked, Origin, Runner};
-use lictor_ledger::process::{self, Ended};
+use lictor_ledger::process::{self, Ended, Output};
 use lictor_store::Store;
 
 use crate::trust::Program;
@@ -20,11 +20,12 @@ pub struct Programs {
 }
 
 impl Programs {
-    fn refuse_untrusted(&self, asked: &Asked<'_>) -> Result<(), String> {
-        if asked.origin != Origin::Repository {
-            return Ok(());
-        }
-        let program = Program { what: asked.what.to_owned(), argv: asked.command.argv.clone() };
+    /// Whether a person has trusted a repository's program as it is.
+    ///
+    /// # Errors
+    /// What to do when nobody has, or why it cannot be told.
+    pub fn refuse_untrusted(&self, what: &str, argv: &[String]) -> Result<(), String> {
+        let program = Program { what: what.to_owned(), argv: argv.to_vec() };
         match program.is_trusted(&*self.store, &self.root) {
             Ok(true) => Ok(()),
             Ok(false) => {
@@ -36,18 +37,25 @@ impl Programs {
             Err(error) => Err(format!("{error:#}")),
         }
     }
-}
 
-impl Runner for Programs {
-    fn run(&self, asked: &Asked<'_>, input: &[u8]) -> Result<Vec<u8>, String> {
-        self.refuse_untrusted(asked)?;
-        let mut argv = asked.command.argv.clone();
+    /// Runs a program in the project's root to its end, or to the end of the time it is given.
+    pub fn start(&self, argv: &[String], input: &[u8], patience: Duration) -> Output {
+        let mut argv = argv.to_vec();
         // A program of the project is named from its root, wherever Lictor was started.
         if let Some(first) = argv.first_mut().filter(|first| first.contains('/')) {
             *first = self.root.join(&*first).to_string_lossy().into_owned();
         }
+        process::run(&argv, &self.root, input, patience)
+    }
+}
+
+impl Runner for Programs {
+    fn run(&self, asked: &Asked<'_>, input: &[u8]) -> Result<Vec<u8>, String> {
+        if asked.origin == Origin::Repository {
+            self.refuse_untrusted(asked.what, &asked.command.argv)?;
+        }
         let patience = Duration::from_millis(asked.command.timeout);
-        let output = process::run(&argv, &self.root, input, patience);
+        let output = self.start(&asked.command.argv, input, patience);
         match output.ended {
             Ended::Code(0) if output.stdout.len() <= MAX_ANSWER => Ok(output.stdout),
             Ended::Code(0) | Ended::TooMuchOutput => Err("it printed too much".to_owned()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use lictor::{Clock, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store, SystemClock};
+use lictor::{Clock, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store};
 use lictor_config::{Policy, Surroundings};
 use lictor_core::All;
 
@@ -11,6 +11,8 @@ use crate::commit_gate::CommitGate;
 use crate::place::Project;
 use crate::policy;
 use crate::programs::Programs;
+use crate::survey::Survey;
+use crate::when;
 
 /// The store's file in the state directory.
 const STORE: &str = "lictor.db";
@@ -26,7 +28,7 @@ pub struct Runtime {
 impl Runtime {
     /// Opens the store and loads the policy of a project.
     pub fn open(project: &Project) -> Result<Self> {
-        Self::over(project, Arc::new(store(project)?), SystemClock)
+        Self::over(project, Arc::new(store(project)?), when::Clock)
     }
 
     /// The project's policy over a store that ends with the process: nothing is recorded.
@@ -41,8 +43,11 @@ impl Runtime {
         let built = policy.build(&Surroundings { root, runner })?;
         let gate = CommitGate::new(Arc::clone(&store), project.root.clone(), policy.clone());
         let engine = PolicyEngine::builder(All::new((built.root, gate)))
-            .shared_store(store)
+            .shared_store(Arc::clone(&store))
             .clock(clock)
+            .feedback(policy.feedback())
+            .gate(policy.gate())
+            .surroundings(Survey::new(&project.root, store, &policy))
             .facts(policy::facts(project, &policy, built.watched, built.knows_files))
             .history(built.history)
             .knows_files(built.knows_files)

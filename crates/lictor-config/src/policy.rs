@@ -41,6 +41,14 @@ pub struct Program {
     pub argv: Vec<String>,
 }
 
+impl Program {
+    /// Whether a person has to trust it before it runs.
+    #[must_use]
+    pub fn needs_trust(&self) -> bool {
+        self.origin == Origin::Repository
+    }
+}
+
 impl Policy {
     /// The policy when there is no file at all: the base.
     #[must_use]

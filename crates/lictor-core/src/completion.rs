@@ -89,6 +89,8 @@ impl Gate {
         let rounds = state.rounds.max(u32::from(stop.hook_active));
         let release = if stop.aborted {
             Some(Release::Interrupted)
+        } else if stop.unstoppable {
+            Some(Release::Unstoppable)
         } else if !stop.background.is_empty() {
             Some(Release::BackgroundWork)
         } else if rounds >= self.max_rounds {
@@ -117,6 +119,8 @@ pub struct Stop {
     pub background: Vec<String>,
     /// A person or an error ended the turn: telling the agent to go on would be against their will.
     pub aborted: bool,
+    /// The agent cannot be told to go on at all.
+    pub unstoppable: bool,
 }
 
 /// What came of a wish to stop.
@@ -179,6 +183,8 @@ pub enum Release {
     BackgroundWork,
     /// A person or an error ended the turn.
     Interrupted,
+    /// The agent cannot be told to go on.
+    Unstoppable,
 }
 
 impl Completion {
@@ -212,6 +218,7 @@ impl std::fmt::Display for Completion {
                     Release::NoProgress => "it made no progress",
                     Release::BackgroundWork => "work goes on in the background",
                     Release::Interrupted => "the turn was ended from outside",
+                    Release::Unstoppable => "this agent cannot be told to go on",
                 };
                 write!(f, "stopped with something missing ({why}): {}", reasons.join(" "))
             }

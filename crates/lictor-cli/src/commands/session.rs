@@ -118,6 +118,9 @@ fn describe(key: &SessionKey, state: &SessionState) -> String {
     for (name, count) in counts {
         text += &format!("  {name:<22} {count}\n");
     }
+    if let Some(outcome) = &state.completion.last {
+        text += &format!("  {:<22} {outcome}\n", "last wish to stop");
+    }
     for (tag, streak) in &state.streaks {
         text += &format!("  {:<22} {streak}\n", format!("in a row: {tag}"));
     }

@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod doctor;
 mod eval;
+mod guardrails;
 mod hook;
 mod init;
 mod ledger;

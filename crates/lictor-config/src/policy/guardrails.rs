@@ -48,10 +48,11 @@ impl Policy {
     fn limits(&self, counts: impl Fn(&Layered) -> bool) -> Limits {
         let layers = || self.layers.iter().filter(|layer| counts(layer));
         let budgets = || layers().filter_map(|layer| layer.sections.budget.as_ref());
-        let deadlines = layers().flat_map(|layer| &layer.sections.feedback).filter_map(|one| match one.source {
-            Source::Deadline { after, .. } => Some(after),
-            _ => None,
-        });
+        let deadlines =
+            layers().flat_map(|layer| &layer.sections.feedback).filter_map(|one| match one.source {
+                Source::Deadline { after, .. } => Some(after),
+                _ => None,
+            });
         Limits {
             deadline: deadlines.min(),
             max_actions: budgets().filter_map(|budget| budget.max_actions).min(),

@@ -12,12 +12,8 @@ use crate::yaml::{Tree, Yaml};
 /// Deeper requirements are refused.
 const MAX_DEPTH: usize = 8;
 /// The words for levels.
-pub(crate) const LEVELS: [(&str, Level); 4] = [
-    ("LOW", Level::Low),
-    ("MEDIUM", Level::Medium),
-    ("HIGH", Level::High),
-    ("CRITICAL", Level::Critical),
-];
+pub(crate) const LEVELS: [(&str, Level); 4] =
+    [("LOW", Level::Low), ("MEDIUM", Level::Medium), ("HIGH", Level::High), ("CRITICAL", Level::Critical)];
 /// Keys that stand at the top of the section only.
 const TOP: [&str; 3] = ["max_rounds", "patience", "subagents"];
 const DEFAULT_TIMEOUT: u64 = 600_000;
@@ -153,8 +149,7 @@ fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Check> {
                 r.error(inner.span, message, "add a requirement, or leave it out");
                 return None;
             }
-            let parts: Vec<Check> =
-                items.iter().filter_map(|item| requirement(r, item, depth + 1)).collect();
+            let parts: Vec<Check> = items.iter().filter_map(|item| requirement(r, item, depth + 1)).collect();
             Some(if kind == "all" { Check::All(parts) } else { Check::Any(parts) })
         }
         "files" => listed(r, inner, "`completion.files`", false),

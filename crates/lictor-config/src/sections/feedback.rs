@@ -117,7 +117,11 @@ fn one(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Provider> {
     };
     let moments = ["every_n_calls", "every_n_seconds", "on_file_created", "failures"];
     if !moments.iter().any(|key| f.get(key).is_some()) {
-        r.error(f.span, "it would never speak", "add `every_n_calls`, `every_n_seconds` or `on_file_created`");
+        r.error(
+            f.span,
+            "it would never speak",
+            "add `every_n_calls`, `every_n_seconds` or `on_file_created`",
+        );
     }
     Some(Provider { name: name?, trigger, source })
 }

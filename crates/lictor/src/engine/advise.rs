@@ -18,7 +18,7 @@ impl PolicyEngine {
         if self.inner.feedback.is_empty() {
             return Ok(Vec::new());
         }
-        let state = self.look(session)?;
+        let state = self.look(session, None)?;
         let now = self.inner.clock.now();
         let exists = |file: &str| {
             let found = self.inner.surroundings.look(file);

@@ -1,7 +1,7 @@
 //! Sessions that begin, go on, split and end.
 
 use lictor_core::event::Continuation;
-use lictor_core::{Limit, Scope, SessionEvent, SessionKey, SessionState};
+use lictor_core::{Limit, SessionEvent, SessionKey, SessionState};
 use lictor_store::{Durability, StoreError, StoreExt, Transaction};
 
 use super::record::Journal;
@@ -14,12 +14,7 @@ impl PolicyEngine {
     /// # Errors
     /// When it cannot be recorded.
     pub fn begin(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
-        self.happen(session, None, kind::SESSION_STARTED, |lineage, _| {
-            let scope = Scope::unlimited();
-            let event = SessionEvent::Started { policy: self.inner.policy, parent: None, scope };
-            Ok(lineage.is_new().then_some(event))
-        })?;
-        self.look(session)
+        self.look(session, None)
     }
 
     /// Starts the session of a subagent. Its scope is its parent's, narrowed by the limit; what it does counts for
@@ -33,10 +28,20 @@ impl PolicyEngine {
         child: &SessionKey,
         limit: Limit,
     ) -> Result<SessionState, StoreError> {
-        self.happen(child, Some(parent.clone()), kind::SESSION_STARTED, |lineage, _| {
-            let scope = lineage.above().first().map(|parent| parent.scope.narrow(limit)).unwrap_or_default();
-            let event =
-                SessionEvent::Started { policy: self.inner.policy, parent: Some(parent.clone()), scope };
+        self.start(child, Some(parent), limit)
+    }
+
+    /// Starts a session unless it has begun already. Its scope is its parent's, narrowed by the limit.
+    pub(super) fn start(
+        &self,
+        session: &SessionKey,
+        parent: Option<&SessionKey>,
+        limit: Limit,
+    ) -> Result<SessionState, StoreError> {
+        self.happen(session, parent.cloned(), kind::SESSION_STARTED, |lineage, _| {
+            let above = lineage.above().first();
+            let scope = above.map(|parent| parent.scope.narrow(limit)).unwrap_or_default();
+            let event = SessionEvent::Started { policy: self.inner.policy, parent: parent.cloned(), scope };
             Ok(lineage.is_new().then_some(event))
         })
     }

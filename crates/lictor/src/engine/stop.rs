@@ -23,7 +23,7 @@ impl PolicyEngine {
         stop: &Stop,
     ) -> Result<Option<StopCheck>, StoreError> {
         let Some(gate) = &self.inner.gate else { return Ok(None) };
-        let state = self.look(session)?;
+        let state = self.look(session, parent)?;
         let lineage = self
             .inner
             .store

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lictor_core::{SessionEvent, SessionKey, SessionState};
+use lictor_core::{Limit, SessionEvent, SessionKey, SessionState};
 use lictor_store::{StoreError, StoreExt as _};
 
 use super::{Inner, PolicyEngine, sessions};
@@ -22,9 +22,16 @@ impl PolicyEngine {
         (!files.is_empty()).then_some(SessionEvent::Watched { files })
     }
 
-    /// Takes the session's first look, if it has not.
-    pub(super) fn look(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
-        let state = self.inner.store.view(|view| sessions::read(view, session))?;
+    /// The session's state, begun and with its first look taken.
+    pub(super) fn look(
+        &self,
+        session: &SessionKey,
+        parent: Option<&SessionKey>,
+    ) -> Result<SessionState, StoreError> {
+        let mut state = self.inner.store.view(|view| sessions::read(view, session))?;
+        if state.started.is_none() {
+            state = self.start(session, parent, Limit::default())?;
+        }
         match self.first_look(&state) {
             None => Ok(state),
             Some(event) => self.happen(session, None, kind::SESSION_WATCHED, |_, _| Ok(Some(event))),

@@ -1,0 +1,49 @@
+//! An agent that wants to stop.
+
+use lictor_agents::{Block, Event, Reply, Stop as Wish};
+use lictor_core::completion::{Completion, Release, Stop};
+
+use crate::runtime::Runtime;
+
+/// Lets the agent stop, or sends it back with what is missing.
+pub fn reply(runtime: &Runtime, event: &Event, wish: &Wish) -> Reply {
+    let Some(session) = &event.session else { return Reply::Silence };
+    let stop = Stop {
+        subagent: wish.subagent,
+        hook_active: wish.hook_active,
+        background: wish.background.clone(),
+        aborted: wish.aborted,
+        unstoppable: !event.slot.can_block(),
+    };
+    let check = match runtime.engine.check_stop(session, event.parent_session.as_ref(), &stop) {
+        Ok(Some(check)) => check,
+        Ok(None) => return Reply::Silence,
+        // Rounds that cannot be counted must not go on for ever.
+        Err(_) if wish.hook_active => return Reply::Silence,
+        Err(error) => {
+            return Reply::Block(Block {
+                reason: format!("whether the work is done could not be found out: {error}"),
+                fix: "try once more to stop; if that fails too, ask a person to run `lictor doctor`"
+                    .to_owned(),
+                id: None,
+            });
+        }
+    };
+    match &check.outcome {
+        Completion::Incomplete { .. } if runtime.policy.is_observing() => Reply::Silence,
+        Completion::Incomplete { reasons, round, of } => Reply::Block(Block {
+            reason: reasons.join("\n"),
+            fix: format!("do what is missing, then stop again (round {round} of {of})"),
+            id: None,
+        }),
+        Completion::ReleasedUnmet { why: Release::Cap | Release::NoProgress, .. } => {
+            // Nobody is told here; whoever speaks next with the agent shall know.
+            let _ =
+                runtime.engine.hold(session, format!("The last turn ended unfinished: {}", check.outcome));
+            Reply::Silence
+        }
+        Completion::Complete | Completion::Bypassed { .. } | Completion::ReleasedUnmet { .. } => {
+            Reply::Silence
+        }
+    }
+}

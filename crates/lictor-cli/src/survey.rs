@@ -1,0 +1,281 @@
+//! What feedback and the stop gate see of the project: its files, its tree, its programs, its open findings.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use lictor::{Surroundings, SystemClock};
+use lictor_config::Policy;
+use lictor_core::completion::{CommandCheck, Found, Ran, Surveyor};
+use lictor_core::feedback::{Feedback, Moment, Observation, Provider, Severity, Source, calls};
+use lictor_core::level::Level;
+use lictor_core::{Digest, SessionKey, text};
+use lictor_ledger::Ledger;
+use lictor_ledger::process::{Ended, Output};
+use lictor_ledger::repository::{Git, Repository as _, RepositoryError};
+use lictor_store::Store;
+use serde_json::json;
+
+use crate::programs::Programs;
+
+/// How many entries of the project a glob looks at.
+const MAX_ENTRIES: usize = 50_000;
+/// Files larger than this are told apart by size and time instead of content.
+const MAX_CONTENT: u64 = 16 * 1024 * 1024;
+/// How much of the end of what a command printed is shown.
+const TAIL_LINES: usize = 20;
+const TAIL_CHARS: usize = 1_500;
+/// How long all programs together may take after one call: the hook itself has to answer in time.
+const AFTER_A_CALL: Duration = Duration::from_millis(3_000);
+/// How long all commands together may take before an agent stops: below what the installer asks agents to wait.
+const BEFORE_A_STOP: Duration = Duration::from_secs(220);
+/// How many open findings are counted.
+const MAX_FINDINGS: usize = 1_000;
+
+/// Looks at one project.
+pub struct Survey {
+    root: PathBuf,
+    programs: Programs,
+    /// Command lines that the user's or the managed file names: those need nobody's trust.
+    trusted: Vec<Vec<String>>,
+    opened: Instant,
+}
+
+impl Survey {
+    /// The eyes for a project with that policy.
+    pub fn new(root: &Path, store: Arc<dyn Store>, policy: &Policy) -> Self {
+        let programs = policy.programs().into_iter();
+        let trusted = programs.filter(|program| !program.needs_trust()).map(|program| program.argv);
+        Self {
+            root: root.to_owned(),
+            programs: Programs { store, root: root.to_owned() },
+            trusted: trusted.collect(),
+            opened: Instant::now(),
+        }
+    }
+
+    fn run_program(
+        &self,
+        what: &str,
+        argv: &[String],
+        input: &[u8],
+        patience: Duration,
+    ) -> Result<Output, String> {
+        if !self.trusted.iter().any(|trusted| trusted == argv) {
+            self.programs.refuse_untrusted(what, argv)?;
+        }
+        Ok(self.programs.start(argv, input, patience))
+    }
+
+    fn content(&self, path: &str) -> io::Result<Vec<u8>> {
+        let file = self.root.join(path);
+        let metadata = fs::metadata(&file)?;
+        if metadata.is_file() && metadata.len() <= MAX_CONTENT {
+            return fs::read(file);
+        }
+        let changed = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Ok(format!("{} {}", metadata.len(), changed.as_nanos()).into_bytes())
+    }
+}
+
+impl Surveyor for Survey {
+    fn look(&self, pattern: &str) -> Result<Vec<Found>, String> {
+        if is_glob(pattern) {
+            return matching(&self.root, pattern);
+        }
+        match fs::metadata(self.root.join(pattern)) {
+            Ok(metadata) => Ok(vec![found(pattern.to_owned(), &metadata)]),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Ok(Vec::new())
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn fingerprint(&self, pattern: &str) -> Result<Option<Digest>, String> {
+        let mut parts: Vec<Vec<u8>> = Vec::new();
+        for found in self.look(pattern)?.into_iter().filter(|found| found.is_file) {
+            let content = self.content(&found.path).map_err(|error| format!("`{}`: {error}", found.path))?;
+            parts.push(found.path.into_bytes());
+            parts.push(Digest::of(&content).as_bytes().to_vec());
+        }
+        Ok((!parts.is_empty()).then(|| Digest::of_parts(parts.iter().map(Vec::as_slice))))
+    }
+
+    fn tree(&self) -> Result<Option<Digest>, String> {
+        let git = match Git::at(&self.root) {
+            Ok(git) => git,
+            Err(RepositoryError::NotARepository(_) | RepositoryError::NoGit(_)) => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+        };
+        // Without a tree nothing can be remembered, but a check can still be made.
+        Ok(git.work_tree().ok().map(|tree| Digest::of(tree.as_bytes())))
+    }
+
+    fn run(&self, command: &CommandCheck) -> Ran {
+        let left = BEFORE_A_STOP.saturating_sub(self.opened.elapsed());
+        let patience = Duration::from_millis(command.timeout).min(left);
+        let output = match self.run_program("completion", &command.argv, b"", patience) {
+            Ok(output) => output,
+            Err(why) => return Ran::NotRun(why),
+        };
+        let tail = tail(&output);
+        match output.ended {
+            Ended::Code(code) => Ran::Ended { code: Some(code), tail },
+            Ended::Signal => Ran::Ended { code: None, tail },
+            Ended::TimedOut => Ran::TimedOut { tail },
+            Ended::NotStarted(why) => Ran::NotRun(why),
+            Ended::TooMuchOutput => Ran::NotRun("it printed more than is read".to_owned()),
+        }
+    }
+
+    fn open_findings(&self, at_least: Level) -> Result<Vec<String>, String> {
+        let git = match Git::at(&self.root) {
+            Ok(git) => git,
+            // Findings belong to a repository.
+            Err(RepositoryError::NotARepository(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let ledger = Ledger::new(&*self.programs.store, git.id(), &SystemClock);
+        let mut open = Vec::new();
+        ledger
+            .open_findings(at_least, |plan, id, _, _| {
+                open.push((plan, id));
+                Ok(open.len() < MAX_FINDINGS)
+            })
+            .map_err(|error| error.to_string())?;
+        let title = |(plan, id): &(_, _)| -> Result<String, String> {
+            let (plan, id): (&lictor_ledger::PlanHash, &lictor_ledger::FindingId) = (plan, id);
+            let (_, finding) =
+                ledger.finding(&plan.to_string(), &id.to_string()).map_err(|error| error.to_string())?;
+            Ok(text::clean(&finding.title, 120))
+        };
+        open.iter().map(title).collect()
+    }
+}
+
+impl Surroundings for Survey {
+    fn consult(
+        &self,
+        provider: &Provider,
+        session: &SessionKey,
+        moment: &Moment<'_>,
+    ) -> Result<Option<Feedback>, String> {
+        match &provider.source {
+            Source::Findings { at_least } => Ok(findings(*at_least, self.open_findings(*at_least)?)),
+            Source::Command { argv, timeout } => {
+                let left = AFTER_A_CALL.saturating_sub(self.opened.elapsed());
+                let patience = Duration::from_millis(*timeout).min(left);
+                if patience.is_zero() {
+                    return Err("there was no time left for it".to_owned());
+                }
+                let input = json!({
+                    "provider": provider.name,
+                    "session": session,
+                    "calls": calls(moment.session),
+                    "failures_in_a_row": moment.session.feedback.failures_in_a_row,
+                    "elapsed_ms": moment.session.started.map_or(0, |started| moment.now.millis_since(started)),
+                })
+                .to_string();
+                let what = format!("feedback {}", provider.name);
+                let output = self.run_program(&what, argv, input.as_bytes(), patience)?;
+                match output.ended {
+                    Ended::Code(0) => said(&output.stdout),
+                    Ended::Code(code) => Err(format!("it ended with exit code {code}")),
+                    Ended::Signal => Err("it was killed".to_owned()),
+                    Ended::TimedOut => Err(format!("it took longer than {} ms", patience.as_millis())),
+                    Ended::NotStarted(why) => Err(why),
+                    Ended::TooMuchOutput => Err("it printed too much".to_owned()),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// What a program printed: one JSON object with a `summary`, or plain words. Nothing is nothing to say.
+fn said(printed: &[u8]) -> Result<Option<Feedback>, String> {
+    let words = String::from_utf8_lossy(printed);
+    let words = words.trim();
+    if words.is_empty() {
+        return Ok(None);
+    }
+    if words.starts_with('{') {
+        return serde_json::from_str(words)
+            .map(Some)
+            .map_err(|error| format!("what it printed is not feedback: {error}"));
+    }
+    Ok(Some(Feedback::say(words)))
+}
+
+fn findings(at_least: Level, titles: Vec<String>) -> Option<Feedback> {
+    if titles.is_empty() {
+        return None;
+    }
+    let summary = format!("{} finding(s) of level {at_least} or above are open.", titles.len());
+    let observations = titles.into_iter().take(3).map(|title| Observation {
+        category: "Open".to_owned(),
+        description: title,
+        evidence: None,
+    });
+    Some(Feedback {
+        summary,
+        observations: observations.collect(),
+        suggestions: vec!["Deal with them before you stop; `lictor verdict show` lists them.".to_owned()],
+        severity: Severity::Warning,
+    })
+}
+
+fn tail(output: &Output) -> String {
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let all = format!("{}\n{}", printed.trim_end(), output.stderr.trim_end());
+    let lines: Vec<&str> = all.trim().lines().collect();
+    let last = lines.get(lines.len().saturating_sub(TAIL_LINES)..).unwrap_or_default().join("\n");
+    let skip = last.chars().count().saturating_sub(TAIL_CHARS);
+    last.chars().skip(skip).collect()
+}
+
+fn found(path: String, metadata: &fs::Metadata) -> Found {
+    Found { path, is_file: metadata.is_file(), bytes: metadata.len() }
+}
+
+fn is_glob(pattern: &str) -> bool {
+    pattern.contains(['*', '?', '[', '{'])
+}
+
+/// What matches a glob, sorted. Links are not followed and `.git` is not entered.
+fn matching(root: &Path, glob: &str) -> Result<Vec<Found>, String> {
+    let fixed: PathBuf = glob.split('/').take_while(|part| !is_glob(part)).collect();
+    let mut open = vec![fixed];
+    let mut seen = 0_usize;
+    let mut matching = Vec::new();
+    while let Some(directory) = open.pop() {
+        let entries = match fs::read_dir(root.join(&directory)) {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                continue;
+            }
+            Err(error) => return Err(format!("`{}`: {error}", directory.display())),
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| error.to_string())?;
+            seen += 1;
+            if seen > MAX_ENTRIES {
+                return Err(format!("`{glob}` looks at more than {MAX_ENTRIES} files; name a directory"));
+            }
+            let path = directory.join(entry.file_name());
+            let metadata = entry.metadata().map_err(|error| error.to_string())?;
+            let shown = path.to_string_lossy().into_owned();
+            if metadata.is_dir() && entry.file_name() != ".git" {
+                open.push(path);
+            }
+            if fast_glob::glob_match(glob, &shown) {
+                matching.push(found(shown, &metadata));
+            }
+        }
+    }
+    matching.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(matching)
+}
