@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{approve, audit, council, doctor, eval, explain, init, session, test, trust, verdict};
+use crate::commands::{
+    approve, audit, council, doctor, eval, explain, init, replay, session, test, trust, verdict, why_not, wrong,
+};
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 
@@ -41,6 +43,12 @@ enum Command {
     Deny(approve::DenyArgs),
     /// Show sessions.
     Session(session::SessionArgs),
+    /// Show which rules came close to deciding, and what kept them from it.
+    WhyNot(why_not::WhyNotArgs),
+    /// Turn a wrong decision into a test of the policy.
+    Wrong(wrong::WrongArgs),
+    /// Run recorded sessions through a changed policy.
+    Replay(replay::ReplayArgs),
     /// Run the policy's tests.
     Test(test::TestArgs),
     /// Read and check the log.
@@ -96,6 +104,9 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Approve(args) => approve::approve(args),
         Command::Deny(args) => approve::deny(args),
         Command::Session(args) => session::run(args),
+        Command::WhyNot(args) => why_not::run(args),
+        Command::Wrong(args) => wrong::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Test(args) => test::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Verdict(args) => verdict::run(args),
