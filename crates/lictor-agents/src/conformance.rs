@@ -10,8 +10,10 @@ use serde_json::{Map, Value};
 use crate::agent::Agent;
 
 mod host;
+mod schema;
 
 pub use host::{Obeyed, obey};
+pub use schema::{Accepts, accepts, schema, valid};
 
 /// What is to be done, and what the `recommended` policy has to say about it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

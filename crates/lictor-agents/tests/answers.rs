@@ -6,59 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use lictor_agents::conformance::{Obeyed, obey};
+use lictor_agents::conformance::{self, Accepts, Obeyed, accepts, obey, valid};
 use lictor_agents::{Agent, Ask, Block, HookEnv, Moment, Rendered, Reply, Slot, parse, render, slots};
-use serde::Deserialize;
 use serde_json::Value;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Accepts {
-    block: Option<Value>,
-    ask: Option<Value>,
-    tell: Option<Value>,
-    #[serde(default)]
-    samples: BTreeMap<String, Vec<String>>,
-}
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(path)
 }
 
 fn schema(agent: Agent) -> BTreeMap<String, Accepts> {
-    serde_saphyr::from_str(&fs::read_to_string(here(&format!("schemas/{agent}.yaml"))).unwrap()).unwrap()
-}
-
-/// Whether an answer is what the schema describes; see `schemas/README.md`.
-fn accepts(schema: &Value, answer: &Value) -> bool {
-    match (schema, answer) {
-        (Value::Object(keys), Value::Object(fields)) => {
-            let known = |name: &str| keys.contains_key(name) || keys.contains_key(&format!("{name}?"));
-            fields.keys().all(|name| known(name))
-                && keys.iter().all(|(key, inner)| match key.strip_suffix('?') {
-                    Some(name) => fields.get(name).is_none_or(|field| accepts(inner, field)),
-                    None => fields.get(key).is_some_and(|field| accepts(inner, field)),
-                })
-        }
-        (Value::Array(inner), Value::Array(items)) => match (inner.as_slice(), items.as_slice()) {
-            ([inner], [item]) => accepts(inner, item),
-            _ => false,
-        },
-        (Value::String(word), Value::String(text)) => match word.strip_prefix('=') {
-            Some(word) => word == text,
-            None => word == "text" && !text.trim().is_empty(),
-        },
-        (Value::Bool(a), Value::Bool(b)) => a == b,
-        _ => false,
-    }
-}
-
-fn valid(schema: &Value, answer: &Rendered) -> bool {
-    if schema == "exit2" {
-        return answer.exit == 2 && answer.stdout.is_empty() && !answer.stderr.trim().is_empty();
-    }
-    let Ok(value) = serde_json::from_str::<Value>(&answer.stdout) else { return false };
-    answer.exit == 0 && answer.stderr.is_empty() && accepts(schema, &value)
+    conformance::schema(agent).unwrap()
 }
 
 fn block(reason: &str) -> Block {

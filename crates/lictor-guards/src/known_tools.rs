@@ -5,12 +5,16 @@ use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Tools of agents that touch nothing outside the conversation: lists of things to do, questions, plans, mode switches.
-const HARMLESS: [&str; 40] = [
+const HARMLESS: [&str; 44] = [
     "TodoWrite",
     "TodoRead",
     "todo_write",
     "todo_read",
     "write_todos",
+    "todowrite",
+    "todoread",
+    "update_todo",
+    "manage_todo_list",
     "update_plan",
     "AskUserQuestion",
     "ask_user",
