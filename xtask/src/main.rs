@@ -1,6 +1,8 @@
 //! Chores of this repository. `cargo xtask help` lists them.
 
+mod install;
 mod lint;
+mod release;
 mod shell;
 mod test;
 
@@ -9,6 +11,8 @@ use anyhow::{Result, bail};
 const HELP: &str = "\
 cargo xtask <chore>
 
+  install         build the release binary, put it into ~/.local/bin (--to DIR) and run `lictor init` in the current
+                  repository (--repo DIR); other arguments go to `init`: --yes, --git, --agent NAME
   test            everything a change must pass: lint, all tests, doc tests (what .ci/run calls)
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
 ";
@@ -20,6 +24,7 @@ fn main() -> Result<()> {
     match (chore.as_deref(), rest.as_slice()) {
         (Some("test"), []) => test::run(),
         (Some("lint"), []) => lint::run(),
+        (Some("install"), args) => install::run(args),
         (None | Some("help" | "--help" | "-h"), []) => {
             print!("{HELP}");
             Ok(())

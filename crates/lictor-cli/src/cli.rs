@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    approve, audit, council, doctor, eval, explain, init, replay, session, test, trust, verdict, why_not, wrong,
+    approve, audit, completions, council, demo, doctor, eval, explain, init, session, test, trust, verdict,
 };
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
@@ -43,12 +43,6 @@ enum Command {
     Deny(approve::DenyArgs),
     /// Show sessions.
     Session(session::SessionArgs),
-    /// Show which rules came close to deciding, and what kept them from it.
-    WhyNot(why_not::WhyNotArgs),
-    /// Turn a wrong decision into a test of the policy.
-    Wrong(wrong::WrongArgs),
-    /// Run recorded sessions through a changed policy.
-    Replay(replay::ReplayArgs),
     /// Run the policy's tests.
     Test(test::TestArgs),
     /// Read and check the log.
@@ -61,6 +55,10 @@ enum Command {
     Trust(trust::TrustArgs),
     /// Prove that every installed hook blocks, and find what is wrong.
     Doctor(doctor::DoctorArgs),
+    /// Watch a scripted agent being governed, in a scratch project.
+    Demo(demo::DemoArgs),
+    /// Print what lets a shell complete `lictor` commands.
+    Completions(completions::CompletionsArgs),
     /// Explain a command or a topic (`exit-codes`).
     Help {
         /// The command or topic.
@@ -104,15 +102,14 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Approve(args) => approve::approve(args),
         Command::Deny(args) => approve::deny(args),
         Command::Session(args) => session::run(args),
-        Command::WhyNot(args) => why_not::run(args),
-        Command::Wrong(args) => wrong::run(args),
-        Command::Replay(args) => replay::run(args),
         Command::Test(args) => test::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Verdict(args) => verdict::run(args),
         Command::Council(args) => council::run(args),
         Command::Trust(args) => trust::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Demo(args) => demo::run(args),
+        Command::Completions(args) => completions::run(args, <Cli as clap::CommandFactory>::command()),
         Command::Help { topic } => help(topic.as_deref()),
     }
 }

@@ -68,6 +68,11 @@ pub fn receipts_file() -> PathBuf {
     }
 }
 
+/// Where things lie that may be thrown away at any time.
+pub fn cache() -> PathBuf {
+    base("XDG_CACHE_HOME", ".cache").join("lictor")
+}
+
 /// Where agents keep their settings.
 pub fn settings(project: &Project) -> Where {
     Where {

@@ -2,12 +2,13 @@
 
 mod approvals;
 mod audit;
+mod completions;
+mod demo;
 mod doctor;
 mod eval;
 mod guardrails;
 mod hook;
 mod init;
 mod ledger;
-mod policy_life;
 mod policy_tests;
 mod sandbox;
