@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    approve, audit, completions, council, demo, doctor, eval, explain, init, session, test, trust, verdict,
+    approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, schema, session,
+    test, trust, verdict,
 };
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
@@ -41,6 +42,12 @@ enum Command {
     Approve(approve::ApproveArgs),
     /// Say no to an action that waits.
     Deny(approve::DenyArgs),
+    /// Check the policy files.
+    Check(check::CheckArgs),
+    /// Draw the policy graph.
+    Graph(graph::GraphArgs),
+    /// Print the JSON Schema of policy files.
+    Schema(schema::SchemaArgs),
     /// Show sessions.
     Session(session::SessionArgs),
     /// Run the policy's tests.
@@ -101,6 +108,9 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Approvals(args) => approve::list(args),
         Command::Approve(args) => approve::approve(args),
         Command::Deny(args) => approve::deny(args),
+        Command::Check(args) => check::run(args),
+        Command::Graph(args) => graph::run(args),
+        Command::Schema(args) => schema::run(args),
         Command::Session(args) => session::run(args),
         Command::Test(args) => test::run(args),
         Command::Audit(args) => audit::run(args),

@@ -2,13 +2,16 @@
 
 pub mod approve;
 pub mod audit;
+pub mod check;
 pub mod completions;
 pub mod council;
 pub mod demo;
 pub mod doctor;
 pub mod eval;
 pub mod explain;
+pub mod graph;
 pub mod init;
+pub mod schema;
 pub mod session;
 pub mod test;
 pub mod trust;

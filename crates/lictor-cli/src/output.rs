@@ -3,7 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
-use lictor_core::Decision;
+use lictor_core::{Decision, Value};
 
 /// Whether and how output to one stream is coloured.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +18,12 @@ impl Style {
             colour: io::stdout().is_terminal()
                 && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
         }
+    }
+
+    /// Never coloured.
+    #[cfg(test)]
+    pub fn plain() -> Self {
+        Self { colour: false }
     }
 
     /// For standard error.
@@ -55,6 +61,14 @@ impl Style {
     /// Bad.
     pub fn red(self, text: &str) -> String {
         self.paint("1;31", text)
+    }
+
+    /// What a node yielded, in its colour.
+    pub fn value(self, value: Value) -> String {
+        match value {
+            Value::Error => self.red("error"),
+            other => self.decision(other.settle()),
+        }
     }
 
     /// A decision in its colour.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lictor_config::{Asked, Origin, Runner};
+use lictor_config::{Asked, Origin, Runner, Surroundings};
 use lictor_ledger::process::{self, Ended, Output};
 use lictor_store::Store;
 
@@ -68,5 +68,21 @@ impl Runner for Programs {
             Ended::TimedOut => Err(format!("it took longer than {} ms", patience.as_millis())),
             Ended::NotStarted(why) => Err(why),
         }
+    }
+}
+
+/// Runs nothing: for looking at a policy without asking its programs.
+pub struct Nobody;
+
+impl Nobody {
+    /// What a graph needs that is only looked at.
+    pub fn around(root: String) -> Surroundings {
+        Surroundings { root, runner: Arc::new(Self) }
+    }
+}
+
+impl Runner for Nobody {
+    fn run(&self, _asked: &Asked<'_>, _input: &[u8]) -> Result<Vec<u8>, String> {
+        Err("programs are not run to look at a policy".to_owned())
     }
 }

@@ -8,6 +8,7 @@
 //! look for files (the caller says which ones there are), or guess: what it does not understand is refused with file,
 //! line, column and a suggestion.
 
+mod advice;
 mod command;
 pub mod diagnostic;
 mod expressions;
@@ -27,6 +28,7 @@ mod source;
 mod table;
 mod yaml;
 
+pub use advice::Named;
 pub use command::{Asked, Runner};
 pub use diagnostic::{Diagnostic, Severity, Span};
 pub use expressions::schema as expression_schema;

@@ -229,13 +229,14 @@ impl LayerBuilder<'_> {
                 if *needs_human { escalate.override_needs_human().into() } else { escalate.into() }
             }
             GraphNode::When { condition, then, otherwise } => {
+                let source = condition.source();
                 let condition = Condition::new(condition, self.history);
                 let when = When::fallible(move |action, context| condition.holds(action, context));
-                let when = when.then(self.node(then, guards)?);
-                match otherwise {
-                    Some(otherwise) => when.otherwise(self.node(otherwise, guards)?).into(),
-                    None => when.into(),
+                let mut when = when.then(self.node(then, guards)?);
+                if let Some(otherwise) = otherwise {
+                    when = when.otherwise(self.node(otherwise, guards)?);
                 }
+                Node::from(when).named(source)
             }
         })
     }

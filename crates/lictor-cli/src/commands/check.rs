@@ -1,0 +1,170 @@
+//! `lictor check`: everything that is wrong with the policy, and what is probably not meant.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use lictor_config::{Diagnostic, LoadError, Loaded, Origin, Policy, Severity, Source};
+use lictor_core::{Action, FactSource as _, Graph, SessionState, Value};
+use serde_json::json;
+
+use crate::exit::Exit;
+use crate::output::{self, Style};
+use crate::place::Project;
+use crate::policy;
+use crate::programs::Nobody;
+
+/// Check the policy files.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 when the policy is accepted (warnings included), 1 when it is refused.")]
+pub struct CheckArgs {
+    /// Check this file as if it were the repository's, instead of the files in force.
+    file: Option<PathBuf>,
+    /// Show every setting in force and the file and line it comes from.
+    #[arg(long)]
+    show_merged: bool,
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &CheckArgs) -> Result<Exit> {
+    let project = Project::around(&args.cwd);
+    let sources = match &args.file {
+        Some(file) => vec![one(file)?],
+        None => policy::sources(&project)?,
+    };
+    let loaded = lictor_config::load(&sources);
+    let problems = match &loaded {
+        Ok(loaded) => all_problems(loaded, &project)?,
+        Err(LoadError { diagnostics }) => diagnostics.clone(),
+    };
+    if args.json {
+        let settings = loaded.as_ref().ok().filter(|_| args.show_merged).map(Loaded::settings);
+        output::print_json(&json!({
+            "accepted": loaded.is_ok(),
+            "files": sources.iter().map(|source| &source.path).collect::<Vec<_>>(),
+            "base": loaded.as_ref().ok().map(|loaded| loaded.policy.base_packs()),
+            "problems": problems,
+            "settings": settings,
+        }))?;
+    } else {
+        let mut text = render(&problems, &sources, Style::stdout());
+        match &loaded {
+            Ok(loaded) if args.show_merged => text += &merged(loaded, Style::stdout()),
+            _ => {}
+        }
+        text += &summary(&problems, &sources, loaded.as_ref().ok().map(|loaded| &loaded.policy));
+        output::print(&text)?;
+    }
+    Ok(if loaded.is_ok() { Exit::Ok } else { Exit::Problems })
+}
+
+fn one(file: &Path) -> Result<Source> {
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    Ok(Source { origin: Origin::Repository, path: file.display().to_string(), bytes })
+}
+
+/// What the files show by themselves, and what shows only on this machine.
+fn all_problems(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnostic>> {
+    let mut problems = loaded.check();
+    problems.extend(missing_programs(loaded, &project.root));
+    problems.extend(forbidden_ways_out(loaded, project)?);
+    Ok(problems)
+}
+
+fn missing_programs(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for named in loaded.named_programs() {
+        let Some(program) = named.words.first().filter(|program| program.contains('/')) else { continue };
+        if !root.join(program).is_file() {
+            let problem =
+                Diagnostic::warning(&named.file, named.span, format!("there is no file `{program}`"));
+            found.push(problem.help("until it is there, what asks it is an error, and that blocks"));
+        }
+    }
+    found
+}
+
+/// A `fix` that recommends what the same policy blocks leads nowhere.
+fn forbidden_ways_out(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnostic>> {
+    let recommended = loaded.recommended_commands();
+    if recommended.is_empty() {
+        return Ok(Vec::new());
+    }
+    let root = project.root.to_string_lossy().into_owned();
+    let built = loaded.policy.build(&Nobody::around(root.clone()))?;
+    let facts = policy::facts(project, &loaded.policy, built.watched, built.knows_files);
+    let graph = Graph::new(built.root)?;
+    let mut found = Vec::new();
+    for named in recommended {
+        for command in &named.words {
+            let action = Action::bash(command.as_str()).in_dir(root.as_str()).in_session("check");
+            let judged =
+                graph.judge(&action, &facts.facts(&action), &SessionState::default(), crate::when::now());
+            let blocks = judged.verdicts.iter().find(|given| given.verdict.value() == Value::Block);
+            if let Some(given) = blocks.filter(|_| judged.value == Value::Block) {
+                let message = format!("this way out is itself blocked: `{command}`");
+                let problem = Diagnostic::warning(&named.file, named.span, message);
+                found.push(problem.help(format!("{}: {}", given.guard, given.verdict.reason())));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn render(problems: &[Diagnostic], sources: &[Source], style: Style) -> String {
+    let mut text = String::new();
+    for problem in problems {
+        let source = sources.iter().find(|source| source.path == problem.file);
+        let lines = source.map(|source| String::from_utf8_lossy(&source.bytes)).unwrap_or_default();
+        let shown = problem.render(&lines);
+        let (word, painted) = match problem.severity {
+            Severity::Error => (": error: ", style.red("error")),
+            Severity::Warning => (": warning: ", style.yellow("warning")),
+        };
+        text += &shown.replacen(word, &format!(": {painted}: "), 1);
+        text += "\n\n";
+    }
+    text
+}
+
+fn merged(loaded: &Loaded, style: Style) -> String {
+    let mut text = String::new();
+    for setting in loaded.settings() {
+        let from = match (&setting.file, setting.line) {
+            (Some(file), Some(line)) => format!("{file}:{line}"),
+            _ => "built in".to_owned(),
+        };
+        text += &format!("{} = {}  {}\n", setting.path, setting.value, style.dim(&from));
+    }
+    text + "\n"
+}
+
+fn summary(problems: &[Diagnostic], sources: &[Source], policy: Option<&Policy>) -> String {
+    let count = |severity: Severity| problems.iter().filter(|problem| problem.severity == severity).count();
+    let number = |count: usize, word: &str| match count {
+        1 => format!("1 {word}"),
+        count => format!("{count} {word}s"),
+    };
+    let found = format!(
+        "{}, {}",
+        number(count(Severity::Error), "error"),
+        number(count(Severity::Warning), "warning")
+    );
+    let files: Vec<&str> = sources.iter().map(|source| source.path.as_str()).collect();
+    let files = if files.is_empty() { "no policy file".to_owned() } else { files.join(", ") };
+    match policy {
+        Some(policy) => {
+            let packs = policy.base_packs();
+            let base = if packs.is_empty() { "none".to_owned() } else { packs.join(", ") };
+            format!("accepted: {files}; base: {base}; {found}\n")
+        }
+        None => format!("refused: {files}; {found}\n"),
+    }
+}
