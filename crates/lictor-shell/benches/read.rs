@@ -15,7 +15,8 @@ use render::World;
 const TYPICAL: &str = "cd /home/user/project && export RUST_LOG=debug && cargo build --release 2>&1 | tail -n 40; \
      git add -A && git commit -m \"fix: the parser\" && rm -rf target/tmp/$USER || echo 'failed to build' >> build.log";
 
-fn median(text: &str, rounds: usize) -> Duration {
+/// Median and fastest time. On a busy machine the second says more about long texts.
+fn times(text: &str, rounds: usize) -> (Duration, Duration) {
     let mut times: Vec<Duration> = (0..rounds)
         .map(|_| {
             let start = Instant::now();
@@ -24,7 +25,7 @@ fn median(text: &str, rounds: usize) -> Duration {
         })
         .collect();
     times.sort_unstable();
-    times.get(rounds / 2).copied().unwrap_or_default()
+    (times.get(rounds / 2).copied().unwrap_or_default(), times.first().copied().unwrap_or_default())
 }
 
 fn check() {
@@ -38,21 +39,22 @@ fn check() {
     assert!(lines.iter().any(|line| line == "opaque limit"), "{lines:?}");
 }
 
+fn print(name: &str, text: &str, rounds: usize) {
+    let (median, fastest) = times(text, rounds);
+    let each = fastest.as_nanos() as f64 / text.len().max(1) as f64;
+    println!("{:>10} bytes  {median:>12.1?}  {fastest:>12.1?}  {each:>8.1} ns/byte  {name}", text.len());
+}
+
 fn main() {
     check();
-    println!("{:>10} bytes  {:>12?}  a typical command", TYPICAL.len(), median(TYPICAL, 2001));
-    println!("{:>10} bytes  {:>12?}  ls", 2, median("ls", 2001));
-    let script = |size: usize| format!("{TYPICAL}\n").repeat(size / TYPICAL.len() + 1);
+    println!("{:>16}  {:>12}  {:>12}", "", "median", "fastest");
+    print("a typical command", TYPICAL, 2001);
+    print("ls", "ls", 2001);
     println!("\ngrowth");
+    let script = format!("{TYPICAL}\n").repeat(256 * 1024 / TYPICAL.len() + 1);
     for size in [1, 10, 100, 256] {
-        let text: String = script(size * 1024).chars().take(size * 1024).collect();
-        let time = median(&text, if size > 50 { 11 } else { 101 });
-        println!(
-            "{:>10} bytes  {:>12?}  {:>8.1} ns/byte",
-            text.len(),
-            time,
-            time.as_nanos() as f64 / text.len() as f64
-        );
+        let text: String = script.chars().take(size * 1024).collect();
+        print("typical commands", &text, if size > 50 { 31 } else { 201 });
     }
     println!("\nhostile");
     let hostile = [
@@ -67,6 +69,6 @@ fn main() {
         ("100 KiB of here-documents", "cat <<E\na\nE\n".repeat(9_000)),
     ];
     for (name, text) in hostile {
-        println!("{:>10} bytes  {:>12?}  {name}", text.len(), median(&text, 5));
+        print(name, &text, 11);
     }
 }
