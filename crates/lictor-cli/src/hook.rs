@@ -12,7 +12,6 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::panic::{self, AssertUnwindSafe};
-use std::path::Path;
 use std::process;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -26,7 +25,7 @@ use lictor_agents::{
 use lictor_core::{Action, Decision, Evaluation, Value};
 
 use crate::fault;
-use crate::place::Project;
+use crate::rooted::{self, Rooted};
 use crate::runtime::Runtime;
 
 /// The deadline of a hook that nobody told how long its agent waits: agents wait five seconds or more.
@@ -128,10 +127,37 @@ fn answer(agent: Agent, hint: Option<&str>) -> Rendered {
             return failed(&unclear.slot, &reason, DOCTOR);
         }
     };
-    match Runtime::open(&Project::around(Path::new(&event.cwd))) {
-        Ok(runtime) => render(&event.slot, &reply(&runtime, &event)),
+    match judged(&event) {
+        Ok(reply) => render(&event.slot, &reply),
         Err(error) => failed(&event.slot, &format!("lictor cannot judge this: {error:#}"), DOCTOR),
     }
+}
+
+/// The answer of the session's own policy, and before it that of the place where the agent is.
+fn judged(event: &Event) -> anyhow::Result<Reply> {
+    let Rooted { home, elsewhere } = Rooted::of(event)?;
+    if let (Some(there), EventKind::PreTool(action)) = (elsewhere, &event.kind)
+        && let Some(refusal) = refused_by(&Runtime::open(&there)?, action)
+    {
+        return Ok(refusal);
+    }
+    if matches!(event.kind, EventKind::SessionEnd(_)) {
+        rooted::forget_old();
+    }
+    Ok(reply(&Runtime::open(&home)?, event))
+}
+
+/// What another project's policy has against an action. Its counters are not this session's, and there is nobody to
+/// ask in its name.
+fn refused_by(there: &Runtime, action: &Action) -> Option<Reply> {
+    let observe = there.policy.is_observing();
+    let evaluation = there
+        .engine
+        .evaluate_with(action, Mode { dry: true, asking: Asking::Nobody, observe, ..Mode::default() });
+    if observe || evaluation.decision < Decision::Ask {
+        return None;
+    }
+    Some(Reply::Block(Block { reason: evaluation.reason(), fix: evaluation.fix(), id: None }))
 }
 
 /// What an agent can do about a fault of Lictor's.

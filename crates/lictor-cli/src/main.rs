@@ -12,6 +12,7 @@ mod output;
 mod place;
 mod policy;
 mod programs;
+mod rooted;
 mod runtime;
 mod survey;
 mod trust;

@@ -35,13 +35,13 @@ impl Project {
 
     /// Where this project's state is kept. Never in the work tree.
     pub fn state_dir(&self) -> PathBuf {
-        if let Some(directory) = variable("LICTOR_STATE_DIR") {
-            return PathBuf::from(directory);
+        if variable("LICTOR_STATE_DIR").is_some() {
+            return state_base();
         }
         let identity = self.git_common().unwrap_or(&self.root);
         let identity = fs::canonicalize(identity).unwrap_or_else(|_| identity.to_owned());
         let name = Digest::of(identity.as_os_str().as_encoded_bytes()).short();
-        base("XDG_STATE_HOME", ".local/state").join("lictor").join(name)
+        state_base().join(name)
     }
 
     /// The repository's policy file, there or not.
@@ -60,12 +60,17 @@ pub fn managed_policy_file() -> PathBuf {
     PathBuf::from("/etc/lictor/governance.yaml")
 }
 
+/// Where state is kept that belongs to no project.
+pub fn state_base() -> PathBuf {
+    match variable("LICTOR_STATE_DIR") {
+        Some(directory) => PathBuf::from(directory),
+        None => base("XDG_STATE_HOME", ".local/state").join("lictor"),
+    }
+}
+
 /// What `init` keeps for undoing what it did.
 pub fn receipts_file() -> PathBuf {
-    match variable("LICTOR_STATE_DIR") {
-        Some(directory) => PathBuf::from(directory).join("receipts.json"),
-        None => base("XDG_STATE_HOME", ".local/state").join("lictor/receipts.json"),
-    }
+    state_base().join("receipts.json")
 }
 
 /// Where things lie that may be thrown away at any time.

@@ -130,8 +130,7 @@ fn the_policy_the_record_and_ungoverned_calls_are_looked_at() {
     assert!(has_problem(&sandbox.lictor(&["doctor", "--json"]), "could not be judged lately"));
     sandbox.write("governance.yaml", "version: 1\n");
 
-    let state = fs::read_dir(sandbox.home().join(".local/state/lictor")).unwrap();
-    let state = state.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    let state = sandbox.state();
     fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
     assert!(has_problem(&sandbox.lictor(&["doctor", "--json"]), "others can look into it"));
     fs::write(state.join("lictor.db"), "not a database, but long enough to be looked at as if it were one")

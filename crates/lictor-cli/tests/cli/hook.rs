@@ -46,8 +46,7 @@ fn what_is_not_an_event_is_blocked() {
 fn a_store_that_cannot_be_used_blocks() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.claude_bash("ls").code, 0);
-    let state = sandbox.home().join(".local/state/lictor");
-    let store = std::fs::read_dir(state).unwrap().next().unwrap().unwrap().path().join("lictor.db");
+    let store = sandbox.state().join("lictor.db");
     std::fs::write(&store, "not a database at all, but long enough to be looked at as one").unwrap();
     let run = sandbox.claude_bash("ls");
     assert_eq!(run.code, 2, "{run:?}");
@@ -86,9 +85,7 @@ fn a_fault_refuses_in_the_form_that_the_event_obeys_and_lets_an_agent_stop() {
         let stop = sandbox.claude(event, payload);
         assert_eq!((stop.code, stop.stdout.as_str(), stop.stderr.as_str()), (0, "", ""), "{event}: {stop:?}");
     }
-    let state =
-        std::fs::read_dir(sandbox.home().join(".local/state/lictor")).unwrap().next().unwrap().unwrap();
-    let faults = std::fs::read_to_string(state.path().join("faults.jsonl")).unwrap();
+    let faults = std::fs::read_to_string(sandbox.state().join("faults.jsonl")).unwrap();
     assert_eq!(faults.lines().count(), 4, "{faults}");
     assert!(faults.lines().all(|line| line.contains("PreToolUse")
         || line.contains("PermissionRequest")
@@ -172,4 +169,32 @@ fn one_call_seen_through_two_hooks_counts_once() {
     }
     let state = sandbox.lictor(&["session", "show", "v1", "--json"]).json();
     assert_eq!(state["state"]["action_count"], 1, "{state}");
+}
+
+/// `cd` is no way out: the policy of the session's first directory goes along, and one that lies elsewhere is heard too.
+#[test]
+fn a_session_keeps_the_policy_that_it_began_with() {
+    let sandbox = Sandbox::new();
+    let forbid = |program: &str| format!("version: 1\nbash_safety:\n  blocked_programs: [{program}]\n");
+    sandbox.write("governance.yaml", &forbid("make"));
+    for elsewhere in ["free", "strict"] {
+        let directory = sandbox.home().join(elsewhere);
+        std::fs::create_dir(&directory).unwrap();
+        let made = sandbox.program("git", &["init", "-q", directory.to_str().unwrap()], "");
+        assert_eq!(made.code, 0, "{made:?}");
+    }
+    std::fs::write(sandbox.home().join("strict/governance.yaml"), forbid("cargo")).unwrap();
+    let bash = |session: &str, directory: &str, command: &str| {
+        let fields = json!({"session_id": session, "cwd": sandbox.home().join(directory), "tool_name": "Bash",
+                            "tool_input": {"command": command}});
+        sandbox.claude("PreToolUse", fields).code
+    };
+    assert_eq!(bash("a", "project", "make"), 2);
+    assert_eq!(bash("a", "free", "make"), 2, "the policy was left behind");
+    assert_eq!(bash("a", "free", "cargo build"), 0);
+    assert_eq!(bash("a", "strict", "cargo build"), 2, "the policy of the place was not heard");
+    assert_eq!(bash("a", "strict", "make"), 2);
+    assert_eq!(bash("b", "free", "make"), 0, "another session began elsewhere");
+    let state = sandbox.lictor(&["session", "show", "a", "--json"]).json();
+    assert_eq!(state["state"]["block_count"], 3, "one record for one session: {state}");
 }

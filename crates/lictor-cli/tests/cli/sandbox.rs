@@ -54,6 +54,13 @@ impl Sandbox {
         self.home().join("project")
     }
 
+    /// Where the project's record is.
+    pub fn state(&self) -> PathBuf {
+        let all = fs::read_dir(self.home().join(".local/state/lictor")).unwrap();
+        let named = |path: &PathBuf| path.is_dir() && !path.ends_with("sessions");
+        all.map(|entry| entry.unwrap().path()).find(named).unwrap()
+    }
+
     /// Writes a file of the project.
     pub fn write(&self, path: &str, text: &str) {
         let path = self.project().join(path);

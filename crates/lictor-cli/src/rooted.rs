@@ -1,0 +1,95 @@
+//! Which project a session belongs to: the one of its first event, wherever the agent goes later.
+//!
+//! An agent that changes its directory takes its policy, its record and its counters along; a policy that lies where it
+//! goes is heard in addition. Otherwise `cd` would be a way out.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context as _, Result, bail};
+use lictor_agents::Event;
+use lictor_core::{Digest, SessionKey};
+
+use crate::place::{self, Project};
+
+/// How long after its first event a session may be taken up again.
+const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
+/// Whose policy an event is judged by.
+pub struct Rooted {
+    /// The session's project.
+    pub home: Project,
+    /// The project that the agent is in, when it is another one with a policy of its own.
+    pub elsewhere: Option<Project>,
+}
+
+impl Rooted {
+    /// The projects of an event. The first event of a session settles where it belongs.
+    ///
+    /// # Errors
+    /// When that cannot be read or written down: a session without a home would have no policy to keep.
+    pub fn of(event: &Event) -> Result<Self> {
+        let here = Project::around(Path::new(&event.cwd));
+        // Subagents belong where the agent belongs that started them.
+        let Some(session) = event.parent_session.as_ref().or(event.session.as_ref()) else {
+            return Ok(Self { home: here, elsewhere: None });
+        };
+        let root = settled(session, &here.root)?;
+        if root == here.root {
+            return Ok(Self { home: here, elsewhere: None });
+        }
+        let elsewhere = Some(here).filter(|here| fs::symlink_metadata(here.policy_file()).is_ok());
+        Ok(Self { home: Project::around(&root), elsewhere })
+    }
+}
+
+fn file(session: &SessionKey) -> PathBuf {
+    let name = Digest::of_parts([session.agent.as_bytes(), session.id.as_bytes()]);
+    place::state_base().join("sessions").join(name.to_string())
+}
+
+/// The root that the session was given at its first event: this one, if this is it.
+fn settled(session: &SessionKey, root: &Path) -> Result<PathBuf> {
+    let file = file(session);
+    let told = || format!("cannot tell where the session belongs: `{}`", file.display());
+    match fs::read(&file) {
+        Ok(bytes) => return root_in(bytes).with_context(told),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(told),
+    }
+    let directory = file.parent().unwrap_or(&file);
+    place::create_private(directory)?;
+    // Written under another name and linked into place: of two first events at once, one wins and both agree.
+    let mut half = tempfile::NamedTempFile::new_in(directory).with_context(told)?;
+    half.write_all(root.as_os_str().as_encoded_bytes()).with_context(told)?;
+    match half.persist_noclobber(&file) {
+        Ok(_) => Ok(root.to_owned()),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+            root_in(fs::read(&file).with_context(told)?).with_context(told)
+        }
+        Err(error) => Err(error.error).with_context(told),
+    }
+}
+
+fn root_in(bytes: Vec<u8>) -> Result<PathBuf> {
+    use std::os::unix::ffi::OsStringExt as _;
+    let root = PathBuf::from(std::ffi::OsString::from_vec(bytes));
+    if !root.is_absolute() {
+        bail!("it does not hold a path");
+    }
+    Ok(root)
+}
+
+/// Forgets sessions that began long ago. What cannot be removed stays.
+pub fn forget_old() {
+    let Ok(entries) = fs::read_dir(place::state_base().join("sessions")) else { return };
+    for entry in entries.flatten() {
+        let changed = entry.metadata().and_then(|metadata| metadata.modified());
+        if changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|age| age > KEPT))
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
