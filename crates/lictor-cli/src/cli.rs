@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, schema, session,
-    test, trust, verdict,
+    approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, replay, schema,
+    session, test, trust, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
@@ -50,6 +50,12 @@ enum Command {
     Schema(schema::SchemaArgs),
     /// Show sessions.
     Session(session::SessionArgs),
+    /// Show which rules came close to deciding, and what kept them from it.
+    WhyNot(why_not::WhyNotArgs),
+    /// Turn a wrong decision into a test of the policy.
+    Wrong(wrong::WrongArgs),
+    /// Run recorded sessions through a changed policy.
+    Replay(replay::ReplayArgs),
     /// Run the policy's tests.
     Test(test::TestArgs),
     /// Read and check the log.
@@ -112,6 +118,9 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Graph(args) => graph::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Session(args) => session::run(args),
+        Command::WhyNot(args) => why_not::run(args),
+        Command::Wrong(args) => wrong::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Test(args) => test::run(args),
         Command::Audit(args) => audit::run(args),
         Command::Verdict(args) => verdict::run(args),

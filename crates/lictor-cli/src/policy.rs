@@ -84,6 +84,18 @@ pub fn load(project: &Project) -> Result<Loaded> {
     Ok(lictor_config::load(&sources(project)?)?)
 }
 
+/// The policy with another file in place of the repository's.
+///
+/// # Errors
+/// As [`load`], and when the file cannot be read.
+pub fn load_instead(project: &Project, file: &Path) -> Result<Policy> {
+    let mut sources = sources(project)?;
+    sources.retain(|source| source.origin != Origin::Repository);
+    let bytes = fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    sources.push(Source { origin: Origin::Repository, path: file.display().to_string(), bytes });
+    Ok(lictor_config::load(&sources)?.policy)
+}
+
 /// The policy in force, from the stored form when that was made from the very files that are there.
 ///
 /// # Errors

@@ -1,11 +1,12 @@
 //! Puts policy, facts, store and engine together for one project.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use lictor::{Clock, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store};
 use lictor_config::{Policy, Surroundings};
-use lictor_core::All;
+use lictor_core::{Action, All, FactSource, Facts};
 
 use crate::commit_gate::CommitGate;
 use crate::place::Project;
@@ -36,19 +37,47 @@ impl Runtime {
         Self::over(project, Arc::new(MemoryStore::new()), clock)
     }
 
+    /// The project's policy, or another one in place of the repository's, over recorded facts where `recorded` has
+    /// them. Nothing is recorded.
+    pub fn replaying(
+        project: &Project,
+        instead: Option<&Path>,
+        clock: impl Clock + 'static,
+        recorded: impl Fn() -> Option<Facts> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let policy = match instead {
+            Some(file) => policy::load_instead(project, file)?,
+            None => policy::in_force(project)?,
+        };
+        Self::put_together(project, Arc::new(MemoryStore::new()), clock, policy, move |look, action| {
+            recorded().unwrap_or_else(|| look.facts(action))
+        })
+    }
+
     fn over(project: &Project, store: Arc<dyn Store>, clock: impl Clock + 'static) -> Result<Self> {
         let policy = policy::in_force(project)?;
+        Self::put_together(project, store, clock, policy, |look, action| look.facts(action))
+    }
+
+    fn put_together(
+        project: &Project,
+        store: Arc<dyn Store>,
+        clock: impl Clock + 'static,
+        policy: Policy,
+        facts: impl Fn(&dyn FactSource, &Action) -> Facts + Send + Sync + 'static,
+    ) -> Result<Self> {
         let runner = Arc::new(Programs { store: Arc::clone(&store), root: project.root.clone() });
         let root = project.root.to_string_lossy().into_owned();
         let built = policy.build(&Surroundings { root, runner })?;
         let gate = CommitGate::new(Arc::clone(&store), project.root.clone(), policy.clone());
+        let look = policy::facts(project, &policy, built.watched, built.knows_files);
         let engine = PolicyEngine::builder(All::new((built.root, gate)))
             .shared_store(Arc::clone(&store))
             .clock(clock)
             .feedback(policy.feedback())
             .gate(policy.gate())
             .surroundings(Survey::new(&project.root, store, &policy))
-            .facts(policy::facts(project, &policy, built.watched, built.knows_files))
+            .facts(move |action: &Action| facts(&look, action))
             .history(built.history)
             .knows_files(built.knows_files)
             .policy_digest(policy::digest(&policy, &project.root))

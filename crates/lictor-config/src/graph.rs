@@ -76,7 +76,7 @@ impl Policy {
     /// Only for a policy that [`load`](crate::load) did not make.
     pub fn build(&self, surroundings: &Surroundings) -> Result<Built, BuildError> {
         let mut history = History::default();
-        let mut children: Vec<Node> = vec![SelfProtection.into()];
+        let mut children: Vec<Node> = Vec::new();
         let mut last: Vec<Node> = Vec::new();
         let mut watched = Vec::new();
         let said_extends = self.trusted().any(|layer| layer.sections.extends.is_some());
@@ -106,6 +106,8 @@ impl Policy {
             }
         }
         children.append(&mut last);
+        // Last, so that what a policy says about the same thing is told first.
+        children.push(SelfProtection.into());
         let knows_files = self
             .layers
             .iter()

@@ -5,7 +5,7 @@ mod pack;
 use lictor_core::facts::{Command, Effect, Facts, Opaque, Place, Zone};
 use lictor_core::{Action, ActionKind, Context, Decision, Guard, Layer, Value, Verdict};
 
-pub use pack::{Pack, Rule};
+pub use pack::{Pack, Rule, Unmet};
 
 use crate::pattern::{Pattern, PatternError};
 use pack::Kind;
@@ -89,6 +89,26 @@ impl Rules {
     }
 
     /// The strictest rule that fits an effect.
+    /// The rules that are about what an action does and do not fit, each with the first condition that does not
+    /// hold: what came closest first.
+    #[must_use]
+    pub fn near(&self, facts: &Facts) -> Vec<(&'static Rule, Unmet)> {
+        let mut near: Vec<(&'static Rule, Unmet)> = Vec::new();
+        for effect in &facts.effects {
+            let Some(kind) = Kind::of(effect) else { continue };
+            for rule in self.packs.iter().flat_map(|pack| pack.of_kind(kind)) {
+                match rule.when.meets(effect, facts) {
+                    Err(unmet) if unmet.held > 0 && !near.iter().any(|(known, _)| known.id == rule.id) => {
+                        near.push((rule, unmet));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        near.sort_by_key(|(_, unmet)| std::cmp::Reverse(unmet.held));
+        near
+    }
+
     fn rule_for(&self, effect: &Effect<Place>, facts: &Facts) -> Option<&'static Rule> {
         let kind = Kind::of(effect)?;
         let fitting = self

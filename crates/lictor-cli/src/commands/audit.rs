@@ -1,10 +1,12 @@
 //! `lictor audit`: the log.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Subcommand};
+use lictor::log::{Evaluated, kind};
 use lictor_core::SessionKey;
 use lictor_store::{Anchor, Query, Record, SqliteStore, StoreExt as _, verify};
 use serde_json::{Value, json};
@@ -52,6 +54,8 @@ enum AuditCommand {
         #[arg(long, default_value_t = 100)]
         limit: usize,
     },
+    /// What would have been stopped while the policy only observed (`mode: observe`).
+    Report,
     /// Check the hash chain: a changed, removed or reordered record is named.
     Verify {
         /// First record to check.
@@ -97,6 +101,7 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
             let anchor = self::anchor(&project, anchor.as_ref())?;
             check(&store, *from, *to, anchor, args.json)
         }
+        AuditCommand::Report => report(&store, args.json),
         AuditCommand::Anchor => {
             let head = store.view(|view| view.head())?;
             output::print(&format!("{}\n", Anchor::from(head)))?;
@@ -234,6 +239,52 @@ fn check(
         output::print(&text)?;
     }
     Ok(if result.is_sound() { Exit::Ok } else { Exit::Problems })
+}
+
+/// What was judged and not enforced, by the rule that would have stopped it.
+fn report(store: &SqliteStore, json: bool) -> Result<Exit> {
+    let mut stopped: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let (mut judged, mut would_stop, mut after) = (0u64, 0u64, 0);
+    loop {
+        let query = Query::all().kind(kind::EVALUATED).after(after).limit(500);
+        let page = store.view(|view| view.records(&query))?;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        for record in &page {
+            let Ok(body) = serde_json::from_str::<Evaluated<'_>>(&record.body) else { continue };
+            if !body.evaluation.observed {
+                continue;
+            }
+            judged += 1;
+            if body.evaluation.decision.allows() {
+                continue;
+            }
+            would_stop += 1;
+            let active = body.evaluation.active();
+            let rule = active.first().map(|given| given.verdict.rule().unwrap_or(&given.guard).to_owned());
+            let title = format!("#{} {}", record.seq, super::explain::title(&body.action));
+            stopped.entry(rule.unwrap_or_default()).or_default().push(title);
+        }
+    }
+    if json {
+        output::print_json(&json!({"judged": judged, "would_stop": would_stop, "by_rule": stopped}))?;
+        return Ok(Exit::Ok);
+    }
+    let style = Style::stdout();
+    let mut text = format!(
+        "{judged} actions were judged without being enforced; {would_stop} would have been stopped\n"
+    );
+    for (rule, titles) in &stopped {
+        text += &format!("\n{} ({})\n", style.bold(rule), titles.len());
+        for title in titles.iter().take(5) {
+            text += &format!("  {title}\n");
+        }
+        if titles.len() > 5 {
+            text += &style.dim(&format!("  and {} more\n", titles.len() - 5));
+        }
+    }
+    output::print(&text)?;
+    Ok(Exit::Ok)
 }
 
 fn export(store: &SqliteStore) -> Result<Exit> {

@@ -106,6 +106,15 @@ pub fn run(args: &EvalArgs) -> Result<Exit> {
 
 /// Judges without leaving a trace in any session. An action without a session is the first of an empty one, so that
 /// budgets have something to count.
+/// Judges one action that was given in words, for other commands.
+pub fn judge_one(kind: &str, what: &str, cwd: &Path) -> Result<(Runtime, Evaluation)> {
+    let mut action = action(kind, what, None)?;
+    action.cwd = text(&place::absolute(cwd))?;
+    let runtime = Runtime::open(&Project::around(Path::new(&action.cwd)))?;
+    let evaluation = judge(&runtime, &action);
+    Ok((runtime, evaluation))
+}
+
 fn judge(runtime: &Runtime, action: &Action) -> Evaluation {
     let mode = Mode { dry: true, ..Mode::default() };
     if action.session.is_some() {

@@ -10,5 +10,6 @@ mod guardrails;
 mod hook;
 mod init;
 mod ledger;
+mod policy_life;
 mod policy_tests;
 mod sandbox;

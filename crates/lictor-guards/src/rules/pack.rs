@@ -154,39 +154,61 @@ pub(super) struct FileWhen {
     pub(super) not_by: &'static [&'static str],
 }
 
+/// Why a rule does not fit an effect that it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unmet {
+    /// How many of its conditions hold before the first one that does not.
+    pub held: usize,
+    /// The condition that does not hold, as the pack calls it.
+    pub condition: &'static str,
+}
+
 impl When {
     pub(super) fn fits(&self, effect: &Effect<Place>, facts: &Facts) -> bool {
+        self.meets(effect, facts) == Ok(())
+    }
+
+    /// Whether an effect fits; otherwise the first condition that does not hold. `what` is that the effect is not of
+    /// the kind at all.
+    pub(super) fn meets(&self, effect: &Effect<Place>, facts: &Facts) -> Result<(), Unmet> {
         match (self, effect) {
-            (Self::File(when), Effect::File { access, target, recursive, by }) => when.fits(
+            (Self::File(when), Effect::File { access, target, recursive, by }) => when.meets(
                 *access,
                 target,
                 *recursive,
                 by.and_then(|index| facts.commands().nth(index as usize)),
             ),
-            (Self::Git(effects), Effect::Git { effect, .. }) => one_of(effects, effect),
-            (Self::Process(effects), Effect::Process(effect)) => one_of(effects, effect),
-            (Self::Database(effects), Effect::Database { effect, .. }) => one_of(effects, effect),
+            (Self::Git(effects), Effect::Git { effect, .. }) => all([("git", one_of(effects, effect))]),
+            (Self::Process(effects), Effect::Process(effect)) => all([("process", one_of(effects, effect))]),
+            (Self::Database(effects), Effect::Database { effect, .. }) => {
+                all([("database", one_of(effects, effect))])
+            }
             (
                 Self::Infrastructure { tool: tools, mass: wanted },
                 Effect::Infrastructure { tool, mass, .. },
-            ) => one_of(tools, &tool.as_str()) && wanted.is_none_or(|wanted| wanted == *mass),
-            (Self::Privilege(kinds), Effect::Privilege(kind)) => one_of(kinds, kind),
+            ) => all([
+                ("tool", one_of(tools, &tool.as_str())),
+                ("mass", wanted.is_none_or(|wanted| wanted == *mass)),
+            ]),
+            (Self::Privilege(kinds), Effect::Privilege(kind)) => all([("privilege", one_of(kinds, kind))]),
             (Self::Flow { from: sources, to: sinks }, Effect::Flow { from, to, .. }) => {
-                one_of(sources, from) && one_of(sinks, to)
+                all([("from", one_of(sources, from)), ("to", one_of(sinks, to))])
             }
-            (Self::GuardOff(kinds), Effect::GuardOff { what, .. }) => one_of(kinds, what),
-            (Self::Run { words, flag }, Effect::Run(command)) => {
-                words.iter().any(|words| starts_with(&command.words, words))
-                    && (flag.is_empty() || has_flag(command, flag))
+            (Self::GuardOff(kinds), Effect::GuardOff { what, .. }) => {
+                all([("guard_off", one_of(kinds, what))])
             }
+            (Self::Run { words, flag }, Effect::Run(command)) => all([
+                ("words", words.iter().any(|words| starts_with(&command.words, words))),
+                ("flag", flag.is_empty() || has_flag(command, flag)),
+            ]),
             (Self::Reach { sends: wanted }, Effect::Reach(reach)) => {
-                wanted.is_none_or(|wanted| wanted == reach.sends)
+                all([("sends", wanted.is_none_or(|wanted| wanted == reach.sends))])
             }
             (Self::Deed { verb, object }, Effect::Deed { verb: is, object: on, .. }) => {
-                verb == is && object == on
+                all([("verb", verb == is), ("object", object == on)])
             }
-            (Self::Always, _) => true,
-            _ => false,
+            (Self::Always, _) => Ok(()),
+            _ => Err(Unmet { held: 0, condition: "what" }),
         }
     }
 
@@ -196,23 +218,45 @@ impl When {
 }
 
 impl FileWhen {
-    fn fits(&self, access: Access, place: &Place, recursive: bool, by: Option<&Command>) -> bool {
+    fn meets(
+        &self,
+        access: Access,
+        place: &Place,
+        recursive: bool,
+        by: Option<&Command>,
+    ) -> Result<(), Unmet> {
         let any = |wanted: &[&str], test: fn(&str, &str) -> bool| {
             wanted.iter().any(|wanted| place.paths().any(|path| test(path, wanted)))
         };
+        // Most rules are about another access: the rest is not worked out for them.
+        if !one_of(self.access, &access) {
+            return Err(Unmet { held: 0, condition: "access" });
+        }
         let program = by.map(|command| command.program.as_str()).unwrap_or_default();
-        one_of(self.access, &access)
-            && (self.zone.is_empty() || place.zones().iter().any(|zone| self.zone.contains(zone)))
-            && one_of(self.existence, &place.existence)
-            && self.tree.is_none_or(|tree| tree == (recursive || place.glob))
-            && self.secret.is_none_or(|secret| secret == place.secret)
-            && self.malformed.is_none_or(|malformed| malformed == place.malformed)
-            && (self.below.is_empty() || any(self.below, is_at_or_below))
-            && (self.ends.is_empty() || any(self.ends, |path, end| path.ends_with(end)))
-            && !any(self.not_below, is_at_or_below)
-            && !any(self.not_ends, |path, end| path.ends_with(end))
-            && (self.by.is_empty() || self.by.contains(&program))
-            && !self.not_by.contains(&program)
+        all([
+            ("access", true),
+            ("zone", self.zone.is_empty() || place.zones().iter().any(|zone| self.zone.contains(zone))),
+            ("existence", one_of(self.existence, &place.existence)),
+            ("tree", self.tree.is_none_or(|tree| tree == (recursive || place.glob))),
+            ("secret", self.secret.is_none_or(|secret| secret == place.secret)),
+            ("malformed", self.malformed.is_none_or(|malformed| malformed == place.malformed)),
+            ("below", self.below.is_empty() || any(self.below, is_at_or_below)),
+            ("ends", self.ends.is_empty() || any(self.ends, |path, end| path.ends_with(end))),
+            ("not_below", !any(self.not_below, is_at_or_below)),
+            ("not_ends", !any(self.not_ends, |path, end| path.ends_with(end))),
+            ("by", self.by.is_empty() || self.by.contains(&program)),
+            ("not_by", !self.not_by.contains(&program)),
+        ])
+    }
+}
+
+/// The first condition that does not hold.
+fn all<const N: usize>(conditions: [(&'static str, bool); N]) -> Result<(), Unmet> {
+    match conditions.iter().position(|(_, holds)| !holds) {
+        None => Ok(()),
+        Some(held) => {
+            Err(Unmet { held, condition: conditions.get(held).map_or("", |(condition, _)| condition) })
+        }
     }
 }
 

@@ -1,0 +1,103 @@
+//! `lictor wrong <id>`: turn a wrong decision into a test case.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, ValueEnum};
+use lictor_core::{ActionKind, Decision};
+use lictor_store::{Draft, Durability, StoreExt as _};
+use serde_json::json;
+
+use super::explain;
+use crate::exit::Exit;
+use crate::output;
+use crate::place::Project;
+use crate::runtime;
+use crate::when;
+
+/// Mark a decision as a false alarm or a miss. It becomes a test of the policy.
+#[derive(Debug, Args)]
+pub struct WrongArgs {
+    /// The number that Lictor gave with the decision.
+    id: u64,
+    /// What should have been decided. Without it: `pass` for what was stopped, `block` for what was not.
+    #[arg(long, value_enum)]
+    should: Option<Should>,
+    /// Why.
+    #[arg(long)]
+    reason: Option<String>,
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Should {
+    Pass,
+    Warn,
+    Ask,
+    Block,
+}
+
+/// Where the cases go.
+const FILE: &str = "policy_tests/wrong.yaml";
+
+/// Runs the command.
+pub fn run(args: &WrongArgs) -> Result<Exit> {
+    let project = Project::around(&args.cwd);
+    let store = runtime::existing_store(&project)?;
+    let record = explain::find(&store, args.id)?;
+    let evaluated: lictor::log::Evaluated<'_> = serde_json::from_str(&record.body)?;
+    let was = evaluated.evaluation.decision;
+    let should = match args.should {
+        Some(Should::Pass) => Decision::Pass,
+        Some(Should::Warn) => Decision::Warn,
+        Some(Should::Ask) => Decision::Ask,
+        Some(Should::Block) => Decision::Block,
+        None if was.allows() => Decision::Block,
+        None => Decision::Pass,
+    };
+    if should == was {
+        bail!("decision {} already is `{was}`", args.id);
+    }
+    let action = &evaluated.action;
+    let (word, what) = match &action.kind {
+        ActionKind::SubmitTask => ("submit_task", action.task_type.clone().unwrap_or_default()),
+        ActionKind::Tool | ActionKind::Other(_) => ("tool", action.tool.clone()),
+        kind => {
+            let field =
+                ["command", "path", "url", "code", "agent"].into_iter().find_map(|field| action.text(field));
+            (kind.as_str(), field.context("the action has no text that a test could repeat")?.to_owned())
+        }
+    };
+    let file = project.root.join(FILE);
+    let mut text = fs::read_to_string(&file).unwrap_or_else(|_| "tests:\n".to_owned());
+    let name = format!("decision {} was wrong", args.id);
+    if text.contains(&name) {
+        bail!("`{FILE}` already has a test for decision {}", args.id);
+    }
+    // JSON strings are YAML strings.
+    let (name, what) = (serde_json::to_string(&name)?, serde_json::to_string(&what)?);
+    let _ = write!(text, "  - name: {name}\n    steps:\n      - {word}: {what}\n        expect: {should}\n");
+    let directory = file.parent().context("no directory")?;
+    fs::create_dir_all(directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
+    fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+    let body = json!({"id": args.id, "was": was, "should": should, "reason": args.reason,
+                      "by": super::verdict::person()});
+    store.update(Durability::Power, |tx| {
+        let draft = Draft {
+            at: when::now(),
+            session: record.session.clone(),
+            kind: "decision.wrong".to_owned(),
+            body: body.to_string(),
+        };
+        tx.append(draft)
+    })?;
+    output::print(&format!(
+        "noted: decision {} was {was} and should be {should}\nwrote a test to {FILE}; `lictor test` fails until the policy says so\n",
+        args.id
+    ))?;
+    Ok(Exit::Ok)
+}
