@@ -6,8 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// How bad a finding is. The order is the meaning: a plan's level is the greatest of its open findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// Worth knowing.
     Low,
@@ -38,6 +37,13 @@ impl Level {
     #[must_use]
     pub fn blocks(self) -> bool {
         self >= Self::High
+    }
+}
+
+/// As its name, in every format: it is read back from its name.
+impl Serialize for Level {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 
