@@ -110,3 +110,6 @@ pub(crate) const REGEXES: Shape = Shape::List(&Shape::Regex);
 pub(crate) const PATHS: Shape = Shape::List(&Shape::Path);
 /// A list of patterns of actions.
 pub(crate) const ACTIONS: Shape = Shape::List(&Shape::Actions);
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 mod approvals;
 mod audit;
+mod check;
 mod completions;
 mod demo;
 mod doctor;

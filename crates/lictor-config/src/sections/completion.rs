@@ -121,14 +121,13 @@ fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Check> {
     let kinds = ["all", "any", "files", "changed", "command", "findings", "todos"];
     let mut given: Vec<&str> = kinds.into_iter().filter(|kind| f.get(kind).is_some()).collect();
     let (Some(kind), None) = (given.pop(), given.pop()) else {
-        let (message, help) = if f.iter().next().is_none()
-            || TOP.iter().any(|key| f.get(key).is_some()) && kinds.iter().all(|kind| f.get(kind).is_none())
-        {
-            ("nothing is required", "add `files`, `command` or `findings`")
-        } else if kinds.iter().all(|kind| f.get(kind).is_none()) {
-            return None;
-        } else {
-            ("several requirements side by side", "put them below `all` or `any`")
+        // A key that is not known has been reported already.
+        let known = f.iter().all(|(key, _)| TABLE.key(&key.text).is_some());
+        let several = kinds.iter().any(|kind| f.get(kind).is_some());
+        let (message, help) = match (several, known) {
+            (true, _) => ("several requirements side by side", "put them below `all` or `any`"),
+            (false, true) => ("nothing is required", "add `files`, `command` or `findings`"),
+            (false, false) => return None,
         };
         r.error(f.span, message, help);
         return None;

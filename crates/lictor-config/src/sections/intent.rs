@@ -53,6 +53,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<IntentSection> {
         let Some(place) = f.get("require") else {
             for key in ["reason", "fix"] {
                 if let Some(place) = f.get(key) {
+                    r.sentence(place, &f.label(key));
                     r.warning(place.span, format!("{} is never said without `require`", f.label(key)), "");
                 }
             }
