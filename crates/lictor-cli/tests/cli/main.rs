@@ -1,4 +1,10 @@
 //! The binary as its users run it: a real process, an empty home, a fresh repository.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
 
 mod approvals;
 mod audit;

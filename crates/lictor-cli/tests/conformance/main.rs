@@ -1,4 +1,10 @@
 //! Every agent's contract through the real binary: recorded payloads, one intent in every agent's words, whole sessions.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
 
 mod fake;
 mod intents;

@@ -10,6 +10,14 @@
 //! - any other file can be given as `text` with its name in the first line (`# src/auth/handler.py`).
 //!
 //! A block that follows `<!-- not run: why -->` is skipped, visibly.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "helpers of tests fail by panicking"
+)]
 
 #[expect(dead_code, reason = "the other tests use more of it")]
 #[path = "../cli/sandbox.rs"]

@@ -267,6 +267,7 @@ impl Object for SessionView<'_> {
     }
 }
 
+#[expect(clippy::arc_with_non_send_sync, reason = "expression values share by `Arc` and stay in one thread")]
 fn streaks(state: &SessionState) -> Value<'_> {
     let entries = state
         .streaks

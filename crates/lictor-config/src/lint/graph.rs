@@ -224,7 +224,7 @@ fn combine(values: &[Values], rank: usize) -> Values {
         let below = values.iter().filter(|it| it.each().any(|other| other <= value)).count();
         let above = values.iter().filter(|it| it.each().any(|other| other >= value)).count();
         let has = values.iter().any(|it| it.has(value));
-        has && below >= rank && above >= values.len().saturating_sub(rank) + 1
+        has && below >= rank && above > values.len().saturating_sub(rank)
     };
     Values::of(Value::ALL.into_iter().filter(|value| possible(*value)))
 }
