@@ -144,7 +144,7 @@ pub fn facts(
     watched: Vec<String>,
     contents: bool,
 ) -> impl FactSource + use<> {
-    let observer = RealObserver::default();
+    let observer = RealObserver;
     let mut known = project.seen.clone();
     let own = own_files(policy, project);
     known.own.extend(own.iter().map(|file| file.to_string_lossy().into_owned()));

@@ -1,4 +1,11 @@
 //! Laws that hold for any file and any action.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail by panicking"
+)]
 
 use std::sync::Arc;
 

@@ -206,7 +206,7 @@ impl Progress {
     }
 
     fn at(&mut self, number: usize) {
-        let due = number % 64 == 0 && self.started.elapsed() > Duration::from_secs(1);
+        let due = number.is_multiple_of(64) && self.started.elapsed() > Duration::from_secs(1);
         if due && io::stderr().is_terminal() {
             self.shown = true;
             let width = 40 * number / self.total.max(1);

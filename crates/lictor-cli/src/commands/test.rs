@@ -12,7 +12,7 @@ use lictor_config::Diagnostic;
 use lictor_config::policy_tests::{self, PolicyTest, Step};
 use lictor_core::graph::Outline;
 use lictor_core::{Clock, Decision, Evaluation, NodeKind, Outcome, Timestamp};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::exit::Exit;
 use crate::output::{self, Style};

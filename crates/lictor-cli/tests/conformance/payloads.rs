@@ -15,7 +15,7 @@ fn every_recorded_payload_is_answered_as_the_contract_wants() {
     let (mut count, mut blocked, mut wrong) = (0, 0, Vec::new());
     for directory in fs::read_dir(recorded).unwrap().map(|entry| entry.unwrap()) {
         let name = directory.file_name().into_string().unwrap();
-        let installed: Agent = if name == "devin-cli" { "claude-code" } else { &*name }.parse().unwrap();
+        let installed: Agent = if name == "devin-cli" { "claude-code" } else { &name }.parse().unwrap();
         for file in fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()) {
             if file.extension().is_none_or(|extension| extension != "json") {
                 continue;

@@ -193,7 +193,7 @@ fn shadowed(report: &mut Report, place: &Where, read: &BTreeSet<PathBuf>) -> Res
     let only = fs::read_to_string(managed)
         .ok()
         .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-        .is_some_and(|settings| settings["allowManagedHooksOnly"] == true);
+        .is_some_and(|settings| settings.get("allowManagedHooksOnly") == Some(&true.into()));
     if only && read.iter().any(|file| file.ends_with(".claude/settings.json")) {
         report.problem(
             format!("{}: `allowManagedHooksOnly` switches all other hooks off", managed.display()),
