@@ -2,6 +2,7 @@
 
 mod install;
 mod lint;
+mod pictures;
 mod release;
 mod shell;
 mod test;
@@ -11,6 +12,7 @@ use anyhow::{Result, bail};
 const HELP: &str = "\
 cargo xtask <chore>
 
+  pictures        draw docs/pictures anew from real runs of the command
   install         build the release binary, put it into ~/.local/bin (--to DIR) and run `lictor init` in the current
                   repository (--repo DIR); other arguments go to `init`: --yes, --git, --agent NAME
   test            everything a change must pass: lint, all tests, doc tests (what .ci/run calls)
@@ -25,6 +27,7 @@ fn main() -> Result<()> {
         (Some("test"), []) => test::run(),
         (Some("lint"), []) => lint::run(),
         (Some("install"), args) => install::run(args),
+        (Some("pictures"), []) => pictures::run(false),
         (None | Some("help" | "--help" | "-h"), []) => {
             print!("{HELP}");
             Ok(())

@@ -2,12 +2,13 @@
 
 use anyhow::Result;
 
-use crate::{lint, shell};
+use crate::{lint, pictures, shell};
 
 /// Lint, then all tests of all crates, examples and doc tests included.
 pub fn run() -> Result<()> {
     lint::run()?;
     // The tests of the command run the binary that users get, so it is built first.
     shell::run("cargo", &["build", "--locked", "--bin", "lictor"])?;
-    shell::run("cargo", &["test", "--locked", "--workspace"])
+    shell::run("cargo", &["test", "--locked", "--workspace"])?;
+    pictures::run(true)
 }

@@ -12,12 +12,9 @@ pub struct Style {
 }
 
 impl Style {
-    /// For standard output: colours on a terminal, unless `NO_COLOR` is set.
+    /// For standard output: colours on a terminal, unless `NO_COLOR` is set; always with `CLICOLOR_FORCE`.
     pub fn stdout() -> Self {
-        Self {
-            colour: io::stdout().is_terminal()
-                && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
-        }
+        Self::on(io::stdout().is_terminal())
     }
 
     /// Never coloured.
@@ -28,10 +25,12 @@ impl Style {
 
     /// For standard error.
     pub fn stderr() -> Self {
-        Self {
-            colour: io::stderr().is_terminal()
-                && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
-        }
+        Self::on(io::stderr().is_terminal())
+    }
+
+    fn on(terminal: bool) -> Self {
+        let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+        Self { colour: !set("NO_COLOR") && (terminal || set("CLICOLOR_FORCE")) }
     }
 
     fn paint(self, code: &str, text: &str) -> String {

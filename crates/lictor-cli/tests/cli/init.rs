@@ -170,3 +170,50 @@ fn agents_are_found_by_their_traces_and_named_ones_are_taken_alone() {
         !sandbox.project().join(".gemini").exists() && sandbox.project().join(".cursor/hooks.json").exists()
     );
 }
+
+#[test]
+fn every_starter_passes_the_check_and_so_does_what_it_suggests() {
+    let manifests = [
+        "Cargo.toml",
+        "pyproject.toml",
+        "go.mod",
+        "pom.xml",
+        "build.gradle",
+        "Gemfile",
+        "composer.json",
+        "package.json",
+    ];
+    for (index, manifest) in manifests.into_iter().enumerate() {
+        let sandbox = Sandbox::bare();
+        sandbox.write(manifest, "");
+        let preset = ["recommended", "strict", "read-only"][index % 3];
+        assert_eq!(init(&sandbox, &["--yes", "--preset", preset]).code, 0);
+        let checked = sandbox.lictor(&["check"]);
+        assert_eq!(checked.code, 0, "{manifest}: {checked:?}");
+        // The suggestions, without the marks that make them comments: those of two words or more are sentences.
+        let starter = fs::read_to_string(sandbox.project().join("governance.yaml")).unwrap();
+        let is_setting = |line: &str| {
+            line.trim_start_matches(['#', ' ', '-'])
+                .split_once(':')
+                .is_some_and(|(key, _)| !key.contains(' '))
+        };
+        let live: String = starter
+            .lines()
+            .map(|line| match line.split_once("# ") {
+                Some((before, rest)) if before.trim().is_empty() && is_setting(line) => {
+                    format!("{before}{rest}\n")
+                }
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        for part in ["require_first", "invalidate", "completion", "allowed_dirs"] {
+            assert!(
+                live.lines().any(|line| line.trim_start().starts_with(part)),
+                "{part} is no suggestion: {live}"
+            );
+        }
+        sandbox.write("governance.yaml", &live);
+        let checked = sandbox.lictor(&["check"]);
+        assert!(checked.code == 0, "{manifest}: {checked:?}\n{live}");
+    }
+}
