@@ -51,6 +51,9 @@ fn from_an_empty_home_to_governed_and_back() {
     let allowed = sandbox.claude_bash("cargo build");
     assert_eq!((allowed.code, allowed.stdout.as_str()), (0, ""), "{allowed:?}");
 
+    let doctor = sandbox.lictor(&["doctor"]);
+    assert_eq!(doctor.code, 0, "{doctor:?}");
+
     let again = init(&sandbox, &["--yes"]);
     assert_eq!(again.code, 0, "{again:?}");
     assert!(again.stdout.contains("nothing to do"), "{again:?}");

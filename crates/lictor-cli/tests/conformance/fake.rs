@@ -22,9 +22,11 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// An agent in a project with that policy, with the hooks that `init` installs for it.
-    pub fn new(agent: Agent, policy: &str) -> Self {
+    /// An agent in a project with that policy and that reviewer, with the hooks that `init` installs for it.
+    pub fn new(agent: Agent, policy: &str, reviewer: &str) -> Self {
         let sandbox = Sandbox::bare();
+        sandbox.write("scripts/review.sh", reviewer);
+        sandbox.program("chmod", &["+x", "scripts/review.sh"], "");
         sandbox.write("governance.yaml", policy);
         sandbox.write("src/lib.rs", "pub fn f() {}\n");
         let run = sandbox.lictor(&["init", "--yes", "--git", "--agent", agent.name()]);

@@ -15,6 +15,18 @@ completion:
   all:
     - files: [report.md]
   max_rounds: 3
+councils:
+  ship-it:
+    on: [pre-commit]
+    guardrail: true
+    reviewers:
+      - {name: reader, command: [scripts/review.sh], format: jsonl}
+"#;
+
+/// A reviewer that finds fault with every file that says TODO.
+const REVIEW: &str = r#"#!/bin/sh
+grep -q TODO src/new.rs || exit 0
+echo '{"level": "HIGH", "title": "unfinished", "evidence": ["src/new.rs:1:a TODO"], "rationale": "finish it"}'
 "#;
 
 const AGENTS: [Agent; 7] = [
@@ -34,7 +46,7 @@ fn stopped(obeyed: &Obeyed, words: &str) -> bool {
 #[test]
 fn whole_sessions_run_under_every_contract() {
     for agent in AGENTS {
-        let mut fake = Fake::new(agent, POLICY);
+        let mut fake = Fake::new(agent, POLICY, REVIEW);
         // Governed work goes ahead without a word.
         assert_eq!(fake.runs("cargo build"), Obeyed::Proceeds, "{agent}");
         // What would do harm does not.
@@ -60,6 +72,21 @@ fn whole_sessions_run_under_every_contract() {
         assert!(matches!(before, Obeyed::Proceeds | Obeyed::Told(_)), "{agent}: {before:?}");
         let told = matches!(&after, Some(Obeyed::Told(text)) if text.contains("Follow PLAN.md"));
         assert!(told, "{agent}: {after:?}");
+
+        // What reviewers object to is not committed: git's hook asks them, and from then on the agent's own knows.
+        let commit = |fake: &Fake| {
+            fake.sandbox.program("git", &["add", "-A"], "");
+            let who = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+            fake.sandbox.program("git", &[&who[..], &["commit", "-qm", "new"]].concat(), "")
+        };
+        fake.writes("src/new.rs", "// TODO\n");
+        let refused = commit(&fake);
+        assert!(refused.code != 0 && refused.stderr.contains("unfinished"), "{agent}: {refused:?}");
+        let early = fake.runs("git commit -m new");
+        assert!(stopped(&early, "unfinished"), "{agent}: {early:?}");
+        fake.writes("src/new.rs", "pub fn n() {}\n");
+        let committed = commit(&fake);
+        assert_eq!(committed.code, 0, "{agent}: {committed:?}");
 
         // The agent may stop when the work is done.
         let early = fake.stops();
