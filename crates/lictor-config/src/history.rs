@@ -16,7 +16,7 @@ pub(crate) fn pattern(pattern: &lictor_expr::Pattern) -> Pattern {
         Outcome::Failed => Ended::Failed,
         Outcome::Blocked => Ended::Blocked,
     });
-    Pattern { what, ended, path: None }
+    Pattern { what, ended, path: pattern.path.clone(), with: pattern.with.clone() }
 }
 
 /// One question, with the keys under which the session remembers what it is about.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::CompileError;
 use crate::limits::MAX_WINDOW_SECONDS;
 use crate::parser;
+use crate::program::GlobPattern;
 use crate::span::Span;
 use crate::syntax::{Expr, Kind, quoted};
 
@@ -65,6 +66,10 @@ pub struct Pattern {
     pub outcome: Option<Outcome>,
     /// What the action was.
     pub what: What,
+    /// `on("write", "src/**")`: a glob that some path it touches must match.
+    pub path: Option<String>,
+    /// `with("deploy", "env", "prod")`: fields of its input and their values, sorted.
+    pub with: Vec<(String, String)>,
 }
 
 /// How an earlier action ended.
@@ -101,7 +106,7 @@ const OUTCOMES: [(&str, Outcome); 3] =
 const SHELL_SYNTAX: [char; 14] = ['|', '&', ';', '<', '>', '(', ')', '$', '`', '"', '\'', '\\', '*', '?'];
 
 /// The names that only mean something inside a history operator.
-pub(crate) const PATTERN_FUNCTIONS: [&str; 5] = ["bash", "ok", "failed", "blocked", "not"];
+pub(crate) const PATTERN_FUNCTIONS: [&str; 7] = ["bash", "ok", "failed", "blocked", "not", "on", "with"];
 
 impl Pattern {
     /// Reads a pattern as it stands in `tools:` of governance.yaml, where plain names need no
@@ -124,7 +129,13 @@ impl Pattern {
             return Self::from_expr(&parser::parse(text)?);
         }
         let what = What::named(text).map_err(|problem| problem.at(Span::new(0, text.len())))?;
-        Ok(Self { outcome: None, what })
+        Ok(Self::of(what))
+    }
+
+    /// What was allowed to run, wherever and with whatever input.
+    #[must_use]
+    pub fn of(what: What) -> Self {
+        Self { outcome: None, what, path: None, with: Vec::new() }
     }
 
     pub(crate) fn from_expr(expr: &Expr) -> Result<Self, CompileError> {
@@ -137,11 +148,40 @@ impl Pattern {
         };
         match outcome {
             Some((outcome, arguments)) => match arguments.as_slice() {
-                [inner] => Ok(Self { outcome: Some(outcome), what: What::from_expr(inner)? }),
+                [inner] => Ok(Self { outcome: Some(outcome), ..Self::narrowed(inner)? }),
                 _ => Err(CompileError::new(expr.span, "an outcome takes one pattern")
                     .help("for example `ok(bash(\"cargo test\"))`")),
             },
-            None => Ok(Self { outcome: None, what: What::from_expr(expr)? }),
+            None => Self::narrowed(expr),
+        }
+    }
+
+    /// `on(P, "glob")`, `with(P, "field", "value")`, or what the action was.
+    fn narrowed(expr: &Expr) -> Result<Self, CompileError> {
+        let Kind::Call { target: None, function, arguments } = &expr.kind else {
+            return Ok(Self::of(What::from_expr(expr)?));
+        };
+        match (function.text.as_str(), arguments.as_slice()) {
+            ("on", [inner, Expr { kind: Kind::Text(glob), span, .. }]) => {
+                let mut pattern = Self::narrowed(inner)?;
+                GlobPattern::new(glob).map_err(|problem| CompileError::new(*span, problem))?;
+                if pattern.path.replace(glob.clone()).is_some() {
+                    return Err(CompileError::new(expr.span, "a pattern has one path")
+                        .help("write both into one glob: `{src,tests}/**`"));
+                }
+                Ok(pattern)
+            }
+            ("with", [inner, Expr { kind: Kind::Text(field), .. }, Expr { kind: Kind::Text(value), .. }]) => {
+                let mut pattern = Self::narrowed(inner)?;
+                pattern.with.push((field.clone(), value.clone()));
+                pattern.with.sort();
+                Ok(pattern)
+            }
+            ("on", _) => Err(CompileError::new(expr.span, "`on` takes a pattern and a glob")
+                .help("for example `on(\"write\", \"src/**\")`")),
+            ("with", _) => Err(CompileError::new(expr.span, "`with` takes a pattern, a field and its value")
+                .help("for example `with(\"deploy\", \"env\", \"prod\")`")),
+            _ => Ok(Self::of(What::from_expr(expr)?)),
         }
     }
 }
@@ -267,10 +307,25 @@ impl fmt::Display for HistoryOp {
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = self.outcome.and_then(|ours| OUTCOMES.iter().find(|(_, outcome)| *outcome == ours));
-        match outcome {
-            Some((name, _)) => write!(f, "{name}({})", self.what),
-            None => self.what.fmt(f),
+        if let Some((name, _)) = outcome {
+            write!(f, "{name}(")?;
         }
+        self.with.iter().try_for_each(|_| f.write_str("with("))?;
+        if let Some(path) = &self.path {
+            write!(f, "on({}, ", self.what)?;
+            quoted(f, path)?;
+            f.write_str(")")?;
+        } else {
+            self.what.fmt(f)?;
+        }
+        for (field, value) in &self.with {
+            f.write_str(", ")?;
+            quoted(f, field)?;
+            f.write_str(", ")?;
+            quoted(f, value)?;
+            f.write_str(")")?;
+        }
+        if outcome.is_some() { f.write_str(")") } else { Ok(()) }
     }
 }
 

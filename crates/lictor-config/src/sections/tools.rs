@@ -1,6 +1,6 @@
 //! `tools:`.
 
-use lictor_core::history::{Pattern, What};
+use lictor_core::history::Pattern;
 use lictor_core::tools::{Need, RequireFirst};
 use serde::{Deserialize, Serialize};
 
@@ -76,7 +76,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ToolsSection> {
     for (by, undone) in &undoing {
         for target in undone {
             unused(r, &needed, target, "nothing requires it first, so there is nothing to invalidate");
-            if target.pattern.what == by.pattern.what {
+            if target.pattern == by.pattern {
                 r.error(
                     target.span,
                     format!("`{}` would undo itself, so it could never count", target.text),
@@ -90,7 +90,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ToolsSection> {
     }
     for (gated, needs) in &gates {
         for need in needs {
-            if need.pattern.what == gated.pattern.what {
+            if need.pattern == gated.pattern {
                 let message = format!("`{}` requires itself first, so it could never run", need.text);
                 r.error(need.span, message, "leave it out");
             }
@@ -111,7 +111,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ToolsSection> {
 }
 
 fn whole_need(need: &Named, undoing: &[(Named, Vec<Named>)], expiring: &[(Named, u64)]) -> Need {
-    let same = |other: &Named| other.pattern.what == need.pattern.what;
+    let same = |other: &Named| other.pattern == need.pattern;
     Need {
         what: need.pattern.clone(),
         within: expiring.iter().find(|(target, _)| same(target)).map(|(_, millis)| *millis),
@@ -124,7 +124,7 @@ fn whole_need(need: &Named, undoing: &[(Named, Vec<Named>)], expiring: &[(Named,
 }
 
 fn unused(r: &mut Reader<'_>, needed: &[&Named], target: &Named, why: &str) {
-    if !needed.iter().any(|need| need.pattern.what == target.pattern.what) {
+    if !needed.iter().any(|need| need.pattern == target.pattern) {
         let help = suggest(&target.text, "required are", needed.iter().map(|need| need.text.as_str()));
         r.warning(target.span, format!("`{}`: {why}", target.text), help);
     }
@@ -132,20 +132,20 @@ fn unused(r: &mut Reader<'_>, needed: &[&Named], target: &Named, why: &str) {
 
 /// Actions that require each other.
 fn circle(r: &mut Reader<'_>, gates: &[(Named, Vec<Named>)]) {
-    let needs_of = |what: &What| {
-        let gate = gates.iter().find(|(gated, _)| gated.pattern.what == *what);
-        gate.into_iter().flat_map(|(_, needs)| needs).map(|need| &need.pattern.what).collect::<Vec<_>>()
+    let needs_of = |what: &Pattern| {
+        let gate = gates.iter().find(|(gated, _)| gated.pattern == *what);
+        gate.into_iter().flat_map(|(_, needs)| needs).map(|need| &need.pattern).collect::<Vec<_>>()
     };
     for (start, _) in gates {
-        let mut seen: Vec<&What> = Vec::new();
-        let mut open: Vec<Vec<&What>> =
-            needs_of(&start.pattern.what).into_iter().map(|need| vec![need]).collect();
+        let mut seen: Vec<&Pattern> = Vec::new();
+        let mut open: Vec<Vec<&Pattern>> =
+            needs_of(&start.pattern).into_iter().map(|need| vec![need]).collect();
         while let Some(chain) = open.pop() {
             let Some(last) = chain.last().copied() else { continue };
-            if *last == start.pattern.what && chain.len() == 1 {
+            if *last == start.pattern && chain.len() == 1 {
                 continue;
             }
-            if *last == start.pattern.what {
+            if *last == start.pattern {
                 let shown: Vec<String> = chain.iter().map(ToString::to_string).collect();
                 r.error(
                     start.span,

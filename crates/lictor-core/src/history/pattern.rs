@@ -1,6 +1,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::action::Action;
 use crate::facts::{Deed, Effect, Facts};
@@ -14,6 +15,8 @@ pub struct Pattern {
     pub ended: Option<Ended>,
     /// A glob that some path it touches must match, relative to the project's root or absolute.
     pub path: Option<String>,
+    /// Fields of its input that must have these values.
+    pub with: Vec<(String, String)>,
 }
 
 /// What an action was.
@@ -48,7 +51,7 @@ impl Pattern {
     /// A pattern for what was allowed to run.
     #[must_use]
     pub fn of(what: What) -> Self {
-        Self { what, ended: None, path: None }
+        Self { what, ended: None, path: None, with: Vec::new() }
     }
 
     /// The same for what ended like that.
@@ -79,6 +82,14 @@ impl Pattern {
             }),
         };
         what && self.path.as_deref().is_none_or(|glob| touches(facts, glob))
+            && self.with.iter().all(|(field, value)| has(action, field, value))
+    }
+
+    /// Whether everything that matches `other` matches this, how it ends left out.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.what == other.what
+            && (self.path.is_none() || self.path == other.path)
+            && self.with.iter().all(|field| other.with.contains(field))
     }
 
     /// `write` means writing, whichever tool does it: `sed -i` counts, and so does `cat` for `read`.
@@ -89,6 +100,15 @@ impl Pattern {
             "fetch" => facts.effects.iter().any(|effect| matches!(effect, Effect::Reach(_))),
             _ => false,
         }
+    }
+}
+
+fn has(action: &Action, field: &str, value: &str) -> bool {
+    match action.payload.get(field) {
+        Some(Value::String(text)) => text == value,
+        Some(Value::Number(number)) => number.to_string() == value,
+        Some(Value::Bool(flag)) => flag.to_string() == value,
+        _ => false,
     }
 }
 
@@ -127,9 +147,9 @@ impl fmt::Display for Pattern {
             Some(Ended::Failed) => write!(f, "failed({})", self.what)?,
             Some(Ended::Blocked) => write!(f, "blocked({})", self.what)?,
         }
-        match &self.path {
-            Some(path) => write!(f, " in {path:?}"),
-            None => Ok(()),
+        if let Some(path) = &self.path {
+            write!(f, " on {path:?}")?;
         }
+        self.with.iter().try_for_each(|(field, value)| write!(f, " with {field:?} {value:?}"))
     }
 }

@@ -134,7 +134,7 @@ impl Keyed {
         });
         Self {
             undone_by: undone_by.collect(),
-            shown: need.what.what.to_string(),
+            shown: Pattern { ended: None, ..need.what.clone() }.to_string(),
             words: match &need.what.what {
                 What::Bash(words) => Some(words.clone()),
                 _ => None,
@@ -177,7 +177,7 @@ impl Guard for Sequence {
             }
             let lacking = self.lacking(rule, context);
             if !lacking.is_empty() {
-                refusals.push(refuse(&rule.gated.what.to_string(), &lacking));
+                refusals.push(refuse(&rule.gated.to_string(), &lacking));
             }
         }
         let mut refusals = refusals.into_iter();
@@ -211,10 +211,10 @@ fn problems(rules: &[RequireFirst]) -> Vec<SequenceError> {
     for rule in rules {
         let gated = rule.gated.what.to_string();
         for need in &rule.needs {
-            if need.what.what == rule.gated.what {
+            if rule.gated.covers(&need.what) {
                 problems.push(SequenceError::Itself(gated.clone()));
             }
-            if need.undone_by.iter().any(|by| by.what == need.what.what && by.path.is_none()) {
+            if need.undone_by.iter().any(|by| by.covers(&need.what)) {
                 problems
                     .push(SequenceError::Undone { gated: gated.clone(), need: need.what.what.to_string() });
             }
@@ -229,28 +229,27 @@ fn problems(rules: &[RequireFirst]) -> Vec<SequenceError> {
 /// A chain of needs that leads back to where it began.
 fn cycle(rules: &[RequireFirst]) -> Option<Vec<String>> {
     for start in rules {
-        let mut chain = vec![&start.gated.what];
-        let mut seen: Vec<&What> = Vec::new();
-        let mut open: Vec<(&What, usize)> =
-            needs_of(rules, &start.gated.what).map(|need| (need, 1)).collect();
-        while let Some((what, depth)) = open.pop() {
+        let mut chain = vec![&start.gated];
+        let mut seen: Vec<&Pattern> = Vec::new();
+        let mut open: Vec<(&Pattern, usize)> = needs_of(rules, &start.gated).map(|need| (need, 1)).collect();
+        while let Some((need, depth)) = open.pop() {
             chain.truncate(depth);
-            chain.push(what);
-            if *what == start.gated.what {
-                return Some(chain.into_iter().map(ToString::to_string).collect());
+            chain.push(need);
+            if start.gated.covers(need) {
+                return Some(chain.into_iter().map(|pattern| pattern.what.to_string()).collect());
             }
-            if !seen.contains(&what) {
-                seen.push(what);
-                open.extend(needs_of(rules, what).map(|need| (need, depth + 1)));
+            if !seen.contains(&need) {
+                seen.push(need);
+                open.extend(needs_of(rules, need).map(|need| (need, depth + 1)));
             }
         }
     }
     None
 }
 
-fn needs_of<'a>(rules: &'a [RequireFirst], what: &'a What) -> impl Iterator<Item = &'a What> {
+fn needs_of<'a>(rules: &'a [RequireFirst], what: &'a Pattern) -> impl Iterator<Item = &'a Pattern> {
     rules
         .iter()
-        .filter(move |rule| rule.gated.what == *what)
-        .flat_map(|rule| rule.needs.iter().map(|need| &need.what.what))
+        .filter(move |rule| rule.gated.covers(what))
+        .flat_map(|rule| rule.needs.iter().map(|need| &need.what))
 }

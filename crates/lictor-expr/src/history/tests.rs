@@ -9,7 +9,7 @@ fn history(source: &str) -> Vec<HistoryOp> {
 }
 
 fn name(text: &str) -> Pattern {
-    Pattern { outcome: None, what: What::Name(text.to_owned()) }
+    Pattern::of(What::Name(text.to_owned()))
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn operators_are_read() {
         (
             "formerly(bash('cargo  test'), '1h30m')",
             HistoryOp::Formerly {
-                pattern: Pattern { outcome: None, what: cargo_test.clone() },
+                pattern: Pattern::of(cargo_test.clone()),
                 within: Some(Duration::from_secs(5400)),
             },
         ),
@@ -33,7 +33,7 @@ fn operators_are_read() {
             HistoryOp::Since {
                 held: name("write"),
                 negated: true,
-                start: Pattern { outcome: Some(Outcome::Ok), what: cargo_test },
+                start: Pattern { outcome: Some(Outcome::Ok), ..Pattern::of(cargo_test) },
             },
         ),
         (
@@ -45,7 +45,7 @@ fn operators_are_read() {
             HistoryOp::Count {
                 pattern: Pattern {
                     outcome: Some(Outcome::Blocked),
-                    what: What::Fact { verb: "delete".into(), object: "file".into() },
+                    ..Pattern::of(What::Fact { verb: "delete".into(), object: "file".into() })
                 },
                 within: Some(Duration::from_secs(600)),
             },
@@ -71,15 +71,21 @@ fn patterns_of_tool_rules() {
         ("bash(\"git push\")", "bash(\"git push\")"),
         ("ok(bash('cargo test'))", "ok(bash(\"cargo test\"))"),
         ("failed('write')", "failed(\"write\")"),
+        ("on('write', 'src/**')", "on(\"write\", \"src/**\")"),
+        (
+            "ok(with(with('deploy', 'region', 'eu'), 'env', 'prod'))",
+            "ok(with(with(\"deploy\", \"env\", \"prod\"), \"region\", \"eu\"))",
+        ),
+        ("with(on(bash('cp'), 'a'), 'x', 'y')", "with(on(bash(\"cp\"), \"a\"), \"x\", \"y\")"),
         ("mcp__github__create-issue", "\"mcp__github__create-issue\""),
     ] {
         let pattern = Pattern::parse(source).unwrap_or_else(|error| panic!("{source}: {error}"));
         assert_eq!(pattern.to_string(), printed);
         assert_eq!(Pattern::parse(printed).as_ref(), Ok(&pattern));
     }
-    for source in
-        ["", "   ", "a b c", "bash()", "bash('')", "bash('a && b')", "ok(ok('a'))", "bash(", "f('a')"]
-    {
+    let bad = ["", "   ", "a b c", "bash()", "bash('')", "bash('a && b')", "ok(ok('a'))", "bash(", "f('a')"];
+    let narrowed = ["on('a')", "on('a', '[')", "on(on('a', 'b'), 'c')", "with('a', 'b')", "on(ok('a'), 'b')"];
+    for source in bad.into_iter().chain(narrowed) {
         assert!(Pattern::parse(source).is_err(), "{source}");
     }
 }
