@@ -1,5 +1,6 @@
 //! Chores of this repository. `cargo xtask help` lists them.
 
+mod bench;
 mod install;
 mod lint;
 mod pictures;
@@ -17,6 +18,8 @@ cargo xtask <chore>
                   repository (--repo DIR); other arguments go to `init`: --yes, --git, --agent NAME
   test            everything a change must pass: lint, all tests, doc tests (what .ci/run calls)
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
+  bench [what]    release figures: shell, store, ledger, peers, hook; all when none is named
+                  hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND
 ";
 
 fn main() -> Result<()> {
@@ -28,6 +31,7 @@ fn main() -> Result<()> {
         (Some("lint"), []) => lint::run(),
         (Some("install"), args) => install::run(args),
         (Some("pictures"), []) => pictures::run(false),
+        (Some("bench"), what) => bench::run(what),
         (None | Some("help" | "--help" | "-h"), []) => {
             print!("{HELP}");
             Ok(())
