@@ -53,10 +53,11 @@ fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
         }
         Err(error) => return Err(error),
     };
-    if !opened.metadata()?.is_file() {
+    let metadata = opened.metadata()?;
+    if !metadata.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(metadata.len().min(READ_LIMIT) as usize + 1);
     opened.take(READ_LIMIT).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
 }
