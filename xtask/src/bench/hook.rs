@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::json;
 
 use super::samples::Samples;
-use crate::shell;
+use crate::{release, shell};
 
 const HOOK: [&str; 3] = ["hook", "claude-code", "PreToolUse"];
 const AT_ONCE: usize = 8;
@@ -57,10 +57,7 @@ pub fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
     let lictor = match options.lictor {
         Some(path) => path,
-        None => {
-            shell::run("cargo", &["build", "--locked", "--quiet", "--release", "--bin", "lictor"])?;
-            shell::root().join("target/release/lictor")
-        }
+        None => release::build()?,
     };
     let place = Place::new(&shell::root().join("target/bench"))?;
     let lictor_argv = || [lictor.display().to_string()].into_iter().chain(HOOK.map(str::to_owned));
