@@ -303,7 +303,7 @@ fn dogwood_value(value: &Json) -> dogwood_language::Value {
         Json::Bool(flag) => Value::Bool(*flag),
         Json::Number(number) => Value::Int(number.as_i64().expect("a whole number")),
         Json::String(text) => Value::String(text.clone()),
-        Json::Array(items) => Value::Set(items.iter().map(dogwood_value).collect()),
+        Json::Array(items) => Value::Array(items.iter().map(dogwood_value).collect()),
         _ => unreachable!("the record has no such value"),
     }
 }
