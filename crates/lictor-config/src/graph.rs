@@ -105,9 +105,9 @@ impl Policy {
                 watched.extend(boundaries.red_line_files.iter().chain(&boundaries.blocked_paths).cloned());
             }
         }
-        children.append(&mut last);
-        // Last, so that what a policy says about the same thing is told first.
+        // After the sections, so that what a policy says about the same thing is told first.
         children.push(SelfProtection.into());
+        children.append(&mut last);
         let knows_files = self
             .layers
             .iter()
