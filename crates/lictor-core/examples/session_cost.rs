@@ -2,7 +2,12 @@
 //! and history questions, folding the event, serialising the state as a hook process does.
 //!
 //! `cargo run --release -p lictor-core --example session_cost`
-#![expect(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, reason = "an example that measures")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "an example that measures"
+)]
 
 use std::time::{Duration, Instant};
 

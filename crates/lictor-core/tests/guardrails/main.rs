@@ -1,17 +1,22 @@
 //! The behaviour of tool policies, feedback and the stop gate as reviewed data, and what a long session costs.
 
+#[cfg(test)]
 mod bounds;
+#[cfg(test)]
 mod completion;
+#[cfg(test)]
 mod feedback;
+#[cfg(test)]
 mod sequence;
+#[cfg(test)]
 mod session;
+#[cfg(test)]
 mod wording;
 
-use serde_json::Value;
-
 /// The cases of one file. Ids are unique.
-fn cases(text: &str) -> Vec<Value> {
-    let cases: Vec<Value> = serde_json::from_str(text).unwrap();
+#[cfg(test)]
+fn cases(text: &str) -> Vec<serde_json::Value> {
+    let cases: Vec<serde_json::Value> = serde_json::from_str(text).unwrap();
     let mut ids: Vec<&str> = cases.iter().map(|case| case["id"].as_str().unwrap()).collect();
     ids.sort_unstable();
     let all = ids.len();

@@ -10,14 +10,14 @@ use lictor_core::{
 
 /// A session and its clock, which moves a second an event.
 #[derive(Default)]
-pub struct Session {
-    pub state: SessionState,
-    pub now: Timestamp,
+pub(crate) struct Session {
+    pub(crate) state: SessionState,
+    pub(crate) now: Timestamp,
     calls: u64,
 }
 
 /// A tool call: `name` or `name field=value`.
-pub fn call(text: &str) -> Action {
+pub(crate) fn call(text: &str) -> Action {
     let mut words = text.split(' ');
     let mut action = Action::new(ActionKind::Tool, serde_json::Map::new());
     action.tool = words.next().unwrap_or_default().to_owned();
@@ -28,11 +28,17 @@ pub fn call(text: &str) -> Action {
 }
 
 impl Session {
-    pub fn apply(&mut self, event: &SessionEvent) {
+    pub(crate) fn apply(&mut self, event: &SessionEvent) {
         self.state.apply(event, self.now);
     }
 
-    pub fn judge(&mut self, action: &Action, facts: &Facts, history: &History, decision: Decision) -> String {
+    pub(crate) fn judge(
+        &mut self,
+        action: &Action,
+        facts: &Facts,
+        history: &History,
+        decision: Decision,
+    ) -> String {
         self.now = self.now.plus_millis(1_000);
         self.calls += 1;
         let id = format!("t{}", self.calls);
@@ -56,7 +62,7 @@ impl Session {
         id
     }
 
-    pub fn end(&mut self, action: &Action, facts: &Facts, id: &str, success: bool) {
+    pub(crate) fn end(&mut self, action: &Action, facts: &Facts, id: &str, success: bool) {
         let outcome = if success { Outcome::success() } else { Outcome::failure("no") };
         let event = SessionEvent::Happened(Happened {
             action: action.digest(),
@@ -70,7 +76,7 @@ impl Session {
     }
 
     /// One call from beginning to end.
-    pub fn make(&mut self, action: &Action, success: bool) {
+    pub(crate) fn make(&mut self, action: &Action, success: bool) {
         let (facts, history) = (Facts::none(), History::default());
         let id = self.judge(action, &facts, &history, Decision::Pass);
         self.end(action, &facts, &id, success);
