@@ -13,7 +13,7 @@ fn history() -> History {
     let mut history = History::default();
     history.track(Pattern::of(What::Name("write".into())), None);
     history.track(Pattern::of(What::Name("test".into())).ended(Ended::Ok), None);
-    history.track(Pattern::of(What::Name("deploy".into())), Some(3_600_000));
+    history.track(Pattern::of(What::Name("deploy".into())), Some(36_000_000));
     history
 }
 
@@ -32,7 +32,7 @@ fn the_state_of_a_long_session_is_no_larger_than_that_of_a_short_one() {
         session.end(&action, &Facts::none(), &id, event % 3 > 0);
         if event % 10 == 0 {
             let said = Said::Feedback(Feedback::say("go on"));
-            let provider = format!("provider {}", event % 1000);
+            let provider = format!("provider {event}");
             session.apply(&SessionEvent::Advised { advice: vec![Advice { provider, by_file: false, said }] });
         }
         if [10_000, EVENTS - 1].contains(&event) {
