@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use lictor::{Clock, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store};
@@ -90,6 +91,16 @@ impl Runtime {
 /// The project's store. Created when there is none.
 pub fn store(project: &Project) -> Result<SqliteStore> {
     Ok(SqliteStore::open(project.state_dir().join(STORE))?)
+}
+
+/// The project's store for commands that people and reviewers run: a finding waits for its turn rather than being
+/// turned away.
+pub fn patient_store(project: &Project, create: bool) -> Result<SqliteStore> {
+    if !create && !has_store(project) {
+        bail!("nothing has been recorded for `{}` yet", project.root.display());
+    }
+    let options = SqliteOptions::new().create(create).wait(Duration::from_secs(60));
+    Ok(options.open(project.state_dir().join(STORE))?)
 }
 
 /// Whether the project has a store.

@@ -52,7 +52,7 @@ pub(crate) struct Simple {
 pub(crate) struct Assignment {
     pub name: String,
     /// `NAME[index]=value`: only one element is set.
-    pub element: bool,
+    pub element: Option<Vec<Part>>,
     /// `+=`.
     pub append: bool,
     pub value: Assigned,

@@ -190,7 +190,7 @@ impl Desk {
     /// Opens a project's record; creates it if wanted.
     pub fn open(cwd: &std::path::Path, create: bool) -> Result<Self> {
         let project = Project::around(cwd);
-        let store = if create { runtime::store(&project)? } else { runtime::existing_store(&project)? };
+        let store = runtime::patient_store(&project, create)?;
         let home = project.git_common().unwrap_or(&project.root);
         let repository = RepositoryId::of(&std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned()));
         Ok(Self { project, store, repository })

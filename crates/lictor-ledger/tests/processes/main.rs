@@ -16,7 +16,7 @@ use std::process::{Child, Command, Stdio};
 use lictor_core::{Clock, Timestamp};
 use lictor_ledger::ledger::Verb;
 use lictor_ledger::{Claim, Ledger, LedgerError, Level, PlanHash, RepositoryId};
-use lictor_store::{Query, SqliteStore, StoreExt as _, verify};
+use lictor_store::{Query, SqliteOptions, SqliteStore, StoreExt as _, verify};
 use serde_json::Value;
 
 struct Ticks;
@@ -29,7 +29,7 @@ impl Clock for Ticks {
 }
 
 fn with_ledger<T>(file: &Path, f: impl FnOnce(&Ledger<'_>) -> T) -> T {
-    let store = SqliteStore::open(file).unwrap();
+    let store = SqliteOptions::new().wait(std::time::Duration::from_secs(120)).open(file).unwrap();
     f(&Ledger::new(&store, &RepositoryId::of(Path::new("/r")), &Ticks))
 }
 

@@ -82,7 +82,15 @@ pub(crate) fn remarkable(
     }
     let pattern =
         place.glob.then(|| shape(&place.text).pattern.to_owned()).filter(|pattern| !pattern.is_empty());
-    let mut search = Search { looker, access, recursive, found: Vec::new(), seen: 0, cut: false };
+    let mut search = Search {
+        looker,
+        access,
+        recursive,
+        named: pattern.is_some(),
+        found: Vec::new(),
+        seen: 0,
+        cut: false,
+    };
     search.below(&place.path, "", pattern.as_deref(), tree, 0);
     (search.found, search.cut)
 }
@@ -91,6 +99,8 @@ struct Search<'a> {
     looker: &'a Looker<'a>,
     access: Access,
     recursive: bool,
+    /// The matches are named by a pattern, not only held by a tree.
+    named: bool,
     found: Vec<Place>,
     seen: usize,
     cut: bool,
@@ -119,6 +129,13 @@ impl Search<'_> {
         }
     }
 
+    /// A glob names what it matches; a tree that is only added to leaves its files in place.
+    fn reaches_own(&self) -> bool {
+        let loses =
+            matches!(self.access, Access::Delete | Access::Destroy | Access::Empty | Access::MoveAway);
+        loses || self.named && !self.access.is_read_only()
+    }
+
     fn is_remarkable(&self, path: &str) -> bool {
         let Looker { project, observer, .. } = self.looker;
         let watched = || {
@@ -127,7 +144,7 @@ impl Search<'_> {
         };
         self.looker.names_secret(path)
             || watched()
-            || !self.access.is_read_only() && crate::own::is_own(path, self.recursive, project, *observer)
+            || self.reaches_own() && crate::own::is_own(path, self.recursive, project, *observer)
             || !matches!(self.access, Access::Delete | Access::MoveAway) && observer.look(path) == Seen::Link
     }
 }

@@ -3,6 +3,9 @@
 use super::{Parser, name_prefix};
 use crate::ast::{Assigned, Assignment, Changes, Part, Simple, Word};
 
+/// Longest subscript of an assignment. What is longer is read as a word.
+const LONGEST_SUBSCRIPT: usize = 128;
+
 /// Builtins whose arguments name variables that they set.
 const NAMING_BUILTINS: &[&str] = &[
     "read",
@@ -29,12 +32,11 @@ impl Parser<'_> {
             return None;
         }
         let mut after = self.at + name.len();
-        let mut element = false;
+        let mut subscript = None;
         if self.bytes.get(after) == Some(&b'[') {
             let rest = self.bytes.get(after..).unwrap_or_default();
-            let close =
-                rest.iter().take(128).take_while(|byte| **byte != b'\n').position(|byte| *byte == b']')?;
-            element = true;
+            let close = closing_bracket(rest)?;
+            subscript = Some((after + 1, after + close));
             after += close + 1;
         }
         let append = self.bytes.get(after) == Some(&b'+');
@@ -45,8 +47,9 @@ impl Parser<'_> {
             return None;
         }
         let name = name.to_owned();
+        let element = subscript.map(|(from, to)| self.apart(self.slice(from, to)));
         self.at = after + 1;
-        let value = if self.peek() == Some(b'(') && !element {
+        let value = if self.peek() == Some(b'(') && element.is_none() {
             self.array()
         } else {
             Assigned::Scalar(self.value_word())
@@ -149,4 +152,17 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// Where the bracket that opens the text is closed.
+fn closing_bracket(text: &[u8]) -> Option<usize> {
+    let mut open = 0_u32;
+    text.iter().take(LONGEST_SUBSCRIPT).take_while(|byte| **byte != b'\n').position(|byte| {
+        match byte {
+            b'[' => open += 1,
+            b']' => open -= 1,
+            _ => {}
+        }
+        open == 0
+    })
 }

@@ -4,7 +4,6 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::Parser;
-use super::word::Within;
 use crate::ast::HereBody;
 
 /// A here-document whose body has not been reached yet.
@@ -65,15 +64,7 @@ impl Parser<'_> {
             let body = if pending.quoted {
                 HereBody::Literal(text)
             } else {
-                let mut inner = Parser::new(&text, self.depth);
-                inner.substitutions = self.substitutions;
-                let parts = inner.parts(Within::HereDocument);
-                self.steps += inner.steps;
-                self.fault.depth |= inner.fault.depth;
-                if inner.fault.syntax.is_some() {
-                    self.wrong();
-                }
-                self.assigned.append(&mut inner.assigned);
+                let parts = self.apart(&text);
                 HereBody::Expanded(parts)
             };
             // A fresh cell belongs to exactly one pending entry, so it is empty.

@@ -335,15 +335,26 @@ impl Parser<'_> {
         if text.contains(['"', '}']) {
             self.fault.syntax.get_or_insert(open);
         }
-        let mut inner = Parser::new(&text, self.depth);
-        let list = self.deeper(|_| inner.parts(Within::HereDocument));
-        self.steps += inner.steps;
-        self.fault.depth |= inner.fault.depth;
+        let list = self.apart(&text);
         parts.literal("'");
         for part in list {
             parts.push(part);
         }
         parts.literal("'");
+    }
+
+    /// A text that is read by itself, with its expansions.
+    pub(super) fn apart(&mut self, text: &str) -> Vec<Part> {
+        let mut inner = Parser::new(text, self.depth);
+        inner.substitutions = self.substitutions;
+        let list = self.deeper(|_| inner.parts(Within::HereDocument));
+        self.steps += inner.steps;
+        self.fault.depth |= inner.fault.depth;
+        if inner.fault.syntax.is_some() {
+            self.wrong();
+        }
+        self.assigned.append(&mut inner.assigned);
+        list
     }
 
     /// A backslash inside double quotes, a here-document, or an expansion.

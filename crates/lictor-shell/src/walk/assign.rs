@@ -13,6 +13,9 @@ impl Walker<'_> {
     /// Works out an assignment; `keep` when it stays in force behind the command.
     pub(super) fn assign(&mut self, assignment: &Assignment, keep: bool) -> Option<(String, Arg)> {
         let name = &assignment.name;
+        if let Some(subscript) = &assignment.element {
+            self.arithmetic(subscript);
+        }
         match &assignment.value {
             Assigned::Scalar(word) => {
                 let mut datum = self.value(word);
@@ -27,7 +30,7 @@ impl Walker<'_> {
                     taint: datum.taint,
                 };
                 if keep {
-                    let value = if assignment.element {
+                    let value = if assignment.element.is_some() {
                         self.with_element(name, datum)
                     } else {
                         Value::Scalar(datum)

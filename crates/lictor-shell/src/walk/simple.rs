@@ -263,7 +263,7 @@ impl Walker<'_> {
         }
         // `sh < file` runs the file like `sh file`.
         if let Some(source) = &plumbing.source
-            && is_shell(program)
+            && programs::is_shell(program)
             && report.next.is_empty()
             && *stdin == Stdin::Unknown(Taint::default())
             && source.known().is_some()
@@ -508,7 +508,7 @@ fn complete_stdout(call: &Call<'_>, templates: &[Option<Rc<str>>], report: &mut 
 
 /// Programs that only run another one: they do not show up as commands of their own.
 pub(crate) fn is_wrapper(program: &str) -> bool {
-    is_shell(program)
+    programs::is_shell(program)
         || matches!(
             program,
             "sudo"
@@ -536,10 +536,6 @@ pub(crate) fn is_wrapper(program: &str) -> bool {
                 | "caffeinate"
                 | "arch"
         )
-}
-
-fn is_shell(program: &str) -> bool {
-    matches!(program, "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "fish")
 }
 
 /// Access that leaves content behind.
