@@ -106,6 +106,3 @@ pub(crate) fn callback(
         ask(runner.as_ref(), &asked, &input)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,6 @@
 //! From a policy to the graph that judges.
 //!
-//! `All(self_protection, base packs, managed, user, repository, risk)`. Each file is a subtree of its own, so that a
+//! `All(base packs, managed, user, repository, self_protection, risk)`. Each file is a subtree of its own, so that a
 //! later one can add objections and never take one away. In it stand the BOUNDARY guards (the first block ends them),
 //! RESOURCE, INTENT, then the file's `policy:`. A section that the file's graph names stands only there.
 

@@ -98,6 +98,3 @@ pub fn load(sources: &[Source]) -> Result<Loaded, LoadError> {
     let policy = Policy { key: Policy::key_of(sources), layers };
     Ok(Loaded { policy, warnings: problems, files })
 }
-
-#[cfg(test)]
-mod tests;

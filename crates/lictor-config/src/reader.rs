@@ -167,6 +167,3 @@ fn is_null(text: &str) -> bool {
 fn shorten(text: &str) -> String {
     if text.chars().count() <= 40 { text.to_owned() } else { text.chars().take(39).chain(['…']).collect() }
 }
-
-#[cfg(test)]
-mod tests;

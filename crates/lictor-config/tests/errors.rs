@@ -4,7 +4,6 @@
 //! exactly what is printed. `BLESS=1 cargo test -p lictor-config --test errors` writes down what is printed now, for
 //! review.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panicking")]
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;

@@ -6,7 +6,6 @@
     clippy::indexing_slicing,
     reason = "helpers of tests fail by panicking"
 )]
-
 use std::sync::Arc;
 
 use lictor_config::{Asked, Origin, Policy, Runner, Source, Surroundings, load};
@@ -182,7 +181,7 @@ fn decide(files: &[Source], action: &Action) -> Decision {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     #[test]
     fn no_text_makes_the_reader_panic(pieces in prop::collection::vec(prop::sample::select(PIECES.to_vec()), 0..40)) {

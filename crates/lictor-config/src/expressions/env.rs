@@ -25,7 +25,11 @@ impl<'a> ActionEnv<'a> {
             context,
             action: ActionView(action),
             facts: FactsView::new(context.facts()),
-            session: SessionView { state: context.session(), now: context.now() },
+            session: SessionView {
+                state: context.session(),
+                streaks: Streaks(context.session()),
+                now: context.now(),
+            },
             notes: Notes(context),
         }
     }
@@ -234,6 +238,7 @@ impl<'a> From<&'a DeedView> for Value<'a> {
 
 struct SessionView<'a> {
     state: &'a SessionState,
+    streaks: Streaks<'a>,
     now: Timestamp,
 }
 
@@ -256,7 +261,7 @@ impl Object for SessionView<'_> {
                 let millis = state.started.map_or(0, |started| self.now.millis_since(started));
                 millis.max(0).unsigned_abs() / 60_000
             }
-            "streaks" => return Some(streaks(state)),
+            "streaks" => return Some(Value::object(&self.streaks)),
             _ => return None,
         };
         Some(Value::Int(i64::try_from(count).unwrap_or(i64::MAX)))
@@ -267,13 +272,17 @@ impl Object for SessionView<'_> {
     }
 }
 
-#[expect(clippy::arc_with_non_send_sync, reason = "expression values share by `Arc` and stay in one thread")]
-fn streaks(state: &SessionState) -> Value<'_> {
-    let entries = state
-        .streaks
-        .iter()
-        .map(|(tag, count)| (lictor_expr::Text::Borrowed(tag), Value::Int(i64::from(*count))));
-    Value::Map(lictor_expr::Map::Shared(std::sync::Arc::new(entries.collect())))
+/// Tags with how many consecutive actions carried them.
+struct Streaks<'a>(&'a SessionState);
+
+impl Object for Streaks<'_> {
+    fn get(&self, field: &str) -> Option<Value<'_>> {
+        self.0.streaks.get(field).map(|count| Value::Int(i64::from(*count)))
+    }
+
+    fn fields(&self) -> Vec<&str> {
+        self.0.streaks.keys().map(String::as_str).collect()
+    }
 }
 
 struct Notes<'a>(&'a Context<'a>);
