@@ -5,6 +5,7 @@
 //! line parser would cost more than judging.
 
 mod after;
+mod notify;
 mod session;
 mod stop;
 
@@ -183,6 +184,9 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
     let evaluation = runtime.engine.evaluate_with(action, mode);
     if evaluation.observed {
         return Reply::Silence;
+    }
+    if !evaluation.passed() {
+        notify::person(runtime, action, &evaluation);
     }
     let id = evaluation.id.map(|id| id.to_string());
     match evaluation.decision {

@@ -106,6 +106,32 @@ fn usage_errors_say_what_to_do() {
     assert!(unknown.stderr.contains("there is no approval `ffff`"), "{unknown:?}");
 }
 
+#[test]
+fn a_person_is_told_once_that_something_waits() {
+    let sandbox = Sandbox::new();
+    let told = sandbox.home().join("told");
+    let user = sandbox.home().join(".config/lictor");
+    std::fs::create_dir_all(&user).unwrap();
+    let line =
+        format!("version: 1\nnotify: {{command: [sh, -c, 'cat >> {}; echo >> {0}']}}\n", told.display());
+    std::fs::write(user.join("governance.yaml"), line).unwrap();
+    unattended(&sandbox, ASKS);
+    let mut text = String::new();
+    for _ in 0..100_000 {
+        text = std::fs::read_to_string(&told).unwrap_or_default();
+        if text.ends_with('\n') {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    let body: Value = serde_json::from_str(text.trim()).unwrap();
+    assert_eq!(body["id"], waiting(&sandbox)[0]["id"]);
+    assert_eq!(body["action"], format!("bash {ASKS}"));
+    unattended(&sandbox, ASKS);
+    unattended(&sandbox, "rm -rf ~");
+    assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1, "the same question is told once");
+}
+
 /// tmux, where it is installed: the wizard needs a real terminal.
 fn tmux(sandbox: &Sandbox, args: &[&str]) -> Option<String> {
     let socket = sandbox.home().join("tmux.sock");

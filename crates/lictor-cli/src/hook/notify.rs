@@ -1,0 +1,59 @@
+//! Telling a person that something waits for their word.
+
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+
+use lictor_core::{Action, Evaluation, Request};
+use serde_json::json;
+
+use crate::commands::explain;
+use crate::runtime::Runtime;
+
+/// Starts the notification programs of the person's or the managed policy when this call has left a new question.
+/// Nobody waits for them: a notification that fails must not hold the agent up, and the question stays in
+/// `lictor approvals`.
+pub(super) fn person(runtime: &Runtime, action: &Action, evaluation: &Evaluation) {
+    let programs = runtime.policy.notify();
+    if programs.is_empty() {
+        return;
+    }
+    let request =
+        Request { action: evaluation.action, session: action.session.clone(), policy: evaluation.policy };
+    let Ok(approval) = runtime.engine.approvals().find(&request.id()) else { return };
+    // The same question asked again has notified somebody already.
+    if evaluation.session.latest != Some(approval.requested_at) {
+        return;
+    }
+    let messages: Vec<&str> = approval.asked.iter().map(|point| point.message.as_str()).collect();
+    let body = json!({"id": approval.id, "agent": action.actor.agent, "action": explain::title(action),
+                      "messages": messages, "cwd": action.cwd})
+    .to_string();
+    for program in programs {
+        let Some((name, args)) = program.argv.split_first() else { continue };
+        let kept = [
+            "PATH",
+            "HOME",
+            "LANG",
+            "DISPLAY",
+            "WAYLAND_DISPLAY",
+            "DBUS_SESSION_BUS_ADDRESS",
+            "XDG_RUNTIME_DIR",
+        ];
+        let environment = kept.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+        let started = Command::new(name)
+            .args(args)
+            .env_clear()
+            .envs(environment)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        if let Ok(mut child) = started
+            && let Some(mut stdin) = child.stdin.take()
+        {
+            let _ = stdin.write_all(body.as_bytes());
+        }
+    }
+}
