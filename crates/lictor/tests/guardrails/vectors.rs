@@ -166,3 +166,43 @@ fn vectors() {
         }
     }
 }
+
+/// How many vectors of each family the specification has.
+const FAMILIES: [(&str, usize); 16] = [
+    ("PD", 3),
+    ("PS", 1),
+    ("SD", 17),
+    ("PX", 5),
+    ("NP", 13),
+    ("RW", 25),
+    ("PL", 16),
+    ("FC", 5),
+    ("FT", 10),
+    ("FF", 9),
+    ("FR", 10),
+    ("RN", 7),
+    ("DL", 10),
+    ("DF", 2),
+    ("TC", 17),
+    ("AF", 26),
+];
+
+#[test]
+fn every_vector_is_a_case_or_says_where_it_went() {
+    let core = [
+        include_str!("../../../lictor-core/tests/cases/guardrails/sequence.json"),
+        include_str!("../../../lictor-core/tests/cases/guardrails/feedback.json"),
+        include_str!("../../../lictor-core/tests/cases/guardrails/wording.json"),
+        include_str!("../../../lictor-core/tests/cases/guardrails/completion.json"),
+    ];
+    let elsewhere: BTreeMap<String, String> =
+        serde_json::from_str(include_str!("../cases/guardrails-elsewhere.json")).unwrap();
+    let is_case =
+        |id: &str| core.iter().chain([&CASES]).any(|file| file.contains(&format!("\"id\": \"{id}\"")));
+    let families = FAMILIES.into_iter().chain([("TX", 11)]);
+    for id in families.flat_map(|(family, count)| (1..=count).map(move |number| format!("{family}-{number}")))
+    {
+        let (case, went) = (is_case(&id), elsewhere.contains_key(&id));
+        assert!(case != went, "{id}: {}", if case { "both" } else { "neither a case nor explained" });
+    }
+}
