@@ -6,6 +6,9 @@ use lictor_core::{Action, Context, Guard, Layer, Verdict};
 /// What to do instead; reading policy is always fine.
 const FIX: &str = "go on without changing what governs you; `cat governance.yaml` shows the policy, and a person can change it";
 
+/// The rule about files that govern.
+const FILES: &str = "self.files";
+
 /// Blocks changes of Lictor's own files, of hook settings and git hooks, and commands that only people may run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SelfProtection;
@@ -17,10 +20,15 @@ impl Guard for SelfProtection {
 
     fn check(&self, _action: &Action, context: &mut Context<'_>) -> Verdict {
         let mut verdicts = context.facts().effects.iter().filter_map(objection);
-        let first = verdicts.next();
-        let rest: Vec<Verdict> = verdicts.take(7).collect();
-        let Some(first) = first else { return Verdict::pass() };
+        let Some(first) = verdicts.next() else { return Verdict::pass() };
         context.add_risk(0.5);
+        // A tree that holds own files holds many of them; one objection to it is enough.
+        let files = |verdict: &Verdict| verdict.rule() == Some(FILES);
+        let mut told = files(&first);
+        let rest: Vec<Verdict> = verdicts
+            .filter(|verdict| !files(verdict) || !std::mem::replace(&mut told, true))
+            .take(7)
+            .collect();
         for verdict in rest {
             context.also(verdict);
         }
@@ -43,7 +51,7 @@ fn objection(effect: &Effect<Place>) -> Option<Verdict> {
                     ),
                     FIX,
                 )
-                .by_rule("self.files"),
+                .by_rule(FILES),
             );
         }
         Effect::GuardOff { what, text } => match what {
