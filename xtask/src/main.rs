@@ -6,6 +6,7 @@ mod lint;
 mod pictures;
 mod release;
 mod shell;
+mod soak;
 mod test;
 
 use anyhow::{Result, bail};
@@ -18,9 +19,14 @@ cargo xtask <chore>
                   repository (--repo DIR); other arguments go to `init`: --yes, --git, --agent NAME
   test            everything a change must pass: lint, all tests, doc tests (what .ci/run calls)
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
+  corpus          judge the labelled commands and write the table in docs/shell-safety.md anew
+  soak            kill writers of the record at random points, many times over
   bench [what]    release figures: shell, store, ledger, peers, hook; all when none is named
                   hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND
 ";
+
+const CORPUS: [&str; 8] =
+    ["run", "--quiet", "--package", "lictor-guards", "--example", "judge_corpus", "--", "--docs"];
 
 fn main() -> Result<()> {
     let mut args = std::env::args().skip(1);
@@ -31,6 +37,8 @@ fn main() -> Result<()> {
         (Some("lint"), []) => lint::run(),
         (Some("install"), args) => install::run(args),
         (Some("pictures"), []) => pictures::run(false),
+        (Some("corpus"), []) => shell::run("cargo", &CORPUS),
+        (Some("soak"), []) => soak::run(),
         (Some("bench"), what) => bench::run(what),
         (None | Some("help" | "--help" | "-h"), []) => {
             print!("{HELP}");

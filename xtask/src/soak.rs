@@ -1,0 +1,13 @@
+//! What takes too long for every change: run before saying that the record never forgets.
+
+use anyhow::Result;
+
+use crate::shell;
+
+/// Kills writers of the store and of the ledger at random points, many times over.
+pub fn run() -> Result<()> {
+    shell::run("env", &["LICTOR_STORE_KILLS=520", "cargo", "test", "--locked", "--package", "lictor-store"])?;
+    let ledger =
+        ["test", "--locked", "--package", "lictor-ledger", "--test", "processes", "--", "--ignored", "soak"];
+    shell::run("cargo", &ledger)
+}
