@@ -14,14 +14,14 @@ use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::panic::{self, AssertUnwindSafe};
 use std::process;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use lictor::{Asking, Mode};
 use lictor_agents::{
-    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Moment, Rendered, Reply, Slot, install, parse,
-    render,
+    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Rendered, Reply, Slot, install, parse, render,
 };
 use lictor_core::{Action, Decision, Evaluation, Value};
 
@@ -48,9 +48,10 @@ pub fn main(args: &[OsString]) -> u8 {
     };
     let hint = words.next();
     let slot = Slot::hinted(agent, hint);
-    let watch = Watch::start(slot);
-    let answer = panic::catch_unwind(AssertUnwindSafe(|| answer(agent, hint)))
-        .unwrap_or_else(|_| failed(&slot, "lictor failed inside", "ask a person to run `lictor doctor`"));
+    let held = Held::default();
+    let watch = Watch::start(slot, held.clone());
+    let answer = panic::catch_unwind(AssertUnwindSafe(|| answer(agent, hint, &held)))
+        .unwrap_or_else(|_| failed(&slot, &held, "lictor failed inside", DOCTOR));
     watch.stop();
     write(&answer)
 }
@@ -67,11 +68,25 @@ fn write(answer: &Rendered) -> u8 {
     }
 }
 
+/// Whether the event is known to come from an agent that was already kept from stopping once.
+#[derive(Debug, Clone, Default)]
+struct Held(Arc<AtomicBool>);
+
+impl Held {
+    fn note(&self, event: &Event) {
+        self.0.store(matches!(&event.kind, EventKind::Stop(wish) if wish.hook_active), Ordering::Relaxed);
+    }
+
+    fn is_known(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// Ends the process with an answer when it would be late.
 struct Watch(mpsc::Sender<()>);
 
 impl Watch {
-    fn start(slot: Slot) -> Self {
+    fn start(slot: Slot, held: Held) -> Self {
         let patience = install::timeout(slot.agent(), slot.event_name());
         let deadline = patience.map_or(SHORT, |patience| patience * SHARE / 10);
         let (done, wait) = mpsc::channel();
@@ -79,6 +94,7 @@ impl Watch {
             if wait.recv_timeout(deadline) == Err(mpsc::RecvTimeoutError::Timeout) {
                 let late = failed(
                     &slot,
+                    &held,
                     "lictor did not finish in time",
                     "try again; if it stays, ask a person to run `lictor doctor`",
                 );
@@ -101,20 +117,22 @@ fn refusal(reason: &str, fix: &str) -> Rendered {
 }
 
 /// The answer when Lictor itself cannot judge: a block in the form that the event's hook obeys. An agent that wants to
-/// stop is released: it would otherwise be kept working on what it cannot mend. Either way `lictor doctor` shows it.
-fn failed(slot: &Slot, reason: &str, fix: &str) -> Rendered {
+/// stop is told once and then released: it would otherwise be kept working on what it cannot mend. Either way
+/// `lictor doctor` shows it.
+fn failed(slot: &Slot, held: &Held, reason: &str, fix: &str) -> Rendered {
     fault::note(slot, reason);
-    if matches!(slot.moment(), Moment::Stop | Moment::SubagentStop) {
+    if held.is_known() {
         return Rendered::default();
     }
     render(slot, &Reply::Block(Block { reason: reason.to_owned(), fix: fix.to_owned(), id: None }))
 }
 
-fn answer(agent: Agent, hint: Option<&str>) -> Rendered {
+fn answer(agent: Agent, hint: Option<&str>, held: &Held) -> Rendered {
     let mut input = Vec::with_capacity(8 * 1024);
     if let Err(error) = io::stdin().lock().take(MAX_INPUT as u64 + 1).read_to_end(&mut input) {
         return failed(
             &Slot::hinted(agent, hint),
+            held,
             &format!("the event could not be read: {error}"),
             "try again",
         );
@@ -125,12 +143,13 @@ fn answer(agent: Agent, hint: Option<&str>) -> Rendered {
         Ok(event) => event,
         Err(unclear) => {
             let reason = format!("this could not be judged because {unclear}");
-            return failed(&unclear.slot, &reason, DOCTOR);
+            return failed(&unclear.slot, held, &reason, DOCTOR);
         }
     };
+    held.note(&event);
     match judged(&event) {
         Ok(reply) => render(&event.slot, &reply),
-        Err(error) => failed(&event.slot, &format!("lictor cannot judge this: {error:#}"), DOCTOR),
+        Err(error) => failed(&event.slot, held, &format!("lictor cannot judge this: {error:#}"), DOCTOR),
     }
 }
 

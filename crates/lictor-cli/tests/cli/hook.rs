@@ -70,7 +70,7 @@ fn what_happens_after_a_block_is_recorded_as_a_bypass() {
 }
 
 #[test]
-fn a_fault_refuses_in_the_form_that_the_event_obeys_and_lets_an_agent_stop() {
+fn a_fault_refuses_in_the_form_that_the_event_obeys_and_keeps_an_agent_from_stopping_once() {
     let sandbox = Sandbox::new();
     sandbox.write("governance.yaml", "version: 1\nno_such_key: 1\n");
     let call = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
@@ -79,14 +79,16 @@ fn a_fault_refuses_in_the_form_that_the_event_obeys_and_lets_an_agent_stop() {
     let asked = sandbox.claude("PermissionRequest", call);
     assert_eq!(asked.code, 0, "{asked:?}");
     assert_eq!(asked.json()["hookSpecificOutput"]["decision"]["behavior"], "deny", "{asked:?}");
-    for (event, payload) in
-        [("Stop", json!({"stop_hook_active": false})), ("SubagentStop", json!({"agent_id": 7}))]
-    {
-        let stop = sandbox.claude(event, payload);
-        assert_eq!((stop.code, stop.stdout.as_str(), stop.stderr.as_str()), (0, "", ""), "{event}: {stop:?}");
+    for event in ["Stop", "SubagentStop"] {
+        let told = sandbox.claude(event, json!({"agent_id": "a7", "stop_hook_active": false}));
+        assert!(told.code == 2 || told.json()["decision"] == "block", "{event}: {told:?}");
+        let released = sandbox.claude(event, json!({"agent_id": "a7", "stop_hook_active": true}));
+        assert_eq!((released.code, released.stdout.as_str()), (0, ""), "{event}: {released:?}");
     }
+    let nonsense = sandbox.lictor_with(&["hook", "claude-code", "Stop"], "{");
+    assert!(nonsense.code == 2 || nonsense.json()["decision"] == "block", "{nonsense:?}");
     let faults = std::fs::read_to_string(sandbox.state().join("faults.jsonl")).unwrap();
-    assert_eq!(faults.lines().count(), 4, "{faults}");
+    assert_eq!(faults.lines().count(), 7, "{faults}");
     assert!(faults.lines().all(|line| line.contains("PreToolUse")
         || line.contains("PermissionRequest")
         || line.contains("Stop")));
