@@ -5,8 +5,7 @@ mod guard;
 
 use lictor_expr::{Schema, Type};
 
-pub(crate) use env::ActionEnv;
-pub(crate) use guard::{Condition, ExprGuard};
+pub(crate) use guard::{Condition, ExprCallback, ExprGuard};
 
 /// Counters of the session that conditions can read.
 const COUNTERS: [&str; 11] = [

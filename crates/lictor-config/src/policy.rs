@@ -6,7 +6,7 @@ use lictor_guards::Pack;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::sections::{Command, GuardDecides, Mode, Sections, StorePlace};
+use crate::sections::{Command, GuardDecides, Mode, PolicyCallback, Sections, StorePlace};
 use crate::source::{self, Origin};
 
 mod cache;
@@ -175,7 +175,7 @@ impl Policy {
                 }
             }
             for rule in &sections.policies {
-                if let Some(command) = &rule.callback {
+                if let Some(PolicyCallback::Command(command)) = &rule.callback {
                     add(format!("callback of policy {}", rule.name), &command.argv);
                 }
             }

@@ -34,7 +34,7 @@ pub use graph::GraphNode;
 pub use guards::{GuardDecides, NamedGuard};
 pub use intent::{IntentSection, TaskRule};
 pub use layers::{LayerSection, LayersSection};
-pub use policies::{PolicyEffect, PolicyRule};
+pub use policies::{PolicyCallback, PolicyEffect, PolicyRule};
 pub use tools::ToolsSection;
 
 /// What one file says, section by section. A section that is absent says nothing.

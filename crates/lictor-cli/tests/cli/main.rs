@@ -17,6 +17,7 @@ mod guardrails;
 mod hook;
 mod init;
 mod ledger;
+mod policies;
 mod policy_life;
 mod policy_tests;
 mod sandbox;

@@ -1,17 +1,51 @@
 //! An action and its context as the environment of an expression, read in place.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use lictor_core::facts::{Access, Cardinality, Command, Deed, Effect, Existence, Facts, Place, Zone};
-use lictor_core::{Action, Context, SessionState, Timestamp};
+use lictor_core::policy::{Call, CallContext};
+use lictor_core::{Action, Context, Risk, SessionState, Timestamp};
 use lictor_expr::{Env, HistoryValue, Object, Value};
+use serde_json::Value as Json;
 
 use crate::history::Question;
+
+/// What an expression may look at.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    pub(crate) action: &'a Action,
+    pub(crate) facts: &'a Facts,
+    pub(crate) session: &'a SessionState,
+    pub(crate) now: Timestamp,
+    pub(crate) risk: Risk,
+    pub(crate) annotations: &'a BTreeMap<String, Json>,
+}
+
+impl<'a> Seen<'a> {
+    /// What a guard sees.
+    pub(crate) fn in_graph(action: &'a Action, context: &'a Context<'_>) -> Self {
+        Self {
+            action,
+            facts: context.facts(),
+            session: context.session(),
+            now: context.now(),
+            risk: context.risk(),
+            annotations: context.annotations(),
+        }
+    }
+
+    /// What a callback sees.
+    pub(crate) fn in_call(call: &Call<'a>) -> Self {
+        let CallContext { action, session, now, risk, annotations } = *call.context;
+        Self { action, facts: call.facts, session, now, risk, annotations }
+    }
+}
 
 /// What one expression reads while one action is judged.
 pub(crate) struct ActionEnv<'a> {
     questions: &'a [Question],
-    context: &'a Context<'a>,
+    risk: Risk,
     action: ActionView<'a>,
     facts: FactsView<'a>,
     session: SessionView<'a>,
@@ -19,18 +53,14 @@ pub(crate) struct ActionEnv<'a> {
 }
 
 impl<'a> ActionEnv<'a> {
-    pub(crate) fn new(questions: &'a [Question], action: &'a Action, context: &'a Context<'a>) -> Self {
+    pub(crate) fn new(questions: &'a [Question], seen: Seen<'a>) -> Self {
         Self {
             questions,
-            context,
-            action: ActionView(action),
-            facts: FactsView::new(context.facts()),
-            session: SessionView {
-                state: context.session(),
-                streaks: Streaks(context.session()),
-                now: context.now(),
-            },
-            notes: Notes(context),
+            risk: seen.risk,
+            action: ActionView(seen.action),
+            facts: FactsView::new(seen.facts),
+            session: SessionView { state: seen.session, streaks: Streaks(seen.session), now: seen.now },
+            notes: Notes(seen.annotations),
         }
     }
 }
@@ -42,7 +72,7 @@ impl Env for ActionEnv<'_> {
             "payload" => Value::object(&self.action.0.payload),
             "facts" => Value::object(&self.facts),
             "session" => Value::object(&self.session),
-            "risk" => Value::Double(self.context.risk().as_fraction()),
+            "risk" => Value::Double(self.risk.as_fraction()),
             "annotations" => Value::object(&self.notes),
             _ => return None,
         })
@@ -50,7 +80,7 @@ impl Env for ActionEnv<'_> {
 
     fn history(&self, index: usize) -> Option<HistoryValue> {
         let question = self.questions.get(index)?;
-        Some(question.answer(&self.context.session().past, self.context.now()))
+        Some(question.answer(&self.session.state.past, self.session.now))
     }
 }
 
@@ -285,15 +315,15 @@ impl Object for Streaks<'_> {
     }
 }
 
-struct Notes<'a>(&'a Context<'a>);
+struct Notes<'a>(&'a BTreeMap<String, Json>);
 
 impl Object for Notes<'_> {
     fn get(&self, field: &str) -> Option<Value<'_>> {
-        self.0.annotation(field).map(Value::from)
+        self.0.get(field).map(Value::from)
     }
 
     fn fields(&self) -> Vec<&str> {
-        self.0.annotations().keys().map(String::as_str).collect()
+        self.0.keys().map(String::as_str).collect()
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use lictor_core::history::History;
+use lictor_core::policy::{Call, Callback, CallbackResult};
 use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
 use lictor_expr::Program;
 
-use super::ActionEnv;
+use super::env::{ActionEnv, Seen};
 use crate::history::{self, Question};
 
 /// A condition that is asked about actions, with the keys to the past that it asks about.
@@ -21,8 +22,12 @@ impl Condition {
 
     /// Yes, no, or why it cannot be told.
     pub(crate) fn holds(&self, action: &Action, context: &Context<'_>) -> Result<bool, String> {
+        self.test(Seen::in_graph(action, context))
+    }
+
+    fn test(&self, seen: Seen<'_>) -> Result<bool, String> {
         let (program, questions) = &*self.0;
-        program.test(&ActionEnv::new(questions, action, context)).map_err(|error| error.to_string())
+        program.test(&ActionEnv::new(questions, seen)).map_err(|error| error.to_string())
     }
 
     pub(crate) fn source(&self) -> &str {
@@ -59,5 +64,22 @@ impl Guard for ExprGuard {
 
     fn layer(&self) -> Layer {
         self.layer
+    }
+}
+
+/// A callback that is content while its expression is true.
+pub(crate) struct ExprCallback {
+    pub(crate) condition: Condition,
+    /// What is said when it is false.
+    pub(crate) message: Option<String>,
+}
+
+impl Callback for ExprCallback {
+    fn call(&self, call: &Call<'_>) -> Result<CallbackResult, String> {
+        match self.condition.test(Seen::in_call(call)) {
+            Ok(true) => Ok(CallbackResult::passed()),
+            Ok(false) => Ok(CallbackResult { passed: false, message: self.message.clone() }),
+            Err(why) => Err(format!("`{}` could not be evaluated: {why}", self.condition.source())),
+        }
     }
 }

@@ -17,9 +17,9 @@ use lictor_guards::{
 
 use super::{BuildError, Surroundings};
 use crate::command::{CommandGuard, callback};
-use crate::expressions::{Condition, ExprGuard};
+use crate::expressions::{Condition, ExprCallback, ExprGuard};
 use crate::sections::graph::{BUILT_IN, is_configured};
-use crate::sections::{GraphNode, GuardDecides, NamedGuard, PolicyEffect, Sections};
+use crate::sections::{GraphNode, GuardDecides, NamedGuard, PolicyCallback, PolicyEffect, Sections};
 use crate::source::Origin;
 
 type Guards = BTreeMap<String, SharedGuard>;
@@ -144,7 +144,7 @@ impl LayerBuilder<'_> {
         Ok(Some(ToolsGuard { name, sequence, reading }))
     }
 
-    fn policies(&self) -> Result<PolicySet, BuildError> {
+    fn policies(&mut self) -> Result<PolicySet, BuildError> {
         let mut callbacks = Callbacks::new();
         let mut policies = Vec::new();
         for rule in &self.sections.policies {
@@ -152,13 +152,19 @@ impl LayerBuilder<'_> {
             let message = message.map_err(|error| {
                 BuildError::Policies(vec![PolicyError::Message { policy: rule.name.clone(), error }])
             })?;
-            if let Some(command) = &rule.callback {
-                let what = format!("the callback of policy `{}`", rule.name);
-                let runner = Arc::clone(&self.surroundings.runner);
-                callbacks
-                    .register(&rule.name, callback(runner, what, self.origin, command.clone()))
-                    .map_err(|error| BuildError::Policies(vec![error]))?;
-            }
+            let registered = match &rule.callback {
+                None => Ok(()),
+                Some(PolicyCallback::Command(command)) => {
+                    let what = format!("the callback of policy `{}`", rule.name);
+                    let runner = Arc::clone(&self.surroundings.runner);
+                    callbacks.register(&rule.name, callback(runner, what, self.origin, command.clone()))
+                }
+                Some(PolicyCallback::Expr { program, message }) => {
+                    let condition = Condition::new(program, self.history);
+                    callbacks.register(&rule.name, ExprCallback { condition, message: message.clone() })
+                }
+            };
+            registered.map_err(|error| BuildError::Policies(vec![error]))?;
             policies.push(policy::Policy {
                 name: rule.name.clone(),
                 verb: rule.verb.clone(),

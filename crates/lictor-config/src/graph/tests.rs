@@ -1,7 +1,7 @@
 use std::sync::Mutex;
 
 use lictor_core::facts::{Access, Command, Effect, Existence, Facts, Opaque, OpaqueWhat, Place, Zone};
-use lictor_core::{Action, ActionKind, Graph, Judged, SessionState, Timestamp};
+use lictor_core::{Action, ActionKind, Context, Graph, Judged, SessionState, Timestamp, Verdict, guard_fn};
 
 use super::*;
 use crate::command::Asked;
@@ -30,7 +30,7 @@ struct World {
     history: History,
 }
 
-fn world_with(files: &[(Origin, &str)], runner: Arc<Canned>) -> World {
+fn built(files: &[(Origin, &str)], runner: Arc<Canned>) -> Built {
     let sources: Vec<Source> = files
         .iter()
         .map(|(origin, text)| Source {
@@ -42,7 +42,11 @@ fn world_with(files: &[(Origin, &str)], runner: Arc<Canned>) -> World {
     let policy = load(&sources).unwrap_or_else(|error| panic!("{:#?}", error.diagnostics)).policy;
     // What a hook uses is what came out of the store.
     let stored = Policy::from_cache(&policy.to_cache().unwrap(), policy.key()).unwrap();
-    let built = stored.build(&Surroundings { root: "/p".to_owned(), runner }).unwrap();
+    stored.build(&Surroundings { root: "/p".to_owned(), runner }).unwrap()
+}
+
+fn world_with(files: &[(Origin, &str)], runner: Arc<Canned>) -> World {
+    let built = built(files, runner);
     World { graph: Graph::new(built.root).unwrap(), history: built.history }
 }
 
@@ -247,6 +251,55 @@ fn programs_answer_for_guards_and_callbacks() {
     assert_eq!((what.as_str(), *origin), ("the callback of policy `p`", Origin::Repository));
     let input: serde_json::Value = serde_json::from_str(input).unwrap();
     assert_eq!((&input["deed"]["verb"], &input["policy"]), (&"delete".into(), &"p".into()));
+}
+
+#[test]
+fn expressions_answer_for_callbacks() {
+    let says = |expression: &str, more: &str| {
+        let text = format!(
+            "policies: [{{name: p, on: {{verb: delete, object: file}}, callback: {{expr: '{expression}'}}{more}}}]\n"
+        );
+        world(&[(Origin::Repository, &text)]).says(&Action::bash("rm a"), vec![file(Access::Delete, "a")])
+    };
+    // Everything that any other expression sees.
+    for holds in [
+        "action.kind == \"bash\"",
+        "payload.command == \"rm a\"",
+        "facts.files.all(f, f.access == \"delete\")",
+        "session.action_count == 0",
+        "risk == 0.0",
+        "!has(annotations.x)",
+        "!formerly(\"write\")",
+    ] {
+        assert_eq!(says(holds, ""), "pass", "{holds}");
+        assert_eq!(says(&format!("!({holds})"), ""), "block policies", "{holds}");
+        assert_eq!(says(holds, ", requires_confirmation: true"), "ask policies", "{holds}");
+    }
+    // Missing, of another type: no answer, and that is not a question that a person could lift.
+    for fault in ["payload.ticket == 1", "payload.command > 3"] {
+        assert_eq!(says(fault, ""), "error policies", "{fault}");
+        assert_eq!(says(fault, ", requires_confirmation: true"), "error policies", "{fault}");
+    }
+}
+
+#[test]
+fn a_callback_sees_what_was_found_before_it() {
+    let text = "policies: [{name: p, on: {verb: delete, object: file}, \
+                callback: {expr: 'risk < 0.2 && !(\"x.seen\" in annotations)'}}]\n";
+    let (action, session) = (Action::bash("rm a"), SessionState::default());
+    let facts = Facts { effects: vec![file(Access::Delete, "a")], opaque: Vec::new() };
+    let after = |before: fn(&mut Context<'_>)| {
+        let guard = guard_fn("x", move |_: &Action, context: &mut Context<'_>| {
+            before(context);
+            Verdict::pass()
+        });
+        let policy = built(&[(Origin::Repository, text)], canned(Err("nobody answers"))).root;
+        let graph = Graph::new(All::new((guard, policy))).unwrap();
+        graph.judge(&action, &facts, &session, Timestamp(0)).value
+    };
+    assert_eq!(after(|context| context.add_risk(0.1)), lictor_core::Value::Pass);
+    assert_eq!(after(|context| context.add_risk(0.3)), lictor_core::Value::Block);
+    assert_eq!(after(|context| context.annotate("seen", true)), lictor_core::Value::Block);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use lictor_core::Digest;
 use super::Policy;
 
 /// Changes with the form of what follows it.
-const HEAD: &[u8; 16] = b"lictor policy 01";
+const HEAD: &[u8; 16] = b"lictor policy 02";
 
 impl Policy {
     /// The policy as bytes, with a checksum. `None` only when it cannot be stored; then it is read anew each time.

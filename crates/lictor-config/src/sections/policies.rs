@@ -3,6 +3,7 @@
 use lictor_core::Catalogue;
 use lictor_core::facts::Cardinality;
 use lictor_core::policy::Template;
+use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
 
 use super::command::{self, Command};
@@ -41,9 +42,20 @@ static ON: Table = Table {
 
 static CALLBACK: Table = Table {
     name: "policies[].callback",
-    about: "A program that says whether it is fine: `{\"passed\": true}` or `{\"passed\": false, \"message\": \"…\"}`. \
-            Anything else, and a late answer, is an error and blocks.",
-    keys: &[command::COMMAND.required(), command::TIMEOUT],
+    about: "Who says whether it is fine: an expression, fine when true; or a program that prints `{\"passed\": true}` or \
+            `{\"passed\": false, \"message\": \"…\"}`. An expression that cannot be evaluated, a program that prints anything \
+            else, and a late answer are errors and block.",
+    keys: &[
+        Key::new("expr", Shape::Expression, "'session.failure_count == 0'", "Fine when true."),
+        Key::new(
+            "message",
+            Shape::Text,
+            "something failed before",
+            "What is said, before the policy's own message, when the expression is false.",
+        ),
+        command::COMMAND,
+        command::TIMEOUT,
+    ],
 };
 
 pub(crate) static TABLE: Table = Table {
@@ -69,7 +81,7 @@ pub(crate) static TABLE: Table = Table {
             "callback",
             Shape::Fields(&CALLBACK),
             "{command: [scripts/is-tracked.sh], timeout: 2s}",
-            "A program that is asked.",
+            "An expression or a program that is asked.",
         ),
         Key::new(
             "effect",
@@ -97,8 +109,22 @@ pub enum PolicyEffect {
     Block,
 }
 
+/// Who is asked about a triggered policy.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum PolicyCallback {
+    /// A program.
+    Command(Command),
+    /// An expression.
+    Expr {
+        /// Fine when true.
+        program: Program,
+        /// What is said when it is false.
+        message: Option<String>,
+    },
+}
+
 /// One rule on verb and object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PolicyRule {
     /// What people call it.
     pub name: String,
@@ -116,8 +142,8 @@ pub struct PolicyRule {
     pub cardinality: Option<Cardinality>,
     /// Whether a person must say yes.
     pub requires_confirmation: bool,
-    /// The program that is asked.
-    pub callback: Option<Command>,
+    /// Who is asked.
+    pub callback: Option<PolicyCallback>,
     /// What happens when nobody is asked.
     pub effect: Option<PolicyEffect>,
     /// What is said.
@@ -145,7 +171,7 @@ fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
     let words = [("single", Cardinality::Single), ("multiple", Cardinality::Multiple)];
     let cardinality = r.field(f, "cardinality", |r, tree, what| r.choice(tree, what, &words));
     let confirmation = r.field(f, "requires_confirmation", Reader::boolean);
-    let callback = f.get("callback").and_then(|tree| command::read(r, tree, &CALLBACK));
+    let callback = f.get("callback").and_then(|tree| callback(r, tree));
     let effects = [("inform", PolicyEffect::Inform), ("block", PolicyEffect::Block)];
     let effect = r.field(f, "effect", |r, tree, what| r.choice(tree, what, &effects));
     let message = r.field(f, "message", template);
@@ -181,6 +207,43 @@ fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
         message,
         fix,
     })
+}
+
+fn callback(r: &mut Reader<'_>, tree: &Tree) -> Option<PolicyCallback> {
+    let f = r.fields(tree, &CALLBACK)?;
+    match (f.get("expr"), f.get("command")) {
+        (Some(_), None) => {
+            let program = r.field(&f, "expr", Reader::condition);
+            let message = r.field(&f, "message", Reader::sentence);
+            if let Some(place) = f.get("timeout") {
+                r.error(place.span, "an expression has no timeout", "leave it out; its cost is bounded");
+            }
+            Some(PolicyCallback::Expr { program: program?, message })
+        }
+        (None, Some(_)) => {
+            if let Some(place) = f.get("message") {
+                r.error(
+                    place.span,
+                    "a program brings its own message",
+                    "leave it out, or let the program print it",
+                );
+            }
+            command::of(r, &f).map(PolicyCallback::Command)
+        }
+        (Some(_), Some(place)) => {
+            r.error(
+                place.span,
+                "a callback has an `expr` or a `command`, not both",
+                "make two policies of it",
+            );
+            None
+        }
+        (None, None) => {
+            let help = "say what it checks: `expr: '…'` or `command: […]`";
+            r.error(f.span, "the callback has neither `expr` nor `command`", help);
+            None
+        }
+    }
 }
 
 /// A verb or object that some fact can have.

@@ -5,11 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::PolicyError;
 use crate::action::Action;
 use crate::clock::Timestamp;
 use crate::facts::{Deed, Facts};
+use crate::risk::Risk;
 use crate::session::SessionState;
 
 /// What a callback found. `passed` means fine.
@@ -46,6 +48,19 @@ pub struct CallContext<'a> {
     pub session: &'a SessionState,
     /// The time of the evaluation.
     pub now: Timestamp,
+    /// The risk that guards before this one saw.
+    pub risk: Risk,
+    /// What they noted.
+    pub annotations: &'a BTreeMap<String, Json>,
+}
+
+impl<'a> CallContext<'a> {
+    /// The call as it is before anything has judged it: without risk and notes.
+    #[must_use]
+    pub fn new(action: &'a Action, session: &'a SessionState, now: Timestamp) -> Self {
+        const NONE: &BTreeMap<String, Json> = &BTreeMap::new();
+        Self { action, session, now, risk: Risk::NONE, annotations: NONE }
+    }
 }
 
 /// What one callback gets: the call, and what triggered the policy. Nothing in it can be changed.

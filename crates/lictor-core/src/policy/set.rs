@@ -163,7 +163,13 @@ impl Guard for PolicySet {
     }
 
     fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
-        let call = CallContext { action, session: context.session(), now: context.now() };
+        let call = CallContext {
+            action,
+            session: context.session(),
+            now: context.now(),
+            risk: context.risk(),
+            annotations: context.annotations(),
+        };
         for violation in self.violations(context.facts(), None, Some(&call)) {
             context.violated(violation);
         }

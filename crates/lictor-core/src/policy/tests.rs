@@ -62,7 +62,7 @@ fn a_failed_callback_speaks_first() {
         Policy::new("keep", "delete", "file").callback("tracked").message("Delete {target}?").unwrap();
     let set = PolicySet::new([policy], &callbacks, Catalogue::default()).unwrap();
     let (action, session) = (Action::bash("rm a"), SessionState::default());
-    let context = CallContext { action: &action, session: &session, now: Timestamp(0) };
+    let context = CallContext::new(&action, &session, Timestamp(0));
     let violations = set.evaluate(&deleting(&["a"]), None, Some(&context)).violations;
     assert_eq!(violations[0].reason(), "the file is not tracked: Delete `a`?");
     assert_eq!(violations[0].verdict().rule(), Some("keep"));
@@ -118,7 +118,7 @@ fn fires(policy: &Policy, facts: &Facts, tool: &str) -> Vec<String> {
     let mut action = Action::bash("x");
     action.tool = tool.to_owned();
     let session = SessionState::default();
-    let context = CallContext { action: &action, session: &session, now: Timestamp(0) };
+    let context = CallContext::new(&action, &session, Timestamp(0));
     set.evaluate(facts, None, Some(&context)).violations.into_iter().map(|it| it.message).collect()
 }
 

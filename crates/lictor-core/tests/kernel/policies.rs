@@ -86,7 +86,7 @@ fn run(case: &Json) -> Result<Run, String> {
     let deeds: Vec<(&str, &str)> =
         deeds.iter().map(|(verb, object)| (verb.as_str(), object.as_str())).collect();
     let (action, session) = (Action::bash("rm x"), SessionState::default());
-    let context = CallContext { action: &action, session: &session, now: Timestamp(0) };
+    let context = CallContext::new(&action, &session, Timestamp(0));
     let called = Cell::new(0);
     let handler = case["handler"].clone();
     let on_policy = |violations: &[Violation]| -> Vec<Answer> {

@@ -112,7 +112,7 @@ fn by_the_graph(kinds: &[Kind], handler: Handler) -> bool {
 fn by_check_policy(kinds: &[Kind], handler: Handler) -> bool {
     let (action, session, facts) =
         (Action::bash("rm x"), SessionState::default(), facts(&[("delete", "file")]));
-    let context = CallContext { action: &action, session: &session, now: Timestamp(0) };
+    let context = CallContext::new(&action, &session, Timestamp(0));
     let result = match handler.1 {
         None => set(kinds).check_policy(&facts, None, Some(&context), NOBODY),
         Some(answer) => set(kinds).check_policy(

@@ -1,0 +1,59 @@
+//! `policies:` through the real binary: callbacks that are expressions.
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn an_expression_is_a_callback() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "governance.yaml",
+        "policies:\n\
+         - name: generated-only\n\
+         \x20 on: {verb: delete, object: file}\n\
+         \x20 callback:\n\
+         \x20   expr: 'facts.files.all(f, f.access != \"delete\" || f.text.startsWith(\"build/\"))'\n\
+         \x20   message: it cannot be made again\n\
+         \x20 message: '{verb} {target}'\n\
+         \x20 fix: leave it there\n",
+    );
+    let run = sandbox.claude_bash("rm build/a.o");
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (0, "", ""), "it is content: {run:?}");
+    let run = sandbox.claude_bash("rm notes.md");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(run.stderr.contains("it cannot be made again: delete `notes.md`"), "{run:?}");
+    assert!(run.stderr.contains("How to go on: leave it there"), "{run:?}");
+    let json = sandbox.lictor(&["eval", "bash", "rm notes.md", "--json"]).json();
+    assert_eq!(json["violations"][0]["callback_result"]["passed"], false, "{json}");
+}
+
+#[test]
+fn an_expression_that_cannot_be_evaluated_blocks_and_nobody_can_lift_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "governance.yaml",
+        "policies:\n\
+         - name: ticketed\n\
+         \x20 on: {verb: delete, object: file}\n\
+         \x20 requires_confirmation: true\n\
+         \x20 callback: {expr: 'payload.ticket == \"T-1\"'}\n",
+    );
+    let run = sandbox.lictor(&["eval", "bash", "rm notes.md", "--json"]);
+    assert_eq!(run.code, 2, "{run:?}");
+    let fault = run.json()["violations"][0]["fault"].to_string();
+    assert!(fault.contains("payload.ticket") && fault.contains("could not be evaluated"), "{fault}");
+    assert_eq!(sandbox.claude_bash("rm notes.md").code, 2);
+    assert_eq!(sandbox.lictor(&["approvals", "--json"]).json(), serde_json::json!([]), "nothing to answer");
+}
+
+#[test]
+fn a_callback_that_is_no_condition_refuses_the_policy_and_shows_where() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "governance.yaml",
+        "policies:\n- {name: p, on: {verb: delete, object: file}, callback: {expr: 'session.action_count'}}\n",
+    );
+    let run = sandbox.lictor(&["check"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stdout.contains("governance.yaml:2:65: error: "), "{}", run.stdout);
+    assert_eq!(sandbox.claude_bash("ls").code, 2, "a refused policy blocks");
+}
