@@ -9,7 +9,7 @@ mod layer;
 use std::sync::Arc;
 
 use lictor_core::history::History;
-use lictor_core::policy::PolicyError;
+use lictor_core::policy::{PolicyError, Ungrounded};
 use lictor_core::tools::SequenceError;
 use lictor_core::{All, Decision, GraphError, Node};
 use lictor_guards::{
@@ -89,8 +89,13 @@ impl Policy {
         }
         for layer in &self.layers {
             let sections = &layer.sections;
-            let mut builder =
-                LayerBuilder { origin: layer.origin, sections, surroundings, history: &mut history };
+            let mut builder = LayerBuilder {
+                origin: layer.origin,
+                sections,
+                surroundings,
+                ungrounded: self.ungrounded(sections),
+                history: &mut history,
+            };
             let mut first: Vec<Node> = Vec::new();
             if let Some((name, config)) = self.rules_of(layer.origin, sections) {
                 first.push(Node::from(Rules::accepted(&config)?).named(&name));
@@ -113,6 +118,12 @@ impl Policy {
             .iter()
             .any(|layer| layer.sections.tools.as_ref().is_some_and(|tools| tools.read_before_write));
         Ok(Built { root: All::new(children).into(), history, knows_files, watched })
+    }
+
+    /// What the policies of a file do with deeds that are not in the catalogue: what the trusted files say, or stricter.
+    fn ungrounded(&self, sections: &Sections) -> Ungrounded {
+        let trusted = self.trusted().filter_map(|layer| layer.sections.ungrounded).max();
+        trusted.unwrap_or_default().max(sections.ungrounded.unwrap_or(Ungrounded::Ask))
     }
 
     /// The packs that are in force when no trusted file says which; exceptions of trusted files lift them.

@@ -20,6 +20,7 @@ pub(crate) mod tools;
 
 use lictor_core::Decision;
 use lictor_core::feedback::Provider;
+use lictor_core::policy::Ungrounded;
 use lictor_guards::{
     BashSafetyConfig, BudgetConfig, FileBoundaryConfig, KnownToolsConfig, NetworkConfig, RateLimitConfig,
     RiskConfig, SandboxConfig, SecretsConfig,
@@ -68,6 +69,8 @@ pub struct Sections {
     pub known_tools: Option<KnownToolsConfig>,
     /// `known_tools.opaque`: what a command gets whose effects cannot be told.
     pub opaque: Option<Decision>,
+    /// `known_tools.ungrounded`: what a deed gets that is not in the catalogue.
+    pub ungrounded: Option<Ungrounded>,
     /// `intent:`.
     pub intent: Option<IntentSection>,
     /// `tools:`.

@@ -1,4 +1,4 @@
-//! `policies:` through the real binary: callbacks that are expressions.
+//! `policies:` through the real binary: callbacks that are expressions, deeds that are not in the catalogue.
 
 use crate::sandbox::Sandbox;
 
@@ -56,4 +56,24 @@ fn a_callback_that_is_no_condition_refuses_the_policy_and_shows_where() {
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stdout.contains("governance.yaml:2:65: error: "), "{}", run.stdout);
     assert_eq!(sandbox.claude_bash("ls").code, 2, "a refused policy blocks");
+}
+
+#[test]
+fn what_ungrounded_deeds_get_is_a_setting() {
+    let sandbox = Sandbox::new();
+    let user = sandbox.home().join(".config/lictor");
+    std::fs::create_dir_all(&user).unwrap();
+    std::fs::write(user.join("governance.yaml"), "known_tools: {ungrounded: ask}\n").unwrap();
+    let run = sandbox.lictor(&["check", "--show-merged"]);
+    assert!(run.stdout.contains("known_tools.ungrounded = ask"), "{run:?}");
+    let graph = sandbox.lictor(&["graph"]).stdout;
+    assert!(graph.contains("user.policies  INTENT"), "who judges them: {graph}");
+    assert_eq!(sandbox.claude_bash("ls").code, 0, "what Lictor itself finds is in the catalogue");
+    sandbox.write("governance.yaml", "known_tools: {ungrounded: pass}\n");
+    let run = sandbox.lictor(&["check"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(
+        run.stdout.contains("governance.yaml:1:27: error: `known_tools.ungrounded` cannot be `pass`"),
+        "{run:?}"
+    );
 }

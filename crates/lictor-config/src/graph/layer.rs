@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lictor_core::history::History;
-use lictor_core::policy::{self, Callbacks, PolicyError, Template};
+use lictor_core::policy::{self, Callbacks, PolicyError, Template, Ungrounded};
 use lictor_core::tools::{ReadBeforeWrite, Sequence};
 use lictor_core::{
     Action, All, Any, Catalogue, Context, Decision, Escalate, Guard, Layer, Node, Not, PolicySet,
@@ -29,6 +29,7 @@ pub(super) struct LayerBuilder<'a> {
     pub(super) origin: Origin,
     pub(super) sections: &'a Sections,
     pub(super) surroundings: &'a Surroundings,
+    pub(super) ungrounded: Ungrounded,
     pub(super) history: &'a mut History,
 }
 
@@ -184,7 +185,7 @@ impl LayerBuilder<'_> {
             });
         }
         let set = PolicySet::new(policies, &callbacks, Catalogue::default()).map_err(BuildError::Policies)?;
-        Ok(set.named(format!("{}policies", self.origin.prefix())))
+        Ok(set.ungrounded(self.ungrounded).named(format!("{}policies", self.origin.prefix())))
     }
 
     fn own(&mut self, guard: &NamedGuard) -> SharedGuard {

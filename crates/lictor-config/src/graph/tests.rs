@@ -1,6 +1,8 @@
 use std::sync::Mutex;
 
-use lictor_core::facts::{Access, Command, Effect, Existence, Facts, Opaque, OpaqueWhat, Place, Zone};
+use lictor_core::facts::{
+    Access, Cardinality, Command, Effect, Existence, Facts, Opaque, OpaqueWhat, Place, Zone,
+};
 use lictor_core::{Action, ActionKind, Context, Graph, Judged, SessionState, Timestamp, Verdict, guard_fn};
 
 use super::*;
@@ -300,6 +302,36 @@ fn a_callback_sees_what_was_found_before_it() {
     assert_eq!(after(|context| context.add_risk(0.1)), lictor_core::Value::Pass);
     assert_eq!(after(|context| context.add_risk(0.3)), lictor_core::Value::Block);
     assert_eq!(after(|context| context.annotate("seen", true)), lictor_core::Value::Block);
+}
+
+#[test]
+fn the_strictest_word_on_ungrounded_deeds_counts() {
+    let deed = |verb: &str| Effect::Deed {
+        verb: verb.to_owned(),
+        object: "file".to_owned(),
+        cardinality: Cardinality::Single,
+    };
+    let rule = "policies: [{name: p, on: {verb: push, object: branch}, effect: block}]\n";
+    let (ask, block) = ("known_tools: {ungrounded: ask}\n", "known_tools: {ungrounded: block}\n");
+    let ask_and_rule = format!("{ask}{rule}");
+    for (files, expected) in [
+        (vec![], "pass"),
+        (vec![(Origin::Repository, rule)], "block policies"),
+        (vec![(Origin::User, ask)], "ask user.policies"),
+        (vec![(Origin::User, block)], "block user.policies"),
+        (vec![(Origin::User, ask_and_rule.as_str())], "ask user.policies"),
+        // A repository follows what the others say and can be stricter, never laxer.
+        (vec![(Origin::User, ask), (Origin::Repository, rule)], "ask user.policies policies"),
+        (vec![(Origin::User, ask), (Origin::Repository, block)], "block user.policies policies"),
+        (vec![(Origin::User, block), (Origin::Repository, ask)], "block user.policies policies"),
+        (vec![(Origin::Repository, ask)], "block policies"),
+        (vec![(Origin::Repository, &ask_and_rule)], "block policies"),
+        (vec![(Origin::Managed, block), (Origin::User, ask)], "block managed.policies user.policies"),
+    ] {
+        let world = world(&files);
+        assert_eq!(world.says(&Action::bash("x"), vec![deed("teleport")]), expected, "{files:?}");
+        assert_eq!(world.says(&Action::bash("x"), vec![deed("write")]), "pass", "{files:?}");
+    }
 }
 
 #[test]

@@ -190,7 +190,7 @@ pub(crate) static FILE: Table = Table {
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
     let f = r.fields(tree, &FILE)?;
     r.field(&f, "version", |r, tree, what| r.choice(tree, what, &[("1", ())]));
-    let (known_tools, opaque) = section(r, &f, "known_tools", known_tools::read).unwrap_or_default();
+    let unknown = section(r, &f, "known_tools", known_tools::read).unwrap_or_default();
     let mut sections = Sections {
         extends: r.field(&f, "extends", packs),
         mode: r.field(&f, "mode", |r, tree, what| {
@@ -208,8 +208,9 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         risk: section(r, &f, "risk", limits::risk),
         network: section(r, &f, "network", network::network),
         secrets: section(r, &f, "secrets", network::secrets),
-        known_tools,
-        opaque,
+        known_tools: unknown.tools,
+        opaque: unknown.opaque,
+        ungrounded: unknown.ungrounded,
         intent: section(r, &f, "intent", intent::read),
         tools: section(r, &f, "tools", tools::read),
         policies: section(r, &f, "policies", policies::read).unwrap_or_default(),

@@ -222,7 +222,7 @@ pub(crate) fn is_configured(sections: &Sections, guard: &str) -> bool {
         "rate_limit" => sections.rate_limit.is_some(),
         "intent" => sections.intent.is_some(),
         "tools" => sections.tools.is_some(),
-        "policies" => !sections.policies.is_empty(),
+        "policies" => !sections.policies.is_empty() || sections.ungrounded.is_some(),
         "risk" => sections.risk.is_some(),
         _ => false,
     }

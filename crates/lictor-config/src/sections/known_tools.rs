@@ -1,16 +1,17 @@
 //! `known_tools:`.
 
 use lictor_core::Decision;
+use lictor_core::policy::Ungrounded;
 use lictor_guards::KnownToolsConfig;
 
 use crate::reader::Reader;
-use crate::table::{DECISIONS, Key, TEXTS, Table};
+use crate::table::{DECISIONS, Key, Shape, TEXTS, Table};
 use crate::yaml::Tree;
 
 pub(crate) static TABLE: Table = Table {
     name: "known_tools",
-    about: "What to do with what nobody described: tools that are not known, and commands whose effects cannot be \
-            told. Names may be globs (`mcp__github__get_*`).",
+    about: "What to do with what nobody described: tools that are not known, commands whose effects cannot be told, \
+            and deeds that are not in the catalogue. Names may be globs (`mcp__github__get_*`).",
     keys: &[
         Key::new(
             "known",
@@ -27,12 +28,39 @@ pub(crate) static TABLE: Table = Table {
             "What a command gets whose effects cannot be told before it runs. What the packs say (`ask`) when it \
              is not said here.",
         ),
+        Key::new(
+            "ungrounded",
+            Shape::Word(&["ask", "block"]),
+            "ask",
+            "What a deed gets whose verb or object is not in the catalogue, so that no policy can be about it. Only \
+             facts of a program that embeds Lictor have such; Lictor's own are all in it. `block` when it is not said; \
+             of several files the strictest counts. Judged by the guard `policies`.",
+        ),
     ],
 };
 
-pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<(Option<KnownToolsConfig>, Option<Decision>)> {
+/// What a file says about what nobody described.
+#[derive(Default)]
+pub(crate) struct Unknown {
+    pub(crate) tools: Option<KnownToolsConfig>,
+    pub(crate) opaque: Option<Decision>,
+    pub(crate) ungrounded: Option<Ungrounded>,
+}
+
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Unknown> {
     let f = r.fields(tree, &TABLE)?;
     let opaque = r.field(&f, "opaque", Reader::decision);
+    let words = [("ask", Ungrounded::Ask), ("block", Ungrounded::Block)];
+    let ungrounded = r.field(&f, "ungrounded", |r, tree, what| r.choice(tree, what, &words));
+    if let Some(place) =
+        f.get("ungrounded").filter(|_| !r.is_trusted() && ungrounded == Some(Ungrounded::Ask))
+    {
+        r.warning(
+            place.span,
+            "a repository's file can only be stricter, so this changes nothing",
+            "put it into the user's file (`~/.config/lictor/governance.yaml`) or the managed one",
+        );
+    }
     let config = KnownToolsConfig {
         known: r.field(&f, "known", Reader::texts).unwrap_or_default(),
         blocked: r.field(&f, "blocked", Reader::texts).unwrap_or_default(),
@@ -46,5 +74,5 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<(Option<KnownTools
         );
     }
     let says_more = ["known", "blocked", "unknown"].iter().any(|key| f.get(key).is_some());
-    Some((says_more.then_some(config), opaque))
+    Some(Unknown { tools: says_more.then_some(config), opaque, ungrounded })
 }

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-/// What is done about a deed that is not in the catalogue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// What is done about a deed that is not in the catalogue. The stricter is the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ungrounded {
+    /// A person is asked.
+    Ask,
     /// It is refused.
     #[default]
     Block,
-    /// A person is asked.
-    Ask,
 }
 
 /// The verbs and objects that are known. What is not among them is ungrounded: nobody has thought about it.
