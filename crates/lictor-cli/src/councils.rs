@@ -1,16 +1,48 @@
 //! The councils in force: those of the managed, the user's and the repository's policy, together.
 
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use clap::ValueEnum;
 use lictor_config::{Origin, Policy};
-use lictor_ledger::council::{Councils, Preset, Reviewer};
+use lictor_ledger::council::{Council, Councils, Globs, Preset, Reviewer, Trigger};
 use lictor_store::Store;
 
 use crate::place::Project;
 use crate::policy;
 use crate::trust::Program;
+
+/// A moment of an agent's work at which councils may meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Moment {
+    /// A session starts.
+    SessionStart,
+    /// A session ends.
+    SessionEnd,
+    /// Files were saved.
+    FileSave,
+}
+
+impl Moment {
+    /// Its word in policy files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::SessionStart => "session-start",
+            Self::SessionEnd => "session-end",
+            Self::FileSave => "file-save",
+        }
+    }
+
+    fn trigger(self) -> Trigger {
+        match self {
+            Self::SessionStart => Trigger::SessionStart,
+            Self::SessionEnd => Trigger::SessionEnd,
+            Self::FileSave => Trigger::FileSave(Globs(Vec::new())),
+        }
+    }
+}
 
 /// The councils in force, and which of them the repository named.
 #[derive(Debug, Default)]
@@ -45,6 +77,27 @@ impl InForce {
             in_force.councils.insert(own_name, council);
         }
         Ok(in_force)
+    }
+
+    /// Whether any council meets at this moment, whatever was saved.
+    pub fn may_meet(&self, moment: Moment) -> bool {
+        let wanted = discriminant(&moment.trigger());
+        self.councils.values().flat_map(|council| &council.on).any(|on| discriminant(on) == wanted)
+    }
+
+    /// The councils that meet at this moment, each with those of the saved files that made it meet.
+    pub fn meeting<'a>(
+        &'a self,
+        moment: Moment,
+        saved: &'a [String],
+    ) -> impl Iterator<Item = (&'a str, &'a Council, Vec<String>)> {
+        let trigger = moment.trigger();
+        self.councils.iter().filter_map(move |(name, council)| {
+            let made_it_meet = |file: &&String| council.meets(&trigger, Some(file));
+            let own: Vec<String> = saved.iter().filter(made_it_meet).cloned().collect();
+            let meets = !own.is_empty() || council.meets(&trigger, None);
+            meets.then_some((name.as_str(), council, own))
+        })
     }
 
     /// Why a reviewer's program must not run, if it must not: a repository's program runs only with the very bytes that

@@ -6,6 +6,7 @@
 
 mod after;
 mod notify;
+mod review;
 mod session;
 mod stop;
 

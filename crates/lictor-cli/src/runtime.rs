@@ -1,6 +1,6 @@
 //! Puts policy, facts, store and engine together for one project.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ pub struct Runtime {
     pub engine: PolicyEngine,
     /// What the policy files come to.
     pub policy: Policy,
+    /// The project's root.
+    pub root: PathBuf,
 }
 
 impl Runtime {
@@ -84,7 +86,7 @@ impl Runtime {
             .policy_digest(policy::digest(&policy, &project.root))
             .build()
             .context("the policy graph cannot be built")?;
-        Ok(Self { engine, policy })
+        Ok(Self { engine, policy, root: project.root.clone() })
     }
 }
 

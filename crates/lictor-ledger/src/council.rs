@@ -13,4 +13,4 @@ pub use config::{
     ScopeFiles, Trigger,
 };
 pub use plan::{Plan, PlanError, Situation, plan};
-pub use run::{Progress, Setting, Trust, run};
+pub use run::{Progress, Setting, Trust, Where, run};

@@ -7,6 +7,7 @@ mod error;
 mod event;
 mod read;
 mod rows;
+mod summons;
 mod verify;
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use error::LedgerError;
 pub use event::{Change, Step};
 pub use read::Recent;
 pub use rows::Watch;
+pub use summons::{Answer, Summons};
 pub use verify::Disagreement;
 
 use crate::council::Attestation;

@@ -131,6 +131,13 @@ impl PolicyEngine {
         &self.inner.graph
     }
 
+    /// What an action does, by the engine's own eyes. A source that fails knows nothing.
+    #[must_use]
+    pub fn facts(&self, action: &Action) -> Facts {
+        let source = &self.inner.facts;
+        catch_unwind(AssertUnwindSafe(|| source.facts(action))).unwrap_or_default()
+    }
+
     /// The digest of the policy in force.
     #[must_use]
     pub fn policy(&self) -> Digest {

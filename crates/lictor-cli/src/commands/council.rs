@@ -1,16 +1,18 @@
 //! `lictor council`: who has to look at what.
 
+mod called;
+
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
-use lictor_ledger::council::{Council, Reviewer, Scope, ScopeFiles};
+use lictor_ledger::council::{Council, Reviewer, Scope, ScopeFiles, Where};
 use lictor_ledger::gate::Gate;
 use lictor_ledger::render;
 use serde_json::json;
 
 use super::verdict::Desk;
-use crate::councils::InForce;
+use crate::councils::{InForce, Moment};
 use crate::exit::Exit;
 use crate::output;
 
@@ -34,7 +36,7 @@ enum CouncilCommand {
     /// What a council would look at now.
     Plan(MeetArgs),
     /// Let a council look now, and record what it finds: exit 2 when a guardrail is hit.
-    Run(MeetArgs),
+    Run(RunArgs),
 }
 
 #[derive(Debug, Args)]
@@ -44,9 +46,23 @@ struct MeetArgs {
     /// Only these files, instead of the council's scope. Patterns are fine.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     files: Vec<String>,
-    /// A file that was just saved; it is looked at whatever the scope says.
-    #[arg(long, value_name = "FILE")]
-    saved: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct RunArgs {
+    /// The council. Without one: those that meet at the moment that `--trigger` names.
+    #[arg(required_unless_present = "trigger")]
+    name: Option<String>,
+    /// Only these files, instead of the council's scope. Patterns are fine.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "trigger")]
+    files: Vec<String>,
+    /// What happened. Calls that come while a council looks are answered together; what it has looked at before, it does
+    /// not look at again.
+    #[arg(long, value_enum)]
+    trigger: Option<Moment>,
+    /// With `--trigger file-save`: a file that was saved, seen from the top of the project. May be repeated.
+    #[arg(long, value_name = "FILE", requires = "trigger")]
+    saved: Vec<String>,
 }
 
 /// Runs the command.
@@ -56,7 +72,15 @@ pub fn run(args: &CouncilArgs) -> Result<Exit> {
     match &args.command {
         CouncilCommand::List => list(&in_force, args.json),
         CouncilCommand::Plan(meet) => self::meet(&desk, &in_force, meet, false, args.json),
-        CouncilCommand::Run(meet) => self::meet(&desk, &in_force, meet, true, args.json),
+        CouncilCommand::Run(run) => match (run.trigger, &run.name) {
+            (Some(moment), name) => {
+                called::run(&desk, &in_force, name.as_deref(), moment, &run.saved, args.json)
+            }
+            (None, name) => {
+                let meet = MeetArgs { name: name.clone().unwrap_or_default(), files: run.files.clone() };
+                self::meet(&desk, &in_force, &meet, true, args.json)
+            }
+        },
     }
 }
 
@@ -104,7 +128,7 @@ fn meet(desk: &Desk, in_force: &InForce, meet: &MeetArgs, run: bool, json: bool)
         trust: &trust,
         progress: &progress,
     };
-    let plan = gate.plan(&meet.name, &council, meet.saved.as_deref())?;
+    let plan = gate.plan(&meet.name, &council)?;
     if !run {
         if json {
             output::print_json(&plan)?;
@@ -119,7 +143,7 @@ fn meet(desk: &Desk, in_force: &InForce, meet: &MeetArgs, run: bool, json: bool)
         }
         return Ok(Exit::Ok);
     }
-    let attestation = gate.convene("manual", &plan, &council)?;
+    let attestation = gate.convene("manual", &plan, &council, Where::InPlace)?;
     let verdict = ledger.verdict(plan.plan_hash.as_str())?;
     if json {
         let verdict: serde_json::Value = serde_json::from_str(&render::json::verdict(&verdict, |_| &[]))?;

@@ -4,6 +4,7 @@ use lictor_agents::{Event, Outcome as Seen, Reply, Status};
 use lictor_core::feedback::render;
 use lictor_core::{Action, Outcome};
 
+use super::review;
 use crate::runtime::Runtime;
 
 /// Records the outcome of a call and answers with feedback that is due.
@@ -17,6 +18,7 @@ pub fn call(runtime: &Runtime, event: &Event, action: &Action, seen: &Seen) -> R
     if let Err(error) = runtime.engine.post_action(action, outcome) {
         return Reply::Tell(format!("lictor could not record this: {error}"));
     }
+    review::after_call(runtime, event, action, seen);
     let Some(session) = &action.session else { return Reply::Silence };
     // Feedback that cannot be recorded is not given: it would be given again after every call.
     let advice = runtime.engine.advise(session).unwrap_or_default();

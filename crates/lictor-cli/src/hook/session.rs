@@ -5,12 +5,13 @@ use lictor_agents::{Event, EventKind, Reply, SessionSource};
 use lictor_core::event::Continuation;
 use lictor_core::{Limit, SessionKey};
 
-use super::after;
+use super::{after, review};
 use crate::runtime::Runtime;
 
 /// Records what the event means for its session. It is never a reason to stop anything: what cannot be recorded now
 /// meets the same store at the next call.
 pub fn note(runtime: &Runtime, event: &Event, kind: &EventKind) -> Reply {
+    review::at_session(runtime, event, kind);
     let Some(session) = &event.session else { return Reply::Silence };
     match record(runtime, event, session, kind) {
         Ok(true) => after::tell(runtime, event, String::new()),

@@ -164,6 +164,51 @@ impl Fake {
         (event, payload)
     }
 
+    /// Begins its session.
+    pub fn begins(&self) {
+        let (event, fields) = match self.agent {
+            Agent::CopilotCli => ("sessionStart", json!({"source": "new", "initialPrompt": "x"})),
+            Agent::Cursor => ("sessionStart", json!({"composer_mode": "agent"})),
+            _ => ("SessionStart", json!({"source": "startup"})),
+        };
+        self.passes(event, fields);
+    }
+
+    /// Ends its session.
+    pub fn ends(&self) {
+        let (event, fields) = match self.agent {
+            Agent::CopilotCli => ("sessionEnd", json!({"reason": "complete"})),
+            Agent::Cursor => ("sessionEnd", json!({"reason": "completed"})),
+            _ => ("SessionEnd", json!({"reason": "other"})),
+        };
+        self.passes(event, fields);
+    }
+
+    /// Says what happens to its session, in the agent's own frame.
+    fn passes(&self, event: &str, fields: Value) {
+        let cwd = self.sandbox.project();
+        let mut payload = match self.agent {
+            Agent::CopilotCli => {
+                json!({"sessionId": "conformance", "timestamp": 1_794_733_964_123_u64, "cwd": cwd})
+            }
+            Agent::Cursor => {
+                json!({"conversation_id": "conformance", "session_id": "conformance", "model": "m",
+                                    "cursor_version": "3.9.2", "workspace_roots": [cwd]})
+            }
+            Agent::GeminiCli => {
+                json!({"session_id": "conformance", "cwd": cwd, "timestamp": "2026-11-15T09:12:44.123Z"})
+            }
+            _ => json!({"session_id": "conformance", "cwd": cwd, "permission_mode": "default"}),
+        };
+        let payload = payload.as_object_mut().unwrap();
+        payload.extend(fields.as_object().unwrap().clone());
+        if self.agent != Agent::CopilotCli {
+            payload.insert("hook_event_name".to_owned(), event.into());
+        }
+        let obeyed = self.fire(event, payload);
+        assert!(matches!(obeyed, Obeyed::Proceeds | Obeyed::Told(_)), "{}: {event}: {obeyed:?}", self.agent);
+    }
+
     /// Wants to stop.
     pub fn stops(&self) -> Obeyed {
         let cwd = self.sandbox.project();

@@ -6,6 +6,7 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+mod councils;
 mod fake;
 mod intents;
 mod payloads;

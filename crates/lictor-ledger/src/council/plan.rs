@@ -16,8 +16,8 @@ pub struct Situation<'a> {
     pub tree: &'a str,
     /// What leads to it from what was there before.
     pub changes: &'a Changes,
-    /// A file that is looked at whatever the scope says: the one that was just saved.
-    pub saved: Option<&'a str>,
+    /// Files that are looked at whatever the scope says: those that were just saved.
+    pub saved: &'a [String],
 }
 
 /// Who has to look at what.
@@ -85,7 +85,7 @@ pub fn plan(
             all
         }
     };
-    let mut more: Vec<String> = situation.saved.into_iter().map(str::to_owned).collect();
+    let mut more = situation.saved.to_vec();
     if council.scope.dependents {
         let start: Vec<String> = files.keys().cloned().chain(more.clone()).collect();
         more.extend(repository.dependents(tree, &start)?);

@@ -26,6 +26,8 @@ pub struct Setting<'a> {
     pub repository: &'a dyn Repository,
     /// What made it meet: `pre-commit`, `manual`, ….
     pub event: &'a str,
+    /// Where its reviewers look.
+    pub place: Where,
     /// Whether a reviewer's program may run.
     pub trust: &'a Trust<'a>,
     /// Told as it happens, from several threads.
@@ -36,6 +38,15 @@ impl std::fmt::Debug for Setting<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Setting").field("event", &self.event).finish_non_exhaustive()
     }
+}
+
+/// Where reviewers look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// In the work tree if it is the plan's tree, else in a copy: whoever commits or asks waits for the answer.
+    InPlace,
+    /// In a copy, always: work goes on meanwhile, and what is attested must be what was looked at.
+    Aside,
 }
 
 /// What is happening.
@@ -76,7 +87,7 @@ pub fn run(
 ) -> Result<(Attestation, Vec<Claim>), RepositoryError> {
     let root = setting.repository.root();
     // Reviewers see what would be committed. Mostly that is what lies in the work tree; if not, it is laid out elsewhere.
-    let elsewhere = if setting.repository.differs(&plan.tree)? {
+    let elsewhere = if setting.place == Where::Aside || setting.repository.differs(&plan.tree)? {
         let dir = tempfile::tempdir()
             .map_err(|source| RepositoryError::Io { path: std::env::temp_dir(), source })?;
         setting.repository.export(&plan.tree, dir.path())?;

@@ -4,7 +4,7 @@ use super::{Blocked, Blocker, Bypass, GateEvent, GateOutcome, Judgement, PushedR
 use crate::binding::{Observer, Standing, bind};
 use crate::council::{
     Attestation, Council, Councils, Plan, PlanError, Progress, ScopeFiles, Setting, Situation, Trigger,
-    Trust, plan, run,
+    Trust, Where, plan, run,
 };
 use crate::evidence::Evidence;
 use crate::identity::{FindingId, PlanHash};
@@ -92,18 +92,38 @@ impl Gate<'_> {
         Ok(bypass)
     }
 
-    /// What a council would look at outside of a commit: the index for a staged scope, else the work tree.
+    /// What a council would look at when asked by name: the index for a staged scope, else the work tree.
     ///
     /// # Errors
     /// When the repository gives no answer, or the files exceed the council's budget.
-    pub fn plan(&self, name: &str, council: &Council, saved: Option<&str>) -> Result<Plan, Trouble> {
+    pub fn plan(&self, name: &str, council: &Council) -> Result<Plan, Trouble> {
         let tree = match council.scope.files {
             ScopeFiles::Staged => self.repository.index_tree()?,
             _ => self.repository.work_tree()?,
         };
-        let base = self.last_passed()?.map(|commit| commit.tree);
-        let changes = self.repository.changes(base.as_deref(), &tree)?;
+        let changes = self.since_passed(&tree)?;
+        Ok(plan(self.repository, name, council, &Situation { tree: &tree, changes: &changes, saved: &[] })?)
+    }
+
+    /// What a council would look at while somebody works: always the work tree. Nothing is about to be committed, so a
+    /// staged scope means the files that were saved, and when none were, all that has changed.
+    ///
+    /// # Errors
+    /// When the repository gives no answer, or the files exceed the council's budget.
+    pub fn plan_at_work(&self, name: &str, council: &Council, saved: &[String]) -> Result<Plan, Trouble> {
+        let tree = self.repository.work_tree()?;
+        let changes = if council.scope.files == ScopeFiles::Staged && !saved.is_empty() {
+            Changes::default()
+        } else {
+            self.since_passed(&tree)?
+        };
         Ok(plan(self.repository, name, council, &Situation { tree: &tree, changes: &changes, saved })?)
+    }
+
+    /// What leads to a tree from the last commit that the gate let pass.
+    fn since_passed(&self, tree: &str) -> Result<Changes, Trouble> {
+        let base = self.last_passed()?.map(|commit| commit.tree);
+        Ok(self.repository.changes(base.as_deref(), tree)?)
     }
 
     fn guards(&self) -> bool {
@@ -144,8 +164,7 @@ impl Gate<'_> {
     /// What to judge, and whether commits are among it that had gone around the gate.
     fn candidates(&self, event: &GateEvent, seen: &mut Seen) -> Result<(Vec<Candidate>, bool), Trouble> {
         let since_head = |tree: String| -> Result<Candidate, Trouble> {
-            let base = self.last_passed()?.map(|commit| commit.tree);
-            Ok(Candidate { changes: self.repository.changes(base.as_deref(), &tree)?, tree })
+            Ok(Candidate { changes: self.since_passed(&tree)?, tree })
         };
         Ok(match event {
             GateEvent::PreCommit => (vec![since_head(self.repository.index_tree()?)?], false),
@@ -271,7 +290,7 @@ impl Gate<'_> {
     ) -> Result<Vec<Attestation>, Trouble> {
         let mut attested = Vec::new();
         for (name, council) in self.concerned(event, bypassed) {
-            let situation = Situation { tree: &candidate.tree, changes: &candidate.changes, saved: None };
+            let situation = Situation { tree: &candidate.tree, changes: &candidate.changes, saved: &[] };
             let planned = match plan(self.repository, name, council, &situation) {
                 Err(problem @ PlanError::TooManyFiles { .. }) => {
                     self.say(council, problem.to_string(), blocked, seen);
@@ -299,7 +318,7 @@ impl Gate<'_> {
                     }
                     continue;
                 }
-                (None, _) => self.convene(event.name(), &planned, council)?,
+                (None, _) => self.convene(event.name(), &planned, council, Where::InPlace)?,
             };
             for reported in attestation.reviewers.iter().filter(|reported| !reported.state.is_complete()) {
                 let said =
@@ -322,10 +341,16 @@ impl Gate<'_> {
     ///
     /// # Errors
     /// When the record or the repository fails. What goes wrong with a reviewer is in the attestation.
-    pub fn convene(&self, event: &str, planned: &Plan, council: &Council) -> Result<Attestation, Trouble> {
+    pub fn convene(
+        &self,
+        event: &str,
+        planned: &Plan,
+        council: &Council,
+        place: Where,
+    ) -> Result<Attestation, Trouble> {
         self.ledger.open_plan(&planned.plan_hash, &planned.council, &planned.tree, planned.files.len())?;
         let setting =
-            Setting { repository: self.repository, event, trust: self.trust, progress: self.progress };
+            Setting { repository: self.repository, event, place, trust: self.trust, progress: self.progress };
         let (attestation, mut claims) = run(planned, council, &setting)?;
         bind(&mut claims, self.repository, Some(&planned.tree))?;
         self.ledger.attest(attestation.clone(), &claims)?;

@@ -81,6 +81,26 @@ pub(crate) struct Opened {
     pub(crate) files: usize,
 }
 
+/// A council is called for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Summoned {
+    pub(crate) council: String,
+    pub(crate) moment: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) saved: Vec<String>,
+}
+
+/// Every call for a council up to that place in the log is settled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Answered {
+    pub(crate) council: String,
+    pub(crate) up_to: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<PlanHash>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) why: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
     Reported(Report, Change),
@@ -88,6 +108,8 @@ pub(crate) enum Event {
     Ruled(Ruled),
     Reopened(Reopened),
     Opened(Opened),
+    Summoned(Summoned),
+    Answered(Answered),
     Attested(Attestation),
     Judged(Judgement),
     Bypassed(Bypass),
@@ -112,6 +134,8 @@ impl Event {
             },
             Self::Reopened(_) => "finding.reopened",
             Self::Opened(_) => "plan.opened",
+            Self::Summoned(_) => "council.summoned",
+            Self::Answered(_) => "council.answered",
             Self::Attested(_) => "council.attested",
             Self::Judged(_) => "gate.judged",
             Self::Bypassed(_) => "gate.bypassed",
@@ -124,6 +148,8 @@ impl Event {
             Self::Cleared(ruled) | Self::Ruled(ruled) => body(repository, ruled),
             Self::Reopened(reopened) => body(repository, reopened),
             Self::Opened(opened) => body(repository, opened),
+            Self::Summoned(summoned) => body(repository, summoned),
+            Self::Answered(answered) => body(repository, answered),
             Self::Attested(attestation) => body(repository, attestation),
             Self::Judged(judgement) => body(repository, judgement),
             Self::Bypassed(bypass) => body(repository, bypass),
@@ -145,6 +171,8 @@ impl Event {
             "finding.acknowledged" | "finding.waived" => with(body, Self::Ruled)?,
             "finding.reopened" => with(body, Self::Reopened)?,
             "plan.opened" => with(body, Self::Opened)?,
+            "council.summoned" => with(body, Self::Summoned)?,
+            "council.answered" => with(body, Self::Answered)?,
             "council.attested" => with(body, Self::Attested)?,
             "gate.judged" => with(body, Self::Judged)?,
             "gate.bypassed" => with(body, Self::Bypassed)?,

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::evidence::Evidence;
 use crate::finding::{Disposition, Finding, Ruling};
 use crate::identity::{FindingId, PlanHash};
-use crate::ledger::event::{Event, Report, Step};
-use crate::ledger::{LedgerError, RepositoryId};
+use crate::ledger::event::{Answered, Event, Report, Step, Summoned};
+use crate::ledger::{LedgerError, RepositoryId, Summons};
 use crate::level::Level;
 use crate::verdict::Tally;
 
@@ -160,6 +160,17 @@ impl Rows<'_> {
         self.key(b'A', &[plan.as_str().as_bytes()])
     }
 
+    fn summoned(self, council: &str, seq: u64) -> Vec<u8> {
+        let mut key = self.summons(council);
+        key.extend_from_slice(&seq.to_be_bytes());
+        key
+    }
+
+    /// Calls for one council, oldest first.
+    pub(crate) fn summons(self, council: &str) -> Vec<u8> {
+        self.key(b'S', &[Digest::of(council.as_bytes()).as_bytes()])
+    }
+
     pub(crate) fn judgement(self, tree: &str) -> Vec<u8> {
         self.key(b'G', &[tree.as_bytes()])
     }
@@ -249,6 +260,17 @@ pub(crate) fn apply(
             row.council = Some(opened.council.clone());
             row.tree = Some(opened.tree.clone());
         }),
+        Event::Summoned(Summoned { council, moment, saved }) => {
+            let summons = Summons { seq, moment: moment.clone(), saved: saved.clone() };
+            put(tx, Space::Council, &rows.summoned(council, seq), &summons, "a call for a council")
+        }
+        Event::Answered(Answered { council, up_to, .. }) => {
+            let settled = Keys::range(rows.summons(council), rows.summoned(council, up_to.saturating_add(1)));
+            for (key, _) in tx.scan(Space::Council, &settled.limit(usize::MAX))? {
+                tx.delete(Space::Council, &key)?;
+            }
+            Ok(())
+        }
         Event::Attested(attestation) => {
             put(tx, Space::Council, &rows.attestation(&attestation.plan), attestation, "an attestation")?;
             change_plan(tx, rows, &attestation.plan, at, |_| {})

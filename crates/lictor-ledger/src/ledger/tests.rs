@@ -1,7 +1,7 @@
 use lictor_core::{FixedClock, Timestamp};
 use lictor_store::{Durability, MemoryStore, Space, StoreExt as _};
 
-use super::{Change, Ledger, LedgerError, RepositoryId, Verb};
+use super::{Answer, Change, Ledger, LedgerError, RepositoryId, Verb};
 use crate::evidence::{Bound, Evidence};
 use crate::finding::Claim;
 use crate::identity::PlanHash;
@@ -282,4 +282,24 @@ fn a_damaged_row_is_an_error_and_not_an_absence() {
     assert!(matches!(world.at(2, |ledger| ledger.verdict("plan-1")), Err(LedgerError::Corrupt { .. })));
     let again = world.at(3, |ledger| ledger.record(&world.plan, &claim(Level::Low, "t")));
     assert!(matches!(again, Err(LedgerError::Corrupt { .. })));
+}
+
+#[test]
+fn a_call_for_a_council_waits_until_it_is_answered() {
+    let world = World::new();
+    let waiting = |council: &str| {
+        let summons = world.at(0, |ledger| ledger.summons(council)).unwrap();
+        summons.into_iter().map(|summons| (summons.seq, summons.saved)).collect::<Vec<_>>()
+    };
+    let saved = |file: &str| vec![file.to_owned()];
+    for (council, file) in [("a", "x"), ("b", "y"), ("a", "z")] {
+        world.at(0, |ledger| ledger.summon(council, "file-save", &saved(file))).unwrap();
+    }
+    assert_eq!(waiting("a"), [(1, saved("x")), (3, saved("z"))]);
+    // What came after the answer was begun waits for the next one, and other councils have their own.
+    world.at(0, |ledger| ledger.answer("a", 1, &Answer::Looked(world.plan.clone()))).unwrap();
+    assert_eq!((waiting("a"), waiting("b")), (vec![(3, saved("z"))], vec![(2, saved("y"))]));
+    world.at(0, |ledger| ledger.answer("a", 3, &Answer::Not("nothing to look at".to_owned()))).unwrap();
+    assert_eq!(waiting("a"), []);
+    world.check();
 }

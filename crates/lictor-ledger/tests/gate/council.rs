@@ -192,8 +192,7 @@ fn dependents_are_found_by_what_they_import() {
     world.write("users.py", "y\n");
     world.git(&["add", "."]);
     let repository = world.repository();
-    let plan =
-        world.gate(&repository, |gate| gate.plan("ship-it", &world.councils["ship-it"], None)).unwrap();
+    let plan = world.gate(&repository, |gate| gate.plan("ship-it", &world.councils["ship-it"])).unwrap();
     assert_eq!(plan.files.keys().collect::<Vec<_>>(), ["api.py", "users.py"]);
     assert_eq!(plan.scope_mode, "staged+dependents");
 }

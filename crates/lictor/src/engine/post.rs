@@ -1,7 +1,5 @@
 //! What happened after an action was judged, or without it having been.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use lictor_core::event::Happened;
 use lictor_core::history::Mark;
 use lictor_core::session::Todos;
@@ -60,11 +58,11 @@ impl PolicyEngine {
 impl PolicyEngine {
     /// What an outcome teaches the session. Looking costs time, so nothing is looked at that no guard asks about.
     fn lessons(&self, action: &Action, outcome: &Outcome) -> (Vec<Mark>, Vec<Knowledge>) {
-        let Inner { history, knows_files, facts, .. } = &*self.inner;
+        let Inner { history, knows_files, .. } = &*self.inner;
         if history.is_empty() && !knows_files {
             return (Vec::new(), Vec::new());
         }
-        let facts = catch_unwind(AssertUnwindSafe(|| facts.facts(action))).unwrap_or_default();
+        let facts = self.facts(action);
         let learned = if *knows_files && outcome.success { Knowledge::gained(&facts) } else { Vec::new() };
         (history.marks(action, &facts), learned)
     }
