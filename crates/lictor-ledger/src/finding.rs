@@ -1,5 +1,7 @@
 //! A reviewer's claim, and what became of it.
 
+use std::collections::{HashMap, HashSet};
+
 use lictor_core::{Digest, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -153,32 +155,68 @@ impl Claim {
         &mut self.evidence
     }
 
+    /// The same, as bad as that.
+    #[must_use]
+    pub(crate) fn at_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
+    }
+
     /// One claim per finding: claims of the same identity (or chosen id) become one that is as bad as the worst
-    /// and points at every place. A linter that reports a line each does not overwrite itself.
+    /// and points at every place. A linter that reports a line each does not overwrite itself. Where there are more
+    /// places than a finding may have, there are several findings, so that no place is lost.
     #[must_use]
     pub fn coalesce(claims: Vec<Self>) -> Vec<Self> {
-        let mut out: Vec<Self> = Vec::with_capacity(claims.len());
-        let mut places = std::collections::HashMap::new();
+        let mut whole: Vec<Self> = Vec::with_capacity(claims.len());
+        let mut indexes = HashMap::new();
+        let mut known: HashMap<usize, HashSet<Evidence>> = HashMap::new();
         for claim in claims {
-            let key = (claim.id.clone(), claim.identity());
-            let earlier = places.get(&key).and_then(|index: &usize| out.get_mut(*index));
-            let Some(earlier) = earlier else {
-                places.insert(key, out.len());
-                out.push(claim);
+            let index = *indexes.entry((claim.id.clone(), claim.identity())).or_insert(whole.len());
+            let Some(earlier) = whole.get_mut(index) else {
+                whole.push(claim);
                 continue;
             };
+            let known = known.entry(index).or_insert_with(|| earlier.evidence.iter().cloned().collect());
             earlier.level = earlier.level.max(claim.level);
-            let room = MAX_EVIDENCE.saturating_sub(earlier.evidence.len());
-            let known: std::collections::HashSet<Evidence> = earlier.evidence.iter().cloned().collect();
-            earlier
-                .evidence
-                .extend(claim.evidence.into_iter().filter(|place| !known.contains(place)).take(room));
+            earlier.evidence.extend(claim.evidence.into_iter().filter(|place| known.insert(place.clone())));
             if earlier.rationale.is_empty() {
                 earlier.rationale = claim.rationale;
             }
         }
-        out
+        whole.into_iter().flat_map(Self::in_parts).collect()
     }
+
+    /// The same as findings that each have a bounded number of places. The later parts say so in their titles, which
+    /// makes them findings of their own.
+    fn in_parts(mut self) -> Vec<Self> {
+        if self.evidence.len() <= MAX_EVIDENCE {
+            return vec![self];
+        }
+        let places = std::mem::take(&mut self.evidence);
+        let parts = places.chunks(MAX_EVIDENCE).enumerate();
+        parts
+            .map(|(index, places)| {
+                let mut part = Self { evidence: places.to_vec(), ..self.clone() };
+                if index > 0 {
+                    let mark = format!(" (part {})", index + 1);
+                    part.title = shortened(&part.title, MAX_TITLE.saturating_sub(mark.len())) + &mark;
+                    part.id = None;
+                }
+                part
+            })
+            .collect()
+    }
+}
+
+/// The beginning of a text that fits into so many bytes.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    let mut size = 0;
+    text.chars()
+        .take_while(|character| {
+            size += character.len_utf8();
+            size <= most
+        })
+        .collect()
 }
 
 fn within(what: &'static str, text: &str, most: usize) -> Result<(), ClaimError> {

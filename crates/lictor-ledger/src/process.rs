@@ -46,12 +46,13 @@ pub struct Output {
     pub stderr: String,
 }
 
-/// The environment that programs get: enough to find themselves, their home and the repository.
+/// The environment that programs get: enough to find themselves, their home and the repository. Where Rust is not
+/// installed in the home directory, as in containers, `cargo` finds nothing without its two.
 pub(crate) fn environment() -> Vec<(OsString, OsString)> {
     std::env::vars_os()
         .filter(|(name, _)| {
             let name = name.to_string_lossy();
-            matches!(name.as_ref(), "PATH" | "HOME" | "LANG" | "TMPDIR")
+            matches!(name.as_ref(), "PATH" | "HOME" | "LANG" | "TMPDIR" | "CARGO_HOME" | "RUSTUP_HOME")
                 || name.starts_with("LC_")
                 || name.starts_with("GIT_")
         })

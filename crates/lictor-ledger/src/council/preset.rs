@@ -50,6 +50,14 @@ pub(super) fn installed(program: &str) -> bool {
     })
 }
 
+/// Ruff calls everything an error, the order of imports too. Code that cannot run is HIGH: what it cannot read (`E9`),
+/// and names and statements that fail when they are reached (`F63`, `F7`, `F82`). The rest is MEDIUM, as with clippy.
+pub(super) fn grade_ruff(claim: Claim) -> Claim {
+    const CANNOT_RUN: [&str; 6] = ["invalid-syntax", "SyntaxError", "E9", "F63", "F7", "F82"];
+    let high = CANNOT_RUN.iter().any(|rule| claim.title().starts_with(rule));
+    claim.at_level(if high { Level::High } else { Level::Medium })
+}
+
 #[derive(Deserialize)]
 struct Line {
     reason: String,

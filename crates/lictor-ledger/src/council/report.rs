@@ -2,7 +2,7 @@
 
 use super::attestation::State;
 use super::config::{Format, Preset, Reviewer};
-use super::preset::read_clippy;
+use super::preset::{grade_ruff, read_clippy};
 use crate::finding::Claim;
 use crate::level::Level;
 use crate::process::{Ended, Output};
@@ -39,6 +39,9 @@ pub(super) fn read(reviewer: &Reviewer, output: &Output, root: &std::path::Path)
                 return (state, Vec::new());
             }
             match sarif::import(text, Some(agent), Some(root)) {
+                Ok(claims) if reviewer.preset == Some(Preset::Ruff) => {
+                    (claims.into_iter().map(grade_ruff).collect(), None)
+                }
                 Ok(claims) => (claims, None),
                 Err(problem) => (Vec::new(), Some(problem.to_string())),
             }

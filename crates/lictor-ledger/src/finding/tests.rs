@@ -32,3 +32,25 @@ fn claims_of_one_finding_become_one_that_points_everywhere() {
     let shown: Vec<_> = merged.iter().map(|c| (c.title(), c.level(), c.evidence().len())).collect();
     assert_eq!(shown, [("t", Level::Medium, 2), ("u", Level::High, 1), ("t", Level::Low, 1)]);
 }
+
+#[test]
+fn no_place_is_lost_when_there_are_more_than_one_finding_may_have() {
+    let most = u32::try_from(MAX_EVIDENCE).unwrap();
+    let title = "é".repeat(MAX_TITLE / 2);
+    let claims: Vec<Claim> = (0..2 * most + 1)
+        .map(|line| {
+            let level = if line == 2 * most { Level::High } else { Level::Low };
+            let claim = Claim::new(level, title.as_str(), "lint").unwrap();
+            claim.with_evidence([Evidence::line("a.py", line)]).unwrap()
+        })
+        .collect();
+    let parts = Claim::coalesce(claims.clone());
+    let places: Vec<_> = parts.iter().flat_map(|part| part.evidence().iter().cloned()).collect();
+    assert_eq!(places, claims.iter().flat_map(|claim| claim.evidence().to_vec()).collect::<Vec<_>>());
+    let sizes: Vec<_> = parts.iter().map(|part| (part.level(), part.evidence().len())).collect();
+    assert_eq!(sizes, [(Level::High, MAX_EVIDENCE), (Level::High, MAX_EVIDENCE), (Level::High, 1)]);
+    let names: std::collections::HashSet<_> = parts.iter().map(Claim::identity).collect();
+    assert_eq!(names.len(), 3);
+    assert!(parts.iter().all(|part| part.title().len() <= MAX_TITLE));
+    assert!(parts[2].title().ends_with("é (part 3)"), "{}", parts[2].title());
+}

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{OWN, VERSION, uri};
 use crate::evidence::Evidence;
-use crate::finding::{Claim, ClaimError, MAX_TITLE};
+use crate::finding::{Claim, ClaimError, MAX_TITLE, shortened};
 use crate::level::Level;
 
 /// A SARIF log that says nothing useful.
@@ -251,16 +251,6 @@ fn claim(
     Claim::new(level(result, rule), title, agent.unwrap_or(&run.tool.driver.name))?
         .with_evidence(evidence)?
         .with_rationale(shortened(rest.trim(), 8_000))
-}
-
-fn shortened(text: &str, most: usize) -> String {
-    let mut size = 0;
-    text.chars()
-        .take_while(|character| {
-            size += character.len_utf8();
-            size <= most
-        })
-        .collect()
 }
 
 fn rule_of<'a>(run: &'a Run, result: &RunResult) -> Option<&'a Rule> {

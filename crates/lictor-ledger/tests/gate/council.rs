@@ -104,7 +104,7 @@ fn reviewers_get_the_call_and_see_what_would_be_committed() {
     assert_eq!(call["event"], "pre-commit");
     assert_eq!(call["council"], "ship-it");
     let env = std::fs::read_to_string(world.dir.path().join("env")).unwrap();
-    assert!(env.contains("PATH=") && !env.contains("CARGO_"), "{env}");
+    assert!(env.contains("PATH=") && !env.contains("CARGO_PKG_NAME="), "{env}");
 }
 
 #[test]
@@ -152,6 +152,8 @@ fn the_other_formats() {
 #[test]
 fn presets_are_skipped_visibly() {
     let mut world = staged(World::new());
+    world.write("a.py", "X = 1\n");
+    world.git(&["add", "."]);
     world.councils = serde_json::from_str(
         r#"{"lint":{"on":["pre-commit"],"guardrail":true,"reviewers":[
             {"name":"clippy","preset":"clippy"},{"name":"ruff","preset":"ruff"}]}}"#,

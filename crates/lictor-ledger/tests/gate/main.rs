@@ -5,4 +5,5 @@ mod binding;
 mod bypass;
 mod council;
 mod hooks;
+mod tools;
 mod world;
