@@ -10,7 +10,7 @@ use crate::commands::{
     session, test, trust, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
-use crate::output::{self, Style};
+use crate::output;
 
 /// A governance runtime for AI agents: every action passes through a policy graph.
 #[derive(Debug, Parser)]
@@ -36,46 +36,50 @@ enum Command {
     Eval(eval::EvalArgs),
     /// Show how a decision came about.
     Explain(explain::ExplainArgs),
+    /// Show which rules came close to deciding, and what kept them from it.
+    WhyNot(why_not::WhyNotArgs),
+    /// Check the policy files.
+    Check(check::CheckArgs),
+    /// Run the policy's tests.
+    Test(test::TestArgs),
+    /// Draw the policy graph.
+    Graph(graph::GraphArgs),
+    /// Print the JSON Schema of policy files, or of what a command prints with `--json`.
+    Schema(schema::SchemaArgs),
+    /// What reviewers found, and whether it lets work go on.
+    Verdict(verdict::VerdictArgs),
+    /// Who has to look at what before work goes on.
+    Council(council::CouncilArgs),
     /// List what waits for a person.
     Approvals(approve::ApprovalsArgs),
     /// Say yes to exactly one action, once.
     Approve(approve::ApproveArgs),
     /// Say no to an action that waits.
     Deny(approve::DenyArgs),
-    /// Check the policy files.
-    Check(check::CheckArgs),
-    /// Draw the policy graph.
-    Graph(graph::GraphArgs),
-    /// Print the JSON Schema of policy files.
-    Schema(schema::SchemaArgs),
     /// Show sessions.
     Session(session::SessionArgs),
-    /// Show which rules came close to deciding, and what kept them from it.
-    WhyNot(why_not::WhyNotArgs),
-    /// Turn a wrong decision into a test of the policy.
-    Wrong(wrong::WrongArgs),
-    /// Run recorded sessions through a changed policy.
-    Replay(replay::ReplayArgs),
-    /// Run the policy's tests.
-    Test(test::TestArgs),
     /// Read and check the log.
     Audit(audit::AuditArgs),
-    /// What reviewers found, and whether it lets work go on.
-    Verdict(verdict::VerdictArgs),
-    /// Who has to look at what before work goes on.
-    Council(council::CouncilArgs),
-    /// Let the programs run that the repository's policy names.
-    Trust(trust::TrustArgs),
+    /// Run recorded sessions through a changed policy.
+    Replay(replay::ReplayArgs),
     /// Prove that every installed hook blocks, and find what is wrong.
     Doctor(doctor::DoctorArgs),
+    /// Let the programs run that the repository's policy names.
+    Trust(trust::TrustArgs),
+    /// Turn a wrong decision into a test of the policy.
+    Wrong(wrong::WrongArgs),
     /// Watch a scripted agent being governed, in a scratch project.
     Demo(demo::DemoArgs),
     /// Print what lets a shell complete `lictor` commands.
     Completions(completions::CompletionsArgs),
     /// Explain a command or a topic (`exit-codes`).
+    #[command(after_help = "\
+Examples:
+  lictor help verdict record
+  lictor help exit-codes")]
     Help {
-        /// The command or topic.
-        topic: Option<String>,
+        /// The command, with its subcommand, or the topic.
+        topic: Vec<String>,
     },
 }
 
@@ -94,9 +98,10 @@ pub fn main(args: &[OsString]) -> ExitCode {
     match run(&cli.command) {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
-            eprintln!("{}: {error:#}", Style::stderr().red("error"));
             let refused = error.downcast_ref::<lictor_config::LoadError>().is_some();
-            ExitCode::from(if refused { Exit::Block } else { Exit::Internal }.code())
+            let next = if refused { "; `lictor check` shows everything" } else { "" };
+            output::complain(&format!("{}{next}", output::chain(&error)));
+            ExitCode::from(Exit::after(&error).code())
         }
     }
 }
@@ -129,21 +134,32 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Doctor(args) => doctor::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Completions(args) => completions::run(args, <Cli as clap::CommandFactory>::command()),
-        Command::Help { topic } => help(topic.as_deref()),
+        Command::Help { topic } => help(topic),
     }
 }
 
-fn help(topic: Option<&str>) -> anyhow::Result<Exit> {
+fn help(topic: &[String]) -> anyhow::Result<Exit> {
     use clap::CommandFactory as _;
     let mut cli = Cli::command();
+    // Knows the arguments that subcommands share with the command above them.
+    cli.build();
     let text = match topic {
-        Some("exit-codes") => exit::HELP.to_owned(),
-        None => cli.render_long_help().to_string(),
-        Some(name) => match cli.find_subcommand_mut(name) {
-            Some(command) => command.render_long_help().to_string(),
-            None => anyhow::bail!("there is no command or topic `{name}`; `lictor help` lists them"),
-        },
+        [] => cli.render_long_help().to_string(),
+        [topic] if topic == "exit-codes" => exit::HELP.to_owned(),
+        words => {
+            let mut command = &mut cli;
+            for word in words {
+                command = command.find_subcommand_mut(word).ok_or_else(|| {
+                    let topic = words.join(" ");
+                    exit::usage(format!("there is no command or topic `{topic}`; `lictor help` lists them"))
+                })?;
+            }
+            command.render_long_help().to_string()
+        }
     };
     output::print(&text)?;
     Ok(Exit::Ok)
 }
+
+#[cfg(test)]
+mod tests;

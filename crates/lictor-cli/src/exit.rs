@@ -1,13 +1,20 @@
 //! Exit codes that scripts rely on.
 
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use lictor::ApprovalError;
+use lictor_agents::install::NotEditable;
 use lictor_core::Decision;
+use lictor_ledger::LedgerError;
 
 /// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// Pass or warn; the command did what it should.
     Ok,
-    /// The command found problems (`check`, `test`, `audit verify`).
+    /// The command found problems (`check`, `test`, `audit verify`), or not what it was asked about.
     Problems,
     /// Block; also a refused policy.
     Block,
@@ -31,6 +38,31 @@ impl Exit {
             Self::Internal => 70,
         }
     }
+
+    /// How a command ends that failed like that.
+    pub fn after(error: &anyhow::Error) -> Self {
+        if error.downcast_ref::<lictor_config::LoadError>().is_some() {
+            return Self::Block;
+        }
+        if let Some(refused) = error.downcast_ref::<Refused>() {
+            return match refused {
+                Refused::Usage(_) => Self::Usage,
+                Refused::NotThere(_) => Self::Problems,
+            };
+        }
+        // What is not there, or not theirs to change, is an answer and no failure of ours.
+        let answered = match error.downcast_ref::<LedgerError>() {
+            Some(LedgerError::Store(_) | LedgerError::Corrupt { .. }) => false,
+            Some(_) => true,
+            None => match error.downcast_ref::<ApprovalError>() {
+                Some(ApprovalError::Store(_)) => false,
+                Some(_) => true,
+                // A person has to mend their file first.
+                None => error.downcast_ref::<NotEditable>().is_some(),
+            },
+        };
+        if answered { Self::Problems } else { Self::Internal }
+    }
 }
 
 impl From<Decision> for Exit {
@@ -43,12 +75,54 @@ impl From<Decision> for Exit {
     }
 }
 
+/// Why a command did not do what it was asked to, where nothing inside failed.
+#[derive(Debug)]
+pub enum Refused {
+    /// The command line is wrong.
+    Usage(String),
+    /// What it names is not there.
+    NotThere(String),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(why) | Self::NotThere(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// The command line is wrong.
+pub fn usage(why: impl Into<String>) -> anyhow::Error {
+    Refused::Usage(why.into()).into()
+}
+
+/// What the command line names is not there.
+pub fn not_there(why: impl Into<String>) -> anyhow::Error {
+    Refused::NotThere(why.into()).into()
+}
+
+/// A file that the command line names cannot be read.
+pub fn unreadable(file: &Path, error: &io::Error) -> anyhow::Error {
+    let why = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::InvalidData => "it is not UTF-8 text".to_owned(),
+        _ => error.to_string(),
+    };
+    usage(format!("cannot read `{}`: {why}", file.display()))
+}
+
 /// `lictor help exit-codes`.
 pub const HELP: &str = "\
 exit codes
 
    0  pass or warn; the command did what it should
-   1  check, test, doctor, audit verify: problems were found
+   1  check, test, doctor, audit verify: problems were found;
+      others: what was asked about is not there
    2  block; also: the policy was refused, the commit gate is closed
    3  ask: a person has to say yes
   64  the command line is wrong

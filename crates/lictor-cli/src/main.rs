@@ -1,6 +1,7 @@
 //! The `lictor` command. `lictor hook` is the hot path and is recognised before anything else is set up.
 
 mod anchor;
+mod args;
 mod cli;
 mod commands;
 mod commit_gate;
@@ -12,8 +13,10 @@ mod output;
 mod place;
 mod policy;
 mod programs;
+mod progress;
 mod rooted;
 mod runtime;
+mod schemas;
 mod survey;
 mod trust;
 mod when;

@@ -94,6 +94,33 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
+/// Writes to standard error. Nobody is left to tell when that is closed.
+pub fn tell(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Says on standard error why a command failed.
+pub fn complain(why: &str) {
+    tell(&format!("{}: {why}\n", Style::stderr().red("error")));
+}
+
+/// An error with what caused it. Causes that the error names itself are not said twice.
+pub fn chain(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+/// `1 action`, `2 actions`.
+pub fn count(number: u64, word: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{plural}")
+}
+
 /// Writes one JSON value and a line end to standard output.
 ///
 /// # Errors

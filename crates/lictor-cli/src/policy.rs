@@ -10,6 +10,7 @@ use lictor_config::{Loaded, Origin, Policy, Source};
 use lictor_core::{Action, Digest, FactSource};
 use lictor_observe::{RealObserver, facts as observe};
 
+use crate::exit;
 use crate::place::{Project, managed_policy_file, user_policy_file};
 
 /// The stored form of the policy in the state directory.
@@ -92,7 +93,7 @@ pub fn load(project: &Project) -> Result<Loaded> {
 pub fn load_instead(project: &Project, file: &Path) -> Result<Policy> {
     let mut sources = sources(project)?;
     sources.retain(|source| source.origin != Origin::Repository);
-    let bytes = fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    let bytes = fs::read(file).map_err(|error| exit::unreadable(file, &error))?;
     sources.push(Source { origin: Origin::Repository, path: file.display().to_string(), bytes });
     Ok(lictor_config::load(&sources)?.policy)
 }

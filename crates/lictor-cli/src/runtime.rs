@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
-use lictor::{Clock, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store};
+use anyhow::{Context as _, Result};
+use lictor::{Clock, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store, Verdict, guard_fn};
 use lictor_config::{Policy, Surroundings};
 use lictor_core::{Action, All, FactSource, Facts};
 
 use crate::commit_gate::CommitGate;
+use crate::exit;
 use crate::place::Project;
 use crate::policy;
 use crate::programs::Programs;
@@ -99,22 +100,36 @@ pub fn store(project: &Project) -> Result<SqliteStore> {
 /// turned away.
 pub fn patient_store(project: &Project, create: bool) -> Result<SqliteStore> {
     if !create && !has_store(project) {
-        bail!("nothing has been recorded for `{}` yet", project.root.display());
+        return Err(nothing_recorded(project));
     }
     let options = SqliteOptions::new().create(create).wait(Duration::from_secs(60));
     Ok(options.open(project.state_dir().join(STORE))?)
 }
 
-/// Whether the project has a store.
+/// Says that the project has no store yet.
+pub fn nothing_recorded(project: &Project) -> anyhow::Error {
+    exit::not_there(format!(
+        "nothing has been recorded for `{}` yet; `lictor doctor` says whether its hooks are in place",
+        project.root.display()
+    ))
+}
+
+/// Whether the project has a store. One that cannot be looked at counts: opening it says what is wrong.
 pub fn has_store(project: &Project) -> bool {
-    project.state_dir().join(STORE).exists()
+    project.state_dir().join(STORE).try_exists().unwrap_or(true)
+}
+
+/// The project's sessions as they are on record, whatever its policy is now.
+pub fn past(project: &Project) -> Result<PolicyEngine> {
+    let nothing = guard_fn("nothing", |_, _| Verdict::pass());
+    Ok(PolicyEngine::builder(nothing).shared_store(Arc::new(existing_store(project)?)).build()?)
 }
 
 /// The project's store, when there is one: commands that only read must not create it.
 pub fn existing_store(project: &Project) -> Result<SqliteStore> {
     let file = project.state_dir().join(STORE);
     if !has_store(project) {
-        bail!("nothing has been recorded for `{}` yet", project.root.display());
+        return Err(nothing_recorded(project));
     }
     Ok(SqliteOptions::new().create(false).open(file)?)
 }

@@ -1,10 +1,10 @@
 //! `lictor approvals`, `approve`, `deny`: what waits for a person's word, and giving it.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::Result;
 use clap::Args;
 use lictor::log::{Evaluated, kind};
 use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, Store, Who};
@@ -12,7 +12,8 @@ use lictor_store::{Query, StoreExt as _};
 use serde_json::{Value, json};
 
 use super::explain;
-use crate::exit::Exit;
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 use crate::place::Project;
 use crate::runtime;
@@ -20,13 +21,13 @@ use crate::when;
 
 /// List what waits for a person.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor approvals
+  lictor approvals --json")]
 pub struct ApprovalsArgs {
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Say yes to exactly one action, once.
@@ -55,22 +56,24 @@ pub struct ApproveArgs {
     /// As often as needed while the session lasts, instead of once.
     #[arg(long)]
     session: bool,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Say no. The agent is told, and is not asked about the same thing again.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor deny 3f2a
+  lictor deny 3f2a --reason 'the release is frozen until Monday'")]
 pub struct DenyArgs {
     /// The approval, or the first letters of its id.
     id: String,
     /// Why; the agent is told.
     #[arg(long)]
     reason: Option<String>,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// An approval with the action it is about.
@@ -124,12 +127,12 @@ impl Desk {
 
 /// Runs `lictor approvals`.
 pub fn list(args: &ApprovalsArgs) -> Result<Exit> {
-    let waiting = match Desk::open(&args.cwd) {
-        Ok(desk) => desk.waiting()?,
-        // Nothing was ever recorded here, so nothing waits.
-        Err(_) => Vec::new(),
+    // Where nothing was ever recorded, nothing waits.
+    let waiting = match runtime::has_store(&Project::around(&args.common.cwd)) {
+        true => Desk::open(&args.common.cwd)?.waiting()?,
+        false => Vec::new(),
     };
-    if args.json {
+    if args.common.json {
         let rows: Vec<Value> = waiting.iter().map(row).collect();
         output::print_json(&rows)?;
         return Ok(Exit::Ok);
@@ -173,24 +176,34 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         Some(text) => lictor_config::millis(text)
             .and_then(|millis| i64::try_from(millis).ok())
             .filter(|millis| *millis > 0)
-            .with_context(|| {
-                format!("`--for {text}` is not a length of time; write for example `10m` or `2h`")
+            .ok_or_else(|| {
+                exit::usage(format!(
+                    "`--for {text}` is not a length of time; write for example `10m` or `2h`"
+                ))
             })?,
     };
-    let desk = Desk::open(&args.cwd)?;
+    if args.id.is_none() && !args.all && args.yes {
+        return Err(exit::usage("`--yes` needs an ID, or `--all` for everything that waits"));
+    }
+    if args.common.json && !args.yes {
+        return Err(exit::usage("`--json` cannot ask; look with `lictor approvals`, then add `--yes`"));
+    }
+    let desk = Desk::open(&args.common.cwd)?;
     let waiting = match &args.id {
         Some(id) => vec![desk.find(id)?],
         None => desk.waiting()?,
     };
+    if args.common.json {
+        return approve_all(&desk, &waiting, args.session, lasts);
+    }
     if waiting.is_empty() {
         output::print("nothing waits for a person\n")?;
         return Ok(Exit::Ok);
     }
-    if args.id.is_none() && !args.all && args.yes {
-        bail!("`--yes` needs an ID, or `--all` for everything that waits");
-    }
     if !args.yes && !io::stdin().is_terminal() {
-        bail!("there is no terminal to ask on; look with `lictor approvals`, then `lictor approve ID --yes`");
+        return Err(exit::usage(
+            "there is no terminal to ask on; look with `lictor approvals`, then `lictor approve ID --yes`",
+        ));
     }
     let style = Style::stdout();
     let lifetime = if args.session { Lifetime::Session } else { Lifetime::Once };
@@ -220,11 +233,28 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// The same for programs: without a question.
+fn approve_all(desk: &Desk, waiting: &[Waiting], session: bool, lasts: i64) -> Result<Exit> {
+    let (lifetime, word) = if session { (Lifetime::Session, "session") } else { (Lifetime::Once, "once") };
+    let mut rows = Vec::new();
+    for one in waiting {
+        let grant = desk.approvals.approve(&one.approval.id, person(), lifetime, lasts)?;
+        rows.push(json!({"id": one.approval.id, "lifetime": word, "expires": grant.expires,
+                         "session": one.approval.request.session, "action_digest": one.approval.request.action}));
+    }
+    output::print_json(&json!({"approved": rows}))?;
+    Ok(Exit::Ok)
+}
+
 /// Runs `lictor deny`.
 pub fn deny(args: &DenyArgs) -> Result<Exit> {
-    let desk = Desk::open(&args.cwd)?;
+    let desk = Desk::open(&args.common.cwd)?;
     let denied = desk.approvals.deny(&args.id, person(), args.reason.clone())?;
-    output::print(&format!("{} {}\n", Style::stdout().red("denied"), denied.id))?;
+    if args.common.json {
+        output::print_json(&json!({"denied": denied.id, "reason": args.reason}))?;
+    } else {
+        output::print(&format!("{} {}\n", Style::stdout().red("denied"), denied.id))?;
+    }
     Ok(Exit::Ok)
 }
 

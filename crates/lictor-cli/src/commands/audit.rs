@@ -4,31 +4,35 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
-use clap::{Args, Subcommand};
+use anyhow::Result;
+use clap::{Args, Subcommand, ValueEnum};
 use lictor::log::{Evaluated, kind};
-use lictor_core::SessionKey;
+use lictor_core::{Decision, SessionKey};
 use lictor_store::{Anchor, Query, Record, SqliteStore, StoreExt as _, verify};
 use serde_json::{Value, json};
 
 use crate::anchor;
-use crate::exit::Exit;
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 use crate::place::Project;
+use crate::progress::{Counted, Progress};
 use crate::runtime;
 use crate::when;
 
 /// Read and check the log.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor audit tail -n 5
+  lictor audit query --decision block --session claude-code:1f0c
+  lictor audit verify --anchor /mnt/safe/anchors
+  lictor audit export > log.jsonl")]
 pub struct AuditArgs {
     #[command(subcommand)]
     command: AuditCommand,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".", global = true)]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Subcommand)]
@@ -47,9 +51,9 @@ enum AuditCommand {
         /// Only this session; `agent:id` where ids of several agents collide.
         #[arg(long)]
         session: Option<String>,
-        /// Only decisions of this strictness or more: pass, warn, ask, block.
-        #[arg(long)]
-        decision: Option<String>,
+        /// Only decisions of this strictness or more.
+        #[arg(long, value_enum)]
+        decision: Option<Strictness>,
         /// At most so many.
         #[arg(long, default_value_t = 100)]
         limit: usize,
@@ -75,16 +79,35 @@ enum AuditCommand {
     Export,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Strictness {
+    Pass,
+    Warn,
+    Ask,
+    Block,
+}
+
+impl From<Strictness> for Decision {
+    fn from(strictness: Strictness) -> Self {
+        match strictness {
+            Strictness::Pass => Self::Pass,
+            Strictness::Warn => Self::Warn,
+            Strictness::Ask => Self::Ask,
+            Strictness::Block => Self::Block,
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &AuditArgs) -> Result<Exit> {
-    let project = Project::around(&args.cwd);
+    let project = Project::around(&args.common.cwd);
     let store = runtime::existing_store(&project)?;
     match &args.command {
         AuditCommand::Tail { lines } => {
             let query = Query::all().newest_first().limit(*lines);
             let mut records = store.view(|view| view.records(&query))?;
             records.reverse();
-            show(&records, args.json)
+            show(&records, args.common.json)
         }
         AuditCommand::Query { kind, session, decision, limit } => {
             let mut query = Query::all();
@@ -94,17 +117,24 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
             if let Some(session) = session {
                 query = query.session(session_key(session));
             }
-            let records = collect(&store, query, *limit, decision.as_deref())?;
-            show(&records, args.json)
+            let records = collect(&store, query, *limit, decision.map(Decision::from))?;
+            show(&records, args.common.json)
         }
         AuditCommand::Verify { from, to, anchor } => {
+            let progress = Progress::new("looking for anchors");
             let anchor = self::anchor(&project, anchor.as_ref())?;
-            check(&store, *from, *to, anchor, args.json)
+            check(&store, *from, *to, anchor, progress, args.common.json)
         }
-        AuditCommand::Report => report(&store, args.json),
+        AuditCommand::Report => report(&store, args.common.json),
         AuditCommand::Anchor => {
-            let head = store.view(|view| view.head())?;
-            output::print(&format!("{}\n", Anchor::from(head)))?;
+            let anchor = Anchor::from(store.view(|view| view.head())?);
+            if args.common.json {
+                output::print_json(
+                    &json!({"seq": anchor.seq, "hash": anchor.hash, "line": anchor.to_string()}),
+                )?;
+            } else {
+                output::print(&format!("{anchor}\n"))?;
+            }
             Ok(Exit::Ok)
         }
         AuditCommand::Export => export(&store),
@@ -120,16 +150,7 @@ pub fn session_key(text: &str) -> SessionKey {
     SessionKey { agent: agent.to_owned(), id: id.to_owned() }
 }
 
-fn collect(store: &SqliteStore, query: Query, limit: usize, decision: Option<&str>) -> Result<Vec<Record>> {
-    const STRICT: [&str; 4] = ["pass", "warn", "ask", "block"];
-    let rank = |word: &str| STRICT.iter().position(|known| *known == word);
-    let least = match decision {
-        None => None,
-        Some(word) => Some(
-            rank(word)
-                .with_context(|| format!("there is no decision `{word}`; use pass, warn, ask or block"))?,
-        ),
-    };
+fn collect(store: &SqliteStore, query: Query, limit: usize, least: Option<Decision>) -> Result<Vec<Record>> {
     let mut found = Vec::new();
     let mut after = 0;
     while found.len() < limit {
@@ -138,16 +159,16 @@ fn collect(store: &SqliteStore, query: Query, limit: usize, decision: Option<&st
         after = last.seq;
         found.extend(page.into_iter().filter(|record| match least {
             None => true,
-            Some(least) => decision_of(record).and_then(|word| rank(&word)).is_some_and(|rank| rank >= least),
+            Some(least) => decision_of(record).is_some_and(|decision| decision >= least),
         }));
     }
     found.truncate(limit);
     Ok(found)
 }
 
-fn decision_of(record: &Record) -> Option<String> {
+fn decision_of(record: &Record) -> Option<Decision> {
     let body: Value = serde_json::from_str(&record.body).ok()?;
-    body.pointer("/event/decision").and_then(Value::as_str).map(str::to_owned)
+    serde_json::from_value(body.pointer("/event/decision")?.clone()).ok()
 }
 
 fn show(records: &[Record], json: bool) -> Result<Exit> {
@@ -166,6 +187,9 @@ fn show(records: &[Record], json: bool) -> Result<Exit> {
                 summary(record)
             );
         }
+    }
+    if records.is_empty() && !json {
+        text += "no records\n";
     }
     output::print(&text)?;
     Ok(Exit::Ok)
@@ -203,12 +227,12 @@ pub fn anchor(project: &Project, file: Option<&PathBuf>) -> Result<Option<(Ancho
     let managed = PathBuf::from("/etc/lictor/anchors");
     let mut known = Vec::new();
     if let Some(file) = file.or_else(|| managed.is_file().then_some(&managed)) {
-        let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
-        let newest =
-            Anchor::newest(&text).with_context(|| format!("`{}` is not an anchor file", file.display()))?;
-        known.extend(newest.map(|anchor| (anchor, format!("`{}`", file.display()))));
+        let text = fs::read_to_string(file).map_err(|error| exit::unreadable(file, &error))?;
+        let newest = Anchor::newest(&text)
+            .map_err(|error| exit::usage(format!("`{}` is not an anchor file: {error}", file.display())))?;
+        known.extend(newest.map(|anchor| (anchor, file.display().to_string())));
     }
-    known.extend(anchor::noted(&project.root)?.map(|anchor| (anchor, format!("`{}`", anchor::NOTES))));
+    known.extend(anchor::noted(&project.root)?.map(|anchor| (anchor, anchor::NOTES.to_owned())));
     Ok(known.into_iter().max_by_key(|(anchor, _)| anchor.seq))
 }
 
@@ -217,10 +241,15 @@ fn check(
     from: u64,
     to: u64,
     anchor: Option<(Anchor, String)>,
+    progress: Progress,
     json: bool,
 ) -> Result<Exit> {
     let (anchor, kept) = anchor.unzip();
-    let result = store.view(|view| verify(view, from..=to, anchor))?;
+    let result = store.view(|view| {
+        progress.next("checking", view.head()?.seq.min(to).saturating_sub(from.saturating_sub(1)));
+        verify(&Counted { view, progress: &progress }, from..=to, anchor)
+    })?;
+    drop(progress);
     let faults: Vec<String> = result.faults.iter().map(ToString::to_string).collect();
     if json {
         output::print_json(&json!({
@@ -234,8 +263,9 @@ fn check(
             text += &format!("{} {fault}\n", style.red("fault:"));
         }
         let word = if result.is_sound() { style.green("sound") } else { style.red("not sound") };
-        let kept = kept.map(|kept| format!(" (kept in {kept})")).unwrap_or_default();
-        text += &format!("{word}: {} records checked; {}{kept}\n", result.records, result.anchoring);
+        let kept = kept.map(|kept| format!(" (kept in `{kept}`)")).unwrap_or_default();
+        let checked = output::count(result.records, "record");
+        text += &format!("{word}: {checked} checked; {}{kept}\n", result.anchoring);
         output::print(&text)?;
     }
     Ok(if result.is_sound() { Exit::Ok } else { Exit::Problems })
@@ -271,8 +301,15 @@ fn report(store: &SqliteStore, json: bool) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let style = Style::stdout();
+    if judged == 0 {
+        output::print(
+            "nothing was judged without being enforced; `mode: observe` in your own policy does that\n",
+        )?;
+        return Ok(Exit::Ok);
+    }
     let mut text = format!(
-        "{judged} actions were judged without being enforced; {would_stop} would have been stopped\n"
+        "{} judged without being enforced; {would_stop} would have been stopped\n",
+        output::count(judged, "action")
     );
     for (rule, titles) in &stopped {
         text += &format!("\n{} ({})\n", style.bold(rule), titles.len());

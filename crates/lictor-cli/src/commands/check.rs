@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::Args;
 use lictor_config::{Diagnostic, LoadError, Loaded, Origin, Policy, Severity, Source};
 use lictor_core::{Action, FactSource as _, Graph, SessionState, Value};
 use serde_json::json;
 
-use crate::exit::Exit;
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 use crate::place::Project;
 use crate::policy;
@@ -17,6 +18,11 @@ use crate::programs::Nobody;
 /// Check the policy files.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
+  lictor check
+  lictor check --show-merged
+  lictor check new.yaml --json
+
 Exit codes: 0 when the policy is accepted (warnings included), 1 when it is refused.")]
 pub struct CheckArgs {
     /// Check this file as if it were the repository's, instead of the files in force.
@@ -24,17 +30,13 @@ pub struct CheckArgs {
     /// Show every setting in force and the file and line it comes from.
     #[arg(long)]
     show_merged: bool,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<Exit> {
-    let project = Project::around(&args.cwd);
+    let project = Project::around(&args.common.cwd);
     let sources = match &args.file {
         Some(file) => vec![one(file)?],
         None => policy::sources(&project)?,
@@ -44,7 +46,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
         Ok(loaded) => all_problems(loaded, &project)?,
         Err(LoadError { diagnostics }) => diagnostics.clone(),
     };
-    if args.json {
+    if args.common.json {
         let settings = loaded.as_ref().ok().filter(|_| args.show_merged).map(Loaded::settings);
         output::print_json(&json!({
             "accepted": loaded.is_ok(),
@@ -66,7 +68,7 @@ pub fn run(args: &CheckArgs) -> Result<Exit> {
 }
 
 fn one(file: &Path) -> Result<Source> {
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
+    let bytes = std::fs::read(file).map_err(|error| exit::unreadable(file, &error))?;
     Ok(Source { origin: Origin::Repository, path: file.display().to_string(), bytes })
 }
 
@@ -147,15 +149,12 @@ fn merged(loaded: &Loaded, style: Style) -> String {
 }
 
 fn summary(problems: &[Diagnostic], sources: &[Source], policy: Option<&Policy>) -> String {
-    let count = |severity: Severity| problems.iter().filter(|problem| problem.severity == severity).count();
-    let number = |count: usize, word: &str| match count {
-        1 => format!("1 {word}"),
-        count => format!("{count} {word}s"),
-    };
+    let count =
+        |severity: Severity| problems.iter().filter(|problem| problem.severity == severity).count() as u64;
     let found = format!(
         "{}, {}",
-        number(count(Severity::Error), "error"),
-        number(count(Severity::Warning), "warning")
+        output::count(count(Severity::Error), "error"),
+        output::count(count(Severity::Warning), "warning")
     );
     let files: Vec<&str> = sources.iter().map(|source| source.path.as_str()).collect();
     let files = if files.is_empty() { "no policy file".to_owned() } else { files.join(", ") };

@@ -10,8 +10,12 @@ use crate::output;
 
 /// Print what lets a shell complete `lictor` commands.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  source <(lictor completions bash)
+  lictor completions fish > ~/.config/fish/completions/lictor.fish")]
 pub struct CompletionsArgs {
-    /// The shell. Bash: `source <(lictor completions bash)`.
+    /// The shell.
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -2,9 +2,7 @@
 
 mod called;
 
-use std::path::PathBuf;
-
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use lictor_ledger::council::{Council, Reviewer, Scope, ScopeFiles, Where};
 use lictor_ledger::gate::Gate;
@@ -12,21 +10,24 @@ use lictor_ledger::render;
 use serde_json::json;
 
 use super::verdict::Desk;
+use crate::args::Common;
 use crate::councils::{InForce, Moment};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::output;
+use crate::place::Project;
 
 /// Who has to look at what before work goes on.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor council list
+  lictor council plan ship-it
+  lictor council run ship-it --files src/auth.rs")]
 pub struct CouncilArgs {
     #[command(subcommand)]
     command: CouncilCommand,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".", global = true)]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Subcommand)]
@@ -67,18 +68,18 @@ struct RunArgs {
 
 /// Runs the command.
 pub fn run(args: &CouncilArgs) -> Result<Exit> {
-    let desk = Desk::open(&args.cwd, true)?;
-    let in_force = InForce::load(&desk.project)?;
+    let in_force = InForce::load(&Project::around(&args.common.cwd))?;
     match &args.command {
-        CouncilCommand::List => list(&in_force, args.json),
-        CouncilCommand::Plan(meet) => self::meet(&desk, &in_force, meet, false, args.json),
+        CouncilCommand::List => list(&in_force, args.common.json),
+        CouncilCommand::Plan(meet) => self::meet(&in_force, meet, false, &args.common),
         CouncilCommand::Run(run) => match (run.trigger, &run.name) {
             (Some(moment), name) => {
-                called::run(&desk, &in_force, name.as_deref(), moment, &run.saved, args.json)
+                let desk = Desk::open(&args.common.cwd, true)?;
+                called::run(&desk, &in_force, name.as_deref(), moment, &run.saved, args.common.json)
             }
             (None, name) => {
                 let meet = MeetArgs { name: name.clone().unwrap_or_default(), files: run.files.clone() };
-                self::meet(&desk, &in_force, &meet, true, args.json)
+                self::meet(&in_force, &meet, true, &args.common)
             }
         },
     }
@@ -110,13 +111,21 @@ fn list(in_force: &InForce, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn meet(desk: &Desk, in_force: &InForce, meet: &MeetArgs, run: bool, json: bool) -> Result<Exit> {
+fn meet(in_force: &InForce, meet: &MeetArgs, run: bool, common: &Common) -> Result<Exit> {
     let Some(council) = in_force.councils.get(&meet.name) else {
         let known: Vec<&str> = in_force.councils.keys().map(String::as_str).collect();
-        bail!("there is no council `{}`; known: {}", meet.name, known.join(", "));
+        let next = if known.is_empty() {
+            "add `councils:` to governance.yaml".to_owned()
+        } else {
+            format!("there is: {}", known.join(", "))
+        };
+        return Err(exit::not_there(format!("there is no council `{}`; {next}", meet.name)));
     };
     let council = with_files(council, &meet.files);
-    let Some(git) = desk.git() else { bail!("councils need a git repository; run `git init`") };
+    let desk = Desk::open(&common.cwd, true)?;
+    let Some(git) = desk.git() else {
+        return Err(exit::not_there("councils need a git repository; run `git init`"));
+    };
     let ledger = desk.ledger();
     let trust =
         |name: &str, reviewer: &Reviewer| in_force.trust(&desk.store, &desk.project.root, name, reviewer);
@@ -130,7 +139,7 @@ fn meet(desk: &Desk, in_force: &InForce, meet: &MeetArgs, run: bool, json: bool)
     };
     let plan = gate.plan(&meet.name, &council)?;
     if !run {
-        if json {
+        if common.json {
             output::print_json(&plan)?;
         } else {
             let mut text =
@@ -145,7 +154,7 @@ fn meet(desk: &Desk, in_force: &InForce, meet: &MeetArgs, run: bool, json: bool)
     }
     let attestation = gate.convene("manual", &plan, &council, Where::InPlace)?;
     let verdict = ledger.verdict(plan.plan_hash.as_str())?;
-    if json {
+    if common.json {
         let verdict: serde_json::Value = serde_json::from_str(&render::json::verdict(&verdict, |_| &[]))?;
         output::print_json(&json!({"plan": plan, "attestation": attestation, "verdict": verdict}))?;
     } else {

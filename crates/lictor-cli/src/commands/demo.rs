@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use lictor_agents::conformance::{Obeyed, obey};
 use lictor_agents::{Agent, Rendered};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -16,7 +17,17 @@ use project::Scratch;
 
 /// Watch a scripted agent being governed, in a scratch project.
 #[derive(Debug, Args)]
-pub struct DemoArgs {}
+#[command(after_help = "\
+Nothing of yours is touched: project, home and record of the demonstration are removed at its end.
+
+Examples:
+  lictor demo
+  lictor demo --json")]
+pub struct DemoArgs {
+    /// Print JSON; `lictor schema --output demo` prints its form.
+    #[arg(long)]
+    json: bool,
+}
 
 /// What the agent does next.
 #[derive(Clone, Copy)]
@@ -57,18 +68,65 @@ const SCRIPT: &[Step] = &[
     Step::Stop,
 ];
 
+/// What happened in one step.
+#[derive(Serialize)]
+struct Played {
+    who: Who,
+    what: String,
+    answers: Vec<Answer>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Who {
+    Teller,
+    Agent,
+    Person,
+}
+
+/// What Lictor said.
+#[derive(Serialize)]
+struct Answer {
+    word: Word,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    Pass,
+    Warn,
+    Ask,
+    Block,
+    /// The agent may not stop yet.
+    NotYet,
+    /// A remark after the call.
+    Told,
+}
+
 /// Runs the command.
-pub fn run(_: &DemoArgs) -> Result<Exit> {
+pub fn run(args: &DemoArgs) -> Result<Exit> {
     let scratch = Scratch::new()?;
     let style = Style::stdout();
-    output::print(&format!("{}\n", style.dim("governance.yaml")))?;
-    for line in project::POLICY.lines() {
-        output::print(&format!("  {}\n", style.dim(line)))?;
+    if !args.json {
+        output::print(&format!("{}\n", style.dim("governance.yaml")))?;
+        for line in project::POLICY.lines() {
+            output::print(&format!("  {}\n", style.dim(line)))?;
+        }
     }
     let mut calls = 0;
+    let mut played = Vec::new();
     for step in SCRIPT {
-        let text = play(&scratch, *step, &mut calls, style)?;
-        output::print(&text)?;
+        let step = play(&scratch, *step, &mut calls)?;
+        if args.json {
+            played.push(step);
+        } else {
+            output::print(&step.tell(style))?;
+        }
+    }
+    if args.json {
+        output::print_json(&json!({"policy": project::POLICY, "steps": played}))?;
+        return Ok(Exit::Ok);
     }
     output::print(&format!(
         "\n{}\n",
@@ -77,41 +135,36 @@ pub fn run(_: &DemoArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn play(scratch: &Scratch, step: Step, calls: &mut u32, style: Style) -> Result<String> {
-    let shown = |what: &str| format!("  {} {}\n", style.dim("agent"), style.bold(what));
-    match step {
-        Step::Scene(text) => Ok(format!("\n{text}\n")),
+fn play(scratch: &Scratch, step: Step, calls: &mut u32) -> Result<Played> {
+    let agent = |what: String, answers| Played { who: Who::Agent, what, answers };
+    Ok(match step {
+        Step::Scene(text) => Played { who: Who::Teller, what: text.to_owned(), answers: Vec::new() },
         Step::Approve => {
             scratch.lictor(&["approve", "--all", "--yes"], "")?;
-            Ok(format!("  {} {}\n", style.dim("person"), style.bold("lictor approve --all --yes")))
+            let what = "lictor approve --all --yes".to_owned();
+            Played { who: Who::Person, what, answers: Vec::new() }
         }
         Step::Bash(command) => {
             let call = json!({"tool_name": "Bash", "tool_input": {"command": command}});
-            Ok(shown(command) + &tool(scratch, &call, None, calls, style)?)
+            agent(command.to_owned(), tool(scratch, &call, None, calls)?)
         }
         Step::Read(path) => {
             let call = json!({"tool_name": "Read", "tool_input": {"file_path": scratch.path(path)}});
-            Ok(shown(&format!("read {path}")) + &tool(scratch, &call, None, calls, style)?)
+            agent(format!("read {path}"), tool(scratch, &call, None, calls)?)
         }
         Step::Write(path, content) => {
             let call = json!({"tool_name": "Write", "tool_input": {"file_path": scratch.path(path), "content": content}});
-            Ok(shown(&format!("write {path}")) + &tool(scratch, &call, Some((path, content)), calls, style)?)
+            agent(format!("write {path}"), tool(scratch, &call, Some((path, content)), calls)?)
         }
         Step::Stop => {
             let answer = scratch.hook("Stop", &json!({"stop_hook_active": false}))?;
-            Ok(shown("I am done") + &told(scratch, "Stop", &answer, style))
+            agent("I am done".to_owned(), vec![said(scratch, "Stop", &answer)])
         }
-    }
+    })
 }
 
 /// One tool call: asked about before, reported after when it went ahead.
-fn tool(
-    scratch: &Scratch,
-    call: &Value,
-    file: Option<(&str, &str)>,
-    calls: &mut u32,
-    style: Style,
-) -> Result<String> {
+fn tool(scratch: &Scratch, call: &Value, file: Option<(&str, &str)>, calls: &mut u32) -> Result<Vec<Answer>> {
     *calls += 1;
     let mut call = call.clone();
     let fields = [("tool_use_id", format!("t{calls}").into()), ("permission_mode", "dontAsk".into())];
@@ -121,7 +174,7 @@ fn tool(
         }
     }
     let answer = scratch.hook("PreToolUse", &call)?;
-    let mut text = told(scratch, "PreToolUse", &answer, style);
+    let mut answers = vec![said(scratch, "PreToolUse", &answer)];
     if matches!(obey(Agent::ClaudeCode, "PreToolUse", &answer), Obeyed::Proceeds | Obeyed::Told(_)) {
         if let Some((path, content)) = file {
             scratch.write(path, content)?;
@@ -134,40 +187,67 @@ fn tool(
         }
         let after = scratch.hook("PostToolUse", &call)?;
         if let Obeyed::Told(remark) = obey(Agent::ClaudeCode, "PostToolUse", &after) {
-            text += &answered(style.yellow("told"), &scratch.neutral(&remark), style);
+            answers.push(Answer::new(Word::Told, &scratch.neutral(&remark)));
         }
     }
-    Ok(text)
+    Ok(answers)
 }
 
 /// What Lictor said, as the agent understands it.
-fn told(scratch: &Scratch, event: &str, answer: &Rendered, style: Style) -> String {
+fn said(scratch: &Scratch, event: &str, answer: &Rendered) -> Answer {
     match obey(Agent::ClaudeCode, event, answer) {
-        Obeyed::Proceeds => answered(style.green("pass"), "", style),
-        Obeyed::Told(text) => answered(style.yellow("warn"), &scratch.neutral(&text), style),
-        Obeyed::Asks(text) => answered(style.yellow("ask"), &scratch.neutral(&text), style),
+        Obeyed::Proceeds => Answer::new(Word::Pass, ""),
+        Obeyed::Told(text) => Answer::new(Word::Warn, &scratch.neutral(&text)),
+        Obeyed::Asks(text) => Answer::new(Word::Ask, &scratch.neutral(&text)),
         Obeyed::Stopped(text) => {
-            let word = if event == "Stop" { "not yet" } else { "block" };
-            answered(style.red(word), &scratch.neutral(&text), style)
+            let word = if event == "Stop" { Word::NotYet } else { Word::Block };
+            Answer::new(word, &scratch.neutral(&text))
         }
     }
 }
 
-fn answered(word: String, text: &str, style: Style) -> String {
-    // The word before it says that already.
-    let text = ["Blocked by Lictor: ", "Not done yet: "]
-        .iter()
-        .find_map(|said| text.strip_prefix(said))
-        .unwrap_or(text);
-    let mut lines = text.trim().lines();
-    let mut shown = format!("  {} {word}", style.dim("lictor"));
-    if let Some(first) = lines.next() {
-        // Writing to a string cannot fail.
-        let _ = write!(shown, "  {first}");
+impl Answer {
+    fn new(word: Word, text: &str) -> Self {
+        // The word says that already.
+        let text = ["Blocked by Lictor: ", "Not done yet: "]
+            .iter()
+            .find_map(|said| text.strip_prefix(said))
+            .unwrap_or(text);
+        Self { word, text: text.trim().to_owned() }
     }
-    shown.push('\n');
-    for line in lines {
-        let _ = writeln!(shown, "         {}", style.dim(line));
+
+    fn tell(&self, style: Style) -> String {
+        let word = match self.word {
+            Word::Pass => style.green("pass"),
+            Word::Warn => style.yellow("warn"),
+            Word::Ask => style.yellow("ask"),
+            Word::Told => style.yellow("told"),
+            Word::Block => style.red("block"),
+            Word::NotYet => style.red("not yet"),
+        };
+        let mut lines = self.text.lines();
+        let mut shown = format!("  {} {word}", style.dim("lictor"));
+        if let Some(first) = lines.next() {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "  {first}");
+        }
+        shown.push('\n');
+        for line in lines {
+            let _ = writeln!(shown, "         {}", style.dim(line));
+        }
+        shown
     }
-    shown
+}
+
+impl Played {
+    fn tell(&self, style: Style) -> String {
+        let who = match self.who {
+            Who::Teller => return format!("\n{}\n", self.what),
+            Who::Agent => "agent",
+            Who::Person => "person",
+        };
+        let mut text = format!("  {} {}\n", style.dim(who), style.bold(&self.what));
+        text.extend(self.answers.iter().map(|answer| answer.tell(style)));
+        text
+    }
 }

@@ -4,25 +4,28 @@ mod canary;
 mod hooks;
 mod record;
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
 
+use crate::args::Common;
 use crate::exit::Exit;
 use crate::output::{self, Style};
 use crate::place::Project;
 
 /// Prove that every installed hook blocks, and find what is wrong.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Fires a harmless canary through each installed hook, in a scratch project, and sees whether a block comes back.
+
+Examples:
+  lictor doctor
+  lictor doctor --json
+
+Exit codes: 0 no problems, 1 problems were found.")]
 pub struct DoctorArgs {
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// What was found, in the order in which it was looked at.
@@ -83,8 +86,7 @@ impl Report {
         }
         text += &match self.problems() {
             0 => format!("\n{}\n", style.green("no problems")),
-            1 => format!("\n{}\n", style.red("1 problem")),
-            count => format!("\n{}\n", style.red(&format!("{count} problems"))),
+            count => format!("\n{}\n", style.red(&output::count(count as u64, "problem"))),
         };
         text
     }
@@ -92,14 +94,14 @@ impl Report {
 
 /// Runs the command.
 pub fn run(args: &DoctorArgs) -> Result<Exit> {
-    let project = Project::around(&args.cwd);
+    let project = Project::around(&args.common.cwd);
     let mut report = Report::default();
     record::policy(&mut report, &project);
     hooks::agents(&mut report, &project)?;
     hooks::git(&mut report, &project);
     record::state(&mut report, &project);
     record::faults(&mut report, &project);
-    if args.json {
+    if args.common.json {
         output::print_json(&report)?;
     } else {
         output::print(&report.show(Style::stdout()))?;

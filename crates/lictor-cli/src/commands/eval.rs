@@ -5,14 +5,15 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor::Mode;
 use lictor_core::{Action, ActionKind, Decision, Evaluation, SessionKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::exit::Exit;
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 use crate::place::{self, Project};
 use crate::runtime::Runtime;
@@ -42,18 +43,14 @@ pub struct EvalArgs {
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Judge as this agent.
-    #[arg(long, value_name = "NAME", default_value = "")]
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     agent: String,
-    /// Directory that the action happens in.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
+    #[command(flatten)]
+    common: Common,
     /// Judge JSON lines of {kind, payload, cwd?, session_id?, tool?, task_type?} from FILE (`-`: standard input) and
     /// print one answer a line, in order.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["kind", "what", "payload", "session"])]
     batch: Option<PathBuf>,
-    /// Print the whole evaluation as JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 /// What `--json` and `--batch` print.
@@ -86,17 +83,30 @@ struct Line {
 /// Runs the command.
 pub fn run(args: &EvalArgs) -> Result<Exit> {
     if let Some(file) = &args.batch {
-        return batch(file, &args.cwd);
+        return batch(file, &args.common.cwd);
     }
-    let (Some(kind), Some(what)) = (&args.kind, &args.what) else { bail!("nothing to judge") };
+    let (Some(kind), Some(what)) = (&args.kind, &args.what) else {
+        return Err(exit::usage("nothing to judge; try `lictor eval bash 'git status'`"));
+    };
     let mut action = action(kind, what, args.payload.as_deref())?.by_agent(&args.agent);
-    action.cwd = text(&place::absolute(&args.cwd))?;
+    action.cwd = text(&place::absolute(&args.common.cwd))?;
     if let Some(id) = &args.session {
         action = action.in_session(id);
     }
-    let runtime = Runtime::open(&Project::around(Path::new(&action.cwd)))?;
+    let runtime = match Runtime::open(&Project::around(Path::new(&action.cwd))) {
+        Ok(runtime) => runtime,
+        // Whoever asks for JSON gets the block in the form they read.
+        Err(error) if args.common.json && Exit::after(&error) == Exit::Block => {
+            output::print_json(&refused(
+                &output::chain(&error),
+                "mend the policy; `lictor check` shows everything",
+            ))?;
+            return Err(error);
+        }
+        Err(error) => return Err(error),
+    };
     let evaluation = judge(&runtime, &action);
-    if args.json {
+    if args.common.json {
         output::print_json(&answer(&evaluation))?;
     } else {
         output::print(&describe(&evaluation, Style::stdout()))?;
@@ -104,8 +114,11 @@ pub fn run(args: &EvalArgs) -> Result<Exit> {
     Ok(Exit::from(evaluation.decision))
 }
 
-/// Judges without leaving a trace in any session. An action without a session is the first of an empty one, so that
-/// budgets have something to count.
+/// What stands in place of an evaluation where nothing could be judged.
+fn refused(reason: &str, fix: &str) -> Value {
+    json!({"decision": "block", "reason": reason, "fix": fix, "error": true})
+}
+
 /// Judges one action that was given in words, for other commands.
 pub fn judge_one(kind: &str, what: &str, cwd: &Path) -> Result<(Runtime, Evaluation)> {
     let mut action = action(kind, what, None)?;
@@ -115,6 +128,8 @@ pub fn judge_one(kind: &str, what: &str, cwd: &Path) -> Result<(Runtime, Evaluat
     Ok((runtime, evaluation))
 }
 
+/// Judges without leaving a trace in any session. An action without a session is the first of an empty one, so that
+/// budgets have something to count.
 fn judge(runtime: &Runtime, action: &Action) -> Evaluation {
     let mode = Mode { dry: true, ..Mode::default() };
     if action.session.is_some() {
@@ -131,7 +146,9 @@ fn action(kind: &str, what: &str, payload: Option<&str>) -> Result<Action> {
     let kind = ActionKind::from_name(kind);
     let mut fields: Map<String, Value> = match payload {
         None => Map::new(),
-        Some(text) => serde_json::from_str(text).context("`--payload` must be a JSON object")?,
+        Some(text) => serde_json::from_str(text).map_err(|_| {
+            exit::usage("`--payload` must be a JSON object, for example `{\"ticket\": \"OPS-12\"}`")
+        })?,
     };
     let mut task_type = None;
     let mut tool = String::new();
@@ -173,14 +190,12 @@ fn batch(file: &Path, cwd: &Path) -> Result<Exit> {
     let reader: Box<dyn BufRead> = if file == Path::new("-") {
         Box::new(io::stdin().lock())
     } else {
-        Box::new(BufReader::new(
-            File::open(file).with_context(|| format!("cannot open `{}`", file.display()))?,
-        ))
+        Box::new(BufReader::new(File::open(file).map_err(|error| exit::unreadable(file, &error))?))
     };
     let mut runtimes: HashMap<PathBuf, Runtime> = HashMap::new();
     let mut exit = Exit::Ok;
     for (number, line) in reader.lines().enumerate() {
-        let line = line.with_context(|| format!("cannot read `{}`", file.display()))?;
+        let line = line.map_err(|error| exit::unreadable(file, &error))?;
         if line.trim().is_empty() {
             continue;
         }
@@ -188,9 +203,8 @@ fn batch(file: &Path, cwd: &Path) -> Result<Exit> {
             Ok(answer) => answer,
             Err(error) => {
                 exit = Exit::Usage;
-                json!({"decision": "block", "reason": format!("line {}: {error:#}", number + 1),
-                       "fix": "correct the line", "error": true})
-                .to_string()
+                let reason = format!("line {}: {}", number + 1, output::chain(&error));
+                refused(&reason, "correct the line").to_string()
             }
         };
         printed.push('\n');

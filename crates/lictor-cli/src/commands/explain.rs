@@ -1,29 +1,29 @@
 //! `lictor explain [id]`: the trace of one recorded evaluation as a tree.
 
-use std::path::PathBuf;
-
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor_core::{Action, Decision, Evaluation, Facts, NodeKind, Status, TraceEntry, Value};
 use lictor_store::{Query, Record, StoreExt as _};
 use serde::Deserialize;
 
-use crate::exit::Exit;
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 use crate::place::Project;
 use crate::runtime;
 
 /// Show how a decision came about.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor explain
+  lictor explain 12
+  lictor explain 12 --json")]
 pub struct ExplainArgs {
     /// The number that Lictor gave with the decision; without it, the newest decision that was not a pass.
     id: Option<u64>,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
-    /// Print the whole record as JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Body of an `evaluated` record.
@@ -40,14 +40,14 @@ pub struct Evaluated {
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
-    let store = runtime::existing_store(&Project::around(&args.cwd))?;
+    let store = runtime::existing_store(&Project::around(&args.common.cwd))?;
     let record = match args.id {
         Some(id) => find(&store, id)?,
         None => newest(&store)?,
     };
     let evaluated: Evaluated = serde_json::from_str(&record.body)
         .with_context(|| format!("record {} is not an evaluation", record.seq))?;
-    if args.json {
+    if args.common.json {
         let mut value: serde_json::Value = serde_json::from_str(&record.body)?;
         if let Some(fields) = value.as_object_mut() {
             fields.insert("id".to_owned(), record.seq.into());
@@ -65,7 +65,9 @@ pub fn find(store: &dyn lictor_store::Store, id: u64) -> Result<Record> {
     let query =
         Query::all().after(id.saturating_sub(1)).before(id.saturating_add(1)).kind("evaluated").limit(1);
     let found = store.view(|view| view.records(&query))?.into_iter().next();
-    found.with_context(|| format!("there is no decision {id}; `lictor audit tail` shows the newest ones"))
+    found.ok_or_else(|| {
+        exit::not_there(format!("there is no decision {id}; `lictor audit tail` shows the newest ones"))
+    })
 }
 
 fn newest(store: &dyn lictor_store::Store) -> Result<Record> {
@@ -81,7 +83,11 @@ fn newest(store: &dyn lictor_store::Store) -> Result<Record> {
         }
         match page.last() {
             Some(last) => before = last.seq,
-            None => bail!("nothing but passes has been recorded; name a decision: `lictor explain ID`"),
+            None => {
+                return Err(exit::not_there(
+                    "nothing but passes has been recorded; name a decision: `lictor explain ID`",
+                ));
+            }
         }
     }
 }
@@ -169,7 +175,8 @@ fn line(entry: &TraceEntry, evaluation: &Evaluation, style: Style) -> String {
     };
     let name = match (kind, &*entry.name) {
         ("", name) => name.to_owned(),
-        (kind, "") => kind.to_owned(),
+        // The graph names combinators after what they are when nobody else does.
+        (kind, name) if name.is_empty() || name == kind => kind.to_owned(),
         (kind, name) => format!("{kind} {name}"),
     };
     let value = match entry.value {

@@ -5,7 +5,6 @@ mod svg;
 mod text;
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
@@ -14,6 +13,7 @@ use lictor_core::graph::Outline;
 use lictor_core::{NodeKind, Status, TraceEntry, Value};
 
 use super::explain;
+use crate::args::Common;
 use crate::exit::Exit;
 use crate::output::{self, Style};
 use crate::place::Project;
@@ -28,17 +28,13 @@ Examples:
   lictor graph --format svg --highlight 12 > why.svg")]
 pub struct GraphArgs {
     /// How to draw it.
-    #[arg(long, value_enum, default_value = "text")]
+    #[arg(long, value_enum, default_value = "text", conflicts_with = "json")]
     format: Format,
     /// Mark the path of this decision (its number, as `explain` takes it).
     #[arg(long, value_name = "ID")]
     highlight: Option<u64>,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
-    /// Print the graph as JSON.
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// How a graph is drawn.
@@ -88,10 +84,10 @@ impl Path {
 
 /// Runs the command.
 pub fn run(args: &GraphArgs) -> Result<Exit> {
-    let project = Project::around(&args.cwd);
+    let project = Project::around(&args.common.cwd);
     let engine = Runtime::in_memory(&project, SystemClock)?.engine;
     let outline = engine.graph().outline();
-    if args.json {
+    if args.common.json {
         output::print_json(&outline)?;
         return Ok(Exit::Ok);
     }
@@ -102,7 +98,9 @@ pub fn run(args: &GraphArgs) -> Result<Exit> {
             let evaluated: explain::Evaluated = serde_json::from_str(&record.body)
                 .with_context(|| format!("record {id} is not a decision"))?;
             if evaluated.evaluation.policy != engine.policy() {
-                eprintln!("note: the policy has changed since decision {id}; the path may not fit");
+                output::tell(&format!(
+                    "note: the policy has changed since decision {id}; the path may not fit\n"
+                ));
             }
             Some(Path::of(&evaluated.evaluation.trace))
         }

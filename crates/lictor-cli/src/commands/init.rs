@@ -8,7 +8,6 @@ mod receipts;
 mod starter;
 
 use std::io::{BufRead as _, IsTerminal as _};
-use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
@@ -19,6 +18,7 @@ use serde_json::json;
 pub use agents::{found as agents_found, settings_of};
 use receipts::Receipts;
 
+use crate::args::Common;
 use crate::councils;
 use crate::exit::Exit;
 use crate::output::{self, Style};
@@ -28,6 +28,16 @@ use plan::Plan;
 
 /// Govern this repository: write governance.yaml, install agent and git hooks.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Shows what it would write and asks. Doing it twice changes nothing.
+
+Examples:
+  lictor init
+  lictor init --yes --git
+  lictor init --agent claude-code --agent codex --preset strict
+  lictor init --uninstall
+
+Exit codes: 0 written or nothing to do, 3 nothing was written because nobody said yes.")]
 pub struct InitArgs {
     /// Write without asking, and trust the programs that the policy names as they are now.
     #[arg(long)]
@@ -47,12 +57,8 @@ pub struct InitArgs {
     /// The rules that a new governance.yaml begins with.
     #[arg(long, value_enum, default_value = "recommended")]
     preset: Preset,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -98,11 +104,11 @@ impl Preset {
 
 /// Runs the command.
 pub fn run(args: &InitArgs) -> Result<Exit> {
-    let project = Project::around(&args.cwd);
+    let project = Project::around(&args.common.cwd);
     let mut receipts = Receipts::load()?;
     let plan =
         if args.uninstall { leave(args, &project, &receipts)? } else { enter(args, &project, &receipts)? };
-    let agreed = args.yes || (!plan.is_empty() && !args.json && agreed(&plan)?);
+    let agreed = args.yes || (!plan.is_empty() && !args.common.json && agreed(&plan)?);
     if agreed {
         plan.apply(&mut receipts)?;
         if args.uninstall {
@@ -111,7 +117,7 @@ pub fn run(args: &InitArgs) -> Result<Exit> {
         receipts.save()?;
     }
     let trusted = if agreed && !args.uninstall { trust(&project)? } else { Vec::new() };
-    if args.json {
+    if args.common.json {
         output::print_json(&json!({
             "project": project.root,
             "changes": plan.changes().map(|change| change.to_json()).collect::<Vec<_>>(),

@@ -2,23 +2,23 @@
 
 mod transcript;
 
-use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::Args;
 use lictor::log::{Evaluated, Happening, kind};
-use lictor_core::{Action, Clock, Decision, Facts, Outcome, SessionEvent, Timestamp};
+use lictor_core::{Action, Clock, Decision, Facts, Outcome, SessionEvent, SessionKey, Timestamp};
 use lictor_store::{Query, SqliteStore, StoreExt as _};
 use serde::Serialize;
 
-use super::explain;
-use crate::exit::Exit;
+use super::{audit, explain};
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 use crate::place::Project;
+use crate::progress::Progress;
 use crate::runtime::{self, Runtime};
 
 /// Run recorded sessions through a changed policy.
@@ -34,18 +34,14 @@ pub struct ReplayArgs {
     /// Use this file instead of the repository's governance.yaml.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Only this session.
+    /// Only this session; `agent:id` where ids of several agents collide.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Claude Code transcript files instead of Lictor's own log. What they show was allowed.
     #[arg(long, value_name = "FILE")]
     transcript: Vec<PathBuf>,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// One thing that happened.
@@ -87,9 +83,10 @@ impl Clock for Stage {
 
 /// Runs the command.
 pub fn run(args: &ReplayArgs) -> Result<Exit> {
-    let project = Project::around(&args.cwd);
+    let project = Project::around(&args.common.cwd);
+    let progress = Progress::new("reading");
     let past = if args.transcript.is_empty() {
-        from_log(&runtime::existing_store(&project)?, args.session.as_deref())?
+        from_log(&runtime::existing_store(&project)?, args.session.as_deref().map(audit::session_key))?
     } else {
         transcript::read(&args.transcript)?
     };
@@ -97,14 +94,14 @@ pub fn run(args: &ReplayArgs) -> Result<Exit> {
     let recorded = Arc::clone(&stage.facts);
     let take = move || recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let runtime = Runtime::replaying(&project, args.policy.as_deref(), stage.clone(), take)?;
-    let mut progress = Progress::new(past.len());
+    progress.next("replaying", past.len() as u64);
     let mut summary = Summary::default();
-    for (number, event) in past.into_iter().enumerate() {
-        progress.at(number);
+    for event in past {
         replay(&runtime, &stage, event, &mut summary);
+        progress.step(1);
     }
-    progress.done();
-    if args.json {
+    drop(progress);
+    if args.common.json {
         output::print_json(&summary)?;
     } else {
         output::print(&tell(&summary, Style::stdout()))?;
@@ -137,17 +134,20 @@ fn replay(runtime: &Runtime, stage: &Stage, event: Past, summary: &mut Summary) 
 }
 
 /// Judgements and outcomes of the log, in order.
-fn from_log(store: &SqliteStore, session: Option<&str>) -> Result<Vec<Past>> {
+fn from_log(store: &SqliteStore, session: Option<SessionKey>) -> Result<Vec<Past>> {
+    let wanted = |key: &SessionKey| match &session {
+        None => true,
+        Some(only) => key.id == only.id && (only.agent.is_empty() || key.agent == only.agent),
+    };
     let mut past = Vec::new();
     let mut judged: Vec<Action> = Vec::new();
     let mut after = 0;
     loop {
         let page = store.view(|view| view.records(&Query::all().after(after).limit(500)))?;
-        let Some(last) = page.last() else { return Ok(past) };
+        let Some(last) = page.last() else { break };
         after = last.seq;
         for record in &page {
-            let other = session.is_some_and(|id| record.session.as_ref().is_none_or(|key| key.id != id));
-            if other {
+            if session.is_some() && !record.session.as_ref().is_some_and(wanted) {
                 continue;
             }
             if record.kind == kind::EVALUATED {
@@ -176,6 +176,12 @@ fn from_log(store: &SqliteStore, session: Option<&str>) -> Result<Vec<Past>> {
             }
         }
     }
+    match session {
+        Some(session) if past.is_empty() => Err(exit::not_there(format!(
+            "nothing of session `{session}` is on record; `lictor session list` shows them"
+        ))),
+        _ => Ok(past),
+    }
 }
 
 fn tell(summary: &Summary, style: Style) -> String {
@@ -191,32 +197,4 @@ fn tell(summary: &Summary, style: Style) -> String {
         }
     }
     text + &format!("unchanged: {}\n", summary.unchanged)
-}
-
-/// A line on the terminal that moves, when it takes longer than a second.
-struct Progress {
-    total: usize,
-    started: Instant,
-    shown: bool,
-}
-
-impl Progress {
-    fn new(total: usize) -> Self {
-        Self { total, started: Instant::now(), shown: false }
-    }
-
-    fn at(&mut self, number: usize) {
-        let due = number.is_multiple_of(64) && self.started.elapsed() > Duration::from_secs(1);
-        if due && io::stderr().is_terminal() {
-            self.shown = true;
-            let width = 40 * number / self.total.max(1);
-            eprint!("\r[{:<40}] {number}/{}", "#".repeat(width), self.total);
-        }
-    }
-
-    fn done(&self) {
-        if self.shown {
-            eprint!("\r{}\r", " ".repeat(70));
-        }
-    }
 }

@@ -1,30 +1,30 @@
 //! `lictor session`: what a session has been through.
 
-use std::path::PathBuf;
-
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{Args, Subcommand};
+use lictor::PolicyEngine;
 use lictor_core::{SessionKey, SessionState};
 use lictor_store::{Query, StoreExt as _};
 use serde_json::json;
 
-use crate::exit::Exit;
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output;
 use crate::place::Project;
-use crate::runtime::Runtime;
+use crate::runtime;
 use crate::when;
 
 /// Show sessions.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor session list
+  lictor session show claude-code:1f0c --json")]
 pub struct SessionArgs {
     #[command(subcommand)]
     command: SessionCommand,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".", global = true)]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,57 +38,77 @@ enum SessionCommand {
     },
 }
 
+const NONE: &str = "no sessions yet; the first hook of an agent begins one\n";
+
 /// Runs the command.
 pub fn run(args: &SessionArgs) -> Result<Exit> {
-    let runtime = Runtime::open(&Project::around(&args.cwd))?;
+    let project = Project::around(&args.common.cwd);
+    // Looking must not create a record.
+    if !runtime::has_store(&project) {
+        return match &args.command {
+            SessionCommand::List if args.common.json => output::print_json(&[(); 0]).map(|()| Exit::Ok),
+            SessionCommand::List => Ok(output::print(NONE).map(|()| Exit::Ok)?),
+            SessionCommand::Show { .. } => Err(runtime::nothing_recorded(&project)),
+        };
+    }
+    let past = runtime::past(&project)?;
     match &args.command {
-        SessionCommand::List => list(&runtime, args.json),
-        SessionCommand::Show { id } => show(&runtime, id, args.json),
+        SessionCommand::List => list(&past, args.common.json),
+        SessionCommand::Show { id } => show(&past, id, args.common.json),
     }
 }
 
-fn sessions(runtime: &Runtime) -> Result<Vec<SessionKey>> {
+fn sessions(past: &PolicyEngine) -> Result<Vec<SessionKey>> {
     let query = Query::all().kind("session.started").newest_first();
-    let records = runtime.engine.store().view(|view| view.records(&query))?;
+    let records = past.store().view(|view| view.records(&query))?;
     Ok(records.into_iter().filter_map(|record| record.session).collect())
 }
 
-fn list(runtime: &Runtime, json: bool) -> Result<Exit> {
+fn list(past: &PolicyEngine, json: bool) -> Result<Exit> {
     let mut text = String::new();
     let mut rows = Vec::new();
-    for key in sessions(runtime)? {
-        let state = runtime.engine.session(&key)?;
+    for key in sessions(past)? {
+        let state = past.session(&key)?;
         text += &format!(
-            "{}  {:>6} actions  {:>4} blocked  {key}\n",
+            "{}  {:>11}  {:>4} blocked  {key}\n",
             state.latest.map(when::utc).unwrap_or_default(),
-            state.action_count,
+            output::count(state.action_count, "action"),
             state.block_count
         );
         rows.push(json!({"agent": key.agent, "id": key.id, "state": state}));
     }
     if json {
         output::print_json(&rows)?
+    } else if rows.is_empty() {
+        output::print(NONE)?
     } else {
         output::print(&text)?
     }
     Ok(Exit::Ok)
 }
 
-fn show(runtime: &Runtime, id: &str, json: bool) -> Result<Exit> {
+fn show(past: &PolicyEngine, id: &str, json: bool) -> Result<Exit> {
     let wanted = super::audit::session_key(id);
-    let matching: Vec<SessionKey> = sessions(runtime)?
+    let matching: Vec<SessionKey> = sessions(past)?
         .into_iter()
         .filter(|key| key.id == wanted.id && (wanted.agent.is_empty() || key.agent == wanted.agent))
         .collect();
     let key = match matching.as_slice() {
-        [] => bail!("there is no session `{id}`; `lictor session list` shows them"),
+        [] => {
+            return Err(exit::not_there(format!(
+                "there is no session `{id}`; `lictor session list` shows them"
+            )));
+        }
         [key] => key,
         several => {
             let names: Vec<String> = several.iter().map(ToString::to_string).collect();
-            bail!("several agents have a session `{id}`; name one of: {}", names.join(", "))
+            return Err(exit::not_there(format!(
+                "several agents have a session `{id}`; name one of: {}",
+                names.join(", ")
+            )));
         }
     };
-    let state = runtime.engine.session(key)?;
+    let state = past.session(key)?;
     if json {
         output::print_json(&json!({"agent": key.agent, "id": key.id, "state": state}))?;
     } else {

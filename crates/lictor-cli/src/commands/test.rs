@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor_config::Diagnostic;
 use lictor_config::policy_tests::{self, PolicyTest, Step};
@@ -14,7 +14,8 @@ use lictor_core::graph::Outline;
 use lictor_core::{Clock, Decision, Evaluation, NodeKind, Outcome, Timestamp};
 use serde_json::json;
 
-use crate::exit::Exit;
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output::{self, Style};
 use crate::place::Project;
 use crate::runtime::Runtime;
@@ -32,6 +33,12 @@ Tests are YAML files, `policy_tests/*.yaml`:
         - {bash: git push, expect: pass}
 
 Each test has a session of its own. Nothing is recorded.
+
+Examples:
+  lictor test
+  lictor test policy_tests/push.yaml --filter push
+  lictor test --require-coverage --json
+
 Exit codes: 0 all pass, 1 some fail, 2 the policy was refused.")]
 pub struct TestArgs {
     /// Files or directories with tests; `policy_tests` when none is given.
@@ -42,12 +49,8 @@ pub struct TestArgs {
     /// Fail when a guard or branch was never reached.
     #[arg(long)]
     require_coverage: bool,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Time as the tests tell it.
@@ -80,10 +83,10 @@ impl Coverage {
 
 /// Runs the command.
 pub fn run(args: &TestArgs) -> Result<Exit> {
-    let project = Project::around(&args.cwd);
+    let project = Project::around(&args.common.cwd);
     let tests = match collect(&project, &args.paths)? {
         Ok(tests) => tests,
-        Err(problems) => return refuse(&problems),
+        Err(problems) => return refuse(&problems, args.common.json),
     };
     let style = Style::stdout();
     let mut coverage = Coverage::default();
@@ -101,14 +104,17 @@ pub fn run(args: &TestArgs) -> Result<Exit> {
             json!({"file": file, "line": test.span.line, "name": test.name, "passed": problem.is_none(),
                          "problem": problem}),
         );
-        if !args.json {
+        if !args.common.json {
             let word = if problem.is_none() { style.green("ok") } else { style.red("FAILED") };
             output::print(&format!("{} ... {word}\n", test.name))?;
         }
         failed.extend(problem.map(|problem| format!("{file}:{problem}")));
     }
     if rows.is_empty() {
-        bail!("no tests were found; write `policy_tests/push.yaml` (see `lictor help test`)");
+        return Err(exit::not_there(match &args.filter {
+            Some(text) if !tests.is_empty() => format!("no test has `{text}` in its name"),
+            _ => "no tests were found; write `policy_tests/push.yaml` (see `lictor help test`)".to_owned(),
+        }));
     }
     let missed = graph.as_ref().map(|outline| unreached(outline, &coverage)).unwrap_or_default();
     let exit = if !failed.is_empty() || (args.require_coverage && !missed.is_empty()) {
@@ -116,9 +122,9 @@ pub fn run(args: &TestArgs) -> Result<Exit> {
     } else {
         Exit::Ok
     };
-    if args.json {
+    if args.common.json {
         output::print_json(&json!({"tests": rows, "failed": failed.len(), "rules": coverage.rules,
-                                   "not_reached": missed}))?;
+                                   "not_reached": missed, "problems": []}))?;
         return Ok(exit);
     }
     let mut text = String::new();
@@ -236,7 +242,7 @@ fn collect(project: &Project, paths: &[PathBuf]) -> Result<Collected> {
     let mut tests = Vec::new();
     let mut problems = Vec::new();
     for file in files {
-        let bytes = fs::read(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
+        let bytes = fs::read(&file).map_err(|error| exit::unreadable(&file, &error))?;
         let name = shown(&file, project);
         match policy_tests::read(&name, &bytes) {
             Ok(found) => tests.extend(found.into_iter().map(|test| (name.clone(), test))),
@@ -253,9 +259,16 @@ fn shown(file: &Path, project: &Project) -> String {
     file.strip_prefix(&project.root).unwrap_or(file).display().to_string()
 }
 
-fn refuse(problems: &[(Diagnostic, String)]) -> Result<Exit> {
+fn refuse(problems: &[(Diagnostic, String)], json: bool) -> Result<Exit> {
+    if json {
+        let problems: Vec<&Diagnostic> = problems.iter().map(|(problem, _)| problem).collect();
+        output::print_json(
+            &json!({"tests": [], "failed": 0, "rules": {}, "not_reached": [], "problems": problems}),
+        )?;
+        return Ok(Exit::Problems);
+    }
     for (problem, text) in problems {
-        eprintln!("{}", problem.render(text));
+        output::tell(&format!("{}\n", problem.render(text)));
     }
     Ok(Exit::Problems)
 }

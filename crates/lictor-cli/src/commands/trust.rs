@@ -1,20 +1,30 @@
 //! `lictor trust`: let the programs run that a repository's policy names.
 
-use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::io::{self, IsTerminal as _};
 
 use anyhow::Result;
 use clap::Args;
+use lictor_ledger::plain::Plain;
+use serde_json::json;
 
 use super::verdict::Desk;
+use crate::args::Common;
 use crate::councils;
 use crate::exit::Exit;
 use crate::output;
+use crate::place::Project;
 use crate::policy;
 use crate::when;
 
 /// Pin the programs that the repository's policy runs, as they are now.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor trust --list
+  lictor trust
+  lictor trust --yes
+
+Exit codes: 0 all are trusted, 3 some are not because nobody said yes.")]
 pub struct TrustArgs {
     /// Trust them all without asking.
     #[arg(long)]
@@ -22,42 +32,58 @@ pub struct TrustArgs {
     /// Only list them.
     #[arg(long, conflicts_with = "yes")]
     list: bool,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Runs the command.
 pub fn run(args: &TrustArgs) -> Result<Exit> {
-    let desk = Desk::open(&args.cwd, true)?;
-    let root = &desk.project.root;
-    let programs = councils::programs(&policy::in_force(&desk.project)?)?;
+    let project = Project::around(&args.common.cwd);
+    let programs = councils::programs(&policy::in_force(&project)?)?;
     if programs.is_empty() {
-        output::print("the repository's policy runs no programs\n")?;
+        return none(args);
     }
+    let desk = Desk::open(&args.common.cwd, true)?;
+    let root = &desk.project.root;
+    let mut rows = Vec::new();
     for program in programs {
-        let trusted = program.is_trusted(&desk.store, root)?;
-        let line = format!("{}: {}", program.what, program.argv.join(" "));
-        if trusted || args.list {
-            output::print(&format!("{}  {line}\n", if trusted { "trusted    " } else { "not trusted" }))?;
-            continue;
-        }
-        if args.yes || confirmed(&line)? {
+        let shown = format!("{}: {}", program.what, Plain(&program.argv.join(" ")));
+        let mut trusted = program.is_trusted(&desk.store, root)?;
+        if !trusted && !args.list && (args.yes || confirmed(&shown, args.common.json)?) {
             program.trust(&desk.store, root, &super::verdict::person(), when::now())?;
-            output::print(&format!("trusted      {line}\n"))?;
+            trusted = true;
         }
+        if !args.common.json {
+            let word = if trusted { "trusted    " } else { "not trusted" };
+            output::print(&format!("{word}  {shown}\n"))?;
+        }
+        rows.push(json!({"what": program.what, "argv": program.argv, "trusted": trusted}));
+    }
+    let left = rows.iter().filter(|row| row.get("trusted") == Some(&false.into())).count();
+    if args.common.json {
+        output::print_json(&json!({"programs": rows}))?;
+    } else if left > 0 && !args.list && !io::stdin().is_terminal() {
+        output::print("nobody was there to ask; look at them and run `lictor trust --yes`\n")?;
+    }
+    // Whoever forgot `--yes` in a script must not take these for trusted.
+    Ok(if left > 0 && !args.list { Exit::Ask } else { Exit::Ok })
+}
+
+fn none(args: &TrustArgs) -> Result<Exit> {
+    if args.common.json {
+        output::print_json(&json!({"programs": []}))?;
+    } else {
+        output::print("the repository's policy runs no programs\n")?;
     }
     Ok(Exit::Ok)
 }
 
-fn confirmed(line: &str) -> Result<bool> {
-    if !std::io::stdin().is_terminal() {
-        output::print(&format!("not trusted  {line}\n"))?;
+fn confirmed(shown: &str, json: bool) -> Result<bool> {
+    if json || !io::stdin().is_terminal() {
         return Ok(false);
     }
-    output::print(&format!("let this run: {line} [y/N] "))?;
-    std::io::stdout().flush()?;
+    output::print(&format!("let this run: {shown} [y/N] "))?;
     let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
+    io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

@@ -3,8 +3,6 @@
 mod gate;
 mod transfer;
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use lictor_core::{Clock, Timestamp};
@@ -16,7 +14,8 @@ use lictor_ledger::{
 };
 use lictor_store::{SqliteStore, Store};
 
-use crate::exit::Exit;
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output;
 use crate::place::Project;
 use crate::{runtime, when};
@@ -25,15 +24,18 @@ pub use gate::live;
 
 /// What reviewers found, and whether it lets work go on.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor verdict record --plan-hash abc123 --level HIGH --title 'SQL injection' --agent security-reviewer \\
+      --evidence 'src/users.py:42:unescaped input'
+  lictor verdict show --plan-hash abc123
+  lictor verdict waive --plan-hash abc123 --id 3f2a --reason 'behind a login' --until 30d
+  lictor verdict import scan.sarif --plan-hash abc123")]
 pub struct VerdictArgs {
     #[command(subcommand)]
     command: VerdictCommand,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".", global = true)]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Subcommand)]
@@ -58,7 +60,7 @@ enum VerdictCommand {
         #[command(flatten)]
         finding: FindingArgs,
         /// Why.
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         reason: String,
     },
     /// Rule on a finding that somebody else recorded.
@@ -66,7 +68,7 @@ enum VerdictCommand {
         #[command(flatten)]
         finding: FindingArgs,
         /// Why.
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "", hide_default_value = true)]
         reason: String,
         /// What it is.
         #[arg(long = "as", value_enum, default_value = "accepted-risk")]
@@ -95,16 +97,16 @@ struct RecordArgs {
     #[arg(long)]
     title: String,
     /// Who says so.
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     agent: String,
     /// Where: file, file:line, file:line:note or file:line:column:note. May be repeated; quote notes with blanks.
     #[arg(long, value_name = "SPEC")]
     evidence: Vec<String>,
     /// Why it is wrong.
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     rationale: String,
     /// An id of your own; the default stands for agent, title and file.
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     id: String,
     /// Words that belong to nothing.
     #[arg(hide = true, value_name = "")]
@@ -211,10 +213,10 @@ impl Desk {
 /// Runs the command.
 pub fn run(args: &VerdictArgs) -> Result<Exit> {
     let result = match &args.command {
-        VerdictCommand::Gate(gate) => return gate::run(gate, &args.cwd, args.json),
-        VerdictCommand::Record(record) => return self::record(record, args),
-        VerdictCommand::Import(import) => return transfer::import(import, &args.cwd, args.json),
-        VerdictCommand::Export(export) => transfer::export(export, &args.cwd),
+        VerdictCommand::Gate(gate) => gate::run(gate, &args.common.cwd, args.common.json),
+        VerdictCommand::Record(record) => self::record(record, args),
+        VerdictCommand::Import(import) => transfer::import(import, &args.common.cwd, args.common.json),
+        VerdictCommand::Export(export) => transfer::export(export, &args.common.cwd),
         VerdictCommand::Show(plan) => show(&plan.plan_hash, args),
         VerdictCommand::Explain(plan) => show(&plan.plan_hash, args),
         VerdictCommand::Retro { limit, min_level } => retro(*limit, *min_level, args),
@@ -223,40 +225,26 @@ pub fn run(args: &VerdictArgs) -> Result<Exit> {
             waive(finding, reason, (*ruling).into(), *until, args)
         }
     };
-    // What is not there is an answer, not a failure of ours.
     match result.as_ref().map_err(|error| error.downcast_ref::<LedgerError>()) {
-        Err(Some(
-            error @ (LedgerError::NoPlan(_)
-            | LedgerError::NoFinding { .. }
-            | LedgerError::Ambiguous(_)
-            | LedgerError::OwnFinding { .. }
-            | LedgerError::Unaccountable(..)
-            | LedgerError::EndsInThePast),
-        )) => {
-            eprintln!("{error}");
+        // The sentence that scripts know.
+        Err(Some(error @ LedgerError::NoPlan(_))) => {
+            output::tell(&format!("{error}\n"));
             Ok(Exit::Problems)
         }
         _ => result,
     }
 }
 
-/// Says what is wrong with the command line.
-pub fn usage(problem: &dyn std::fmt::Display) -> Result<Exit> {
-    eprintln!("error: {problem}");
-    Ok(Exit::Usage)
-}
-
 fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
     if let Some(word) = record.stray.first() {
         let spec =
             record.evidence.last().map_or_else(String::new, |last| format!(" --evidence '{last} {word}'"));
-        return usage(&format!("`{word}` belongs to nothing; text with blanks needs quotes:{spec}"));
+        return Err(exit::usage(format!(
+            "`{word}` belongs to nothing; text with blanks needs quotes:{spec}"
+        )));
     }
-    let claim = match claim(record) {
-        Ok(claim) => claim,
-        Err(problem) => return usage(&problem),
-    };
-    let desk = Desk::open(&args.cwd, true)?;
+    let claim = claim(record).map_err(|problem| exit::usage(output::chain(&problem)))?;
+    let desk = Desk::open(&args.common.cwd, true)?;
     let mut claims = [claim];
     if let Some(git) = desk.git() {
         binding::bind(&mut claims, &git, None)?;
@@ -265,7 +253,7 @@ fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
     let ledger = desk.ledger();
     let recorded = ledger.record(&record.plan_hash, &claim)?;
     let verdict = ledger.verdict(record.plan_hash.as_str())?;
-    if args.json {
+    if args.common.json {
         output::print(&render::json::verdict(&verdict, |_| &[]))?;
     } else {
         let tally = verdict.tally();
@@ -286,7 +274,7 @@ fn claim(record: &RecordArgs) -> Result<Claim> {
     for spec in &record.evidence {
         let place = Evidence::parse(spec)?;
         if !place.points_somewhere() && !spec.trim().is_empty() {
-            eprintln!("warning: evidence `{spec}` names no file and is left out");
+            output::tell(&format!("warning: evidence `{spec}` names no file and is left out\n"));
         }
         evidence.push(place);
     }
@@ -304,7 +292,7 @@ fn show(plan: &str, args: &VerdictArgs) -> Result<Exit> {
     let Some(desk) = existing(args)? else { return Err(LedgerError::NoPlan(plan.to_owned()).into()) };
     let ledger = desk.ledger();
     let verdict = ledger.verdict(plan)?;
-    if !args.json {
+    if !args.common.json {
         output::print(&render::text::explain(&verdict))?;
         return Ok(Exit::Ok);
     }
@@ -321,7 +309,8 @@ fn retro(limit: usize, min_level: Level, args: &VerdictArgs) -> Result<Exit> {
         Some(desk) => desk.ledger().retro(limit, min_level)?,
         None => Vec::new(),
     };
-    let text = if args.json { render::json::retro(&recent) } else { render::text::retro(&recent, min_level) };
+    let text =
+        if args.common.json { render::json::retro(&recent) } else { render::text::retro(&recent, min_level) };
     output::print(&text)?;
     Ok(Exit::Ok)
 }
@@ -332,7 +321,10 @@ fn clear(finding: &FindingArgs, reason: &str, args: &VerdictArgs) -> Result<Exit
     };
     let ledger = desk.ledger();
     if ledger.clear(&finding.plan_hash, &finding.id, &finding.actor(), reason)?.is_none() {
-        eprintln!("no open finding `{}` in plan {}; nothing has changed", finding.id, finding.plan_hash);
+        output::tell(&format!(
+            "no open finding `{}` in plan {}; nothing has changed\n",
+            finding.id, finding.plan_hash
+        ));
     }
     after(&ledger, &finding.plan_hash, args)
 }
@@ -357,15 +349,18 @@ fn waive(
 /// What a plan amounts to after a ruling.
 fn after(ledger: &Ledger<'_>, plan: &str, args: &VerdictArgs) -> Result<Exit> {
     let verdict = ledger.verdict(plan)?;
-    let text =
-        if args.json { render::json::verdict(&verdict, |_| &[]) } else { render::text::explain(&verdict) };
+    let text = if args.common.json {
+        render::json::verdict(&verdict, |_| &[])
+    } else {
+        render::text::explain(&verdict)
+    };
     output::print(&text)?;
     Ok(Exit::Ok)
 }
 
 fn existing(args: &VerdictArgs) -> Result<Option<Desk>> {
-    if runtime::has_store(&Project::around(&args.cwd)) {
-        Desk::open(&args.cwd, false).map(Some)
+    if runtime::has_store(&Project::around(&args.common.cwd)) {
+        Desk::open(&args.common.cwd, false).map(Some)
     } else {
         Ok(None)
     }

@@ -1,7 +1,5 @@
 //! `lictor why-not`: which rules were considered for an action, and what kept them from deciding.
 
-use std::path::PathBuf;
-
 use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor_core::{NodeKind, Value};
@@ -9,6 +7,7 @@ use lictor_guards::{Rules, RulesConfig};
 use serde_json::json;
 
 use super::{eval, explain};
+use crate::args::Common;
 use crate::exit::Exit;
 use crate::output::{self, Style};
 
@@ -26,17 +25,13 @@ pub struct WhyNotArgs {
     kind: String,
     /// What it does.
     what: String,
-    /// Directory that the action happens in.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    common: Common,
 }
 
 /// Runs the command.
 pub fn run(args: &WhyNotArgs) -> Result<Exit> {
-    let (runtime, evaluation) = eval::judge_one(&args.kind, &args.what, &args.cwd)?;
+    let (runtime, evaluation) = eval::judge_one(&args.kind, &args.what, &args.common.cwd)?;
     let id = evaluation.id.context("the judgement could not be recorded")?;
     let record = explain::find(&**runtime.engine.store(), id)?;
     let evaluated: lictor::log::Evaluated<'_> = serde_json::from_str(&record.body)?;
@@ -49,13 +44,16 @@ pub fn run(args: &WhyNotArgs) -> Result<Exit> {
         .filter(|entry| entry.kind == NodeKind::Guard)
         .map(|entry| (&*entry.name, entry.value))
         .collect();
-    if args.json {
+    if args.common.json {
         let near: Vec<_> = near
             .iter()
-            .map(
-                |(rule, unmet)| json!({"rule": rule.id, "decision": rule.decision, "unmet": unmet.condition}),
-            )
+            .map(|(rule, unmet)| {
+                json!({"rule": rule.id, "decision": rule.decision, "unmet": unmet.condition,
+                                       "because": because(unmet.condition)})
+            })
             .collect();
+        let guards: Vec<_> =
+            guards.iter().map(|(guard, value)| json!({"guard": guard, "value": value})).collect();
         output::print_json(
             &json!({"decision": evaluation.decision, "id": id, "guards": guards, "near": near}),
         )?;
@@ -74,10 +72,10 @@ pub fn run(args: &WhyNotArgs) -> Result<Exit> {
     text += "\n  rules of the packs that came close\n";
     for (rule, unmet) in near.iter().take(SHOWN) {
         text += &format!(
-            "    {:<24} would {}, but `{}` does not hold\n",
+            "    {:<24} would {}, but {}\n",
             rule.id,
             style.decision(rule.decision),
-            unmet.condition
+            because(unmet.condition)
         );
     }
     if near.is_empty() {
@@ -85,4 +83,31 @@ pub fn run(args: &WhyNotArgs) -> Result<Exit> {
     }
     output::print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// A condition of a pack that does not hold, in words.
+fn because(condition: &str) -> &str {
+    match condition {
+        "access" => "something else is done to the file",
+        "zone" => "the place is not one that it protects",
+        "existence" => "it depends on whether the file is there",
+        "tree" => "it is about another number of files",
+        "secret" => "the file is not known to hold secrets",
+        "malformed" => "the path is well formed",
+        "below" => "the path is elsewhere",
+        "ends" => "the file has another name",
+        "not_below" | "not_ends" => "the file is one that it leaves out",
+        "by" => "another program does it",
+        "not_by" => "the program is one that it leaves out",
+        "git" | "process" | "database" | "privilege" | "guard_off" => "the effect is another one",
+        "tool" => "it is about another tool",
+        "mass" => "another amount is touched",
+        "from" => "the data comes from elsewhere",
+        "to" => "the data goes elsewhere",
+        "words" => "the command begins otherwise",
+        "flag" => "the flag is not there",
+        "sends" => "data flows the other way",
+        "verb" | "object" => "it is about another verb or object",
+        other => other,
+    }
 }

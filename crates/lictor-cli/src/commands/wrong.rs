@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use lictor_core::{ActionKind, Decision};
 use lictor_store::{Draft, Durability, StoreExt as _};
 use serde_json::json;
 
 use super::explain;
-use crate::exit::Exit;
+use crate::args::Common;
+use crate::exit::{self, Exit};
 use crate::output;
 use crate::place::Project;
 use crate::runtime;
@@ -19,6 +19,10 @@ use crate::when;
 
 /// Mark a decision as a false alarm or a miss. It becomes a test of the policy.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor wrong 12
+  lictor wrong 12 --should ask --reason 'a person may decide this'")]
 pub struct WrongArgs {
     /// The number that Lictor gave with the decision.
     id: u64,
@@ -28,9 +32,8 @@ pub struct WrongArgs {
     /// Why.
     #[arg(long)]
     reason: Option<String>,
-    /// Directory of the project.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    cwd: PathBuf,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -46,7 +49,7 @@ const FILE: &str = "policy_tests/wrong.yaml";
 
 /// Runs the command.
 pub fn run(args: &WrongArgs) -> Result<Exit> {
-    let project = Project::around(&args.cwd);
+    let project = Project::around(&args.common.cwd);
     let store = runtime::existing_store(&project)?;
     let record = explain::find(&store, args.id)?;
     let evaluated: lictor::log::Evaluated<'_> = serde_json::from_str(&record.body)?;
@@ -60,7 +63,10 @@ pub fn run(args: &WrongArgs) -> Result<Exit> {
         None => Decision::Pass,
     };
     if should == was {
-        bail!("decision {} already is `{was}`", args.id);
+        return Err(exit::usage(format!(
+            "decision {} already is `{was}`; say `--should` otherwise",
+            args.id
+        )));
     }
     let action = &evaluated.action;
     let (word, what) = match &action.kind {
@@ -76,7 +82,10 @@ pub fn run(args: &WrongArgs) -> Result<Exit> {
     let mut text = fs::read_to_string(&file).unwrap_or_else(|_| "tests:\n".to_owned());
     let name = format!("decision {} was wrong", args.id);
     if text.contains(&name) {
-        bail!("`{FILE}` already has a test for decision {}", args.id);
+        return Err(exit::usage(format!(
+            "`{FILE}` already has a test for decision {}; remove it there to write it anew",
+            args.id
+        )));
     }
     // JSON strings are YAML strings.
     let (name, what) = (serde_json::to_string(&name)?, serde_json::to_string(&what)?);
@@ -95,6 +104,10 @@ pub fn run(args: &WrongArgs) -> Result<Exit> {
         };
         tx.append(draft)
     })?;
+    if args.common.json {
+        output::print_json(&json!({"id": args.id, "was": was, "should": should, "test": FILE}))?;
+        return Ok(Exit::Ok);
+    }
     output::print(&format!(
         "noted: decision {} was {was} and should be {should}\nwrote a test to {FILE}; `lictor test` fails until the policy says so\n",
         args.id

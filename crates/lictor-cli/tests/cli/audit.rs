@@ -26,7 +26,7 @@ fn the_chain_is_checked_and_an_anchor_covers_its_end() {
 fn reading_creates_nothing() {
     let sandbox = Sandbox::new();
     let run = sandbox.lictor(&["audit", "tail"]);
-    assert_eq!(run.code, 70, "{run:?}");
+    assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stderr.contains("nothing has been recorded"), "{run:?}");
     assert!(!sandbox.home().join(".local").exists());
 }

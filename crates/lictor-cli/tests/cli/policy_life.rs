@@ -12,7 +12,8 @@ fn why_not_names_the_rule_that_came_close() {
     let run = sandbox.lictor(&["why-not", "bash", "rm -rf build"]);
     assert_eq!(run.code, 0, "{run:?}");
     assert!(
-        run.stdout.contains("delete.everything") && run.stdout.contains("`zone` does not hold"),
+        run.stdout.contains("delete.everything")
+            && run.stdout.contains("the place is not one that it protects"),
         "{run:?}"
     );
     let json = sandbox.lictor(&["why-not", "bash", "ls", "--json"]).json();

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
 
 use lictor_core::Standing;
-use lictor_store::{Query, Record, SqliteStore, StoreExt as _, verify};
+use lictor_store::{Query, Record, SqliteStore, StoreError, StoreExt as _, verify};
 
 use super::Report;
 use crate::commands::audit;
 use crate::place::Project;
-use crate::{fault, policy, runtime, when};
+use crate::{fault, output, policy, runtime, when};
 
 /// How many of the newest records are checked: the whole chain is for `lictor audit verify`.
 const NEWEST: u64 = 1_000;
@@ -21,7 +22,7 @@ const RECENT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 pub fn policy(report: &mut Report, project: &Project) {
     match policy::load(project) {
         Ok(_) => report.ok("the policy loads"),
-        Err(error) => report.problem(format!("the policy is refused: {error:#}"), "run `lictor check`"),
+        Err(error) => report.problem(output::chain(&error), "run `lictor check`"),
     }
 }
 
@@ -41,6 +42,13 @@ pub fn state(report: &mut Report, project: &Project) {
             );
         }
     }
+    if let Some((place, why)) = unusable(&directory) {
+        report.problem(
+            format!("nothing can be recorded: `{}` {why}", place.display()),
+            "mend that, or set `LICTOR_STATE_DIR` to a directory that can be written",
+        );
+        return;
+    }
     if !runtime::has_store(project) {
         report.note("nothing has been recorded here yet", "start the agent in this project");
         return;
@@ -48,8 +56,11 @@ pub fn state(report: &mut Report, project: &Project) {
     let store = match runtime::existing_store(project) {
         Ok(store) => store,
         Err(error) => {
-            let next = format!("restore `{shown}` from a copy, or move it away to begin anew");
-            report.problem(format!("the record cannot be opened: {error:#}"), next);
+            let next = match error.downcast_ref::<StoreError>() {
+                Some(StoreError::NewerSchema { .. }) => "install the newer lictor".to_owned(),
+                _ => format!("restore `{shown}` from a copy, or move it away to begin anew"),
+            };
+            report.problem(format!("the record cannot be opened: {}", output::chain(&error)), next);
             return;
         }
     };
@@ -57,11 +68,20 @@ pub fn state(report: &mut Report, project: &Project) {
     reconcile(report, &store);
 }
 
+/// What keeps a directory from being made or written in, if anything does.
+fn unusable(directory: &Path) -> Option<(&Path, String)> {
+    let there = directory.ancestors().find(|place| fs::symlink_metadata(place).is_ok())?;
+    if !there.is_dir() {
+        return Some((there, "is not a directory".to_owned()));
+    }
+    tempfile::tempfile_in(there).err().map(|error| (there, format!("cannot be written: {error}")))
+}
+
 fn chain(report: &mut Report, project: &Project, store: &SqliteStore) {
     let anchor = match audit::anchor(project, None) {
         Ok(anchor) => anchor.map(|(anchor, _)| anchor),
         Err(error) => {
-            report.problem(format!("{error:#}"), "compare with another clone: `git log refs/notes/lictor`");
+            report.problem(output::chain(&error), "compare with another clone: `git log refs/notes/lictor`");
             None
         }
     };

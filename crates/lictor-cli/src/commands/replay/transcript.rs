@@ -5,21 +5,22 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use lictor_agents::{Agent, EventKind, HookEnv, parse};
 use lictor_core::{Action, Decision, Timestamp};
 use serde_json::{Value, json};
 
 use super::Past;
+use crate::exit;
 
 /// The tool calls of these files, in order. Lines that are nothing of the kind are passed over.
 pub fn read(files: &[PathBuf]) -> Result<Vec<Past>> {
     let mut past = Vec::new();
     for file in files {
-        let opened = File::open(file).with_context(|| format!("cannot open `{}`", file.display()))?;
+        let opened = File::open(file).map_err(|error| exit::unreadable(file, &error))?;
         let mut open: HashMap<String, Action> = HashMap::new();
         for line in BufReader::new(opened).lines() {
-            let line = line.with_context(|| format!("cannot read `{}`", file.display()))?;
+            let line = line.map_err(|error| exit::unreadable(file, &error))?;
             let Ok(entry) = serde_json::from_str::<Value>(&line) else { continue };
             let Some(parts) = entry.pointer("/message/content").and_then(Value::as_array) else { continue };
             let at = Timestamp(i64::try_from(past.len()).unwrap_or(i64::MAX).saturating_mul(1000));

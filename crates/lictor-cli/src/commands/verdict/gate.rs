@@ -8,13 +8,13 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lictor_ledger::council::{Progress, Reviewer};
 use lictor_ledger::gate::{Blocked, Gate, GateEvent, GateOutcome, PushedRef, Seen, guards};
+use lictor_ledger::render;
 use lictor_ledger::repository::Git;
-use lictor_ledger::{LedgerError, render};
 
-use super::{Desk, usage};
+use super::Desk;
 use crate::anchor;
 use crate::councils::InForce;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::output;
 use crate::place::Project;
 use crate::runtime;
@@ -68,7 +68,7 @@ pub fn run(args: &GateArgs, cwd: &Path, json: bool) -> Result<Exit> {
         EventArg::PostCommit => return after_commit(cwd),
         EventArg::PrePush => match pushed() {
             Ok(refs) => GateEvent::PrePush(refs),
-            Err(problem) => return usage(&problem),
+            Err(problem) => return Err(exit::usage(output::chain(&problem))),
         },
     };
     if let Some(plan) = &args.plan_hash {
@@ -89,7 +89,7 @@ pub fn run(args: &GateArgs, cwd: &Path, json: bool) -> Result<Exit> {
     };
     // A hook's words belong on standard error; what a program asked for belongs on standard output.
     if format == FormatArg::Text && outcome.exit_code() != 0 {
-        eprint!("{text}");
+        output::tell(&text);
     } else {
         output::print(&text)?;
     }
@@ -125,7 +125,7 @@ fn judge(event: &GateEvent, cwd: &Path) -> GateOutcome {
     let project = Project::around(cwd);
     let in_force = match InForce::load(&project) {
         Ok(in_force) => in_force,
-        Err(error) => return blocked(&format!("{error:#}"), &["lictor check"]),
+        Err(error) => return blocked(&output::chain(&error), &["lictor check"]),
     };
     let broken = |why: &dyn std::fmt::Display, next: &[&str]| {
         if guards(&in_force.councils) {
@@ -149,7 +149,7 @@ fn judge(event: &GateEvent, cwd: &Path) -> GateOutcome {
     }
     let desk = match Desk::open(cwd, true) {
         Ok(desk) => desk,
-        Err(error) => return broken(&format!("{error:#}"), &["lictor doctor"]),
+        Err(error) => return broken(&output::chain(&error), &["lictor doctor"]),
     };
     if let Err(error) = fs::write(&mark, project.state_dir().to_string_lossy().as_bytes()) {
         return broken(&format!("cannot write `{}`: {error}", mark.display()), &["lictor doctor"]);
@@ -178,9 +178,13 @@ pub fn live(progress: &Progress<'_>) {
         return;
     }
     match progress {
-        Progress::Started { council, reviewer } => eprintln!("  {council}/{reviewer}: looking …"),
-        Progress::Ended { council, reported } => eprint!("{}", render::text::reviewer(council, reported)),
-        Progress::Reused { council, .. } => eprintln!("  {council}: has looked at exactly this before"),
+        Progress::Started { council, reviewer } => {
+            output::tell(&format!("  {council}/{reviewer}: looking …\n"))
+        }
+        Progress::Ended { council, reported } => output::tell(&render::text::reviewer(council, reported)),
+        Progress::Reused { council, .. } => {
+            output::tell(&format!("  {council}: has looked at exactly this before\n"));
+        }
     }
 }
 
@@ -199,10 +203,13 @@ fn after_commit(cwd: &Path) -> Result<Exit> {
     };
     if let Some(bypass) = gate.after_commit()? {
         let commit: String = bypass.commit.chars().take(12).collect();
-        eprintln!("[gate] commit {commit} went around the gate; this is on record: {}", bypass.how);
+        output::tell(&format!(
+            "[gate] commit {commit} went around the gate; this is on record: {}\n",
+            bypass.how
+        ));
     }
     if let Err(error) = anchor::note(&desk.project.root, &desk.store) {
-        eprintln!("[gate] the log's end could not be noted on this commit: {error:#}");
+        output::tell(&format!("[gate] the log's end could not be noted on this commit: {error:#}\n"));
     }
     Ok(Exit::Ok)
 }
@@ -210,14 +217,7 @@ fn after_commit(cwd: &Path) -> Result<Exit> {
 /// One plan by its level, as far as the record goes.
 fn one_plan(plan: &str, cwd: &Path, json: bool) -> Result<Exit> {
     let desk = Desk::open(cwd, false)?;
-    let verdict = match desk.ledger().verdict(plan) {
-        Ok(verdict) => verdict,
-        Err(error @ (LedgerError::NoPlan(_) | LedgerError::Ambiguous(_))) => {
-            eprintln!("{error}");
-            return Ok(Exit::Problems);
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let verdict = desk.ledger().verdict(plan)?;
     let text = if json { render::json::verdict(&verdict, |_| &[]) } else { render::text::explain(&verdict) };
     output::print(&text)?;
     Ok(if verdict.level().blocks() { Exit::Block } else { Exit::Ok })

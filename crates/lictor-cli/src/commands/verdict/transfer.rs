@@ -4,13 +4,14 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lictor_ledger::{Claim, Level, PlanHash, PlanVerdict, binding, jsonl, sarif};
 
-use super::{Desk, usage};
-use crate::exit::Exit;
+use super::Desk;
+use crate::exit::{self, Exit};
 use crate::output;
+use crate::progress::Progress;
 
 /// Record findings from a file.
 #[derive(Debug, Args)]
@@ -52,25 +53,25 @@ enum TransferFormat {
 
 /// Runs `import`.
 pub fn import(args: &ImportArgs, cwd: &Path, json: bool) -> Result<Exit> {
+    let progress = Progress::new("reading");
     let mut text = String::new();
     if args.file.as_os_str() == "-" {
         std::io::stdin().lock().read_to_string(&mut text)?;
     } else {
-        text = fs::read_to_string(&args.file)
-            .with_context(|| format!("cannot read `{}`", args.file.display()))?;
+        text = fs::read_to_string(&args.file).map_err(|error| exit::unreadable(&args.file, &error))?;
     }
     let desk = Desk::open(cwd, true)?;
-    let claims = match read(args, &text, &desk) {
-        Ok(claims) => claims,
-        Err(problem) => {
-            return usage(&format!("`{}`: {problem:#}; nothing was recorded", args.file.display()));
-        }
-    };
+    let claims = read(args, &text, &desk).map_err(|problem| {
+        let why = output::chain(&problem);
+        exit::usage(format!("`{}`: {why}; nothing was recorded", args.file.display()))
+    })?;
     let mut claims = Claim::coalesce(claims);
+    progress.next("recording", 0);
     if let Some(git) = desk.git() {
         binding::bind(&mut claims, &git, None)?;
     }
     let recorded = desk.ledger().record_all(&args.plan_hash, &claims)?;
+    drop(progress);
     if json {
         output::print_json(&serde_json::json!({
             "plan_hash": args.plan_hash,

@@ -1,0 +1,121 @@
+//! Every command has golden output and published JSON: a new one that has not fails here.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use clap::CommandFactory as _;
+
+use super::Cli;
+use crate::schemas;
+
+/// Commands without `--json`, each for a reason.
+const NO_JSON: [(&str, &str); 4] = [
+    ("hook", "answers in the form that its agent obeys"),
+    ("schema", "prints JSON already"),
+    ("completions", "prints a script"),
+    ("help", "prints text"),
+];
+
+/// What can be broken around a command: each has a golden file in which every command meets it.
+const BROKEN: [&str; 6] =
+    ["nothing-recorded", "damaged-store", "newer-store", "refused-policy", "unusable-state", "no-repository"];
+
+/// Commands that look neither at the project's policy nor at its record.
+const ALOOF: [&str; 5] = ["hook", "schema", "completions", "help", "demo"];
+
+/// Every command that does something, by the words it is called with.
+fn leaves() -> Vec<(String, clap::Command)> {
+    let mut cli = Cli::command();
+    cli.build();
+    let mut leaves = Vec::new();
+    let mut open = vec![(String::new(), cli)];
+    while let Some((words, command)) = open.pop() {
+        let below: Vec<&clap::Command> =
+            command.get_subcommands().filter(|sub| sub.get_name() != "help" || words.is_empty()).collect();
+        for sub in &below {
+            open.push((format!("{words} {}", sub.get_name()).trim().to_owned(), (*sub).clone()));
+        }
+        if below.is_empty() {
+            leaves.push((words, command));
+        }
+    }
+    leaves.sort_by(|a, b| a.0.cmp(&b.0));
+    assert!(leaves.len() > 35, "{}", leaves.len());
+    leaves
+}
+
+fn golden(name: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cli/golden/{name}.txt"));
+    fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+/// The command lines of a golden file that run this command.
+fn runs<'a>(text: &'a str, words: &str) -> Vec<&'a str> {
+    let start = format!("lictor {words}");
+    let is_run = |line: &&str| line.contains(&format!("{start} ")) || line.ends_with(&start);
+    text.lines().filter_map(|line| line.strip_prefix("$ ")).filter(is_run).collect()
+}
+
+#[test]
+fn every_command_has_golden_output() {
+    for (words, _) in leaves() {
+        let text = golden(&words.replace(' ', "-"));
+        assert!(!runs(&text, &words).is_empty(), "no golden run of `lictor {words}`");
+        assert!(words == "demo" || text.contains("\n? "), "no golden error of `lictor {words}`");
+    }
+}
+
+#[test]
+fn every_command_has_published_json_or_a_reason() {
+    let exempt: BTreeSet<&str> = NO_JSON.iter().map(|(words, _)| *words).collect();
+    let mut published: BTreeSet<&str> = schemas::COMMANDS.iter().map(|(words, _)| *words).collect();
+    for (words, command) in leaves() {
+        if exempt.contains(words.as_str()) {
+            continue;
+        }
+        let json = command.get_arguments().any(|argument| argument.get_id() == "json");
+        assert!(json, "`lictor {words}` has no --json");
+        assert!(published.remove(words.as_str()), "no schema of `lictor {words} --json`");
+        let golden = golden(&words.replace(' ', "-"));
+        let run = runs(&golden, &words).into_iter().any(|line| line.contains("--json"));
+        assert!(run, "no golden run of `lictor {words} --json`");
+    }
+    assert!(published.is_empty(), "schemas of commands that are not there: {published:?}");
+}
+
+#[test]
+fn every_command_meets_everything_that_can_be_broken() {
+    for broken in BROKEN {
+        let text = golden(broken);
+        for (words, _) in leaves().iter().filter(|(words, _)| !ALOOF.contains(&words.as_str())) {
+            assert!(!runs(&text, words).is_empty(), "`lictor {words}` is missing in {broken}.txt");
+        }
+    }
+}
+
+#[test]
+fn every_help_fits_a_screen_and_shows_an_example() {
+    let mut cli = Cli::command();
+    cli.build();
+    assert!(cli.render_long_help().to_string().lines().count() <= 45);
+    for command in cli.get_subcommands_mut().filter(|command| command.get_name() != "hook") {
+        let help = command.render_help().to_string();
+        assert!(help.lines().count() <= 50, "{help}");
+        assert!(help.contains("Examples:"), "no example: {help}");
+    }
+}
+
+#[test]
+fn schemas_are_complete_in_themselves() {
+    for (words, _) in schemas::COMMANDS {
+        let schema = schemas::of(words).unwrap().unwrap();
+        assert_eq!(schema["title"], format!("lictor {words}"));
+    }
+    assert!(schemas::of("no such command").unwrap().is_none());
+}
+
+#[test]
+fn clap_finds_nothing_wrong_with_the_command_line() {
+    Cli::command().debug_assert();
+}
