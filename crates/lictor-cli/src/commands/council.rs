@@ -123,9 +123,7 @@ fn meet(in_force: &InForce, meet: &MeetArgs, run: bool, common: &Common) -> Resu
     };
     let council = with_files(council, &meet.files);
     let desk = Desk::open(&common.cwd, true)?;
-    let Some(git) = desk.git() else {
-        return Err(exit::not_there("councils need a git repository; run `git init`"));
-    };
+    let git = desk.git_needed()?;
     let ledger = desk.ledger();
     let trust =
         |name: &str, reviewer: &Reviewer| in_force.trust(&desk.store, &desk.project.root, name, reviewer);

@@ -204,6 +204,11 @@ impl Desk {
         Ledger::new(store, &self.repository, &Now)
     }
 
+    /// The project's repository, for those who cannot do without.
+    pub fn git_needed(&self) -> Result<Git> {
+        self.git().ok_or_else(|| exit::not_there("councils need a git repository; run `git init`"))
+    }
+
     /// The project's repository, if it is one.
     pub fn git(&self) -> Option<Git> {
         Git::at(&self.project.root).ok()

@@ -7,7 +7,7 @@
 use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use lictor_core::Digest;
 use lictor_ledger::council::{Attestation, Council, Progress, Where};
 use lictor_ledger::gate::Gate;
@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::commands::verdict::{Desk, live};
 use crate::councils::{InForce, Moment};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::output;
 use crate::place;
 
@@ -35,7 +35,10 @@ pub fn run(
         .filter(|(name, ..)| named.is_none_or(|named| named == *name))
         .collect();
     if let (Some(named), true) = (named, meeting.is_empty()) {
-        bail!("the council `{named}` does not meet at {}; its moments stand under `on:`", moment.word());
+        let moment = moment.word();
+        return Err(exit::not_there(format!(
+            "the council `{named}` does not meet at {moment}; its moments stand under `on:`"
+        )));
     }
     let ledger = desk.ledger();
     for (name, _, saved) in &meeting {
@@ -51,7 +54,7 @@ pub fn run(
         let answer = match &result {
             Ok(Some((attestation, _))) => Answer::Looked(attestation.plan.clone()),
             Ok(None) => Answer::Not("there are no files to look at".to_owned()),
-            Err(error) => Answer::Not(format!("{error:#}")),
+            Err(error) => Answer::Not(output::chain(error)),
         };
         ledger.answer(name, newest.seq, &answer)?;
         let Some((attestation, verdict)) = result? else { continue };
@@ -79,7 +82,7 @@ fn look(
     (name, council): (&str, &Council),
     waiting: &[Summons],
 ) -> Result<Option<(Attestation, PlanVerdict)>> {
-    let Some(git) = desk.git() else { bail!("councils need a git repository; run `git init`") };
+    let git = desk.git_needed()?;
     let ledger = desk.ledger();
     let trust = |name: &str, reviewer: &_| in_force.trust(&desk.store, &desk.project.root, name, reviewer);
     let gate = Gate {
