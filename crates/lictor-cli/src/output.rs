@@ -3,6 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use anyhow::Context as _;
 use lictor_core::{Decision, Value};
 
 /// Whether and how output to one stream is coloured.
@@ -34,7 +35,12 @@ impl Style {
     }
 
     fn paint(self, code: &str, text: &str) -> String {
-        if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if !self.colour {
+            return text.to_owned();
+        }
+        // A line ends without colour.
+        let (line, end) = text.strip_suffix('\n').map_or((text, ""), |line| (line, "\n"));
+        format!("\u{1b}[{code}m{line}\u{1b}[0m{end}")
     }
 
     /// Strong.
@@ -86,11 +92,11 @@ impl Style {
 ///
 /// # Errors
 /// When standard output cannot be written for any other reason.
-pub fn print(text: &str) -> io::Result<()> {
+pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
+        other => other.context("cannot write to standard output"),
     }
 }
 
@@ -128,5 +134,5 @@ pub fn count(number: u64, word: &str) -> String {
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    Ok(print(&text)?)
+    print(&text)
 }

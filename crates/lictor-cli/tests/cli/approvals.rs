@@ -1,10 +1,9 @@
 //! A scripted agent asks, a person answers in a second process.
 
-use std::process::{Command, Stdio};
-
 use serde_json::{Value, json};
 
 use crate::sandbox::{Run, Sandbox};
+use crate::terminal::Terminal;
 
 /// Something that asks by default: the program is not known before it runs.
 const ASKS: &str = "$DEPLOY --to staging";
@@ -119,48 +118,17 @@ fn a_person_is_told_once_that_something_waits() {
     assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1, "the same question is told once");
 }
 
-/// tmux, where it is installed: the wizard needs a real terminal.
-fn tmux(sandbox: &Sandbox, args: &[&str]) -> Option<String> {
-    let socket = sandbox.home().join("tmux.sock");
-    let output = Command::new("tmux").arg("-S").arg(socket).args(args).stderr(Stdio::null()).output().ok()?;
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 #[test]
 fn the_wizard_asks_on_a_terminal() {
     let sandbox = Sandbox::new();
-    if tmux(&sandbox, &["-V"]).is_none() {
-        eprintln!("skipped: tmux is not installed");
-        return;
-    }
+    let Some(terminal) = Terminal::open(&sandbox) else { return };
     unattended(&sandbox, ASKS);
-    let line = format!(
-        "cd {} && HOME={} {} approve",
-        sandbox.project().display(),
-        sandbox.home().display(),
-        env!("CARGO_BIN_EXE_lictor")
-    );
-    tmux(&sandbox, &["new-session", "-d", "-x", "160", "-y", "50", "sh"]);
-    tmux(&sandbox, &["send-keys", &line, "Enter"]);
-    let screen = wait_for(&sandbox, "allow this?");
+    terminal.run("lictor approve");
+    let screen = terminal.wait_for("allow this?");
     assert!(screen.contains("$DEPLOY --to staging"), "{screen}");
-    tmux(&sandbox, &["send-keys", "maybe", "Enter"]);
-    wait_for(&sandbox, "please answer");
-    tmux(&sandbox, &["send-keys", "y", "Enter"]);
-    wait_for(&sandbox, "approved");
-    tmux(&sandbox, &["kill-server"]);
+    terminal.run("maybe");
+    terminal.wait_for("please answer");
+    terminal.run("y");
+    terminal.wait_for("approved");
     assert_eq!(unattended(&sandbox, ASKS).code, 0);
-}
-
-/// Reads the screen until it shows the text.
-fn wait_for(sandbox: &Sandbox, text: &str) -> String {
-    let mut screen = String::new();
-    for _ in 0..2_000 {
-        screen = tmux(sandbox, &["capture-pane", "-p"]).unwrap_or_default();
-        if screen.contains(text) {
-            return screen;
-        }
-        std::thread::yield_now();
-    }
-    panic!("`{text}` never appeared:\n{screen}");
 }

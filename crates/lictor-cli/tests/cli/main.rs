@@ -22,4 +22,6 @@ mod ledger;
 mod policies;
 mod policy_life;
 mod policy_tests;
+mod progress;
 mod sandbox;
+mod terminal;
