@@ -158,12 +158,12 @@ fn answer(agent: Agent, hint: Option<&str>, held: &Held) -> Rendered {
 fn judged(event: &Event) -> anyhow::Result<Reply> {
     let Rooted { home, elsewhere } = Rooted::of(event)?;
     if let (Some(there), EventKind::PreTool(action)) = (elsewhere, &event.kind)
-        && let Some(refusal) = refused_by(&Runtime::open(&there)?, action)
+        && let Some(refusal) = refused_by(&Runtime::visited(&there)?, action)
     {
         return Ok(refusal);
     }
     if matches!(event.kind, EventKind::SessionEnd(_)) {
-        rooted::forget_old();
+        rooted::forget_old(&home);
     }
     Ok(reply(&Runtime::open(&home)?, event))
 }
@@ -231,5 +231,11 @@ fn pending(evaluation: &Evaluation) -> Vec<String> {
         .into_iter()
         .filter(|given| given.verdict.value() == Value::Ask)
         .map(|given| given.verdict.reason().to_owned())
-        .collect()
+        .fold(Vec::new(), |mut messages, message| {
+            // The same question of the policy of now and of the one before needs one answer.
+            if !messages.contains(&message) {
+                messages.push(message);
+            }
+            messages
+        })
 }

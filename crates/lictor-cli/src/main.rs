@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod commit_gate;
 mod councils;
+mod earlier;
 mod exit;
 mod fault;
 mod hook;

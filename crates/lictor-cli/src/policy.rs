@@ -118,7 +118,7 @@ pub fn in_force(project: &Project) -> Result<Policy> {
 }
 
 /// Puts a file in place whole or not at all.
-fn store(file: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn store(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = file.parent().ok_or_else(|| io::Error::other("no directory"))?;
     let half = directory.join(format!("{CACHE}.{}", std::process::id()));
     fs::write(&half, bytes)?;
@@ -142,14 +142,16 @@ fn own_files(policy: &Policy, project: &Project) -> Vec<PathBuf> {
 /// Works out what actions in that project would do.
 pub fn facts(
     project: &Project,
-    policy: &Policy,
+    policies: &[&Policy],
     watched: Vec<String>,
     contents: bool,
 ) -> impl FactSource + use<> {
     let observer = RealObserver;
     let mut known = project.seen.clone();
-    let own = own_files(policy, project);
-    known.own.extend(own.iter().map(|file| file.to_string_lossy().into_owned()));
+    for policy in policies {
+        let own = own_files(policy, project);
+        known.own.extend(own.iter().map(|file| file.to_string_lossy().into_owned()));
+    }
     known.watched = watched;
     known.contents = contents;
     move |action: &Action| observe(action, &known, &observer)

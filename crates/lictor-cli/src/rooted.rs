@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result, bail};
 use lictor_agents::Event;
 use lictor_core::{Digest, SessionKey};
 
+use crate::earlier;
 use crate::place::{self, Project};
 
 /// How long after its first event a session may be taken up again.
@@ -82,10 +83,16 @@ fn root_in(bytes: Vec<u8>) -> Result<PathBuf> {
     Ok(root)
 }
 
-/// Forgets sessions that began long ago. What cannot be removed stays.
-pub fn forget_old() {
-    let Ok(entries) = fs::read_dir(place::state_base().join("sessions")) else { return };
-    for entry in entries.flatten() {
+/// Whether that session is known to belong to another project.
+pub fn is_elsewhere(session: &SessionKey, project: &Project) -> bool {
+    let root = fs::read(file(session)).ok().and_then(|bytes| root_in(bytes).ok());
+    root.is_some_and(|root| root != project.root)
+}
+
+/// Forgets sessions that began long ago, and policies under which none has begun since. What cannot be removed stays.
+pub fn forget_old(project: &Project) {
+    let directories = [place::state_base().join("sessions"), earlier::directory(project)];
+    for entry in directories.into_iter().flat_map(fs::read_dir).flatten().flatten() {
         let changed = entry.metadata().and_then(|metadata| metadata.modified());
         if changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|age| age > KEPT))
         {

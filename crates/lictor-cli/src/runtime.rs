@@ -5,15 +5,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use lictor::{Clock, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store, Verdict, guard_fn};
+use lictor::{
+    Builder, Clock, EarlierPolicies, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store, Verdict,
+    guard_fn,
+};
 use lictor_config::{Policy, Surroundings};
-use lictor_core::{Action, All, FactSource, Facts};
+use lictor_core::completion::Gate;
+use lictor_core::history::History;
+use lictor_core::{Action, All, Digest, FactSource, Facts, Node};
 
 use crate::commit_gate::CommitGate;
+use crate::earlier;
 use crate::exit;
 use crate::place::Project;
 use crate::policy;
-use crate::programs::Programs;
+use crate::programs::{Nobody, Programs};
 use crate::survey::Survey;
 use crate::when;
 
@@ -31,14 +37,21 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Opens the store and loads the policy of a project.
+    /// Opens the store and loads the policy of a project. Sessions that began under another policy keep to that too.
     pub fn open(project: &Project) -> Result<Self> {
-        Self::over(project, Arc::new(store(project)?), when::Clock)
+        let store: Arc<dyn Store> = Arc::new(store(project)?);
+        let earlier = Earlier { project: project.clone(), store: Arc::clone(&store) };
+        Self::over(project, store, when::Clock, |builder| builder.earlier(earlier))
+    }
+
+    /// The same for sessions that belong elsewhere: only the policy of now has a word.
+    pub fn visited(project: &Project) -> Result<Self> {
+        Self::over(project, Arc::new(store(project)?), when::Clock, |builder| builder)
     }
 
     /// The project's policy over a store that ends with the process: nothing is recorded.
     pub fn in_memory(project: &Project, clock: impl Clock + 'static) -> Result<Self> {
-        Self::over(project, Arc::new(MemoryStore::new()), clock)
+        Self::over(project, Arc::new(MemoryStore::new()), clock, |builder| builder)
     }
 
     /// The project's policy, or another one in place of the repository's, over recorded facts where `recorded` has
@@ -53,43 +66,117 @@ impl Runtime {
             Some(file) => policy::load_instead(project, file)?,
             None => policy::in_force(project)?,
         };
-        Self::put_together(project, Arc::new(MemoryStore::new()), clock, policy, move |look, action| {
+        let store = Arc::new(MemoryStore::new());
+        let builder = assemble(project, store, clock, &policy, &[("", &policy)], move |look, action| {
             recorded().unwrap_or_else(|| look.facts(action))
-        })
+        })?;
+        Ok(Self { engine: built(builder)?, policy, root: project.root.clone() })
     }
 
-    fn over(project: &Project, store: Arc<dyn Store>, clock: impl Clock + 'static) -> Result<Self> {
-        let policy = policy::in_force(project)?;
-        Self::put_together(project, store, clock, policy, |look, action| look.facts(action))
-    }
-
-    fn put_together(
+    fn over(
         project: &Project,
         store: Arc<dyn Store>,
         clock: impl Clock + 'static,
-        policy: Policy,
-        facts: impl Fn(&dyn FactSource, &Action) -> Facts + Send + Sync + 'static,
+        finish: impl FnOnce(Builder) -> Builder,
     ) -> Result<Self> {
-        let runner = Arc::new(Programs { store: Arc::clone(&store), root: project.root.clone() });
-        let root = project.root.to_string_lossy().into_owned();
-        let built = policy.build(&Surroundings { root, runner })?;
-        let gate = CommitGate::new(Arc::clone(&store), project.root.clone(), policy.clone());
-        let look = policy::facts(project, &policy, built.watched, built.knows_files);
-        let engine = PolicyEngine::builder(All::new((built.root, gate)))
-            .shared_store(Arc::clone(&store))
-            .clock(clock)
-            .feedback(policy.feedback())
-            .gate(policy.gate())
-            .surroundings(Survey::new(&project.root, store, &policy))
-            .facts(move |action: &Action| facts(&look, action))
-            .history(built.history)
-            .knows_files(built.knows_files)
-            .policy_digest(policy::digest(&policy, &project.root))
-            .build()
-            .context("the policy graph cannot be built")?;
-        Ok(Self { engine, policy, root: project.root.clone() })
+        let policy = policy::in_force(project)?;
+        let builder =
+            assemble(project, store, clock, &policy, &[("", &policy)], |look, action| look.facts(action))?;
+        Ok(Self { engine: built(finish(builder))?, policy, root: project.root.clone() })
     }
 }
+
+fn built(builder: Builder) -> Result<PolicyEngine> {
+    builder.build().context("the policy graph cannot be built")
+}
+
+/// An engine in the making: `judging` judge together, each with a word before the names of its guards; `now` is the
+/// policy that says everything else.
+fn assemble(
+    project: &Project,
+    store: Arc<dyn Store>,
+    clock: impl Clock + 'static,
+    now: &Policy,
+    judging: &[(&str, &Policy)],
+    facts: impl Fn(&dyn FactSource, &Action) -> Facts + Send + Sync + 'static,
+) -> Result<Builder> {
+    let runner = Arc::new(Programs { store: Arc::clone(&store), root: project.root.clone() });
+    let root = project.root.to_string_lossy().into_owned();
+    let surroundings = Surroundings { root, runner };
+    let mut trees = Vec::new();
+    let (mut history, mut gate) = (History::default(), None);
+    let (mut watched, mut knows_files) = (Vec::new(), false);
+    for (word, policy) in judging {
+        let built = policy.build(&surroundings)?;
+        let commits = CommitGate::new(Arc::clone(&store), project.root.clone(), (*policy).clone());
+        let tree = Node::from(All::new((built.root, commits)));
+        trees.push(if word.is_empty() { tree } else { tree.prefixed(word) });
+        if history.is_empty() {
+            history = built.history
+        } else {
+            history.join(built.history)
+        }
+        watched.extend(built.watched);
+        knows_files |= built.knows_files;
+        gate = match (gate, policy.gate()) {
+            (Some(one), Some(two)) => Some(Gate::and(one, two)),
+            (one, two) => one.or(two),
+        };
+    }
+    let tree = match (trees.pop(), trees.is_empty()) {
+        (Some(only), true) => only,
+        (last, _) => All::new(trees.into_iter().chain(last).collect::<Vec<_>>()).into(),
+    };
+    let policies: Vec<&Policy> = judging.iter().map(|(_, policy)| *policy).collect();
+    let look = policy::facts(project, &policies, watched, knows_files);
+    Ok(PolicyEngine::builder(tree)
+        .shared_store(Arc::clone(&store))
+        .clock(clock)
+        .feedback(now.feedback())
+        .gate(gate)
+        .surroundings(Survey::new(&project.root, store, &policies))
+        .facts(move |action: &Action| facts(&look, action))
+        .history(history)
+        .knows_files(knows_files)
+        .policy_digest(policy::digest(now, &project.root)))
+}
+
+/// Brings back the policies that sessions of a project began under.
+struct Earlier {
+    project: Project,
+    store: Arc<dyn Store>,
+}
+
+impl EarlierPolicies for Earlier {
+    fn keep(&self) {
+        // A policy that could not be kept is missed when it is asked for, and then nothing passes.
+        let _ = earlier::keep(&self.project);
+    }
+
+    fn engine(&self, began: Digest) -> Result<PolicyEngine, String> {
+        let joined = || {
+            let before = earlier::kept(&self.project, began)?;
+            let now = policy::in_force(&self.project)?;
+            // Only what is enforced restrains, and the same rules need not be asked twice.
+            let (judging, enforced): (&[(&str, &Policy)], bool) =
+                if before.is_observing() || before.key() == now.key() {
+                    (&[("", &now)], false)
+                } else if now.is_observing() {
+                    (&[(BEFORE, &before)], true)
+                } else {
+                    (&[("", &now), (BEFORE, &before)], true)
+                };
+            let look = |look: &dyn FactSource, action: &Action| look.facts(action);
+            let kept = before.build(&Nobody::around(String::new()))?.history;
+            let builder = assemble(&self.project, Arc::clone(&self.store), when::Clock, &now, judging, look)?;
+            built(builder.enforced(enforced).began_under(began, kept))
+        };
+        joined().map_err(|error: anyhow::Error| format!("{error:#}"))
+    }
+}
+
+/// What stands before the names of guards from the policy that a session began under.
+const BEFORE: &str = "before.";
 
 /// The project's store. Created when there is none.
 pub fn store(project: &Project) -> Result<SqliteStore> {

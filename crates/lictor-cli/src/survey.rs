@@ -44,9 +44,9 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// The eyes for a project with that policy.
-    pub fn new(root: &Path, store: Arc<dyn Store>, policy: &Policy) -> Self {
-        let programs = policy.programs().into_iter();
+    /// The eyes for a project with these policies.
+    pub fn new(root: &Path, store: Arc<dyn Store>, policies: &[&Policy]) -> Self {
+        let programs = policies.iter().flat_map(|policy| policy.programs());
         let trusted = programs.filter(|program| !program.needs_trust()).map(|program| program.argv);
         Self {
             root: root.to_owned(),

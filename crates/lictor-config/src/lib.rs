@@ -35,7 +35,7 @@ pub use expressions::schema as expression_schema;
 pub use graph::{BuildError, Built, Surroundings};
 pub use load::{LoadError, Loaded, load};
 pub use merged::Setting;
-pub use policy::{Layered, Policy, Program};
+pub use policy::{Layered, Policy, Program, VERSION};
 pub use reader::millis;
 pub use reference::reference_markdown;
 pub use schema::schema;

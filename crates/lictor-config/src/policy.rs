@@ -59,10 +59,15 @@ impl Policy {
     /// Identifies the files of a policy without reading them as YAML: what a cache is looked up by.
     #[must_use]
     pub fn key_of<'a>(sources: impl IntoIterator<Item = &'a source::Source>) -> Digest {
+        Self::key_in(VERSION, sources)
+    }
+
+    /// As [`Policy::key_of`] was in that version of Lictor.
+    #[must_use]
+    pub fn key_in<'a>(version: &str, sources: impl IntoIterator<Item = &'a source::Source>) -> Digest {
         let mut sources: Vec<&source::Source> = sources.into_iter().collect();
         sources.sort_by_key(|source| source.origin);
-        let version = env!("CARGO_PKG_VERSION").as_bytes();
-        let head = [b"lictor policy 1".as_slice(), version];
+        let head = [b"lictor policy 1".as_slice(), version.as_bytes()];
         let files = sources.iter().flat_map(|source| [source.origin.as_str().as_bytes(), &source.bytes]);
         Digest::of_parts(head.into_iter().chain(files))
     }
@@ -77,11 +82,17 @@ impl Policy {
     /// none when the word is not a file.
     #[must_use]
     pub fn digest(&self, hash: impl Fn(&str) -> Option<Digest>) -> Digest {
+        self.digest_of(self.key, hash)
+    }
+
+    /// As [`Policy::digest`], where the files had another key: that of another version of Lictor.
+    #[must_use]
+    pub fn digest_of(&self, key: Digest, hash: impl Fn(&str) -> Option<Digest>) -> Digest {
         let programs = self.programs();
         if programs.is_empty() {
-            return self.key;
+            return key;
         }
-        let mut parts: Vec<Vec<u8>> = vec![self.key.as_bytes().to_vec()];
+        let mut parts: Vec<Vec<u8>> = vec![key.as_bytes().to_vec()];
         for word in programs.iter().flat_map(|program| &program.argv) {
             parts.extend(hash(word).map(|digest| digest.as_bytes().to_vec()));
         }
@@ -205,6 +216,9 @@ impl Policy {
         self.layers.iter().filter(|layer| layer.origin != Origin::Repository)
     }
 }
+
+/// The version that keys are made in.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The pack that is in force when no trusted file says otherwise.
 pub(crate) const BASE: &str = "recommended";

@@ -49,6 +49,22 @@ impl Gate {
         Self { check, subagents: None, max_rounds: MAX_ROUNDS, patience: PATIENCE, limits: Limits::default() }
     }
 
+    /// A gate that opens only where both do.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let both = |one, two| Check::All(vec![one, two]);
+        Self {
+            check: both(self.check, other.check),
+            subagents: match (self.subagents, other.subagents) {
+                (Some(one), Some(two)) => Some(both(one, two)),
+                (one, two) => one.or(two),
+            },
+            max_rounds: self.max_rounds.max(other.max_rounds),
+            patience: self.patience.max(other.patience),
+            limits: self.limits.and(&other.limits),
+        }
+    }
+
     /// The files and globs whose content at the session's first event has to be known.
     #[must_use]
     pub fn watched(&self) -> Vec<&str> {

@@ -12,7 +12,7 @@ use crate::feedback::Advice;
 use crate::history::Mark;
 use crate::risk::Risk;
 use crate::scope::Scope;
-use crate::session::{SessionState, Todos};
+use crate::session::{Recalled, SessionState, Todos};
 use crate::tools::Knowledge;
 
 /// One thing that happened in a session.
@@ -47,6 +47,18 @@ pub enum SessionEvent {
     Refreshed {
         /// Its digest.
         policy: Digest,
+        /// The past that this policy asks about.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recalled: Option<Box<Recalled>>,
+    },
+    /// The policy is not the one that was last seen in this session. From now on both that of the session's first
+    /// event and that of now have to agree.
+    PolicyChanged {
+        /// The policy of now.
+        policy: Digest,
+        /// The past that this policy asks about, when it asks what was not kept so far.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recalled: Option<Box<Recalled>>,
     },
     /// An action was judged.
     Judged(Judgement),
@@ -59,6 +71,9 @@ pub enum SessionEvent {
         tool_use_id: Option<String>,
         /// What is left of the `ask`.
         decision: Decision,
+        /// What a no gives back of each budget, here and in the sessions above.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        returned: BTreeMap<String, u64>,
     },
     /// An action happened.
     Happened(Happened),
@@ -88,8 +103,12 @@ pub enum SessionEvent {
     Prompted,
     /// The agent wanted to stop.
     StopChecked(StopCheck),
-    /// The session is over. What is still reserved is given back.
-    Ended,
+    /// The session is over.
+    Ended {
+        /// What is still reserved is given back, here and in the sessions above.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        returned: BTreeMap<String, u64>,
+    },
 }
 
 /// How a session goes on.

@@ -99,6 +99,28 @@ impl Node {
         self
     }
 
+    /// The same tree with a word before the name of every guard, so that it can stand beside another of its kind.
+    #[must_use]
+    pub fn prefixed(mut self, word: &str) -> Self {
+        self.prefix(word);
+        self
+    }
+
+    fn prefix(&mut self, word: &str) {
+        match &mut self.kind {
+            Kind::Leaf { .. } => self.name = Arc::from(format!("{word}{}", self.name)),
+            Kind::Quorum { children, .. } => children.iter_mut().for_each(|child| child.prefix(word)),
+            Kind::Not { child, .. } => child.prefix(word),
+            Kind::When { then, otherwise, .. } => {
+                then.iter_mut().chain(otherwise).for_each(|child| child.prefix(word));
+            }
+            Kind::Escalate { primary, fallback, .. } => {
+                primary.prefix(word);
+                fallback.prefix(word);
+            }
+        }
+    }
+
     pub(crate) fn node_kind(&self) -> NodeKind {
         match &self.kind {
             Kind::Leaf { .. } => NodeKind::Guard,

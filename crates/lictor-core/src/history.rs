@@ -58,6 +58,22 @@ impl History {
         key
     }
 
+    /// Has all that is asked of the other kept here too.
+    pub fn join(&mut self, other: Self) {
+        for Tracked { pattern, window, .. } in other.tracked {
+            self.track(pattern, window);
+        }
+    }
+
+    /// Whether everything that is asked here is kept by the other too, and for as long.
+    #[must_use]
+    pub fn is_kept_by(&self, other: &Self) -> bool {
+        let kept = |asked: &Tracked| {
+            other.tracked.iter().any(|tracked| tracked.key == asked.key && tracked.window >= asked.window)
+        };
+        self.tracked.iter().all(kept)
+    }
+
     /// Whether nothing is asked.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -6,10 +6,12 @@
 
 mod open;
 mod pace;
+mod policy;
 mod todos;
 mod watched;
 
 pub use open::Open;
+pub use policy::Recalled;
 pub use todos::Todos;
 pub use watched::{WATCHED_KEPT, Watched};
 
@@ -123,6 +125,9 @@ pub struct SessionState {
     /// The policy in force, fixed at the first event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Digest>,
+    /// The policy that was last seen, when it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy_now: Option<Digest>,
     /// The session that started this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<SessionKey>,
@@ -173,9 +178,12 @@ impl SessionState {
             }
             SessionEvent::Forked { .. } => {}
             SessionEvent::Continued { .. } => self.ended = false,
-            SessionEvent::Refreshed { policy } => self.policy = Some(*policy),
+            SessionEvent::Refreshed { policy, recalled } => self.refreshed(*policy, recalled.as_deref()),
+            SessionEvent::PolicyChanged { policy, recalled } => {
+                self.policy_changed(*policy, recalled.as_deref());
+            }
             SessionEvent::Judged(judgement) => self.judged(judgement, at),
-            SessionEvent::Resolved { action, tool_use_id, decision } => {
+            SessionEvent::Resolved { action, tool_use_id, decision, .. } => {
                 self.resolved(action, tool_use_id.as_deref(), *decision);
             }
             SessionEvent::Happened(happened) => self.happened(happened, at),
@@ -189,7 +197,7 @@ impl SessionState {
             SessionEvent::Delivered => self.feedback.held.clear(),
             SessionEvent::Prompted => self.completion.prompted(),
             SessionEvent::StopChecked(check) => self.completion.checked(check),
-            SessionEvent::Ended => {
+            SessionEvent::Ended { .. } => {
                 self.ended = true;
                 self.open.clear();
                 self.open_below.clear();
@@ -200,7 +208,7 @@ impl SessionState {
 
     /// The state after one more event of a session below this one. Its counters, budgets and pace count here too;
     /// a harmless action of a subagent does not end a streak of its parent. Outcomes are waited for below only, so
-    /// what a subagent uses is spent here at once.
+    /// what a subagent uses is spent here at once, and comes back when it comes back there.
     pub fn apply_below(&mut self, event: &SessionEvent, at: Timestamp) {
         self.latest = self.latest.max(Some(at));
         match event {
@@ -221,8 +229,18 @@ impl SessionState {
                     .and_then(|index| self.open_below.remove(index));
                 self.remember(happened, open.as_ref(), at);
             }
+            SessionEvent::Resolved { returned, .. } | SessionEvent::Ended { returned } => {
+                give_back(&mut self.spent, returned);
+            }
             _ => {}
         }
+    }
+
+    /// What a no to that action gives back of each budget.
+    #[must_use]
+    pub fn returned(&self, action: &Digest, tool_use_id: Option<&str>) -> BTreeMap<String, u64> {
+        let open = self.find_open(action, tool_use_id).and_then(|index| self.open.get(index));
+        open.filter(|open| !open.observed).map(|open| open.spends.clone()).unwrap_or_default()
     }
 
     /// What a fork begins with: everything but what is still under way in the original.

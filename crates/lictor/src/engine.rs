@@ -6,10 +6,12 @@
 mod advise;
 mod approvals;
 mod build;
+mod earlier;
 mod judge;
 mod lifecycle;
 mod mode;
 mod post;
+mod recall;
 mod record;
 mod resolve;
 mod sessions;
@@ -32,6 +34,7 @@ use lictor_core::{
 use lictor_store::{Store, StoreError, StoreExt};
 
 pub use build::Builder;
+pub use earlier::EarlierPolicies;
 pub use mode::{Asking, Mode};
 
 use crate::approvals::Approvals;
@@ -46,7 +49,16 @@ pub struct PolicyEngine {
 
 struct Inner {
     graph: Graph,
+    /// What grants are bound to.
     policy: Digest,
+    /// The policy of now: sessions begin under it.
+    current: Digest,
+    /// The other policy under which the sessions began that are judged here.
+    began: Option<Digest>,
+    /// The history asks what the other policy did not have kept.
+    recalls: bool,
+    earlier: Option<Arc<dyn EarlierPolicies>>,
+    enforced: bool,
     store: Arc<dyn Store>,
     facts: Arc<dyn FactSource>,
     clock: Arc<dyn Clock>,
@@ -88,10 +100,27 @@ impl PolicyEngine {
 
     /// As [`evaluate`](Self::evaluate), in another mode.
     #[must_use]
-    pub fn evaluate_with(&self, action: &Action, mode: Mode) -> Evaluation {
+    pub fn evaluate_with(&self, action: &Action, mut mode: Mode) -> Evaluation {
         let now = self.inner.clock.now();
+        mode.observe &= !self.inner.enforced;
+        let mut sessions = self.sessions_of(action);
+        let mut lost = None;
+        if let Ok(lineage) = &sessions {
+            match self.elsewhere(lineage) {
+                Some(Ok(engine)) => return engine.evaluate_with(action, mode),
+                Some(Err(why)) => lost = Some(why),
+                None if !mode.dry && lineage.is_new() => self.keep_policy(),
+                None if !mode.dry && self.is_news(lineage) => sessions = self.notice(action),
+                None => {}
+            }
+        }
         let mut watched = None;
-        let (judged, facts) = match self.sessions_of(action) {
+        let (judged, facts) = match sessions {
+            Ok(_) if let Some(why) = lost => {
+                // It may have been enforced.
+                mode.observe = false;
+                (Judged::refused(judge::from_engine("session", earlier::lost(&why))), Facts::none())
+            }
             Ok(sessions) => {
                 watched = sessions.seen().and_then(|own| self.first_look(own));
                 self.judge(action, sessions, now)
@@ -105,7 +134,8 @@ impl PolicyEngine {
         evaluation.dry = mode.dry;
         evaluation.observed = mode.observe;
         let marks = self.inner.history.marks(action, &facts);
-        let case = record::Case { action, facts: &facts, mode: &mode, now, marks, watched };
+        let current = self.inner.current;
+        let case = record::Case { action, facts: &facts, mode: &mode, now, current, marks, watched };
         let evaluation = self.record(&case, evaluation);
         self.tell(action, &evaluation);
         evaluation
@@ -142,6 +172,12 @@ impl PolicyEngine {
     #[must_use]
     pub fn policy(&self) -> Digest {
         self.inner.policy
+    }
+
+    /// Whether everything is enforced, also what shall only be observed.
+    #[must_use]
+    pub fn is_enforced(&self) -> bool {
+        self.inner.enforced
     }
 
     /// The store behind it.

@@ -238,7 +238,7 @@ mod system_clock;
 mod tracer;
 
 pub use approvals::{ApprovalError, Approvals, GRANT_LASTS_MS};
-pub use engine::{Asking, Builder, Mode, PolicyEngine};
+pub use engine::{Asking, Builder, EarlierPolicies, Mode, PolicyEngine};
 pub use governed::{Blocked, enforce, governed};
 pub use lictor_core::*;
 pub use lictor_guards as guards;

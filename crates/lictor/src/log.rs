@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use lictor_core::history::History;
 use lictor_core::{Action, Approval, Evaluation, Facts, Grant, SessionEvent, SessionKey, SessionState};
 use lictor_store::Record;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,8 @@ pub mod kind {
     pub const SESSION_CONTINUED: &str = "session.continued";
     /// A person put another policy in force for a session.
     pub const SESSION_REFRESHED: &str = "session.refreshed";
+    /// The policy is not the one that was last seen in a session.
+    pub const POLICY_CHANGED: &str = "policy.changed";
     /// A session is over.
     pub const SESSION_ENDED: &str = "session.ended";
     /// A session looked for the first time at files that the policy has an eye on.
@@ -88,25 +91,62 @@ pub struct Approving<'a> {
 /// damaged.
 #[must_use]
 pub fn sessions(records: &[Record]) -> BTreeMap<SessionKey, SessionState> {
-    let mut states: BTreeMap<SessionKey, SessionState> = BTreeMap::new();
+    let mut fold = Fold::default();
     for record in records {
         let Ok(Happening { event }) = serde_json::from_str::<Happening<'_>>(&record.body) else { continue };
-        if matches!(&*event, SessionEvent::Judged(judgement) if judgement.dry) {
-            continue;
+        fold.add(record, &event);
+    }
+    fold.states
+}
+
+/// The states of sessions, as far as records were added.
+#[derive(Default)]
+pub(crate) struct Fold {
+    pub(crate) states: BTreeMap<SessionKey, SessionState>,
+}
+
+impl Fold {
+    fn add(&mut self, record: &Record, event: &SessionEvent) {
+        if matches!(event, SessionEvent::Judged(judgement) if judgement.dry) {
+            return;
         }
         let key = record.session.clone().unwrap_or_else(anonymous);
-        let own = states.entry(key.clone()).or_default();
-        own.apply(&event, record.at);
+        let own = self.states.entry(key.clone()).or_default();
+        own.apply(event, record.at);
         let mut above = own.parent.clone();
         let mut seen = vec![key];
         while let Some(key) = above.filter(|key| !seen.contains(key)) {
-            let state = states.entry(key.clone()).or_default();
-            state.apply_below(&event, record.at);
+            let state = self.states.entry(key.clone()).or_default();
+            state.apply_below(event, record.at);
             above = state.parent.clone();
             seen.push(key);
         }
     }
-    states
+
+    /// Adds a record as if that history had been kept when it was written. An action that was never judged keeps the
+    /// marks it has: what it would do was not recorded.
+    pub(crate) fn retell(&mut self, record: &Record, history: &History) {
+        let Ok(Told { mut event, action, facts }) = serde_json::from_str(&record.body) else { return };
+        match &mut event {
+            SessionEvent::Judged(judgement) => {
+                judgement.marks = action
+                    .map(|action| history.marks(&action, &facts.unwrap_or_default()))
+                    .unwrap_or_default();
+            }
+            SessionEvent::Refreshed { recalled, .. } | SessionEvent::PolicyChanged { recalled, .. } => {
+                *recalled = None;
+            }
+            _ => {}
+        }
+        self.add(record, &event);
+    }
+}
+
+#[derive(Deserialize)]
+struct Told {
+    event: SessionEvent,
+    action: Option<Action>,
+    facts: Option<Facts>,
 }
 
 /// The session of actions that name none. Real sessions have a non-empty id, so it stands apart.

@@ -101,7 +101,7 @@ fn forbidden_ways_out(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnost
     }
     let root = project.root.to_string_lossy().into_owned();
     let built = loaded.policy.build(&Nobody::around(root.clone()))?;
-    let facts = policy::facts(project, &loaded.policy, built.watched, built.knows_files);
+    let facts = policy::facts(project, &[&loaded.policy], built.watched, built.knows_files);
     let graph = Graph::new(built.root)?;
     let mut found = Vec::new();
     for named in recommended {

@@ -1,9 +1,9 @@
-//! `lictor session`: what a session has been through.
+//! `lictor session`: what a session has been through, and under which policy it goes on.
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use lictor::PolicyEngine;
-use lictor_core::{SessionKey, SessionState};
+use lictor_core::{Digest, SessionKey, SessionState};
 use lictor_store::{Query, StoreExt as _};
 use serde_json::json;
 
@@ -11,15 +11,18 @@ use crate::args::Common;
 use crate::exit::{self, Exit};
 use crate::output;
 use crate::place::Project;
-use crate::runtime;
+use crate::policy;
+use crate::rooted;
+use crate::runtime::{self, Runtime};
 use crate::when;
 
-/// Show sessions.
+/// Show sessions, or put the policy of now in force for them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   lictor session list
-  lictor session show claude-code:1f0c --json")]
+  lictor session show claude-code:1f0c --json
+  lictor session refresh 1f0c")]
 pub struct SessionArgs {
     #[command(subcommand)]
     command: SessionCommand,
@@ -36,6 +39,11 @@ enum SessionCommand {
         /// Its id; `agent:id` where ids of several agents collide.
         id: String,
     },
+    /// Put the policy of now in force for a running session, where it was loosened too.
+    Refresh {
+        /// Its id; without one, every running session that began under another policy.
+        id: Option<String>,
+    },
 }
 
 const NONE: &str = "no sessions yet; the first hook of an agent begins one\n";
@@ -48,13 +56,18 @@ pub fn run(args: &SessionArgs) -> Result<Exit> {
         return match &args.command {
             SessionCommand::List if args.common.json => output::print_json(&[(); 0]).map(|()| Exit::Ok),
             SessionCommand::List => Ok(output::print(NONE).map(|()| Exit::Ok)?),
-            SessionCommand::Show { .. } => Err(runtime::nothing_recorded(&project)),
+            SessionCommand::Show { .. } | SessionCommand::Refresh { .. } => {
+                Err(runtime::nothing_recorded(&project))
+            }
         };
+    }
+    if let SessionCommand::Refresh { id } = &args.command {
+        return refresh(&project, id.as_deref(), args.common.json);
     }
     let past = runtime::past(&project)?;
     match &args.command {
-        SessionCommand::List => list(&past, args.common.json),
-        SessionCommand::Show { id } => show(&past, id, args.common.json),
+        SessionCommand::Show { id } => show(&past, &project, id, args.common.json),
+        SessionCommand::List | SessionCommand::Refresh { .. } => list(&past, args.common.json),
     }
 }
 
@@ -87,32 +100,74 @@ fn list(past: &PolicyEngine, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn show(past: &PolicyEngine, id: &str, json: bool) -> Result<Exit> {
+/// The one session with that id.
+fn named(past: &PolicyEngine, id: &str) -> Result<SessionKey> {
     let wanted = super::audit::session_key(id);
     let matching: Vec<SessionKey> = sessions(past)?
         .into_iter()
         .filter(|key| key.id == wanted.id && (wanted.agent.is_empty() || key.agent == wanted.agent))
         .collect();
-    let key = match matching.as_slice() {
-        [] => {
-            return Err(exit::not_there(format!(
-                "there is no session `{id}`; `lictor session list` shows them"
-            )));
-        }
-        [key] => key,
+    match matching.as_slice() {
+        [] => Err(exit::not_there(format!("there is no session `{id}`; `lictor session list` shows them"))),
+        [key] => Ok(key.clone()),
         several => {
             let names: Vec<String> = several.iter().map(ToString::to_string).collect();
-            return Err(exit::not_there(format!(
-                "several agents have a session `{id}`; name one of: {}",
-                names.join(", ")
-            )));
+            let names = names.join(", ");
+            Err(exit::not_there(format!("several agents have a session `{id}`; name one of: {names}")))
         }
+    }
+}
+
+/// Whether the session keeps to a policy that is not that of now. A session of another work tree has another policy.
+fn is_behind(now: Digest, project: &Project, key: &SessionKey, state: &SessionState) -> bool {
+    let top = state.parent.as_ref().unwrap_or(key);
+    state.policy.is_some_and(|began| began != now) && !rooted::is_elsewhere(top, project)
+}
+
+fn refresh(project: &Project, id: Option<&str>, json: bool) -> Result<Exit> {
+    let engine = &Runtime::open(project)?.engine;
+    let wanted = match id {
+        Some(id) => vec![named(engine, id)?],
+        None => sessions(engine)?,
     };
+    let mut text = String::new();
+    let mut rows = Vec::new();
+    for key in wanted {
+        let state = engine.session(&key)?;
+        if is_behind(engine.policy(), project, &key, &state) && (id.is_some() || !state.ended) {
+            let policy = engine.refresh(&key)?.policy;
+            text += &format!("session {key} goes on under the policy of now\n");
+            rows.push(json!({"agent": key.agent, "id": key.id, "policy": policy}));
+        }
+    }
+    if text.is_empty() {
+        text += "nothing to do: no session here began under another policy\n";
+    }
+    if json {
+        output::print_json(&rows)?
+    } else {
+        output::print(&text)?
+    }
+    Ok(Exit::Ok)
+}
+
+fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<Exit> {
+    let key = &named(past, id)?;
     let state = past.session(key)?;
     if json {
         output::print_json(&json!({"agent": key.agent, "id": key.id, "state": state}))?;
     } else {
-        output::print(&describe(key, &state))?;
+        let mut text = describe(key, &state);
+        // A policy that is refused now is no reason not to look.
+        let now = policy::in_force(project).map(|now| policy::digest(&now, &project.root));
+        if now.is_ok_and(|now| is_behind(now, project, key, &state)) {
+            text += &format!(
+                "  {:<22} has changed since this session began; where it is laxer, the old one stays in force\n\
+                 {:24} until `lictor session refresh {id}`\n",
+                "policy", ""
+            );
+        }
+        output::print(&text)?;
     }
     Ok(Exit::Ok)
 }

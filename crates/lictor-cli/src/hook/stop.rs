@@ -1,5 +1,6 @@
 //! An agent that wants to stop.
 
+use lictor::PolicyEngine;
 use lictor_agents::{Block, Event, Reply, Stop as Wish};
 use lictor_core::completion::{Completion, Release, Stop};
 
@@ -15,7 +16,11 @@ pub fn reply(runtime: &Runtime, event: &Event, wish: &Wish) -> Reply {
         aborted: wish.aborted,
         unstoppable: !event.slot.can_block(),
     };
-    let check = match runtime.engine.check_stop(session, event.parent_session.as_ref(), &stop) {
+    let parent = event.parent_session.as_ref();
+    // A session that began under another policy has to meet what that one asks too.
+    let engine = runtime.engine.for_session(session, parent);
+    let enforced = engine.as_ref().is_ok_and(PolicyEngine::is_enforced);
+    let check = match engine.and_then(|engine| engine.check_stop(session, parent, &stop)) {
         Ok(Some(check)) => check,
         Ok(None) => return Reply::Silence,
         // Rounds that cannot be counted must not go on for ever.
@@ -30,7 +35,7 @@ pub fn reply(runtime: &Runtime, event: &Event, wish: &Wish) -> Reply {
         }
     };
     match &check.outcome {
-        Completion::Incomplete { .. } if runtime.policy.is_observing() => Reply::Silence,
+        Completion::Incomplete { .. } if runtime.policy.is_observing() && !enforced => Reply::Silence,
         Completion::Incomplete { reasons, round, of } => Reply::Block(Block {
             reason: reasons.join("\n"),
             fix: format!("do what is missing, then stop again (round {round} of {of})"),

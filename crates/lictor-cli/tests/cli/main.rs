@@ -20,6 +20,7 @@ mod init;
 mod json_schema;
 mod ledger;
 mod policies;
+mod policy_change;
 mod policy_life;
 mod policy_tests;
 mod progress;

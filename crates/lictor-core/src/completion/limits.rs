@@ -39,6 +39,18 @@ impl fmt::Display for Cause {
 }
 
 impl Limits {
+    /// What is used up only when both say so.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let later = |one: Option<u64>, two: Option<u64>| Some(one?.max(two?));
+        Self {
+            deadline: later(self.deadline, other.deadline),
+            max_actions: later(self.max_actions, other.max_actions),
+            max_tasks: later(self.max_tasks, other.max_tasks),
+            max_millis: later(self.max_millis, other.max_millis),
+        }
+    }
+
     /// What is used up, if anything. Exactly at a limit it is.
     #[must_use]
     pub fn exhausted(&self, session: &SessionState, now: Timestamp) -> Option<Cause> {

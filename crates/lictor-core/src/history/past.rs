@@ -49,6 +49,19 @@ impl Past {
         self.position == 0
     }
 
+    /// The same past with more actions before it that nothing is known of.
+    #[must_use]
+    pub fn later_by(&self, actions: u64) -> Self {
+        let later = |track: &Track| Track {
+            last: track.last + actions,
+            run_start: track.run_start + actions,
+            until: track.until + actions,
+            ..track.clone()
+        };
+        let tracks = self.tracks.iter().map(|(key, track)| (key.clone(), later(track))).collect();
+        Self { position: self.position + actions, tracks }
+    }
+
     /// An action was judged. Returns its position.
     pub fn judged(&mut self, marks: &[Mark], allowed: bool, at: Timestamp) -> u64 {
         self.position += 1;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::event::{Continuation, Outcome};
+use crate::history::{Ended, Mark};
 use crate::scope::Limit;
 
 fn judged(number: u8, decision: Decision) -> Judgement {
@@ -88,8 +89,12 @@ fn a_budget_is_reserved_settled_and_given_back() {
     assert_eq!((state.used("tasks"), state.reserved.get("tasks")), (2, None));
     apply(&mut state, Judgement { spends: spending(3), ..judged(3, Decision::Ask) });
     assert_eq!(state.used("tasks"), 5, "an ask may still happen");
-    let no =
-        SessionEvent::Resolved { action: Digest::of(&[3]), tool_use_id: None, decision: Decision::Block };
+    let no = SessionEvent::Resolved {
+        action: Digest::of(&[3]),
+        tool_use_id: None,
+        decision: Decision::Block,
+        returned: spending(3),
+    };
     state.apply(&no, Timestamp(0));
     assert_eq!(state.used("tasks"), 2);
     assert_eq!(
@@ -98,7 +103,7 @@ fn a_budget_is_reserved_settled_and_given_back() {
         "a rejected ask that happens is a bypass"
     );
     apply(&mut state, Judgement { spends: spending(4), ..judged(5, Decision::Pass) });
-    state.apply(&SessionEvent::Ended, Timestamp(0));
+    state.apply(&SessionEvent::Ended { returned: spending(4) }, Timestamp(0));
     assert_eq!(state.used("tasks"), 2, "what was never reported is given back at the end");
 }
 
@@ -187,7 +192,7 @@ fn resuming_compacting_and_clearing_forget_nothing_and_policy_is_fixed() {
     assert_eq!(state, before);
     state.apply(&started(b"two"), Timestamp(1000));
     assert_eq!(state.policy, Some(Digest::of(b"one")), "a second start cannot change the policy");
-    state.apply(&SessionEvent::Refreshed { policy: Digest::of(b"two") }, Timestamp(1000));
+    state.apply(&SessionEvent::Refreshed { policy: Digest::of(b"two"), recalled: None }, Timestamp(1000));
     assert_eq!(state.policy, Some(Digest::of(b"two")));
 }
 
@@ -205,4 +210,41 @@ fn the_pace_looks_back_one_minute_and_a_clock_that_goes_back_makes_no_room() {
     assert_eq!(state.allowed_in_last_minute(Timestamp(131_000)), 3);
     apply(&mut state, judged(2, Decision::Block));
     assert_eq!(state.allowed_in_last_minute(Timestamp(131_000)), 3, "blocked retries do not lock anyone out");
+}
+
+#[test]
+fn a_past_told_again_keeps_its_place() {
+    let mark = |key: &str| Mark { key: key.to_owned(), ended: Some(Ended::Ok), window: None };
+    let mut told = SessionState::default();
+    apply(&mut told, Judgement { marks: vec![mark("tests")], ..judged(1, Decision::Pass) });
+    told.apply(&happened(1, None, Standing::Governed), Timestamp(0));
+    apply(&mut told, Judgement { marks: vec![mark("lint")], ..judged(2, Decision::Pass) });
+    let mut state = SessionState::default();
+    for id in [8, 9, 1, 2] {
+        apply(&mut state, judged(id, Decision::Pass));
+        if id == 1 {
+            state.apply(&happened(1, None, Standing::Governed), Timestamp(0));
+        }
+    }
+    let recalled = Some(Box::new(Recalled::from(&told, state.past.position)));
+    state.apply(&SessionEvent::PolicyChanged { policy: Digest::of(b"two"), recalled }, Timestamp(0));
+    assert_eq!(state.past.tracks.get("tests").map(|track| track.last), Some(3), "the third of four actions");
+    assert!(!state.past.formerly("lint", None, Timestamp(0)));
+    state.apply(&happened(2, None, Standing::Governed), Timestamp(0));
+    assert!(state.past.formerly("lint", None, Timestamp(0)), "what was under way counts for the new policy");
+}
+
+#[test]
+fn a_change_of_policy_is_told_until_it_is_over() {
+    let (one, two) = (Digest::of(b"one"), Digest::of(b"two"));
+    let changed = |policy| SessionEvent::PolicyChanged { policy, recalled: None };
+    let mut state = SessionState { policy: Some(one), ..SessionState::default() };
+    state.apply(&changed(two), Timestamp(0));
+    state.apply(&changed(Digest::of(b"three")), Timestamp(0));
+    assert_eq!((state.policy, state.feedback.held.len()), (Some(one), 1));
+    state.apply(&changed(one), Timestamp(0));
+    assert_eq!((state.policy_now, state.feedback.held.len()), (None, 0), "back where it began");
+    state.apply(&changed(two), Timestamp(0));
+    state.apply(&SessionEvent::Refreshed { policy: two, recalled: None }, Timestamp(0));
+    assert_eq!((state.policy, state.policy_now, state.feedback.held.len()), (Some(two), None, 0));
 }

@@ -49,7 +49,7 @@ pub(crate) fn unset(name: &str, report: &mut Report) {
 /// Lictor's own command line: reading is for everyone, deciding for people.
 pub(crate) fn lictor(call: &Call<'_>, report: &mut Report) {
     let options =
-        Grammar::anywhere("", "uninstall yes agent= json state-dir= policy= config=").parse(call.args);
+        Grammar::anywhere("", "uninstall yes agent= json state-dir= policy= config= cwd=").parse(call.args);
     let forbidden = match (options.word(0), options.word(1)) {
         ("approve" | "deny" | "trust" | "wrong", _) => true,
         ("init", _) => true,

@@ -11,7 +11,7 @@ use lictor_core::{
 use lictor_observe::{self as observe, Project, RealObserver};
 use lictor_store::{MemoryStore, Store};
 
-use super::{Inner, PolicyEngine};
+use super::{EarlierPolicies, Inner, PolicyEngine};
 use crate::surroundings::{Surroundings, Unseen};
 use crate::system_clock::SystemClock;
 use crate::tracer::Tracer;
@@ -20,6 +20,9 @@ use crate::tracer::Tracer;
 pub struct Builder {
     graph: Result<Graph, GraphError>,
     policy: Option<Digest>,
+    began: Option<(Digest, History)>,
+    earlier: Option<Arc<dyn EarlierPolicies>>,
+    enforced: bool,
     store: Option<Arc<dyn Store>>,
     facts: Option<Arc<dyn FactSource>>,
     clock: Option<Arc<dyn Clock>>,
@@ -38,6 +41,9 @@ impl Builder {
         Self {
             graph,
             policy: None,
+            began: None,
+            earlier: None,
+            enforced: false,
             store: None,
             facts: None,
             clock: None,
@@ -100,6 +106,29 @@ impl Builder {
         self
     }
 
+    /// Sessions that began under that policy, which had this history kept, are judged here, by the rules of both. See
+    /// [`EarlierPolicies`].
+    #[must_use]
+    pub fn began_under(mut self, policy: Digest, kept: History) -> Self {
+        self.began = Some((policy, kept));
+        self
+    }
+
+    /// Who remembers the policies that sessions began under. Without it, a session is always judged by the policy of
+    /// now.
+    #[must_use]
+    pub fn earlier(mut self, policies: impl EarlierPolicies + 'static) -> Self {
+        self.earlier = Some(Arc::new(policies));
+        self
+    }
+
+    /// Whether everything is enforced, also what the [`Mode`](crate::Mode) of a call says shall only be observed.
+    #[must_use]
+    pub fn enforced(mut self, enforced: bool) -> Self {
+        self.enforced = enforced;
+        self
+    }
+
     /// A guard that only records: it always runs, after the tree, and its verdict is ignored.
     #[must_use]
     pub fn observe(mut self, guard: impl lictor_core::Guard + 'static) -> Self {
@@ -155,10 +184,18 @@ impl Builder {
     /// # Errors
     /// When the graph is degenerate; see [`GraphError`].
     pub fn build(self) -> Result<PolicyEngine, GraphError> {
+        let current = self.policy.unwrap_or_default();
+        let recalls = self.began.as_ref().is_some_and(|(_, kept)| !self.history.is_kept_by(kept));
+        let began = self.began.map(|(began, _)| began);
         Ok(PolicyEngine {
             inner: Arc::new(Inner {
                 graph: self.graph?,
-                policy: self.policy.unwrap_or_default(),
+                policy: began.map_or(current, |began| together(began, current)),
+                current,
+                began,
+                recalls,
+                earlier: self.earlier,
+                enforced: self.enforced,
                 store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
                 facts: self.facts.unwrap_or_else(|| Arc::new(real())),
                 clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
@@ -173,6 +210,11 @@ impl Builder {
             }),
         })
     }
+}
+
+/// Identifies what two policies come to together. What a person allowed under one alone is not allowed under both.
+fn together(began: Digest, current: Digest) -> Digest {
+    Digest::of_parts([b"lictor policies 1".as_slice(), began.as_bytes(), current.as_bytes()])
 }
 
 /// Looks at the real world, with the project around the current directory.

@@ -38,10 +38,12 @@ impl PolicyEngine {
         parent: Option<&SessionKey>,
         limit: Limit,
     ) -> Result<SessionState, StoreError> {
+        self.keep_policy();
         self.happen(session, parent.cloned(), kind::SESSION_STARTED, |lineage, _| {
             let above = lineage.above().first();
             let scope = above.map(|parent| parent.scope.narrow(limit)).unwrap_or_default();
-            let event = SessionEvent::Started { policy: self.inner.policy, parent: parent.cloned(), scope };
+            let policy = lineage.began_under().unwrap_or(self.inner.current);
+            let event = SessionEvent::Started { policy, parent: parent.cloned(), scope };
             Ok(lineage.is_new().then_some(event))
         })
     }
@@ -76,17 +78,6 @@ impl PolicyEngine {
         self.happen(session, None, kind::PROMPTED, |_, _| Ok(Some(SessionEvent::Prompted)))
     }
 
-    /// A person puts the engine's policy in force for a session that began under another.
-    ///
-    /// # Errors
-    /// When it cannot be recorded.
-    pub fn refresh(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
-        let policy = self.inner.policy;
-        self.happen(session, None, kind::SESSION_REFRESHED, |_, _| {
-            Ok(Some(SessionEvent::Refreshed { policy }))
-        })
-    }
-
     /// The session is over. What is reserved for actions whose outcome was never seen is given back, and what was
     /// allowed for the length of the session is allowed no more.
     ///
@@ -94,7 +85,10 @@ impl PolicyEngine {
     /// When it cannot be recorded.
     pub fn end(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
         self.approvals().withdraw(session, self.inner.clock.now())?;
-        self.happen(session, None, kind::SESSION_ENDED, |_, _| Ok(Some(SessionEvent::Ended)))
+        self.happen(session, None, kind::SESSION_ENDED, |lineage, _| {
+            let returned = lineage.own().map(|own| own.reserved.clone()).unwrap_or_default();
+            Ok(Some(SessionEvent::Ended { returned }))
+        })
     }
 
     /// Records one event of a session, if there is one, and returns the state after it.

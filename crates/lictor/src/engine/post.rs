@@ -4,7 +4,7 @@ use lictor_core::event::Happened;
 use lictor_core::history::Mark;
 use lictor_core::session::Todos;
 use lictor_core::tools::Knowledge;
-use lictor_core::{Action, Approval, ApprovalState, Outcome, Request, SessionEvent, Standing};
+use lictor_core::{Action, Approval, ApprovalState, Digest, Outcome, Request, SessionEvent, Standing};
 use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
 
 use super::record::Journal;
@@ -18,6 +18,21 @@ impl PolicyEngine {
     /// # Errors
     /// When it cannot be recorded.
     pub fn post_action(&self, action: &Action, outcome: Outcome) -> Result<Standing, StoreError> {
+        match self.post(action, outcome.clone(), true)? {
+            Posted::Here(standing) => Ok(standing),
+            Posted::Elsewhere(began) => {
+                let other = self.inner.earlier.as_ref().map(|earlier| earlier.engine(began));
+                // What happened is recorded even where nothing can be judged any more.
+                let engine = other.and_then(Result::ok);
+                match engine.as_ref().unwrap_or(self).post(action, outcome, false)? {
+                    Posted::Here(standing) => Ok(standing),
+                    Posted::Elsewhere(_) => Ok(Standing::Ungoverned),
+                }
+            }
+        }
+    }
+
+    fn post(&self, action: &Action, outcome: Outcome, hand_over: bool) -> Result<Posted, StoreError> {
         let now = self.inner.clock.now();
         let digest = action.digest();
         let id = action.tool_use_id.as_deref();
@@ -26,9 +41,12 @@ impl PolicyEngine {
         let listed = listed.map(|todos| self.redacted(SessionEvent::Listed { todos }));
         self.inner.store.update(Durability::Process, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
+            if let Some(began) = self.foreign(&sessions).filter(|_| hand_over) {
+                return Ok(Posted::Elsewhere(began));
+            }
             let own = sessions.own();
             if own.is_some_and(|own| own.has_happened(id)) {
-                return Ok(Standing::Governed);
+                return Ok(Posted::Here(Standing::Governed));
             }
             let standing = own.map_or(Standing::Ungoverned, |own| own.standing(&digest, id));
             let event = SessionEvent::Happened(Happened {
@@ -50,9 +68,16 @@ impl PolicyEngine {
                 sessions.apply(event, now);
             }
             sessions.save(journal.tx)?;
-            Ok(standing)
+            Ok(Posted::Here(standing))
         })
     }
+}
+
+/// Where an outcome was recorded.
+enum Posted {
+    Here(Standing),
+    /// Nowhere yet: the session began under another policy.
+    Elsewhere(Digest),
 }
 
 impl PolicyEngine {

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use lictor_core::event::Judgement;
 use lictor_core::history::Mark;
 use lictor_core::{
-    Action, Claim, Decision, Evaluation, Facts, Redact, SessionEvent, SessionKey, Timestamp, Verdict, redact,
+    Action, Claim, Decision, Digest, Evaluation, Facts, Redact, SessionEvent, SessionKey, Timestamp, Verdict,
+    redact,
 };
 use lictor_store::{Draft, Durability, StoreError, StoreExt, Transaction};
 use serde::Serialize;
@@ -20,6 +21,8 @@ pub(super) struct Case<'a> {
     pub(super) facts: &'a Facts,
     pub(super) mode: &'a Mode,
     pub(super) now: Timestamp,
+    /// The policy of now: that of sessions which begin with this action.
+    pub(super) current: Digest,
     /// Patterns of the policy that the action matches.
     pub(super) marks: Vec<Mark>,
     /// What the session's first look at watched files found, when it has not looked yet.
@@ -55,7 +58,7 @@ fn commit(
     let mut duplicate = false;
     if !mode.dry {
         if sessions.is_new() {
-            start(journal, &mut sessions, &evaluation)?;
+            start(journal, &mut sessions, case.current)?;
         }
         if let Some(event) = &case.watched {
             journal.happening(kind::SESSION_WATCHED, event)?;
@@ -98,15 +101,11 @@ fn commit(
     Ok(evaluation)
 }
 
-/// The first event of a session fixes its policy, its parent and its scope: its parent's.
-fn start(
-    journal: &mut Journal<'_>,
-    sessions: &mut Lineage,
-    evaluation: &Evaluation,
-) -> Result<(), StoreError> {
+/// The first event of a session fixes its policy, its parent and its scope: those of its parent, if it has one.
+fn start(journal: &mut Journal<'_>, sessions: &mut Lineage, current: Digest) -> Result<(), StoreError> {
     let scope = sessions.above().first().map(|parent| parent.scope.clone()).unwrap_or_default();
-    let event =
-        SessionEvent::Started { policy: evaluation.policy, parent: sessions.parent().cloned(), scope };
+    let policy = sessions.began_under().unwrap_or(current);
+    let event = SessionEvent::Started { policy, parent: sessions.parent().cloned(), scope };
     journal.happening(kind::SESSION_STARTED, &event)?;
     sessions.apply(&event, journal.now);
     Ok(())

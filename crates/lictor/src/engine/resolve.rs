@@ -58,13 +58,16 @@ impl PolicyEngine {
 
     fn record_answers(&self, action: &Action, mut evaluation: Evaluation) -> Evaluation {
         let now = self.inner.clock.now();
-        let event = SessionEvent::Resolved {
-            action: evaluation.action,
-            tool_use_id: action.tool_use_id.clone(),
-            decision: evaluation.decision,
-        };
         let recorded = self.inner.store.update(Durability::Power, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
+            let id = action.tool_use_id.as_deref();
+            let own = sessions.own().filter(|_| evaluation.decision == Decision::Block);
+            let event = SessionEvent::Resolved {
+                action: evaluation.action,
+                tool_use_id: action.tool_use_id.clone(),
+                decision: evaluation.decision,
+                returned: own.map(|own| own.returned(&evaluation.action, id)).unwrap_or_default(),
+            };
             let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.inner.redactor);
             let body = Evaluated {
                 event: Cow::Borrowed(&event),

@@ -1,6 +1,6 @@
 //! A session and the sessions above it, as they are kept in the store.
 
-use lictor_core::{Action, Claim, SessionEvent, SessionKey, SessionState, Timestamp};
+use lictor_core::{Action, Claim, Digest, SessionEvent, SessionKey, SessionState, Timestamp};
 use lictor_store::{Space, StoreError, Transaction, View};
 
 use crate::log;
@@ -80,6 +80,23 @@ impl Lineage {
         self.keys.get(1)
     }
 
+    /// The policy of the first event: the root's, so that what a person puts in force there holds for all below.
+    pub(super) fn began_under(&self) -> Option<Digest> {
+        self.states.iter().rev().find_map(|state| state.policy).filter(|_| self.named)
+    }
+
+    /// The sessions that have begun, the action's own first.
+    pub(super) fn begun(&self) -> impl Iterator<Item = (usize, &SessionKey, &SessionState)> {
+        let all = self.keys.iter().zip(&self.states).enumerate();
+        all.map(|(index, (key, state))| (index, key, state))
+            .filter(|(_, _, state)| self.named && state.policy.is_some())
+    }
+
+    /// The key of the session above all others.
+    pub(super) fn root(&self) -> Option<&SessionKey> {
+        self.keys.last()
+    }
+
     /// Whether the session has had no event yet.
     pub(super) fn is_new(&self) -> bool {
         self.named && self.own().is_some_and(|own| own.started.is_none())
@@ -92,7 +109,12 @@ impl Lineage {
 
     /// Applies one event to all of them.
     pub(super) fn apply(&mut self, event: &SessionEvent, at: Timestamp) {
-        let mut states = self.states.iter_mut();
+        self.apply_to(0, event, at);
+    }
+
+    /// Applies an event of the session that stands so far above, and to those above it.
+    pub(super) fn apply_to(&mut self, index: usize, event: &SessionEvent, at: Timestamp) {
+        let mut states = self.states.iter_mut().skip(index);
         if let Some(own) = states.next() {
             own.apply(event, at);
         }

@@ -1,0 +1,69 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Open, SessionState};
+use crate::digest::Digest;
+use crate::history::{Mark, Past};
+
+/// A session's past, told again for a policy that asks other questions than the one under which it was kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recalled {
+    /// What questions are answered from.
+    pub past: Past,
+    /// What the actions match whose outcome has not been seen, by their positions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<(u64, Vec<Mark>)>,
+    /// The same of subagents' actions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub open_below: Vec<(u64, Vec<Mark>)>,
+}
+
+impl Recalled {
+    /// The past of `told`: the same session, folded from what is left of the log with the marks of the new policy.
+    /// Where the log does not reach back to the beginning, what it tells keeps its place before `position`.
+    #[must_use]
+    pub fn from(told: &SessionState, position: u64) -> Self {
+        let missing = position.saturating_sub(told.past.position);
+        let marks = |open: &Open| (open.position + missing, open.marks.clone());
+        Self {
+            past: told.past.later_by(missing),
+            open: told.open.iter().map(marks).collect(),
+            open_below: told.open_below.iter().map(marks).collect(),
+        }
+    }
+}
+
+/// What the agent is told once for each change.
+const CHANGED: &str = "The policy of this project has changed since this session began. Where it is stricter it is in \
+                       force now; where it is laxer the old one stays in force until the next session, or until a \
+                       person runs `lictor session refresh`.";
+
+impl SessionState {
+    pub(super) fn policy_changed(&mut self, policy: Digest, recalled: Option<&Recalled>) {
+        self.policy_now = Some(policy).filter(|now| self.policy != Some(*now));
+        self.feedback.held.retain(|remark| remark != CHANGED);
+        if self.policy_now.is_some() {
+            self.feedback.hold(CHANGED);
+        }
+        self.recall(recalled);
+    }
+
+    pub(super) fn refreshed(&mut self, policy: Digest, recalled: Option<&Recalled>) {
+        self.policy = Some(policy);
+        self.policy_now = None;
+        self.feedback.held.retain(|remark| remark != CHANGED);
+        self.recall(recalled);
+    }
+
+    fn recall(&mut self, recalled: Option<&Recalled>) {
+        let Some(Recalled { past, open, open_below }) = recalled else { return };
+        self.past.clone_from(past);
+        for (queue, told) in [(&mut self.open, open), (&mut self.open_below, open_below)] {
+            for (position, marks) in told {
+                let known = queue.iter_mut().find(|open| open.position == *position);
+                if let Some(open) = known {
+                    open.marks.clone_from(marks);
+                }
+            }
+        }
+    }
+}

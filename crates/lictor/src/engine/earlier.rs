@@ -1,0 +1,136 @@
+//! Sessions that began under another policy than that of now.
+//!
+//! A change takes effect in a running session only where it is stricter: what either policy objects to does not pass.
+//! The rest waits for the next session, or for a person who refreshes this one.
+
+use lictor_core::session::Recalled;
+use lictor_core::{Action, Digest, SessionEvent, SessionKey, SessionState, Verdict};
+use lictor_store::{Durability, StoreError, StoreExt as _};
+
+use super::record::Journal;
+use super::sessions::{self, Lineage};
+use super::{PolicyEngine, recall};
+use crate::log::kind;
+
+/// Remembers the policies that sessions began under.
+pub trait EarlierPolicies: Send + Sync {
+    /// Keeps the policy of now, because a session begins under it. A policy that could not be kept is missed when it
+    /// is asked for, and then nothing passes.
+    fn keep(&self);
+
+    /// The engine for sessions that began under that policy, made with [`Builder::began_under`](super::Builder).
+    ///
+    /// # Errors
+    /// Why that policy cannot be brought back.
+    fn engine(&self, began: Digest) -> Result<PolicyEngine, String>;
+}
+
+/// What is said while the policy that a session began under is lost.
+pub(super) fn lost(why: &str) -> Verdict {
+    Verdict::error(
+        format!("the policy has changed, and the one that this session began under cannot be read: {why}"),
+        "a person can put the policy of now in force for this session with `lictor session refresh`, or start a new one",
+    )
+}
+
+impl PolicyEngine {
+    /// The engine that judges in that session: this one, or one that also keeps to the policy that the session began
+    /// under.
+    ///
+    /// # Errors
+    /// When the session cannot be read or its policy cannot be brought back.
+    pub fn for_session(&self, session: &SessionKey, parent: Option<&SessionKey>) -> Result<Self, StoreError> {
+        let load = |view: &dyn lictor_store::View| {
+            Lineage::load_session(view, Some(session.clone()), parent.cloned())
+        };
+        let lineage = self.inner.store.view(load)?;
+        match self.elsewhere(&lineage) {
+            None => Ok(self.clone()),
+            Some(engine) => engine.map_err(|why| StoreError::other(lost(&why).reason())),
+        }
+    }
+
+    /// The policy that the session began under, when that is not judged by here.
+    pub(super) fn foreign(&self, sessions: &Lineage) -> Option<Digest> {
+        self.inner.earlier.as_ref()?;
+        sessions.began_under().filter(|began| *began != self.inner.began.unwrap_or(self.inner.current))
+    }
+
+    pub(super) fn elsewhere(&self, sessions: &Lineage) -> Option<Result<Self, String>> {
+        let began = self.foreign(sessions)?;
+        self.inner.earlier.as_ref().map(|earlier| earlier.engine(began))
+    }
+
+    pub(super) fn keep_policy(&self) {
+        if let Some(earlier) = &self.inner.earlier {
+            earlier.keep();
+        }
+    }
+
+    /// Whether one of the sessions has not seen the policy of now yet.
+    pub(super) fn is_news(&self, sessions: &Lineage) -> bool {
+        let minds = self.inner.earlier.is_some() || self.inner.began.is_some();
+        minds && sessions.begun().any(|(_, _, state)| self.is_news_to(state))
+    }
+
+    fn is_news_to(&self, state: &SessionState) -> bool {
+        state.policy_now.or(state.policy) != Some(self.inner.current)
+    }
+
+    /// Records that the policy has changed. The sessions are told so.
+    pub(super) fn notice(&self, action: &Action) -> Result<Lineage, StoreError> {
+        let now = self.inner.clock.now();
+        let policy = self.inner.current;
+        self.inner.store.update(Durability::Process, |tx| {
+            let mut lineage = Lineage::load(tx, action)?;
+            let told = match lineage.root() {
+                Some(root) if self.inner.recalls => recall::retold(tx, root, &self.inner.history)?,
+                _ => Default::default(),
+            };
+            let news: Vec<_> = lineage
+                .begun()
+                .filter(|(_, _, state)| self.is_news_to(state))
+                .map(|(index, key, state)| {
+                    let recalled = told.get(key).map(|told| Recalled::from(told, state.past.position));
+                    let event = SessionEvent::PolicyChanged { policy, recalled: recalled.map(Box::new) };
+                    (index, key.clone(), event)
+                })
+                .collect();
+            for (index, key, event) in news {
+                let mut journal = Journal::new(tx, Some(&key), now, &*self.inner.redactor);
+                journal.happening(kind::POLICY_CHANGED, &event)?;
+                lineage.apply_to(index, &event, now);
+            }
+            lineage.save(tx)?;
+            Ok(lineage)
+        })
+    }
+
+    /// A person puts the engine's policy in force for a session that began under another, for the sessions above it
+    /// and for all below them.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn refresh(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
+        let now = self.inner.clock.now();
+        let policy = self.inner.current;
+        self.inner.store.update(Durability::Power, |tx| {
+            let lineage = Lineage::load_session(tx, Some(session.clone()), None)?;
+            let Some(root) = lineage.root().cloned() else { return sessions::read(tx, session) };
+            let told = recall::retold(tx, &root, &self.inner.history)?;
+            let mut keys = recall::below(&told, &root);
+            keys.extend(lineage.begun().map(|(_, key, _)| key.clone()));
+            for key in keys {
+                let mut lineage = Lineage::load_session(tx, Some(key.clone()), None)?;
+                let Some(own) = lineage.own().filter(|own| own.policy.is_some()) else { continue };
+                let recalled = told.get(&key).map(|told| Box::new(Recalled::from(told, own.past.position)));
+                let event = SessionEvent::Refreshed { policy, recalled };
+                let mut journal = Journal::new(tx, Some(&key), now, &*self.inner.redactor);
+                journal.happening(kind::SESSION_REFRESHED, &event)?;
+                lineage.apply(&event, now);
+                lineage.save(tx)?;
+            }
+            sessions::read(tx, session)
+        })
+    }
+}
