@@ -9,13 +9,14 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::release;
 
-/// Builds the binary, puts it into `~/.local/bin` (or `--to DIR`) and runs `lictor init` with all other arguments, in the
-/// directory that the chore was called in (or `--repo DIR`).
+/// Builds the binary (or takes `--binary FILE`), puts it into `~/.local/bin` (or `--to DIR`) and runs `lictor init` with
+/// all other arguments, in the directory that the chore was called in (or `--repo DIR`).
 pub fn run(args: &[String]) -> Result<()> {
-    let (mut to, mut repository, mut rest) = (None, PathBuf::from("."), Vec::new());
+    let (mut binary, mut to, mut repository, mut rest) = (None, None, PathBuf::from("."), Vec::new());
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
+            "--binary" => binary = Some(PathBuf::from(args.next().context("`--binary` needs a file")?)),
             "--to" => to = Some(PathBuf::from(args.next().context("`--to` needs a directory")?)),
             "--repo" => repository = PathBuf::from(args.next().context("`--repo` needs a directory")?),
             _ => rest.push(arg.as_str()),
@@ -28,7 +29,8 @@ pub fn run(args: &[String]) -> Result<()> {
             PathBuf::from(home.context("HOME is not set; name a directory: `--to DIR`")?).join(".local/bin")
         }
     };
-    let binary = put(&release::build()?, &directory)?;
+    let built = binary.map_or_else(release::build, Ok)?;
+    let binary = put(&built, &directory)?;
     println!("installed {}", binary.display());
     let path = env::var_os("PATH").unwrap_or_default();
     if !env::split_paths(&path).any(|known| known == directory) {

@@ -15,8 +15,9 @@ const HELP: &str = "\
 cargo xtask <chore>
 
   pictures        draw docs/pictures anew from real runs of the command
-  install         build the release binary, put it into ~/.local/bin (--to DIR) and run `lictor init` in the current
-                  repository (--repo DIR); other arguments go to `init`: --yes, --git, --agent NAME
+  install         build the release binary (or take --binary FILE), put it into ~/.local/bin (--to DIR) and run
+                  `lictor init` in the current repository (--repo DIR); other arguments go to `init`: --yes, --git,
+                  --agent NAME
   test            everything a change must pass: lint, all tests, doc tests (what .ci/run calls)
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
   corpus          judge the labelled commands and write the table in docs/shell-safety.md anew

@@ -281,12 +281,7 @@ impl Waiting {
             text += &format!("  {name:<8} {}\n", indented(&shown));
         }
         for deed in evaluated.facts.deeds() {
-            text += &format!(
-                "  would    {} {} {}\n",
-                deed.verb,
-                deed.object,
-                style.dim(&deed.targets.join(", "))
-            );
+            text += &format!("  would    {}\n", explain::in_words(&deed, style));
         }
         for violation in &evaluated.evaluation.violations {
             if let Some(result) = &violation.callback_result {

@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use lictor_core::facts::Deed;
 use lictor_core::{Action, Decision, Evaluation, Facts, NodeKind, Status, TraceEntry, Value};
 use lictor_store::{Query, Record, StoreExt as _};
 use serde::Deserialize;
@@ -25,6 +26,9 @@ pub struct ExplainArgs {
     #[command(flatten)]
     common: Common,
 }
+
+/// So many targets of one deed are shown.
+const SHOWN: usize = 5;
 
 /// Body of an `evaluated` record.
 #[derive(Deserialize)]
@@ -110,8 +114,7 @@ fn tell(id: u64, evaluated: &Evaluated, style: Style) -> String {
     text += "\n  what it would do\n";
     let deeds = facts.deeds();
     for deed in &deeds {
-        let targets = deed.targets.join(", ");
-        text += &format!("    {} {} {}\n", deed.verb, deed.object, style.dim(&targets));
+        text += &format!("    {}\n", in_words(deed, style));
     }
     if deeds.is_empty() {
         text += "    nothing that policies know of\n";
@@ -136,6 +139,15 @@ pub fn title(action: &Action) -> String {
         what.map_or_else(|| action.task_type.clone().unwrap_or_else(|| action.tool.clone()), str::to_owned);
     let one_line: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).take(120).collect();
     format!("{} {one_line}", action.kind)
+}
+
+/// What would be done to what. Of many targets, the first ones.
+pub fn in_words(deed: &Deed, style: Style) -> String {
+    let mut targets = deed.targets.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if deed.targets.len() > SHOWN {
+        targets += &format!(", and {} more", deed.targets.len() - SHOWN);
+    }
+    format!("{} {} {}", deed.verb, deed.object, style.dim(&targets)).trim_end().to_owned()
 }
 
 /// Parents before children: entries are recorded as nodes finish, a tree reads from its root.

@@ -34,6 +34,10 @@ claude() { # event, further fields
   printf '{"session_id":"%s","cwd":"%s","hook_event_name":"%s","permission_mode":"dontAsk",%s}' \
     "${SESSION:-s1}" "$PWD" "$1" "$2" | lictor hook claude-code "$1"
 }
+installed() { # the hook that is installed, as Claude Code starts it
+  printf '{"session_id":"s1","cwd":"%s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"%s"}}' \
+    "$PWD" "$1" | sh -c "$(sed -n 's/.*"command": "\(.* PreToolUse\)".*/\1/p' .claude/settings.json)"
+}
 agent_runs() { claude PreToolUse "\"tool_name\":\"Bash\",\"tool_use_id\":\"$1\",\"tool_input\":{\"command\":\"$1\"}" 2>/dev/null; }
 agent_ran() { agent_runs "$1"; claude PostToolUse "\"tool_name\":\"Bash\",\"tool_use_id\":\"$1\",\"tool_input\":{\"command\":\"$1\"},\"tool_response\":{}"; }
 "#;
