@@ -1,19 +1,22 @@
 //! Evidence and the content it points at: does the tree that is judged still hold what the reviewer saw?
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lictor_core::Digest;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::evidence::{Bound, Evidence};
 use crate::finding::Claim;
-use crate::repository::{Changes, Repository, RepositoryError};
+use crate::repository::{Changes, Repository, RepositoryError, WorkFile};
 
 #[cfg(test)]
 mod tests;
 
 /// Beyond this many line pairs a moved line is searched for instead of worked out.
 const MAX_PAIRS: usize = 4_000_000;
+
+/// How many files are looked into at once: starting git costs time, their contents memory.
+const FILES_AT_ONCE: usize = 64;
 
 /// Where a finding stands in a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,20 +37,25 @@ pub fn bind(
     repository: &dyn Repository,
     tree: Option<&str>,
 ) -> Result<(), RepositoryError> {
-    let mut seen: HashMap<String, Option<(String, Vec<u8>)>> = HashMap::new();
-    for place in claims.iter_mut().flat_map(|claim| claim.evidence_mut().iter_mut()) {
-        let Some(path) = inside(place, repository) else { continue };
-        let known = match seen.get(&path) {
-            Some(known) => known,
-            None => {
-                let found = look_up(&path, repository, tree)?;
-                seen.entry(path).or_insert(found)
+    let places = claims.iter_mut().flat_map(|claim| claim.evidence_mut().iter_mut());
+    let mut by_path: BTreeMap<String, Vec<&mut Evidence>> = BTreeMap::new();
+    for place in places {
+        if let Some(path) = inside(place, repository) {
+            by_path.entry(path).or_default().push(place);
+        }
+    }
+    let paths: Vec<String> = by_path.keys().cloned().collect();
+    for paths in paths.chunks(FILES_AT_ONCE) {
+        for (path, found) in paths.iter().zip(look_up(paths, repository, tree)?) {
+            let lines =
+                found.as_ref().map(|file| file.content.split(|byte| *byte == b'\n').collect::<Vec<_>>());
+            for place in by_path.remove(path).into_iter().flatten() {
+                place.bound = found.as_ref().map(|file| Bound {
+                    blob: file.blob.clone(),
+                    snippet: place.line.and_then(|line| snippet_at(lines.as_deref()?, line)),
+                });
             }
-        };
-        place.bound = known.as_ref().map(|(blob, content)| Bound {
-            blob: blob.clone(),
-            snippet: place.line.and_then(|line| snippet_at(content, line)),
-        });
+        }
     }
     Ok(())
 }
@@ -64,24 +72,21 @@ fn inside(place: &Evidence, repository: &dyn Repository) -> Option<String> {
 }
 
 fn look_up(
-    path: &str,
+    paths: &[String],
     repository: &dyn Repository,
     tree: Option<&str>,
-) -> Result<Option<(String, Vec<u8>)>, RepositoryError> {
-    let Some(tree) = tree else {
-        return Ok(repository.work_file(path)?.map(|file| (file.blob, file.content)));
-    };
-    let Some(blob) = repository.blobs(tree, &[path.to_owned()])?.into_iter().next().flatten() else {
-        return Ok(None);
-    };
-    let content = repository.contents(&[&blob])?.into_iter().next().flatten();
-    Ok(content.map(|content| (blob, content)))
+) -> Result<Vec<Option<WorkFile>>, RepositoryError> {
+    let Some(tree) = tree else { return repository.work_files(paths) };
+    let blobs = repository.blobs(tree, paths)?;
+    let there: Vec<&str> = blobs.iter().flatten().map(String::as_str).collect();
+    let mut contents = repository.contents(&there)?.into_iter();
+    let mut with_content = |blob: String| Some(WorkFile { content: contents.next().flatten()?, blob });
+    Ok(blobs.into_iter().map(|blob| blob.and_then(&mut with_content)).collect())
 }
 
 /// The fingerprint of a line, without regard to white space; `None` for blank and missing lines.
-fn snippet_at(content: &[u8], line: u32) -> Option<String> {
-    let index = usize::try_from(line).ok()?.checked_sub(1)?;
-    content.split(|byte| *byte == b'\n').nth(index).and_then(snippet)
+fn snippet_at(lines: &[&[u8]], line: u32) -> Option<String> {
+    lines.get(usize::try_from(line).ok()?.checked_sub(1)?).copied().and_then(snippet)
 }
 
 fn snippet(line: &[u8]) -> Option<String> {

@@ -16,7 +16,7 @@ mod tests;
 use std::fmt;
 
 use lictor_core::{Clock, Digest, Timestamp};
-use lictor_store::{Draft, Durability, Keys, Space, Store, StoreExt as _, Transaction, View};
+use lictor_store::{Buffered, Draft, Durability, Keys, Space, Store, StoreExt as _, Transaction, View};
 
 pub use error::LedgerError;
 pub use event::{Change, Step};
@@ -403,7 +403,12 @@ impl<'a> Ledger<'a> {
         &self,
         f: impl FnOnce(&mut dyn Transaction) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
-        self.store.try_update(Durability::Power, f)
+        self.store.try_update(Durability::Power, |tx| {
+            let mut buffered = Buffered::new(tx);
+            let value = f(&mut buffered)?;
+            buffered.finish()?;
+            Ok(value)
+        })
     }
 
     fn look<T>(&self, f: impl FnOnce(&dyn View) -> Result<T, LedgerError>) -> Result<T, LedgerError> {

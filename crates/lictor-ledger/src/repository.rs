@@ -53,7 +53,7 @@ pub struct Commit {
     pub parents: Vec<String>,
 }
 
-/// A file in the work tree.
+/// A file in the work tree or a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkFile {
     /// The object id that its content has, or would have once added.
@@ -125,11 +125,11 @@ pub trait Repository: Sync {
     /// When git fails.
     fn contents(&self, blobs: &[&str]) -> Result<Vec<Option<Vec<u8>>>, RepositoryError>;
 
-    /// A file as it is in the work tree; `None` when there is none, or it belongs to a submodule.
+    /// Files as they are in the work tree; `None` where there is none, or it belongs to a submodule.
     ///
     /// # Errors
     /// When git fails.
-    fn work_file(&self, path: &str) -> Result<Option<WorkFile>, RepositoryError>;
+    fn work_files(&self, paths: &[String]) -> Result<Vec<Option<WorkFile>>, RepositoryError>;
 
     /// The tree that everything in the work tree would make, files that git ignores left out.
     ///

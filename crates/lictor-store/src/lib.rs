@@ -15,6 +15,7 @@
 
 mod anchor;
 mod archive;
+mod buffered;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
@@ -28,6 +29,7 @@ mod verify;
 
 pub use anchor::{Anchor, BadAnchor};
 pub use archive::{ArchiveError, Keep, RetainError, Retained, Segment, retain};
+pub use buffered::Buffered;
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use query::{Entry, Keys, Query};

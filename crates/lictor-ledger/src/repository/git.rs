@@ -356,15 +356,33 @@ impl Repository for Git {
             .collect())
     }
 
-    fn work_file(&self, path: &str) -> Result<Option<WorkFile>, RepositoryError> {
-        let file = self.root.join(path);
-        let is_file = file.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_CONTENT);
-        if path.contains('\n') || !is_file || self.inside_submodule(path) {
-            return Ok(None);
+    fn work_files(&self, paths: &[String]) -> Result<Vec<Option<WorkFile>>, RepositoryError> {
+        let is_file = |path: &str| {
+            let meta = self.root.join(path).symlink_metadata();
+            let fits = meta.is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_CONTENT);
+            // Git takes a leading quote for the beginning of a quoted name.
+            fits && !path.contains('\n') && !path.starts_with('"') && !self.inside_submodule(path)
+        };
+        let there: Vec<bool> = paths.iter().map(|path| is_file(path)).collect();
+        let names: String = paths
+            .iter()
+            .zip(&there)
+            .filter(|(_, there)| **there)
+            .flat_map(|(path, _)| [path.as_str(), "\n"])
+            .collect();
+        if names.is_empty() {
+            return Ok(vec![None; paths.len()]);
         }
-        let content = std::fs::read(&file).map_err(|source| RepositoryError::Io { path: file, source })?;
-        let blob = self.text(["hash-object", "--", path])?.trim().to_owned();
-        Ok(Some(WorkFile { blob, content }))
+        let blobs = self.bytes(["hash-object", "--stdin-paths"], Some(names.as_bytes()))?;
+        let blobs = String::from_utf8_lossy(&blobs).into_owned();
+        let mut blobs = blobs.lines();
+        let mut read = |path: &String| {
+            let file = self.root.join(path);
+            let content =
+                std::fs::read(&file).map_err(|source| RepositoryError::Io { path: file, source })?;
+            Ok(blobs.next().map(|blob| WorkFile { blob: blob.to_owned(), content }))
+        };
+        paths.iter().zip(there).map(|(path, there)| if there { read(path) } else { Ok(None) }).collect()
     }
 
     fn work_tree(&self) -> Result<String, RepositoryError> {

@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod agreement;
 #[cfg(test)]
+mod buffered;
+#[cfg(test)]
 mod child;
 #[cfg(test)]
 mod conformance;
