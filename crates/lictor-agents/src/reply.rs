@@ -59,6 +59,12 @@ impl Slot {
         self.person && self.ask_form() != AskForm::Impossible
     }
 
+    /// The same, as if a person sat in front of the agent: questions are left to its own prompt, where it has one.
+    #[must_use]
+    pub fn attended(self) -> Self {
+        Self { person: true, ..self }
+    }
+
     /// Whether a remark would reach the agent now. Where it would not, it can be kept for the next event.
     #[must_use]
     pub fn can_tell(&self) -> bool {

@@ -24,7 +24,7 @@ use lictor::{Asking, Mode};
 use lictor_agents::{
     Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Rendered, Reply, Slot, install, parse, render,
 };
-use lictor_core::{Action, Decision, Evaluation, Value};
+use lictor_core::{Action, Decision, Evaluation, Value, redact};
 
 use crate::fault;
 use crate::rooted::{self, Rooted};
@@ -140,7 +140,7 @@ fn answer(agent: Agent, hint: Option<&str>, held: &Held) -> Rendered {
     }
     let cwd = env::current_dir().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
     let surroundings = HookEnv::new(cwd, |name| env::var(name).ok());
-    let event = match parse(agent, hint, &input, &surroundings) {
+    let mut event = match parse(agent, hint, &input, &surroundings) {
         Ok(event) => event,
         Err(unclear) => {
             let reason = format!("this could not be judged because {unclear}");
@@ -148,14 +148,14 @@ fn answer(agent: Agent, hint: Option<&str>, held: &Held) -> Rendered {
         }
     };
     held.note(&event);
-    match judged(&event) {
+    match judged(&mut event) {
         Ok(reply) => render(&event.slot, &reply),
         Err(error) => failed(&event.slot, held, &format!("lictor cannot judge this: {error:#}"), DOCTOR),
     }
 }
 
 /// The answer of the session's own policy, and before it that of the place where the agent is.
-fn judged(event: &Event) -> anyhow::Result<Reply> {
+fn judged(event: &mut Event) -> anyhow::Result<Reply> {
     let Rooted { home, elsewhere } = Rooted::of(event)?;
     if let (Some(there), EventKind::PreTool(action)) = (elsewhere, &event.kind)
         && let Some(refusal) = refused_by(&Runtime::visited(&there)?, action)
@@ -165,16 +165,19 @@ fn judged(event: &Event) -> anyhow::Result<Reply> {
     if matches!(event.kind, EventKind::SessionEnd(_)) {
         rooted::forget_old(&home);
     }
-    Ok(reply(&Runtime::open(&home)?, event))
+    let runtime = Runtime::open(&home)?;
+    if runtime.policy.ask_when_unattended() == Decision::Ask {
+        event.slot = event.slot.attended();
+    }
+    Ok(reply(&runtime, event))
 }
 
 /// What another project's policy has against an action. Its counters are not this session's, and there is nobody to
 /// ask in its name.
 fn refused_by(there: &Runtime, action: &Action) -> Option<Reply> {
     let observe = there.policy.is_observing();
-    let evaluation = there
-        .engine
-        .evaluate_with(action, Mode { dry: true, asking: Asking::Nobody, observe, ..Mode::default() });
+    let evaluation =
+        there.judge(action, Mode { dry: true, asking: Asking::Nobody, observe, ..Mode::default() });
     if observe || evaluation.decision < Decision::Ask {
         return None;
     }
@@ -185,12 +188,27 @@ fn refused_by(there: &Runtime, action: &Action) -> Option<Reply> {
 const DOCTOR: &str = "ask a person to run `lictor doctor`";
 
 fn reply(runtime: &Runtime, event: &Event) -> Reply {
-    match &event.kind {
+    let reply = match &event.kind {
         EventKind::PreTool(action) | EventKind::PermissionRequest(action) => judge(runtime, event, action),
         EventKind::PostTool(action, outcome) => after::call(runtime, event, action, outcome),
         EventKind::Stop(wish) => stop::reply(runtime, event, wish),
         kind => session::note(runtime, event, kind),
+    };
+    redacted(runtime, reply)
+}
+
+/// What the policy keeps out of the record is kept out of answers too: agents write them into transcripts. What was
+/// said about an action has been through this already.
+fn redacted(runtime: &Runtime, mut reply: Reply) -> Reply {
+    let texts: Vec<&mut String> = match &mut reply {
+        Reply::Silence | Reply::Ask(_) => Vec::new(),
+        Reply::Tell(text) => vec![text],
+        Reply::Block(block) => vec![&mut block.reason, &mut block.fix],
+    };
+    for text in texts {
+        redact::text(text, &runtime.redactor);
     }
+    reply
 }
 
 fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
@@ -201,7 +219,7 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
         observe: runtime.policy.is_observing(),
         ..Mode::default()
     };
-    let evaluation = runtime.engine.evaluate_with(action, mode);
+    let evaluation = runtime.judge(action, mode);
     if evaluation.observed {
         return Reply::Silence;
     }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use lictor::{
-    Builder, Clock, EarlierPolicies, MemoryStore, PolicyEngine, SqliteOptions, SqliteStore, Store, Verdict,
-    guard_fn,
+    Builder, Clock, EarlierPolicies, MemoryStore, Mode, PolicyEngine, SqliteOptions, SqliteStore, Store,
+    Verdict, guard_fn,
 };
-use lictor_config::{Policy, Surroundings};
+use lictor_config::{Policy, Redactor, Surroundings};
 use lictor_core::completion::Gate;
 use lictor_core::history::History;
-use lictor_core::{Action, All, Digest, FactSource, Facts, Node};
+use lictor_core::{Action, All, Digest, Evaluation, FactSource, Facts, Node};
 
 use crate::commit_gate::CommitGate;
 use crate::earlier;
@@ -34,6 +34,8 @@ pub struct Runtime {
     pub policy: Policy,
     /// The project's root.
     pub root: PathBuf,
+    /// Takes out what the policy keeps out of the record.
+    pub redactor: Redactor,
 }
 
 impl Runtime {
@@ -70,7 +72,17 @@ impl Runtime {
         let builder = assemble(project, store, clock, &policy, &[("", &policy)], move |look, action| {
             recorded().unwrap_or_else(|| look.facts(action))
         })?;
-        Ok(Self { engine: built(builder)?, policy, root: project.root.clone() })
+        Self::of(built(builder)?, policy, project)
+    }
+
+    fn of(engine: PolicyEngine, policy: Policy, project: &Project) -> Result<Self> {
+        let redactor = redactor(&policy)?;
+        Ok(Self { engine, policy, root: project.root.clone(), redactor })
+    }
+
+    /// Judges an action, for an answer: what the policy keeps out of the record is kept out of that too.
+    pub fn judge(&self, action: &Action, mode: Mode) -> Evaluation {
+        self.engine.evaluate_with(action, mode).redacted(&self.redactor)
     }
 
     fn over(
@@ -82,8 +94,12 @@ impl Runtime {
         let policy = policy::in_force(project)?;
         let builder =
             assemble(project, store, clock, &policy, &[("", &policy)], |look, action| look.facts(action))?;
-        Ok(Self { engine: built(finish(builder))?, policy, root: project.root.clone() })
+        Self::of(built(finish(builder))?, policy, project)
     }
+}
+
+fn redactor(policy: &Policy) -> Result<Redactor> {
+    policy.redactor().context("the policy's `redact` cannot be used")
 }
 
 fn built(builder: Builder) -> Result<PolicyEngine> {
@@ -106,6 +122,7 @@ fn assemble(
     let mut trees = Vec::new();
     let (mut history, mut gate) = (History::default(), None);
     let (mut watched, mut knows_files) = (Vec::new(), false);
+    let mut redactor = redactor(now)?;
     for (word, policy) in judging {
         let built = policy.build(&surroundings)?;
         let commits = CommitGate::new(Arc::clone(&store), project.root.clone(), (*policy).clone());
@@ -118,6 +135,7 @@ fn assemble(
         }
         watched.extend(built.watched);
         knows_files |= built.knows_files;
+        redactor = redactor.and(policy.redactor()?);
         gate = match (gate, policy.gate()) {
             (Some(one), Some(two)) => Some(Gate::and(one, two)),
             (one, two) => one.or(two),
@@ -136,6 +154,7 @@ fn assemble(
         .gate(gate)
         .surroundings(Survey::new(&project.root, store, &policies))
         .facts(move |action: &Action| facts(&look, action))
+        .redact(redactor)
         .history(history)
         .knows_files(knows_files)
         .policy_digest(policy::digest(now, &project.root)))

@@ -6,7 +6,7 @@ use lictor_guards::Pack;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::sections::{Command, GuardDecides, Mode, PolicyCallback, Sections, StorePlace};
+use crate::sections::{Command, GuardDecides, Mode, PolicyCallback, Sections};
 use crate::source::{self, Origin};
 
 mod cache;
@@ -118,22 +118,10 @@ impl Policy {
         said.max().unwrap_or(Decision::Block)
     }
 
-    /// Where the record is kept.
-    #[must_use]
-    pub fn store(&self) -> StorePlace {
-        self.trusted().find_map(|layer| layer.sections.store.clone()).unwrap_or(StorePlace::Sqlite)
-    }
-
     /// The programs that are told about questions and blocks.
     #[must_use]
     pub fn notify(&self) -> Vec<&Command> {
         self.layers.iter().filter_map(|layer| layer.sections.notify.as_ref()).collect()
-    }
-
-    /// Patterns of text that is left out of the record.
-    #[must_use]
-    pub fn redact(&self) -> Vec<&str> {
-        self.layers.iter().flat_map(|layer| &layer.sections.redact).map(String::as_str).collect()
     }
 
     /// The councils of all files in the form that the ledger reads, with whose they are.

@@ -8,6 +8,7 @@ use crate::source::Origin;
 use crate::table::Table;
 use crate::yaml::{Key, Tree, Yaml};
 
+pub(crate) use values::REGEX_SIZE;
 pub use values::millis;
 
 /// Reads values of one file and keeps what is wrong with them.

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub use command::Command;
 pub use completion::Completion;
 pub use councils::{Council, Councils, Reviewer};
-pub use general::{Mode, StorePlace};
+pub use general::Mode;
 pub use graph::GraphNode;
 pub use guards::{GuardDecides, NamedGuard};
 pub use intent::{IntentSection, TaskRule};
@@ -87,8 +87,6 @@ pub struct Sections {
     pub completion: Option<Completion>,
     /// `councils:`.
     pub councils: Councils,
-    /// `store:`.
-    pub store: Option<StorePlace>,
     /// `notify:`.
     pub notify: Option<Command>,
     /// `redact:`.

@@ -10,6 +10,7 @@ use crate::claim::Claim;
 use crate::decision::{Decision, Value};
 use crate::digest::Digest;
 use crate::policy::Violation;
+use crate::redact::{self, Redact};
 use crate::risk::Risk;
 use crate::session::SessionState;
 use crate::trace::{GivenVerdict, TraceEntry};
@@ -121,6 +122,22 @@ impl Evaluation {
             observed: false,
             session: SessionState::default(),
         }
+    }
+
+    /// The same with what must not be written down taken out of everything that is said. Nothing that decides is
+    /// changed.
+    #[must_use]
+    pub fn redacted(mut self, redactor: &dyn Redact) -> Self {
+        for given in &mut self.verdicts {
+            given.verdict.redact(redactor);
+        }
+        for violation in &mut self.violations {
+            violation.redact(redactor);
+        }
+        for note in self.annotations.values_mut() {
+            redact::json(note, redactor);
+        }
+        self
     }
 
     /// Whether the action may go ahead as it is: decided so, or only observed.

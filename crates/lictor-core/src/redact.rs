@@ -14,6 +14,11 @@ use serde_json::Value as Json;
 pub trait Redact: Send + Sync {
     /// The text without it; borrowed when there was nothing to take out.
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str>;
+
+    /// Whether some text inside this JSON may have to be taken out. `false` only when it is certain that none has.
+    fn may_redact_json(&self, json: &str) -> bool {
+        matches!(self.redact(json), Cow::Owned(_))
+    }
 }
 
 /// What stands where a secret was.
@@ -29,7 +34,7 @@ where
     T: Serialize + DeserializeOwned,
 {
     let text = serde_json::to_string(value)?;
-    if matches!(redactor.redact(&text), Cow::Borrowed(_)) {
+    if !redactor.may_redact_json(&text) {
         return Ok(None);
     }
     let mut tree = serde_json::to_value(value)?;
@@ -37,15 +42,39 @@ where
     serde_json::from_value(tree).map(Some)
 }
 
+/// Redacts a text where it stands.
+pub fn text(text: &mut String, redactor: &dyn Redact) {
+    if let Cow::Owned(clean) = redactor.redact(text) {
+        *text = clean;
+    }
+}
+
 /// Redacts every text in a JSON value, keys included: whoever can choose a key could hide something in it.
+///
+/// What a record is found by stays: digests, ids and the session. Below `payload`, where the agent chooses every word,
+/// nothing does.
 pub fn json(value: &mut Json, redactor: &dyn Redact) {
+    walk(value, redactor, true);
+}
+
+/// Keys whose value is a digest or an id.
+const IDS: [&str; 5] = ["action", "policy", "id", "content", "parent"];
+
+fn finds_a_record(key: &str, item: &Json) -> bool {
+    let is_hex = |text: &str| {
+        matches!(text.len(), 12 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    match item {
+        Json::Object(_) => matches!(key, "session" | "parent"),
+        Json::String(text) => IDS.contains(&key) && is_hex(text),
+        _ => false,
+    }
+}
+
+fn walk(value: &mut Json, redactor: &dyn Redact, ours: bool) {
     match value {
-        Json::String(text) => {
-            if let Cow::Owned(clean) = redactor.redact(text) {
-                *text = clean;
-            }
-        }
-        Json::Array(items) => items.iter_mut().for_each(|item| json(item, redactor)),
+        Json::String(held) => text(held, redactor),
+        Json::Array(items) => items.iter_mut().for_each(|item| walk(item, redactor, ours)),
         Json::Object(map) => {
             let secret: Vec<String> =
                 map.keys().filter(|key| matches!(redactor.redact(key), Cow::Owned(_))).cloned().collect();
@@ -54,7 +83,15 @@ pub fn json(value: &mut Json, redactor: &dyn Redact) {
                     map.insert(redactor.redact(&key).into_owned(), item);
                 }
             }
-            map.values_mut().for_each(|item| json(item, redactor));
+            for (key, item) in map.iter_mut().filter(|(key, item)| !ours || !finds_a_record(key, item)) {
+                walk(item, redactor, ours && key != "payload");
+            }
+        }
+        // What Lictor counts is not a secret; what an agent hands on may be.
+        Json::Number(number) if !ours => {
+            if let Cow::Owned(clean) = redactor.redact(&number.to_string()) {
+                *value = Json::String(clean);
+            }
         }
         Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }

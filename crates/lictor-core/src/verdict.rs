@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::decision::Value;
+use crate::redact::{self, Redact};
 
 /// What one guard says about one action. Built only through the constructors, so that a block always has a
 /// reason and a fix, and a warning or question always has a reason.
@@ -34,6 +35,17 @@ const NO_REASON: &str = "the guard gave no reason";
 const NO_FIX: &str = "choose another way to reach the goal, or ask a person";
 
 impl Verdict {
+    /// Takes what must not be written down out of what is said.
+    pub(crate) fn redact(&mut self, redactor: &dyn Redact) {
+        let Some(said) = &mut self.said else { return };
+        for text in [&mut said.reason, &mut said.fix] {
+            redact::text(text, redactor);
+        }
+        if let Some(evidence) = &mut said.evidence {
+            redact::json(evidence, redactor);
+        }
+    }
+
     /// No objection.
     #[must_use]
     pub fn pass() -> Self {

@@ -133,9 +133,9 @@ pub fn judge_one(kind: &str, what: &str, cwd: &Path) -> Result<(Runtime, Evaluat
 fn judge(runtime: &Runtime, action: &Action) -> Evaluation {
     let mode = Mode { dry: true, ..Mode::default() };
     if action.session.is_some() {
-        return runtime.engine.evaluate_with(action, mode);
+        return runtime.judge(action, mode);
     }
-    runtime.engine.evaluate_with(&action.clone().in_session("eval without a session"), mode)
+    runtime.judge(&action.clone().in_session("eval without a session"), mode)
 }
 
 fn answer(evaluation: &Evaluation) -> Answer<'_> {

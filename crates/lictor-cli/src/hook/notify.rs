@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
-use lictor_core::{Action, Evaluation, Request};
+use lictor_core::{Action, Evaluation, Redact as _, Request};
 use serde_json::json;
 
 use crate::commands::explain;
@@ -26,9 +26,11 @@ pub(super) fn person(runtime: &Runtime, action: &Action, evaluation: &Evaluation
         return;
     }
     let messages: Vec<&str> = approval.asked.iter().map(|point| point.message.as_str()).collect();
-    let body = json!({"id": approval.id, "agent": action.actor.agent, "action": explain::title(action),
+    let title = explain::title(action);
+    let body =
+        json!({"id": approval.id, "agent": action.actor.agent, "action": runtime.redactor.redact(&title),
                       "messages": messages, "cwd": action.cwd})
-    .to_string();
+        .to_string();
     for program in programs {
         let Some((name, args)) = program.argv.split_first() else { continue };
         let kept = [

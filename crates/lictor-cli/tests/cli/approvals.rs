@@ -132,3 +132,26 @@ fn the_wizard_asks_on_a_terminal() {
     terminal.wait_for("approved");
     assert_eq!(unattended(&sandbox, ASKS).code, 0);
 }
+
+#[test]
+fn a_question_can_be_left_to_the_agents_own_prompt() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", "ask_when_unattended: ask\n");
+    assert_eq!(unattended(&sandbox, ASKS).code, 2, "not for a repository to say");
+    let user = sandbox.home().join(".config/lictor");
+    std::fs::create_dir_all(&user).unwrap();
+    std::fs::write(user.join("governance.yaml"), "ask_when_unattended: ask\n").unwrap();
+    let run = unattended(&sandbox, ASKS);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{run:?}");
+    assert_eq!(run.json()["hookSpecificOutput"]["permissionDecision"], "ask", "{run:?}");
+    let block = unattended(&sandbox, "rm -rf ~");
+    assert_eq!(block.code, 2, "a block is a block: {block:?}");
+    // An agent whose hooks cannot ask has no prompt to leave it to.
+    let event = json!({"session_id": "s2", "cwd": sandbox.project(), "hook_event_name": "PreToolUse",
+                       "tool_name": "Bash", "tool_input": {"command": ASKS}});
+    let codex = sandbox.lictor_with(&["hook", "codex", "PreToolUse"], &event.to_string());
+    assert!(!codex.stdout.contains("\"ask\""), "{codex:?}");
+    assert!(codex.code == 2 || codex.stdout.contains("deny"), "{codex:?}");
+    std::fs::write(user.join("governance.yaml"), "ask_when_unattended: block\n").unwrap();
+    assert_eq!(unattended(&sandbox, ASKS).code, 2);
+}

@@ -99,3 +99,21 @@ fn graph_draws_the_policy_and_the_path_of_a_decision() {
         "{mermaid}"
     );
 }
+
+#[test]
+fn a_store_that_is_not_there_is_refused_and_blocks() {
+    let sandbox = Sandbox::new();
+    let user = sandbox.home().join(".config/lictor");
+    std::fs::create_dir_all(&user).unwrap();
+    std::fs::write(user.join("governance.yaml"), "version: 1\nstore: postgres://db.example.com/lictor\n")
+        .unwrap();
+    let run = sandbox.lictor(&["check"]);
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(
+        run.stdout.contains("governance.yaml:2:8: error: this Lictor cannot keep its record in PostgreSQL"),
+        "{run:?}"
+    );
+    let hook = sandbox.claude_bash("ls");
+    assert_eq!(hook.code, 2, "the record would be kept where nobody looks: {hook:?}");
+    assert!(hook.stderr.contains("governance.yaml:2:8"), "{hook:?}");
+}

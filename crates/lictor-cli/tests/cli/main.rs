@@ -24,5 +24,6 @@ mod policy_change;
 mod policy_life;
 mod policy_tests;
 mod progress;
+mod redact;
 mod sandbox;
 mod terminal;

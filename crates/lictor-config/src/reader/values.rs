@@ -9,7 +9,7 @@ use crate::expressions;
 use crate::yaml::{Tree, Yaml};
 
 /// How large a compiled regular expression may become: the limit of the guards that use it.
-const REGEX_SIZE: usize = 1 << 20;
+pub(crate) const REGEX_SIZE: usize = 1 << 20;
 
 /// Words for decisions.
 pub(crate) const DECISIONS: [(&str, Decision); 4] =

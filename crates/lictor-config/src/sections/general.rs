@@ -21,16 +21,6 @@ pub enum Mode {
     Observe,
 }
 
-/// Where the record is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StorePlace {
-    /// A file in the state directory.
-    Sqlite,
-    /// A PostgreSQL server, by its address.
-    Postgres(String),
-}
-
 /// The whole file.
 pub(crate) static FILE: Table = Table {
     name: "",
@@ -55,8 +45,9 @@ pub(crate) static FILE: Table = Table {
             "ask_when_unattended",
             Shape::Word(&["ask", "block"]),
             "block",
-            "What a question becomes when nobody is there to answer. `block` when it is not said; `ask` leaves \
-             it to the agent's own prompt.",
+            "What a question becomes when nobody is there to answer. `block` when it is not said: it waits in `lictor \
+             approvals`. `ask` leaves it to the agent's own prompt, where it has one; what an unattended agent makes of \
+             that is its own affair.",
         )
         .trusted(),
         Key::new(
@@ -168,8 +159,13 @@ pub(crate) static FILE: Table = Table {
             "{ship-it: {on: [pre-commit], reviewers: [{name: lint, preset: clippy}]}}",
             "Reviewers that meet at a moment and whose findings can stop a commit.",
         ),
-        Key::new("store", Shape::Text, "sqlite", "Where the record is kept: `sqlite`, or `postgres://…`.")
-            .trusted(),
+        Key::new(
+            "store",
+            Shape::Word(&["sqlite"]),
+            "sqlite",
+            "Where the record is kept: `sqlite` is a file in the state directory. There is no store for PostgreSQL yet.",
+        )
+        .trusted(),
         Key::new(
             "notify",
             Shape::Fields(&command::NOTIFY),
@@ -181,7 +177,9 @@ pub(crate) static FILE: Table = Table {
             "redact",
             REGEXES,
             "['token=\\S+']",
-            "Text that is left out of the record, beyond what Lictor knows as secrets.",
+            "Text that is left out of the record, of questions and of answers, beyond what Lictor knows as secrets; \
+             `[redacted]` stands there instead. Decisions are made on the real text. What reviewers report is kept as \
+             they said it.",
         ),
     ],
 };
@@ -190,6 +188,7 @@ pub(crate) static FILE: Table = Table {
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
     let f = r.fields(tree, &FILE)?;
     r.field(&f, "version", |r, tree, what| r.choice(tree, what, &[("1", ())]));
+    r.field(&f, "store", store);
     let unknown = section(r, &f, "known_tools", known_tools::read).unwrap_or_default();
     let mut sections = Sections {
         extends: r.field(&f, "extends", packs),
@@ -219,9 +218,8 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         feedback: section(r, &f, "feedback", feedback::read).unwrap_or_default(),
         completion: section(r, &f, "completion", completion::read),
         councils: section(r, &f, "councils", councils::read).unwrap_or_default(),
-        store: r.field(&f, "store", store),
         notify: section(r, &f, "notify", |r, tree| command::read(r, tree, &command::NOTIFY)),
-        redact: r.field(&f, "redact", Reader::regexes).unwrap_or_default(),
+        redact: r.field(&f, "redact", redact).unwrap_or_default(),
     };
     sections.policy = f.get("policy").and_then(|tree| graph::read(r, tree, &sections));
     Some(sections)
@@ -260,14 +258,31 @@ fn packs(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
-fn store(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<StorePlace> {
+fn redact(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
+    r.each(tree, what, |r, item, what| {
+        let pattern = r.regex(item, what)?;
+        if let Some(word) = crate::redact::word_of_the_record(&pattern) {
+            r.error(
+                item.span,
+                format!("this is found in `{word}`, a word that the record itself is written in"),
+                "say more of what stands around it, for example `token=\\S+`",
+            );
+            return None;
+        }
+        Some(pattern)
+    })
+}
+
+/// There is one place so far, so that nothing but the check is left of it.
+fn store(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<()> {
     let text = r.text(tree, what)?;
-    if text == "sqlite" {
-        return Some(StorePlace::Sqlite);
-    }
     if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-        return Some(StorePlace::Postgres(text));
+        r.error(
+            tree.span,
+            "this Lictor cannot keep its record in PostgreSQL: only the SQLite store is built",
+            "say `store: sqlite`, or leave it out; programs that embed Lictor can bring a store of their own",
+        );
+        return None;
     }
-    r.error(tree.span, format!("{what} must be `sqlite` or a `postgres://…` address"), "");
-    None
+    r.choice(tree, what, &[("sqlite", ())])
 }

@@ -4,6 +4,7 @@ use super::CallbackResult;
 use crate::approval::Answer;
 use crate::decision::Value;
 use crate::facts::Cardinality;
+use crate::redact::{self, Redact};
 use crate::verdict::Verdict;
 
 /// A policy that was triggered, and what came of it.
@@ -57,6 +58,16 @@ impl Violation {
             Some(CallbackResult { passed: false, message: Some(why) }) => format!("{why}: {}", self.message),
             Some(CallbackResult { passed: true, message: Some(why) }) => format!("{} ({why})", self.message),
             _ => self.message.clone(),
+        }
+    }
+
+    /// Takes what must not be written down out of what is said.
+    pub(crate) fn redact(&mut self, redactor: &dyn Redact) {
+        let found = self.callback_result.as_mut().and_then(|result| result.message.as_mut());
+        for text in
+            [Some(&mut self.message), found, self.fault.as_mut(), self.fix.as_mut()].into_iter().flatten()
+        {
+            redact::text(text, redactor);
         }
     }
 

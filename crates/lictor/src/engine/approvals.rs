@@ -23,8 +23,10 @@ pub(super) fn answer(
         policy: evaluation.policy,
     };
     let id = request.id();
+    // What a person is asked and what they allow is kept: it is what the log has, not what the caller sent.
+    let shown = evaluation.clone().redacted(journal.redactor);
     if let Some(grant) = approvals::read::<Grant>(journal.tx, Space::Grant, &id)? {
-        match grant.covers(&request, evaluation.pending(), journal.now) {
+        match grant.covers(&request, shown.pending(), journal.now) {
             Ok(()) => {
                 if grant.lifetime == Lifetime::Once {
                     journal.tx.delete(Space::Grant, id.as_bytes())?;
@@ -51,7 +53,7 @@ pub(super) fn answer(
         );
         return Ok(evaluation.blocked_by(from_engine("approval", verdict)));
     }
-    let approval = Approval::of(&evaluation, case.action.session.clone(), journal.now, QUESTION_LASTS_MS);
+    let approval = Approval::of(&shown, case.action.session.clone(), journal.now, QUESTION_LASTS_MS);
     let asked_already =
         known.is_some_and(|known| known.is_pending(journal.now) && known.asked == approval.asked);
     if !asked_already {
