@@ -139,25 +139,23 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
 }
 
 fn help(topic: &[String]) -> anyhow::Result<Exit> {
-    use clap::CommandFactory as _;
-    let mut cli = Cli::command();
-    // Knows the arguments that subcommands share with the command above them.
-    cli.build();
-    let text = match topic {
-        [] => cli.render_long_help().to_string(),
-        [topic] if topic == "exit-codes" => exit::HELP.to_owned(),
-        words => {
-            let mut command = &mut cli;
-            for word in words {
-                command = command.find_subcommand_mut(word).ok_or_else(|| {
-                    let topic = words.join(" ");
-                    exit::usage(format!("there is no command or topic `{topic}`; `lictor help` lists them"))
-                })?;
-            }
-            command.render_long_help().to_string()
-        }
-    };
-    output::print(&text)?;
+    if topic == ["exit-codes"] {
+        output::print(exit::HELP)?;
+        return Ok(Exit::Ok);
+    }
+    let mut known = &<Cli as clap::CommandFactory>::command();
+    for word in topic {
+        known = known.find_subcommand(word).ok_or_else(|| {
+            let topic = topic.join(" ");
+            exit::usage(format!("there is no command or topic `{topic}`; `lictor help` lists them"))
+        })?;
+    }
+    // As `--help` after the same words.
+    let words = ["lictor"].into_iter().chain(topic.iter().map(String::as_str)).chain(["--help"]);
+    match Cli::try_parse_from(words) {
+        Err(help) if !help.use_stderr() => output::print(&help.to_string())?,
+        _ => anyhow::bail!("there is no help on this"),
+    }
     Ok(Exit::Ok)
 }
 

@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 35] = [
+pub const COMMANDS: [(&str, &str); 36] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -25,6 +25,7 @@ pub const COMMANDS: [(&str, &str); 35] = [
     ("deny", include_str!("schemas/deny.json")),
     ("session list", include_str!("schemas/session-list.json")),
     ("session show", include_str!("schemas/session-show.json")),
+    ("session refresh", include_str!("schemas/session-refresh.json")),
     ("audit tail", include_str!("schemas/audit-tail.json")),
     ("audit query", include_str!("schemas/audit-query.json")),
     ("audit export", include_str!("schemas/audit-export.json")),

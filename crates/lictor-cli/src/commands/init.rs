@@ -51,11 +51,12 @@ pub struct InitArgs {
     /// Take everything out again and restore what was there before.
     #[arg(long)]
     uninstall: bool,
-    /// Whose settings to install agent hooks in.
-    #[arg(long, value_enum, default_value = "project")]
+    /// Whose settings to install agent hooks in: yours (`user`), the project's, or the machine's (`managed`; needs root).
+    #[arg(long, value_enum, default_value = "project", hide_possible_values = true)]
     scope: ScopeArg,
-    /// The rules that a new governance.yaml begins with.
-    #[arg(long, value_enum, default_value = "recommended")]
+    /// What a new governance.yaml begins with: `recommended` blocks what destroys, leaks or switches the guard off;
+    /// `strict` also asks where that only remarks; with `read-only` agents look and change nothing.
+    #[arg(long, value_enum, default_value = "recommended", hide_possible_values = true)]
     preset: Preset,
     #[command(flatten)]
     common: Common,
