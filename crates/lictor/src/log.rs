@@ -1,5 +1,7 @@
 //! What the engine writes to the log, and how to read it back.
 
+mod written;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -64,6 +66,7 @@ pub struct Evaluated<'a> {
     /// What it would do. Facts are recorded so that replay does not depend on the world of then.
     pub facts: Cow<'a, Facts>,
     /// The whole answer.
+    #[serde(with = "written")]
     pub evaluation: Cow<'a, Evaluation>,
 }
 

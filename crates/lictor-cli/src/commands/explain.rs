@@ -1,17 +1,21 @@
 //! `lictor explain [id]`: the trace of one recorded evaluation as a tree.
 
+use std::str::FromStr;
+
 use anyhow::{Context as _, Result};
 use clap::Args;
+use lictor::log::Evaluated;
 use lictor_core::facts::Deed;
-use lictor_core::{Action, Decision, Evaluation, Facts, NodeKind, Status, TraceEntry, Value};
+use lictor_core::{Action, Decision, Evaluation, NodeKind, Status, TraceEntry, Value};
 use lictor_store::{Query, Record, StoreExt as _};
-use serde::Deserialize;
 
 use crate::args::Common;
 use crate::exit::{self, Exit};
+use crate::fault::{self, Fault};
 use crate::output::{self, Style};
 use crate::place::Project;
 use crate::runtime;
+use crate::when;
 
 /// Show how a decision came about.
 #[derive(Debug, Args)]
@@ -21,8 +25,9 @@ Examples:
   lictor explain 12
   lictor explain 12 --json")]
 pub struct ExplainArgs {
-    /// The number that Lictor gave with the decision; without it, the newest decision that was not a pass.
-    id: Option<u64>,
+    /// What Lictor gave with the decision: a number, or the name of a fault; without it, the newest decision that was
+    /// not a pass.
+    id: Option<Id>,
     #[command(flatten)]
     common: Common,
 }
@@ -30,36 +35,62 @@ pub struct ExplainArgs {
 /// So many targets of one deed are shown.
 const SHOWN: usize = 5;
 
-/// Body of an `evaluated` record.
-#[derive(Deserialize)]
-pub struct Evaluated {
-    /// The action.
-    #[serde(rename = "action")]
-    pub what: Action,
-    /// What it would have done.
-    pub facts: Facts,
-    /// The answer.
-    pub evaluation: Evaluation,
+#[derive(Debug, Clone)]
+enum Id {
+    Decision(u64),
+    Fault(String),
+}
+
+impl FromStr for Id {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(number) => Ok(Self::Decision(number)),
+            Err(_) if text.starts_with(fault::PREFIX) => Ok(Self::Fault(text.to_owned())),
+            Err(_) => Err("neither the number of a decision nor the name of a fault".to_owned()),
+        }
+    }
 }
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
-    let store = runtime::existing_store(&Project::around(&args.common.cwd))?;
-    let record = match args.id {
-        Some(id) => find(&store, id)?,
-        None => newest(&store)?,
+    let project = Project::around(&args.common.cwd);
+    let record = match &args.id {
+        // Without the store, which may be what failed.
+        Some(Id::Fault(id)) => return explain_fault(&project, id, args.common.json),
+        Some(Id::Decision(id)) => find(&runtime::existing_store(&project)?, *id)?,
+        None => newest(&runtime::existing_store(&project)?)?,
     };
-    let evaluated: Evaluated = serde_json::from_str(&record.body)
+    let evaluated: Evaluated<'_> = serde_json::from_str(&record.body)
         .with_context(|| format!("record {} is not an evaluation", record.seq))?;
     if args.common.json {
         let mut value: serde_json::Value = serde_json::from_str(&record.body)?;
         if let Some(fields) = value.as_object_mut() {
+            // The record names what passed; here every verdict and every step is spelled out.
+            fields.insert("evaluation".to_owned(), serde_json::to_value(&evaluated.evaluation)?);
             fields.insert("id".to_owned(), record.seq.into());
             fields.insert("at".to_owned(), record.at.0.into());
         }
         output::print_json(&value)?;
     } else {
         output::print(&tell(record.seq, &evaluated, Style::stdout()))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn explain_fault(project: &Project, id: &str, json: bool) -> Result<Exit> {
+    let found = fault::noted(project).into_iter().rev().find(|fault| fault.id() == id);
+    let fault = found.ok_or_else(|| {
+        exit::not_there(format!(
+            "there is no `{id}` here; go to the directory that the agent was in, or run `lictor doctor`"
+        ))
+    })?;
+    if json {
+        output::print_json(&fault)?;
+    } else {
+        let Fault { at, agent, event, reason } = &fault;
+        output::print(&format!("{id} {} {agent} {event}\n\n  {reason}\n", when::utc(*at)))?;
     }
     Ok(Exit::Ok)
 }
@@ -80,7 +111,7 @@ fn newest(store: &dyn lictor_store::Store) -> Result<Record> {
         let query = Query::all().before(before).kind("evaluated").newest_first().limit(200);
         let page = store.view(|view| view.records(&query))?;
         for record in &page {
-            let evaluated: Evaluated = serde_json::from_str(&record.body)?;
+            let evaluated: Evaluated<'_> = serde_json::from_str(&record.body)?;
             if evaluated.evaluation.decision > Decision::Pass {
                 return Ok(record.clone());
             }
@@ -96,13 +127,13 @@ fn newest(store: &dyn lictor_store::Store) -> Result<Record> {
     }
 }
 
-fn tell(id: u64, evaluated: &Evaluated, style: Style) -> String {
-    let Evaluated { what, facts, evaluation } = evaluated;
+fn tell(id: u64, evaluated: &Evaluated<'_>, style: Style) -> String {
+    let Evaluated { action, facts, evaluation, .. } = evaluated;
     let mut text = format!(
         "{} {} {}\n",
         style.bold(&format!("#{id}")),
         style.decision(evaluation.decision),
-        title(what)
+        title(action)
     );
     for given in evaluation.active() {
         let rule = given.verdict.rule().map(|rule| format!(" [{rule}]")).unwrap_or_default();

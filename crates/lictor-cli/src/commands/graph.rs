@@ -95,7 +95,7 @@ pub fn run(args: &GraphArgs) -> Result<Exit> {
         None => None,
         Some(id) => {
             let record = explain::find(&runtime::existing_store(&project)?, id)?;
-            let evaluated: explain::Evaluated = serde_json::from_str(&record.body)
+            let evaluated: lictor::log::Evaluated<'_> = serde_json::from_str(&record.body)
                 .with_context(|| format!("record {id} is not a decision"))?;
             if evaluated.evaluation.policy != engine.policy() {
                 output::tell(&format!(

@@ -1,0 +1,248 @@
+//! An evaluation as the log keeps it. Most guards of most evaluations pass without a word: these are named, not spelled
+//! out, so that the record of a large policy stays small. Reading gives the whole evaluation back.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use lictor_core::{
+    Claim, Decision, Digest, Evaluation, GivenVerdict, Layer, NodeKind, Risk, SessionState, Status,
+    TraceEntry, Value, Verdict, Violation,
+};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value as Json;
+
+/// [`Evaluation`], field by field, with a shorter form of what passed.
+#[derive(Serialize, Deserialize)]
+struct Written<'a> {
+    decision: Decision,
+    verdicts: Vec<Given<'a>>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    violations: Cow<'a, [Violation]>,
+    risk: Risk,
+    #[serde(default)]
+    trace: Vec<Step<'a>>,
+    #[serde(default, skip_serializing_if = "nothing_noted")]
+    annotations: Cow<'a, BTreeMap<String, Json>>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    tags: Cow<'a, [String]>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    claims: Cow<'a, [(Arc<str>, Claim)]>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    escalated: bool,
+    action: Digest,
+    policy: Digest,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    dry: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    observed: bool,
+}
+
+/// One verdict.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Given<'a> {
+    /// The pass of the guard at this place of the trace.
+    Passed(usize),
+    Whole(Cow<'a, GivenVerdict>),
+}
+
+/// One entry of the trace, or several.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Step<'a> {
+    Passed(Passed<'a>),
+    Whole(Cow<'a, TraceEntry>),
+}
+
+/// Guards beside each other that passed and counted.
+#[derive(Serialize, Deserialize)]
+struct Passed<'a> {
+    /// Their path up to the number: `/all[0]/all`.
+    below: Cow<'a, str>,
+    /// The number of the first.
+    from: usize,
+    layer: Layer,
+    /// Their names.
+    passed: Vec<Arc<str>>,
+}
+
+pub(super) fn serialize<S: Serializer>(
+    evaluation: &Cow<'_, Evaluation>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let Evaluation {
+        decision,
+        verdicts,
+        violations,
+        risk,
+        trace,
+        annotations,
+        tags,
+        claims,
+        escalated,
+        action,
+        policy,
+        id,
+        dry,
+        observed,
+        session: _,
+    } = &**evaluation;
+    Written {
+        decision: *decision,
+        verdicts: shorter_verdicts(verdicts, trace),
+        violations: Cow::Borrowed(violations),
+        risk: *risk,
+        trace: shorter_trace(trace),
+        annotations: Cow::Borrowed(annotations),
+        tags: Cow::Borrowed(tags),
+        claims: Cow::Borrowed(claims),
+        escalated: *escalated,
+        action: *action,
+        policy: *policy,
+        id: *id,
+        dry: *dry,
+        observed: *observed,
+    }
+    .serialize(serializer)
+}
+
+pub(super) fn deserialize<'de, 'a, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Cow<'a, Evaluation>, D::Error> {
+    let written = Written::deserialize(deserializer)?;
+    let trace: Vec<TraceEntry> = written.trace.into_iter().flat_map(Step::entries).collect();
+    let verdict = |given| match given {
+        Given::Whole(given) => Ok(given.into_owned()),
+        Given::Passed(place) => trace.get(place).map(pass_of).ok_or_else(|| {
+            D::Error::custom(format!("a verdict points to entry {place} of a trace of {}", trace.len()))
+        }),
+    };
+    Ok(Cow::Owned(Evaluation {
+        decision: written.decision,
+        verdicts: written.verdicts.into_iter().map(verdict).collect::<Result<_, _>>()?,
+        violations: written.violations.into_owned(),
+        risk: written.risk,
+        annotations: written.annotations.into_owned(),
+        tags: written.tags.into_owned(),
+        claims: written.claims.into_owned(),
+        escalated: written.escalated,
+        action: written.action,
+        policy: written.policy,
+        id: written.id,
+        dry: written.dry,
+        observed: written.observed,
+        session: SessionState::default(),
+        trace,
+    }))
+}
+
+fn shorter_verdicts<'a>(verdicts: &'a [GivenVerdict], trace: &[TraceEntry]) -> Vec<Given<'a>> {
+    // Both are in the order in which guards were asked, so the next one is found a few steps on.
+    let mut next = 0;
+    let mut short = |given: &'a GivenVerdict| {
+        let mut ahead = trace.iter().enumerate().skip(next);
+        match ahead.find(|(_, entry)| entry.path == given.path) {
+            Some((place, entry)) => {
+                next = place + 1;
+                let same = passed(entry) && pass_of(entry) == *given;
+                if same { Given::Passed(place) } else { Given::Whole(Cow::Borrowed(given)) }
+            }
+            // Not a guard of the graph: nothing of the trace was used up.
+            None => Given::Whole(Cow::Borrowed(given)),
+        }
+    };
+    verdicts.iter().map(&mut short).collect()
+}
+
+fn shorter_trace(trace: &[TraceEntry]) -> Vec<Step<'_>> {
+    let mut steps: Vec<Step<'_>> = Vec::new();
+    for entry in trace {
+        let Some((below, number)) = place(&entry.path).filter(|_| passed(entry)) else {
+            steps.push(Step::Whole(Cow::Borrowed(entry)));
+            continue;
+        };
+        if let Some(Step::Passed(run)) = steps.last_mut()
+            && run.below == below
+            && run.from + run.passed.len() == number
+            && run.layer == entry.layer
+        {
+            run.passed.push(Arc::clone(&entry.name));
+            continue;
+        }
+        steps.push(Step::Passed(Passed {
+            below: Cow::Borrowed(below),
+            from: number,
+            layer: entry.layer,
+            passed: vec![Arc::clone(&entry.name)],
+        }));
+    }
+    steps
+}
+
+/// `/all[0]/all[7]` as `/all[0]/all` and 7.
+fn place(path: &str) -> Option<(&str, usize)> {
+    let (below, number) = path.strip_suffix(']')?.rsplit_once('[')?;
+    Some((below, number.parse().ok()?))
+}
+
+/// Whether it is a guard that passed, counted and did nothing else.
+fn passed(entry: &TraceEntry) -> bool {
+    let TraceEntry {
+        path: _,
+        name: _,
+        kind,
+        layer: _,
+        value,
+        status,
+        branch,
+        risk_before,
+        risk_after,
+        noted,
+    } = entry;
+    (*kind, *value, *status) == (NodeKind::Guard, Some(Value::Pass), Status::Active)
+        && branch.is_none()
+        && risk_before.is_none()
+        && risk_after.is_none()
+        && noted.is_empty()
+}
+
+fn pass_of(entry: &TraceEntry) -> GivenVerdict {
+    GivenVerdict::active(Arc::clone(&entry.name), Arc::clone(&entry.path), entry.layer, Verdict::pass())
+}
+
+impl Step<'_> {
+    fn entries(self) -> Vec<TraceEntry> {
+        let Passed { below, from, layer, passed } = match self {
+            Self::Whole(entry) => return vec![entry.into_owned()],
+            Self::Passed(passed) => passed,
+        };
+        let entry = |(number, name)| TraceEntry {
+            path: format!("{below}[{}]", from.saturating_add(number)).into(),
+            name,
+            kind: NodeKind::Guard,
+            layer,
+            value: Some(Value::Pass),
+            status: Status::Active,
+            branch: None,
+            risk_before: Risk::NONE,
+            risk_after: Risk::NONE,
+            noted: Vec::new(),
+        };
+        passed.into_iter().enumerate().map(entry).collect()
+    }
+}
+
+fn is_empty<T: Clone>(items: &Cow<'_, [T]>) -> bool {
+    items.is_empty()
+}
+
+fn nothing_noted(annotations: &Cow<'_, BTreeMap<String, Json>>) -> bool {
+    annotations.is_empty()
+}
+
+#[cfg(test)]
+mod tests;
