@@ -25,6 +25,11 @@ mod when;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// The allocator that comes with musl asks the system too often.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     match args.split_first() {

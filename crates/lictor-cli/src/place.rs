@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, bail};
 use lictor_agents::install::Where;
@@ -17,6 +18,7 @@ pub struct Project {
     pub root: PathBuf,
     /// What Lictor's eyes know about it.
     pub seen: lictor_observe::Project,
+    state_dir: OnceLock<PathBuf>,
 }
 
 impl Project {
@@ -25,7 +27,7 @@ impl Project {
         let start = absolute(directory);
         let seen = lictor_observe::Project::discover(&start.to_string_lossy(), &RealObserver);
         let root = if seen.root.is_empty() { start } else { PathBuf::from(&seen.root) };
-        Self { root, seen }
+        Self { root, seen, state_dir: OnceLock::new() }
     }
 
     /// The repository's common `.git` directory, shared by all its work trees.
@@ -34,7 +36,11 @@ impl Project {
     }
 
     /// Where this project's state is kept. Never in the work tree.
-    pub fn state_dir(&self) -> PathBuf {
+    pub fn state_dir(&self) -> &Path {
+        self.state_dir.get_or_init(|| self.find_state_dir())
+    }
+
+    fn find_state_dir(&self) -> PathBuf {
         if variable("LICTOR_STATE_DIR").is_some() {
             return state_base();
         }

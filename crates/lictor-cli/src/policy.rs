@@ -135,7 +135,12 @@ fn own_files(policy: &Policy, project: &Project) -> Vec<PathBuf> {
     let words = policy.programs().into_iter().flat_map(|program| program.argv);
     let mut own: Vec<PathBuf> =
         words.map(|word| project.root.join(word)).filter(|file| file.is_file()).collect();
-    own.extend([project.state_dir(), project.policy_file(), user_policy_file(), managed_policy_file()]);
+    own.extend([
+        project.state_dir().to_owned(),
+        project.policy_file(),
+        user_policy_file(),
+        managed_policy_file(),
+    ]);
     own
 }
 

@@ -87,7 +87,7 @@ impl Policy {
             let guard = KnownTools::new(KnownToolsConfig::default());
             children.push(Node::from(guard).named("base.known_tools"));
         }
-        for layer in &self.layers {
+        for layer in self.layers.iter() {
             let sections = &layer.sections;
             let mut builder = LayerBuilder {
                 origin: layer.origin,

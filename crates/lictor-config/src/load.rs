@@ -91,10 +91,10 @@ pub fn load(sources: &[Source]) -> Result<Loaded, LoadError> {
     if refused {
         return Err(LoadError { diagnostics: problems });
     }
-    let layers = files
+    let layers: Vec<_> = files
         .iter()
         .map(|file| Layered { origin: file.origin, path: file.path.clone(), sections: file.sections.clone() })
         .collect();
-    let policy = Policy { key: Policy::key_of(sources), layers };
+    let policy = Policy { key: Policy::key_of(sources), layers: layers.into() };
     Ok(Loaded { policy, warnings: problems, files })
 }

@@ -1,5 +1,7 @@
 //! What all files come to together.
 
+use std::sync::Arc;
+
 use lictor_core::feedback::Source;
 use lictor_core::{Decision, Digest};
 use lictor_guards::Pack;
@@ -16,7 +18,8 @@ mod guardrails;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Policy {
     pub(crate) key: Digest,
-    pub(crate) layers: Vec<Layered>,
+    /// Shared, so that a copy costs nothing.
+    pub(crate) layers: Arc<Vec<Layered>>,
 }
 
 /// What one file says.
@@ -53,7 +56,7 @@ impl Policy {
     /// The policy when there is no file at all: the base.
     #[must_use]
     pub fn base() -> Self {
-        Self { key: Self::key_of(Vec::new()), layers: Vec::new() }
+        Self { key: Self::key_of(Vec::new()), layers: Arc::default() }
     }
 
     /// Identifies the files of a policy without reading them as YAML: what a cache is looked up by.
@@ -164,7 +167,7 @@ impl Policy {
     #[must_use]
     pub fn programs(&self) -> Vec<Program> {
         let mut programs = Vec::new();
-        for Layered { origin, sections, .. } in &self.layers {
+        for Layered { origin, sections, .. } in self.layers.iter() {
             let mut add = |what: String, argv: &Vec<String>| {
                 programs.push(Program { what, origin: *origin, argv: argv.clone() });
             };

@@ -12,12 +12,15 @@ use crate::history::{self, Question};
 
 /// A condition that is asked about actions, with the keys to the past that it asks about.
 #[derive(Debug, Clone)]
-pub(crate) struct Condition(Arc<(Program, Vec<Question>)>);
+pub(crate) struct Condition {
+    program: Arc<Program>,
+    questions: Arc<[Question]>,
+}
 
 impl Condition {
     /// The history is told to remember what the condition asks about.
-    pub(crate) fn new(program: &Program, history: &mut History) -> Self {
-        Self(Arc::new((program.clone(), history::questions(program, history))))
+    pub(crate) fn new(program: &Arc<Program>, history: &mut History) -> Self {
+        Self { program: Arc::clone(program), questions: history::questions(program, history).into() }
     }
 
     /// Yes, no, or why it cannot be told.
@@ -26,12 +29,11 @@ impl Condition {
     }
 
     fn test(&self, seen: Seen<'_>) -> Result<bool, String> {
-        let (program, questions) = &*self.0;
-        program.test(&ActionEnv::new(questions, seen)).map_err(|error| error.to_string())
+        self.program.test(&ActionEnv::new(&self.questions, seen)).map_err(|error| error.to_string())
     }
 
     pub(crate) fn source(&self) -> &str {
-        self.0.0.source()
+        self.program.source()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Single values: words, numbers, times, patterns, expressions.
 
+use std::sync::Arc;
+
 use lictor_core::Decision;
 use lictor_expr::{CompileError, Pattern, Program, Type};
 
@@ -242,10 +244,10 @@ impl Reader<'_> {
     }
 
     /// A condition, checked against what conditions can read.
-    pub(crate) fn condition(&mut self, tree: &Tree, what: &str) -> Option<Program> {
+    pub(crate) fn condition(&mut self, tree: &Tree, what: &str) -> Option<Arc<Program>> {
         let source = self.text(tree, what)?;
         match Program::compile(&source, &expressions::schema(), &Type::Bool) {
-            Ok(program) => Some(program),
+            Ok(program) => Some(Arc::new(program)),
             Err(errors) => {
                 for error in errors {
                     self.compile_error(tree, error);

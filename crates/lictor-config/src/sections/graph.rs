@@ -1,5 +1,7 @@
 //! `policy:`, the graph.
 
+use std::sync::Arc;
+
 use lictor_core::Layer;
 use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
@@ -175,7 +177,7 @@ pub enum GraphNode {
     /// One branch or the other.
     When {
         /// The condition.
-        condition: Program,
+        condition: Arc<Program>,
         /// When it holds.
         then: Box<GraphNode>,
         /// When it does not.

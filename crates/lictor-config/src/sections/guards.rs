@@ -1,5 +1,7 @@
 //! `guards:`.
 
+use std::sync::Arc;
+
 use lictor_core::{Decision, Layer};
 use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
@@ -62,7 +64,7 @@ pub struct NamedGuard {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum GuardDecides {
     /// An expression.
-    Expr(Program),
+    Expr(Arc<Program>),
     /// A program.
     Command(Command),
 }

@@ -1,5 +1,7 @@
 //! `intent:`.
 
+use std::sync::Arc;
+
 use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +40,7 @@ pub struct TaskRule {
     /// The types.
     pub tasks: Vec<String>,
     /// What has to hold.
-    pub require: Program,
+    pub require: Arc<Program>,
     /// Why not.
     pub reason: String,
     /// What to do then.

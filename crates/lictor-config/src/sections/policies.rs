@@ -1,5 +1,7 @@
 //! `policies:`.
 
+use std::sync::Arc;
+
 use lictor_core::Catalogue;
 use lictor_core::facts::Cardinality;
 use lictor_core::policy::Template;
@@ -117,7 +119,7 @@ pub enum PolicyCallback {
     /// An expression.
     Expr {
         /// Fine when true.
-        program: Program,
+        program: Arc<Program>,
         /// What is said when it is false.
         message: Option<String>,
     },

@@ -30,7 +30,7 @@ pub fn policy(report: &mut Report, project: &Project) {
 pub fn state(report: &mut Report, project: &Project) {
     let directory = project.state_dir();
     let shown = directory.display();
-    if let Ok(metadata) = fs::metadata(&directory) {
+    if let Ok(metadata) = fs::metadata(directory) {
         if metadata.permissions().mode() & 0o077 != 0 {
             report.problem(format!("{shown}: others can look into it"), format!("run `chmod 700 {shown}`"));
         }
