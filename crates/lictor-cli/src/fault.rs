@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use lictor_agents::Slot;
-use lictor_core::Timestamp;
+use lictor_core::{Digest, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::place::{self, Project};
@@ -14,6 +14,9 @@ use crate::when;
 
 /// Nobody needs more than this to see what is wrong.
 const MOST_BYTES: u64 = 256 * 1024;
+
+/// What every id of a fault begins with: letters, so that no decision has it.
+pub const PREFIX: &str = "fault-";
 
 /// One fault.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,24 +31,38 @@ pub struct Fault {
     pub reason: String,
 }
 
+impl Fault {
+    /// What the agent is given for it, for `lictor explain`.
+    pub fn id(&self) -> String {
+        let at = self.at.0.to_string();
+        let parts = [&at, &self.agent, &self.event, &self.reason].map(|part| part.as_bytes());
+        format!("{PREFIX}{}", Digest::of_parts(parts).short())
+    }
+}
+
 /// Where they are written down.
 pub fn file(project: &Project) -> PathBuf {
     project.state_dir().join("faults.jsonl")
 }
 
-/// Writes a fault down as well as possible: nothing more can be done where that fails too.
-pub fn note(slot: &Slot, reason: &str) {
-    let Ok(cwd) = env::current_dir() else { return };
-    let file = file(&Project::around(&cwd));
-    if fs::metadata(&file).is_ok_and(|found| found.len() > MOST_BYTES) {
-        return;
-    }
+/// Writes a fault down as well as possible and gives its id: nothing more can be done where that fails too.
+pub fn note(slot: &Slot, reason: &str) -> String {
     let fault = Fault {
         at: when::now(),
         agent: slot.agent().to_string(),
         event: slot.event_name().to_owned(),
         reason: reason.to_owned(),
     };
+    keep(&fault);
+    fault.id()
+}
+
+fn keep(fault: &Fault) {
+    let Ok(cwd) = env::current_dir() else { return };
+    let file = file(&Project::around(&cwd));
+    if fs::metadata(&file).is_ok_and(|found| found.len() > MOST_BYTES) {
+        return;
+    }
     let (Ok(line), Some(directory)) = (serde_json::to_string(&fault), file.parent()) else { return };
     let _ = place::create_private(directory);
     let opened = fs::OpenOptions::new().append(true).create(true).open(&file);
@@ -56,4 +73,41 @@ pub fn note(slot: &Slot, reason: &str) {
 pub fn noted(project: &Project) -> Vec<Fault> {
     let text = fs::read_to_string(file(project)).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// What a test wants to go wrong in the hook. A released binary does not listen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Planted {
+    /// Nothing.
+    Nothing,
+    /// A panic while the event is answered.
+    Panic,
+    /// An answer that never comes, and a deadline that has passed.
+    Late,
+}
+
+impl Planted {
+    /// What the environment asks for.
+    pub fn here() -> Self {
+        #[cfg(debug_assertions)]
+        match env::var("LICTOR_TEST_FAULT").as_deref() {
+            Ok("panic") => return Self::Panic,
+            Ok("late") => return Self::Late,
+            _ => {}
+        }
+        Self::Nothing
+    }
+
+    /// Goes wrong.
+    pub fn strike(self) {
+        #[cfg(debug_assertions)]
+        match self {
+            Self::Nothing => {}
+            #[expect(clippy::panic, reason = "a test asked for it")]
+            Self::Panic => panic!("planted"),
+            Self::Late => loop {
+                std::thread::park();
+            },
+        }
+    }
 }

@@ -13,6 +13,7 @@ mod stop;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
+use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe};
 use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,11 +23,11 @@ use std::time::Duration;
 
 use lictor::{Asking, Mode};
 use lictor_agents::{
-    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Rendered, Reply, Slot, install, parse, render,
+    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Moment, Rendered, Reply, Slot, install, parse, render,
 };
 use lictor_core::{Action, Decision, Evaluation, Value, redact};
 
-use crate::fault;
+use crate::fault::{self, Planted};
 use crate::rooted::{self, Rooted};
 use crate::runtime::Runtime;
 
@@ -49,10 +50,13 @@ pub fn main(args: &[OsString]) -> u8 {
     };
     let hint = words.next();
     let slot = Slot::hinted(agent, hint);
-    let held = Held::default();
-    let watch = Watch::start(slot, held.clone());
-    let answer = panic::catch_unwind(AssertUnwindSafe(|| answer(agent, hint, &held)))
-        .unwrap_or_else(|_| failed(&slot, &held, "lictor failed inside", DOCTOR));
+    let (held, planted) = (Held::default(), Planted::here());
+    let watch = Watch::start(slot, held.clone(), planted);
+    let answer = panic::catch_unwind(AssertUnwindSafe(|| {
+        planted.strike();
+        answer(agent, hint, &held)
+    }))
+    .unwrap_or_else(|_| failed(&slot, &held, "lictor failed inside"));
     watch.stop();
     write(&answer)
 }
@@ -87,18 +91,16 @@ impl Held {
 struct Watch(mpsc::Sender<()>);
 
 impl Watch {
-    fn start(slot: Slot, held: Held) -> Self {
+    fn start(slot: Slot, held: Held, planted: Planted) -> Self {
         let patience = install::timeout(slot.agent(), slot.event_name());
-        let deadline = patience.map_or(SHORT, |patience| patience * SHARE / 10);
+        let deadline = match planted {
+            Planted::Late => Duration::ZERO,
+            _ => patience.map_or(SHORT, |patience| patience * SHARE / 10),
+        };
         let (done, wait) = mpsc::channel();
         let started = thread::Builder::new().name("deadline".to_owned()).spawn(move || {
             if wait.recv_timeout(deadline) == Err(mpsc::RecvTimeoutError::Timeout) {
-                let late = failed(
-                    &slot,
-                    &held,
-                    "lictor did not finish in time",
-                    "try again; if it stays, ask a person to run `lictor doctor`",
-                );
+                let late = failed(&slot, &held, "lictor did not finish in time");
                 process::exit(i32::from(write(&late)));
             }
         });
@@ -117,40 +119,49 @@ fn refusal(reason: &str, fix: &str) -> Rendered {
     Rendered { stdout: String::new(), stderr: format!("blocked by Lictor: {reason}\nfix: {fix}\n"), exit: 2 }
 }
 
-/// The answer when Lictor itself cannot judge: a block in the form that the event's hook obeys. An agent that wants to
-/// stop is told once and then released: it would otherwise be kept working on what it cannot mend. Either way
-/// `lictor doctor` shows it.
-fn failed(slot: &Slot, held: &Held, reason: &str, fix: &str) -> Rendered {
-    fault::note(slot, reason);
+/// The answer when Lictor itself cannot judge: a block in the form that the event's hook obeys. What is wrong is the
+/// person's business, who sees it in `lictor doctor` and `lictor explain`; the agent gets a sentence and the id. An agent
+/// that wants to stop is told once and then released: it would otherwise be kept working on what it cannot mend.
+fn failed(slot: &Slot, held: &Held, fault: &str) -> Rendered {
+    let id = fault::note(slot, fault);
     if held.is_known() {
         return Rendered::default();
     }
-    render(slot, &Reply::Block(Block { reason: reason.to_owned(), fix: fix.to_owned(), id: None }))
+    render(slot, &Reply::Block(unjudged(slot, id)))
+}
+
+/// What an agent is told about a fault of Lictor's.
+fn unjudged(slot: &Slot, id: String) -> Block {
+    let reason = match slot.moment() {
+        Moment::Stop | Moment::SubagentStop => "whether the work is done could not be judged",
+        _ => "this could not be judged, so it was not done",
+    };
+    Block {
+        reason: reason.to_owned(),
+        fix:
+            "go on with something else, and tell the person you work for: `lictor doctor` shows what is wrong"
+                .to_owned(),
+        id: Some(id),
+    }
 }
 
 fn answer(agent: Agent, hint: Option<&str>, held: &Held) -> Rendered {
     let mut input = Vec::with_capacity(8 * 1024);
     if let Err(error) = io::stdin().lock().take(MAX_INPUT as u64 + 1).read_to_end(&mut input) {
-        return failed(
-            &Slot::hinted(agent, hint),
-            held,
-            &format!("the event could not be read: {error}"),
-            "try again",
-        );
+        return failed(&Slot::hinted(agent, hint), held, &format!("the event could not be read: {error}"));
     }
     let cwd = env::current_dir().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
     let surroundings = HookEnv::new(cwd, |name| env::var(name).ok());
     let mut event = match parse(agent, hint, &input, &surroundings) {
         Ok(event) => event,
         Err(unclear) => {
-            let reason = format!("this could not be judged because {unclear}");
-            return failed(&unclear.slot, held, &reason, DOCTOR);
+            return failed(&unclear.slot, held, &format!("this could not be judged because {unclear}"));
         }
     };
     held.note(&event);
     match judged(&mut event) {
         Ok(reply) => render(&event.slot, &reply),
-        Err(error) => failed(&event.slot, held, &format!("lictor cannot judge this: {error:#}"), DOCTOR),
+        Err(error) => failed(&event.slot, held, &format!("{error:#}")),
     }
 }
 
@@ -165,7 +176,8 @@ fn judged(event: &mut Event) -> anyhow::Result<Reply> {
     if matches!(event.kind, EventKind::SessionEnd(_)) {
         rooted::forget_old(&home);
     }
-    let runtime = Runtime::open(&home)?;
+    // The process ends right after this, and the system takes everything back at once.
+    let runtime = ManuallyDrop::new(Runtime::open(&home)?);
     if runtime.policy.ask_when_unattended() == Decision::Ask {
         event.slot = event.slot.attended();
     }
@@ -181,11 +193,17 @@ fn refused_by(there: &Runtime, action: &Action) -> Option<Reply> {
     if observe || evaluation.decision < Decision::Ask {
         return None;
     }
-    Some(Reply::Block(Block { reason: evaluation.reason(), fix: evaluation.fix(), id: None }))
+    Some(Reply::Block(Block { id: None, ..refusal_of(&evaluation) }))
 }
 
-/// What an agent can do about a fault of Lictor's.
-const DOCTOR: &str = "ask a person to run `lictor doctor`";
+/// What the agent is told about a decision against it.
+fn refusal_of(evaluation: &Evaluation) -> Block {
+    Block {
+        reason: evaluation.reason_for_agent(),
+        fix: evaluation.fix_for_agent(),
+        id: evaluation.id.map(|id| id.to_string()),
+    }
+}
 
 fn reply(runtime: &Runtime, event: &Event) -> Reply {
     let reply = match &event.kind {
@@ -226,7 +244,10 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
     if !evaluation.passed() {
         notify::person(runtime, action, &evaluation);
     }
-    let id = evaluation.id.map(|id| id.to_string());
+    if evaluation.id.is_none() {
+        // The log could not take it, so what went wrong is written down where faults are.
+        return Reply::Block(unjudged(&event.slot, fault::note(&event.slot, &evaluation.reason())));
+    }
     match evaluation.decision {
         Decision::Pass | Decision::Warn => {
             let remark =
@@ -234,11 +255,10 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
             let waiting = !evaluation.session.feedback.held.is_empty();
             if remark.is_empty() && !waiting { Reply::Silence } else { after::tell(runtime, event, remark) }
         }
-        Decision::Ask => Reply::Ask(Ask {
-            messages: pending(&evaluation),
-            otherwise: Block { reason: evaluation.reason(), fix: evaluation.fix(), id },
-        }),
-        Decision::Block => Reply::Block(Block { reason: evaluation.reason(), fix: evaluation.fix(), id }),
+        Decision::Ask => {
+            Reply::Ask(Ask { messages: pending(&evaluation), otherwise: refusal_of(&evaluation) })
+        }
+        Decision::Block => Reply::Block(refusal_of(&evaluation)),
     }
 }
 

@@ -5,6 +5,7 @@ use lictor_core::feedback::render;
 use lictor_core::{Action, Outcome};
 
 use super::review;
+use crate::fault;
 use crate::runtime::Runtime;
 
 /// Records the outcome of a call and answers with feedback that is due.
@@ -16,7 +17,8 @@ pub fn call(runtime: &Runtime, event: &Event, action: &Action, seen: &Seen) -> R
         Status::Unknown => Outcome::default(),
     };
     if let Err(error) = runtime.engine.post_action(action, outcome) {
-        return Reply::Tell(format!("lictor could not record this: {error}"));
+        let id = fault::note(&event.slot, &format!("the outcome could not be recorded: {error}"));
+        return Reply::Tell(format!("Lictor could not record this; tell the person you work for ({id})"));
     }
     review::after_call(runtime, event, action, seen);
     let Some(session) = &action.session else { return Reply::Silence };

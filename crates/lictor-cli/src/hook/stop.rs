@@ -4,6 +4,7 @@ use lictor::PolicyEngine;
 use lictor_agents::{Block, Event, Reply, Stop as Wish};
 use lictor_core::completion::{Completion, Release, Stop};
 
+use crate::fault;
 use crate::runtime::Runtime;
 
 /// Lets the agent stop, or sends it back with what is missing.
@@ -26,11 +27,11 @@ pub fn reply(runtime: &Runtime, event: &Event, wish: &Wish) -> Reply {
         // Rounds that cannot be counted must not go on for ever.
         Err(_) if wish.hook_active => return Reply::Silence,
         Err(error) => {
+            let id = fault::note(&event.slot, &format!("whether the work is done is not known: {error}"));
             return Reply::Block(Block {
-                reason: format!("whether the work is done could not be found out: {error}"),
-                fix: "try once more to stop; if that fails too, ask a person to run `lictor doctor`"
-                    .to_owned(),
-                id: None,
+                reason: "whether the work is done could not be found out".to_owned(),
+                fix: "try once more to stop, and tell the person you work for".to_owned(),
+                id: Some(id),
             });
         }
     };

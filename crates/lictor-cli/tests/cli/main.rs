@@ -13,6 +13,7 @@ mod completions;
 mod demo;
 mod doctor;
 mod eval;
+mod faults;
 mod golden;
 mod guardrails;
 mod hook;
