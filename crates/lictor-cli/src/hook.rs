@@ -23,7 +23,8 @@ use std::time::Duration;
 
 use lictor::{Asking, Mode};
 use lictor_agents::{
-    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Moment, Rendered, Reply, Slot, install, parse, render,
+    Agent, Ask, Block, Event, EventKind, HookEnv, MAX_INPUT, Moment, Rendered, Reply, Slot, install, parse,
+    render,
 };
 use lictor_core::{Action, Decision, Evaluation, Value, redact};
 

@@ -20,7 +20,7 @@ fn check_names_every_problem_with_its_place() {
         run.stdout
     );
     assert!(run.stdout.ends_with("refused: governance.yaml; 2 errors, 0 warnings\n"), "{}", run.stdout);
-    // The same policy blocks in hooks and in `eval`, with the place.
+    // The same policy blocks in hooks and in `eval`; only the person is told the place.
     let run = sandbox.lictor(&["eval", "bash", "ls"]);
     assert_eq!(run.code, 2, "{run:?}");
     assert!(
@@ -30,7 +30,7 @@ fn check_names_every_problem_with_its_place() {
     let input = serde_json::json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
     let run = sandbox.claude("PreToolUse", input);
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.stderr.contains("governance.yaml:2:3"), "{run:?}");
+    assert!(!run.stderr.contains("governance.yaml"), "{run:?}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn a_full_disk_is_told_to_the_person() {
     // Not even the log of the store can grow by one page, while a line about it still fits into its own file.
     let line = format!("ulimit -f 8; exec {LICTOR} hook claude-code PreToolUse");
     let run = sandbox.program("sh", &["-c", &line], &payload.to_string());
-    neutral(&sandbox, &run, "could not be recorded");
+    neutral(&sandbox, &run, "no space left");
 }
 
 #[test]
