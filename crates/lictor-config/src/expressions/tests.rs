@@ -48,7 +48,7 @@ fn test(source: &str) -> Result<bool, String> {
     session.started = Some(Timestamp(0));
     let facts = facts();
     let context = Context::new(&action, &facts, &session, Timestamp(5 * 60_000));
-    Condition::new(&program, &mut History::default()).holds(&action, &context)
+    Condition::new(&program.into(), &mut History::default()).holds(&action, &context)
 }
 
 #[test]

@@ -70,10 +70,7 @@ struct Passed<'a> {
     passed: Vec<Arc<str>>,
 }
 
-pub(super) fn serialize<S: Serializer>(
-    evaluation: &Cow<'_, Evaluation>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize<S: Serializer>(evaluation: &Evaluation, serializer: S) -> Result<S::Ok, S::Error> {
     let Evaluation {
         decision,
         verdicts,
@@ -90,7 +87,7 @@ pub(super) fn serialize<S: Serializer>(
         dry,
         observed,
         session: _,
-    } = &**evaluation;
+    } = evaluation;
     Written {
         decision: *decision,
         verdicts: shorter_verdicts(verdicts, trace),
@@ -236,11 +233,11 @@ impl Step<'_> {
     }
 }
 
-fn is_empty<T: Clone>(items: &Cow<'_, [T]>) -> bool {
+fn is_empty<T>(items: &[T]) -> bool {
     items.is_empty()
 }
 
-fn nothing_noted(annotations: &Cow<'_, BTreeMap<String, Json>>) -> bool {
+fn nothing_noted(annotations: &BTreeMap<String, Json>) -> bool {
     annotations.is_empty()
 }
 
