@@ -18,12 +18,12 @@ use serde_json::Value as Json;
 struct Written<'a> {
     decision: Decision,
     verdicts: Vec<Given<'a>>,
-    #[serde(default, skip_serializing_if = "is_empty")]
+    #[serde(default)]
     violations: Cow<'a, [Violation]>,
     risk: Risk,
     #[serde(default)]
     trace: Vec<Step<'a>>,
-    #[serde(default, skip_serializing_if = "nothing_noted")]
+    #[serde(default)]
     annotations: Cow<'a, BTreeMap<String, Json>>,
     #[serde(default, skip_serializing_if = "is_empty")]
     tags: Cow<'a, [String]>,
@@ -235,10 +235,6 @@ impl Step<'_> {
 
 fn is_empty<T>(items: &[T]) -> bool {
     items.is_empty()
-}
-
-fn nothing_noted(annotations: &BTreeMap<String, Json>) -> bool {
-    annotations.is_empty()
 }
 
 #[cfg(test)]
