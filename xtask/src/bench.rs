@@ -1,16 +1,18 @@
 //! What Lictor costs, beside what it stands against. `docs/benchmarks.md` has the figures and how to read them.
 
 mod hook;
+mod paper;
+mod plot;
 mod samples;
 
 use anyhow::{Result, bail};
 
 use crate::shell;
 
-/// Runs the benchmarks that are asked for; all of them when none is named.
+/// Runs the benchmarks that are asked for, all of them when none is named, and writes their figures down.
 pub fn run(args: &[String]) -> Result<()> {
     match args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        None => {
+        None | Some(("all", [])) => {
             for one in ["shell", "store", "ledger", "peers", "hook"] {
                 run(&[one.to_owned()])?;
             }
@@ -19,15 +21,23 @@ pub fn run(args: &[String]) -> Result<()> {
         Some(("hook", rest)) => hook::run(rest),
         Some(("peers", [])) => {
             let manifest = "benches/peers/Cargo.toml";
-            shell::run("cargo", &["run", "--locked", "--quiet", "--release", "--manifest-path", manifest])
+            let args = ["run", "--locked", "--quiet", "--release", "--manifest-path", manifest];
+            let told = shell::told("cargo", &args)?;
+            // The last line is for programs.
+            let tables: Vec<&str> = told.lines().filter(|line| !line.starts_with('{')).collect();
+            paper::write("peers", &tables.join("\n"))
         }
-        Some(("shell", [])) => of("lictor-shell", "read"),
-        Some(("store", [])) => of("lictor-store", "cold_open"),
-        Some(("ledger", [])) => of("lictor-ledger", "ledger"),
+        Some(("shell", [])) => of("shell", "lictor-shell", "read"),
+        Some(("store", [])) => of("store", "lictor-store", "cold_open"),
+        Some(("ledger", [])) => of("ledger", "lictor-ledger", "ledger"),
         Some((other, _)) => bail!("no benchmark `{other}` with these options; `cargo xtask help` lists them"),
     }
 }
 
-fn of(package: &str, bench: &str) -> Result<()> {
-    shell::run("cargo", &["bench", "--locked", "--quiet", "--package", package, "--bench", bench])
+fn of(section: &str, package: &str, bench: &str) -> Result<()> {
+    let args = ["bench", "--locked", "--quiet", "--package", package, "--bench", bench];
+    let told = shell::told("cargo", &args)?;
+    let is_table = told.lines().any(|line| line.starts_with("|---"));
+    let figures = if is_table { told } else { format!("```text\n{}\n```", told.trim_end()) };
+    paper::write(section, &figures)
 }

@@ -1,6 +1,7 @@
 //! Chores of this repository. `cargo xtask help` lists them.
 
 mod bench;
+mod fuzz;
 mod install;
 mod lint;
 mod pictures;
@@ -22,8 +23,9 @@ cargo xtask <chore>
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
   corpus          judge the labelled commands and write the table in docs/shell-safety.md anew
   soak            kill writers of the record at random points, many times over
-  bench [what]    release figures: shell, store, ledger, peers, hook; all when none is named
-                  hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND
+  fuzz [target]   look for inputs that break what must hold for every input; --seconds N for each target, 60 if not said
+  bench [what]    release figures, written into docs/benchmarks.md: shell, store, ledger, peers, hook; `all` of them when
+                  none is named; hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND
 ";
 
 const CORPUS: [&str; 8] =
@@ -40,6 +42,7 @@ fn main() -> Result<()> {
         (Some("pictures"), []) => pictures::run(false),
         (Some("corpus"), []) => shell::run("cargo", &CORPUS),
         (Some("soak"), []) => soak::run(),
+        (Some("fuzz"), args) => fuzz::run(args),
         (Some("bench"), what) => bench::run(what),
         (None | Some("help" | "--help" | "-h"), []) => {
             print!("{HELP}");

@@ -1,7 +1,7 @@
 //! Running other programs, loudly.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -22,6 +22,23 @@ pub fn run(program: &str, args: &[&str]) -> Result<()> {
         bail!("`{program} {}` failed with {status}", args.join(" "));
     }
     Ok(())
+}
+
+/// As [`run`], and gives what it printed. Complaints go where ours go.
+pub fn told(program: &str, args: &[&str]) -> Result<String> {
+    println!("$ {program} {}", args.join(" "));
+    let output = Command::new(program)
+        .args(args)
+        .current_dir(root())
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("cannot start `{program}`; is it installed?"))?;
+    let text = String::from_utf8(output.stdout)?;
+    print!("{text}");
+    if !output.status.success() {
+        bail!("`{program} {}` failed with {}", args.join(" "), output.status);
+    }
+    Ok(text)
 }
 
 /// Runs a program and gives what it prints.
