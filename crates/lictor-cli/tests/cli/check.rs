@@ -115,5 +115,5 @@ fn a_store_that_is_not_there_is_refused_and_blocks() {
     );
     let hook = sandbox.claude_bash("ls");
     assert_eq!(hook.code, 2, "the record would be kept where nobody looks: {hook:?}");
-    assert!(hook.stderr.contains("governance.yaml:2:8"), "{hook:?}");
+    assert!(!hook.stderr.contains("governance.yaml"), "the place is for the person: {hook:?}");
 }

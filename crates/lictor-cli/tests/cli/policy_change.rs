@@ -124,7 +124,10 @@ fn a_policy_that_is_lost_blocks_until_a_person_refreshes() {
         sandbox.write("governance.yaml", "version: 1\n");
         let run = bash(&sandbox, "s1", "ls");
         assert_eq!(run.code, 2, "{damage}: {run:?}");
-        assert!(run.stderr.contains("lictor session refresh"), "{run:?}");
+        // The person reads what to do; the agent could not do it.
+        assert!(!run.stderr.contains("lictor session refresh"), "{run:?}");
+        let told = sandbox.lictor(&["explain"]);
+        assert!(told.stdout.contains("lictor session refresh"), "{told:?}");
         sandbox.lictor(&["session", "refresh", "s1"]);
         assert_eq!(bash(&sandbox, "s1", "ls").code, 0);
     }
