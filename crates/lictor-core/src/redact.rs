@@ -2,7 +2,7 @@
 
 mod secrets;
 
-pub use secrets::Secrets;
+pub use secrets::{Secrets, is_secret_name};
 
 use std::borrow::Cow;
 

@@ -38,18 +38,21 @@ const TOKENS: &[(&str, usize)] = &[
 /// No token with its prefix is shorter.
 const SHORTEST_TOKEN: usize = 15;
 
-/// Names whose assigned value is a secret, lower case.
+/// What the name of a secret ends with, lower case.
 const NAMES: &[&str] = &[
     "password",
     "passwd",
     "secret",
+    "secrets",
     "token",
     "api_key",
     "apikey",
     "api-key",
     "access_key",
     "private_key",
-    "client_secret",
+    "secret_key",
+    "secret_key_base",
+    "credentials",
     "authorization",
 ];
 
@@ -138,12 +141,22 @@ fn is_scheme(word: &str) -> bool {
     ["Bearer", "Basic"].contains(&word)
 }
 
-fn is_secret_name(name: &str) -> bool {
-    let ends_with = |known: &str| {
+/// Whether a variable, field or option of this name holds a secret: `GITHUB_TOKEN`, `db.password`, `TOKEN_PROD`.
+#[must_use]
+pub fn is_secret_name(name: &str) -> bool {
+    let ends_with = |name: &str, known: &str| {
         let tail = name.len().checked_sub(known.len()).and_then(|from| name.get(from..));
         tail.is_some_and(|tail| tail.eq_ignore_ascii_case(known))
     };
-    NAMES.iter().any(|known| ends_with(known))
+    let is_one = |name: &str| NAMES.iter().any(|known| ends_with(name, known));
+    // `…_PROD` and `…_2` say which one.
+    is_one(name)
+        || name.rsplit_once('_').is_some_and(|(front, which)| {
+            let place = ["prod", "production", "staging", "dev", "test", "live"];
+            (place.iter().any(|known| which.eq_ignore_ascii_case(known))
+                || which.chars().all(|letter| letter.is_ascii_digit()))
+                && is_one(front)
+        })
 }
 
 fn is_word(byte: u8) -> bool {

@@ -252,7 +252,7 @@ impl Walker<'_> {
         if name == "PWD" {
             return self.working_directory().map_or_else(unknown, |path| Found::Value(one(path)));
         }
-        if is_secret_name(name) {
+        if lictor_core::redact::is_secret_name(name) {
             return Found::Elsewhere(Taint { secret: true, ..Taint::default() });
         }
         match self.outside().variable(name) {
@@ -305,15 +305,4 @@ fn bounds(count: usize, offset: i64, length: Option<i64>) -> (usize, usize) {
 fn change_case(text: &str, upper: bool, all: bool) -> String {
     let change = |c: char| if upper { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
     text.chars().enumerate().map(|(index, c)| if all || index == 0 { change(c) } else { c }).collect()
-}
-
-/// Whether a variable of this name holds a secret.
-pub(crate) fn is_secret_name(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    upper
-        .split('_')
-        .any(|part| matches!(part, "TOKEN" | "SECRET" | "SECRETS" | "PASSWORD" | "PASSWD" | "APIKEY"))
-        || ["API_KEY", "ACCESS_KEY", "PRIVATE_KEY", "SECRET_KEY", "CREDENTIALS"]
-            .iter()
-            .any(|part| upper.contains(part))
 }
