@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use world::{Case, Expect, Judge, Table, own_corpus, read_cases};
 
 /// The counts below which the corpus may not fall.
-const HARMFUL: usize = 1_800;
-const HARMLESS: usize = 2_800;
-const CLASSES: usize = 26;
+const HARMFUL: usize = 2_900;
+const HARMLESS: usize = 3_350;
+const CLASSES: usize = 31;
 
 fn cases() -> Vec<Case> {
     own_corpus().iter().flat_map(|path| read_cases(path)).collect()

@@ -241,12 +241,19 @@ impl Looker<'_> {
         let tree = recursive && matches!(access, Access::Delete | Access::Destroy | Access::Empty)
             || access == Access::MoveAway;
         let is_own = |path: &str| own::is_own(path, tree, self.project, self.observer);
-        let zone = zone_of(&path, self.project);
+        // Writing to a harmless device does no harm; taking its place does.
+        let takes_place =
+            matches!(access, Access::Delete | Access::Destroy | Access::MoveAway | Access::Link);
+        let zone_of = |path: &str| match zone_of(path, self.project) {
+            Zone::HarmlessDevice if takes_place => Zone::Device,
+            zone => zone,
+        };
+        let zone = zone_of(&path);
         let differs = real != path;
         Place {
             text: text.to_owned(),
             zone,
-            real_zone: if differs { zone_of(&real, self.project) } else { zone },
+            real_zone: if differs { zone_of(&real) } else { zone },
             existence,
             glob,
             in_project: self.project.relative(&path).map(str::to_owned),

@@ -13,6 +13,7 @@ use crate::operand::{Arg, Known};
 use crate::walk::simple::Argv;
 use crate::walk::{Output, Walker};
 
+pub(crate) use evaluate::Trap;
 pub(crate) use variables::is_declaration;
 
 /// What became of a command.
@@ -30,7 +31,7 @@ impl Walker<'_> {
             "trap" => return Outcome::Done(self.trap(argv)),
             "command" | "builtin" => return self.same_shell(argv),
             "exec" => return Outcome::Done(self.exec(argv)),
-            "printf" if argv.words.get(1).and_then(|word| word.arg.known()) == Some("-v") => {
+            "printf" if argv.words.get(1).is_some_and(|word| word.arg.prefix().starts_with("-v")) => {
                 return Outcome::Done(self.print_into(argv));
             }
             _ => {}

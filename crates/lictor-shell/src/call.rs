@@ -105,6 +105,8 @@ pub struct Report {
     pub names: Vec<Arg>,
     /// Taint of the standard output when its text is not known (`curl` → network, `cat ~/.ssh/id_rsa` → secret).
     pub taint: Taint,
+    /// `stdout` was hidden by an encoding on the line.
+    pub decoded: bool,
     /// A new directory for what follows on the line (`cd`, `pushd`).
     pub cwd: Option<Cwd>,
     /// The program is in the tables: its argument grammar is known.

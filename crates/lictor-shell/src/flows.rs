@@ -2,8 +2,8 @@
 
 use lictor_core::facts::{Access, Effect, FlowSink, FlowSource};
 
-use crate::operand::{Arg, Known, Operand, Taint};
-use crate::programs::is_secret_path;
+use crate::operand::{Arg, Operand, Taint};
+use crate::programs::is_secret;
 use crate::walk::simple::{Context, leaves_content};
 use crate::walk::{Plumbing, Walker};
 
@@ -105,15 +105,6 @@ fn is_credential_header(text: &str) -> bool {
     ]
     .iter()
     .any(|name| header.starts_with(name))
-}
-
-/// Whether an operand names a secret, as far as it is known.
-pub(crate) fn is_secret(arg: &Arg) -> bool {
-    match &arg.value {
-        Known::Text(path) => is_secret_path(path),
-        Known::Partly { prefix, suffix } => is_secret_path(&format!("{prefix}x{suffix}")),
-        Known::Nothing => false,
-    }
 }
 
 /// Whether a command prints all variables, the secret ones among them.

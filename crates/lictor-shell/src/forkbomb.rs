@@ -1,4 +1,4 @@
-//! Functions that only multiply themselves.
+//! Functions that only multiply themselves, and loops that only start processes.
 
 use crate::ast::{Compound, Function, Node, Script};
 
@@ -7,6 +7,22 @@ pub(crate) fn multiplies(function: &Function) -> bool {
     let mut count = Count { name: &function.name, calls: 0, parallel: false };
     count.node(&function.body, false);
     count.calls >= 2 && count.parallel
+}
+
+/// Whether a loop without end starts something in the background in every round and waits for nothing
+/// (`while true; do sh & done`).
+pub(crate) fn never_waits(condition: &Script, body: &Script) -> bool {
+    let endless = match condition.items.as_slice() {
+        [item] if item.rest.is_empty() => match item.first.stages.as_slice() {
+            [Node::Simple(simple)] => {
+                let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
+                matches!(words.as_slice(), ["true" | ":"] | ["[" | "test", "1", ..])
+            }
+            _ => false,
+        },
+        _ => false,
+    };
+    endless && !body.items.is_empty() && body.items.iter().all(|item| item.background)
 }
 
 struct Count<'a> {

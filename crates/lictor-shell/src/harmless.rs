@@ -8,6 +8,7 @@ const SETUPS: &[(&str, &[&str])] = &[
     ("gpg-agent", &[]),
     ("keychain", &[]),
     ("dircolors", &[]),
+    ("gdircolors", &[]),
     ("lesspipe", &[]),
     ("lesspipe.sh", &[]),
     ("resize", &[]),
@@ -24,6 +25,18 @@ const SETUPS: &[(&str, &[&str])] = &[
     ("jenv", &["init"]),
     ("plenv", &["init"]),
     ("phpenv", &["init"]),
+    ("tfenv", &["init"]),
+    ("oh-my-posh", &["init"]),
+    ("mcfly", &["init"]),
+    ("navi", &["widget"]),
+    ("sheldon", &["source"]),
+    ("antidote", &["init", "source"]),
+    ("just", &["--completions", "completions"]),
+    ("task", &["--completion", "completion"]),
+    ("op", &["completion"]),
+    ("glab", &["completion"]),
+    ("flux", &["completion"]),
+    ("kind", &["completion"]),
     ("fnm", &["env", "completions"]),
     ("starship", &["init", "completions"]),
     ("zoxide", &["init"]),
@@ -49,7 +62,7 @@ const SETUPS: &[(&str, &[&str])] = &[
     ("rustup", &["completions"]),
     ("uv", &["generate-shell-completion"]),
     ("uvx", &["--generate-shell-completion"]),
-    ("volta", &["completions"]),
+    ("volta", &["completions", "env"]),
     ("ng", &["completion"]),
     ("hub", &["alias"]),
     ("perl", &["-Mlocal::lib"]),
@@ -101,11 +114,17 @@ fn is_setup(script: &Script) -> bool {
     let program =
         words.next().map(|word| word.literal().unwrap_or_else(|| word.written())).unwrap_or_default();
     let name = program.trim_matches('"').rsplit('/').next().unwrap_or_default();
-    let Some((_, required)) = SETUPS.iter().find(|(setup, _)| *setup == name) else { return false };
-    required.is_empty()
-        || words.any(|word| {
-            word.literal().is_some_and(|text| {
-                required.iter().any(|wanted| text == *wanted || text.starts_with(&format!("{wanted}=")))
-            })
+    let words: Vec<&str> = words.filter_map(Word::literal).collect();
+    is_setup_command(name, &words)
+}
+
+/// Whether a command prints shell code for the current shell.
+pub(crate) fn is_setup_command(program: &str, words: &[&str]) -> bool {
+    let Some((_, required)) = SETUPS.iter().find(|(setup, _)| *setup == program) else { return false };
+    let is_wanted = |word: &&str| {
+        required.iter().any(|wanted| {
+            word.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
         })
+    };
+    required.is_empty() || words.iter().any(is_wanted)
 }

@@ -27,6 +27,9 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         return report.opaque(OpaqueWhat::Limit, body);
     }
     act::code(report, language, body);
+    if only_forks(body) {
+        report.process(lictor_core::facts::ProcessEffect::ForkBomb);
+    }
     match language {
         "python" => python::judge(body, call, report),
         "javascript" => javascript::judge(body, false, call, report),
@@ -39,6 +42,42 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         "sql" => crate::programs::sql::judge(body, report),
         _ => broken::judge(body, report),
     }
+}
+
+/// Whether a body forks in a loop without end and waits for nothing (`fork while fork`). What stands in quotes is no
+/// code.
+fn only_forks(body: &str) -> bool {
+    if !body.contains("fork") {
+        return false;
+    }
+    let mut code = String::with_capacity(body.len());
+    let mut quote = None;
+    for letter in body.chars() {
+        match quote {
+            Some(open) if letter == open => quote = None,
+            Some(_) => {}
+            None if matches!(letter, '"' | '\'' | '`') => quote = Some(letter),
+            None if letter.is_whitespace() => {}
+            None => code.push(letter),
+        }
+    }
+    const ENDLESS: [&str; 11] = [
+        "whileTrue",
+        "while1",
+        "while(1)",
+        "while(true)",
+        "whiletrue",
+        "for(;;)",
+        "loop{",
+        "loopdo",
+        "whilefork",
+        "untilfalse",
+        "iter(int,1)",
+    ];
+    const WAITS: [&str; 6] = ["wait", "accept", "exit", "break", "sleep", "return"];
+    code.contains("fork")
+        && ENDLESS.iter().any(|start| code.contains(start))
+        && !WAITS.iter().any(|word| code.contains(word))
 }
 
 /// What a body mentions, without judging it.

@@ -19,6 +19,7 @@ mod forges;
 mod frameworks;
 mod git;
 mod guard;
+mod machines;
 mod network;
 pub(crate) mod options;
 mod packages;
@@ -35,18 +36,23 @@ mod wrappers;
 
 pub use guard::assignment as judge_assignment;
 pub use network::host_of;
+pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
+pub(crate) use secrets::{is_secret, prints_secret, reveals};
 pub(crate) use shells::is_shell;
-pub use shells::is_usual_evaluation;
 
 use lictor_core::facts::GuardOff;
 
-use crate::call::{Call, Next, Report};
+use crate::call::{Call, Report};
 use crate::operand::Arg;
 
 /// Reports what one call does. An unknown program reports nothing and leaves `known_program` false.
 pub fn judge(call: &Call<'_>, report: &mut Report) {
-    let name = base_name(call.program);
+    let name = match call.path {
+        // The shell by another name.
+        "/proc/self/exe" | "/proc/$$/exe" => "bash".to_owned(),
+        _ => base_name(call.program),
+    };
     let call = Call { program: &name, ..*call };
     for (variable, value) in call.assignments {
         guard::assignment(variable, value, call.program, report);
@@ -55,7 +61,9 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
         for (variable, value) in call.assignments {
             // Commands that a program is told to run by its environment; a plain program name says nothing by itself.
             let runs =
-                matches!(variable.as_str(), "EDITOR" | "VISUAL" | "PAGER" | "MANPAGER" | "PROMPT_COMMAND");
+                matches!(variable.as_str(), "EDITOR" | "VISUAL" | "BROWSER" | "LESSOPEN" | "LESSCLOSE")
+                    || variable.ends_with("PAGER")
+                    || variable.ends_with("_EDITOR");
             if runs && value.prefix().contains(char::is_whitespace) {
                 report.then_shell(value, &[], variable);
             }
@@ -63,7 +71,17 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     }
     report.known_program = dispatch(&call, report);
     if !report.known_program || name == "nvm" {
+        machines::judge(&call, report);
         unknown(&call, report);
+    }
+    let removes = |word: &str| {
+        matches!(word, "uninstall" | "remove" | "purge" | "rm" | "autoremove" | "erase" | "unlink")
+    };
+    if packages::knows(&name)
+        && call.args.iter().filter_map(Arg::known).any(removes)
+        && call.args.iter().filter_map(Arg::known).any(|word| matches!(word, "lictor" | "lictor-cli"))
+    {
+        report.guard_off(GuardOff::LictorBinary, &say::written(&call));
     }
     for effect in &report.effects {
         // A deletion or an empty file where a hook was is a hook switched off.
@@ -136,6 +154,7 @@ fn dispatch(call: &Call<'_>, report: &mut Report) -> bool {
             None => {
                 let Some(family) = family(program) else { return false };
                 if !only_helps(call) {
+                    machines::judge(call, report);
                     family(call, report);
                 }
             }
@@ -215,15 +234,14 @@ fn family(program: &str) -> Option<Family> {
         program if packages::knows(program) => packages::judge,
         program if powershell::knows(program) => |call, report| powershell::judge(call, call.program, report),
         "true" | "false" | ":" | "test" | "[" | "sleep" | "wait" | "date" | "uname" | "hostname" | "id"
-        | "groups" | "uptime" | "free" | "ps" | "top" | "htop" | "pgrep" | "printenv" | "locale" | "tty"
-        | "stty" | "clear" | "reset" | "tput" | "yes" | "expr" | "bc" | "dc" | "factor" | "numfmt"
-        | "nproc" | "arch" | "lscpu" | "lsblk" | "lspci" | "lsusb" | "ss" | "netstat" | "vmstat"
-        | "iostat" | "jobs" | "bg" | "fg" | "disown" | "exit" | "return" | "break" | "continue" | "shift"
-        | "set" | "unset" | "unalias" | "shopt" | "setopt" | "umask" | "read" | "mapfile" | "readarray"
-        | "getopts" | "let" | "popd" | "dirs" | "help" | "man" | "info" | "apropos" | "whatis" | "cal"
-        | "tldr" | "times" | "logout" | "pbcopy" | "pbpaste" | "xclip" | "open" | "xdg-open" | "logger" => {
-            builtin
-        }
+        | "groups" | "uptime" | "free" | "ps" | "top" | "htop" | "pgrep" | "pidof" | "printenv"
+        | "locale" | "tty" | "stty" | "clear" | "reset" | "tput" | "yes" | "expr" | "bc" | "dc"
+        | "factor" | "numfmt" | "nproc" | "arch" | "lscpu" | "lsblk" | "lspci" | "lsusb" | "ss"
+        | "netstat" | "vmstat" | "iostat" | "jobs" | "bg" | "fg" | "disown" | "exit" | "return" | "break"
+        | "continue" | "shift" | "set" | "unset" | "unalias" | "shopt" | "setopt" | "umask" | "read"
+        | "mapfile" | "readarray" | "getopts" | "let" | "popd" | "dirs" | "help" | "man" | "info"
+        | "apropos" | "whatis" | "cal" | "tldr" | "history" | "times" | "logout" | "pbcopy" | "pbpaste"
+        | "xclip" | "open" | "xdg-open" | "logger" => builtin,
         _ => return None,
     })
 }
@@ -285,7 +303,18 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
             }
         }
         "numfmt" | "bc" | "expr" => text::derive(call, report),
-        "printenv" => report.taint.secret |= call.args.is_empty(),
+        "ps" | "pgrep" | "pidof" => system::listing(call, report),
+        "printenv" => {
+            let secret = |arg: &Arg| arg.known().is_some_and(lictor_core::redact::is_secret_name);
+            report.taint.secret |= call.args.is_empty() || call.args.iter().any(secret);
+        }
+        "man" | "apropos" | "whatis" => {
+            let options =
+                options::Grammar::anywhere("PHCLmMSsteErRTX", "pager= html? preprocessor=").parse(call.args);
+            for pager in options.values(&["P", "pager", "H", "html"]) {
+                report.then_shell(pager, &[], "man");
+            }
+        }
         _ => {}
     }
     report.taint.decoded = false;
@@ -294,38 +323,85 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
 /// How far into the words of an unknown program another program is looked for (`tool exec 18 rm -rf x`).
 const WRAPPED_WITHIN: usize = 3;
 
-/// An unknown program one of whose first words is a program that destroys may be a wrapper: its words are judged as
-/// well.
+/// Programs that destroy or run others: as a word of an unknown program they are taken for what it runs.
+fn is_run_by_wrappers(word: &str) -> bool {
+    matches!(
+        word.rsplit('/').next().unwrap_or_default(),
+        "rm" | "git"
+            | "find"
+            | "dd"
+            | "shred"
+            | "chmod"
+            | "chown"
+            | "mkfs"
+            | "sudo"
+            | "bash"
+            | "sh"
+            | "zsh"
+            | "env"
+            | "xargs"
+    )
+}
+
+/// Options under which programs are given a command to run.
+fn takes_command(option: &str) -> bool {
+    matches!(
+        option,
+        "-c" | "--command" | "--cmd" | "--exec" | "--execute" | "--run" | "--shell" | "-C" | "--scripts"
+    )
+}
+
+/// Whether one of the first words says that something goes, as the tools of stores, queues and services say it.
+fn destroys(call: &Call<'_>) -> bool {
+    const GONE: [&str; 8] = ["delete", "destroy", "purge", "drop", "terminate", "unregister", "wipe", "nuke"];
+    let says = |word: &str| {
+        GONE.iter().any(|gone| match word.strip_prefix(gone) {
+            Some(rest) => rest.is_empty() || rest.starts_with(['-', ':', '_']),
+            None => word.strip_suffix(gone).is_some_and(|front| front.ends_with(['-', ':', '_'])),
+        })
+    };
+    let words = call.args.iter().map_while(Arg::known).take_while(|word| !word.starts_with('-')).take(2);
+    let runs =
+        call.args.first().and_then(Arg::known).is_some_and(|word| matches!(word, "run" | "test" | "exec"));
+    let harmless = |word: &str| {
+        matches!(word, "--dry-run" | "--help" | "-h" | "-n" | "help" | "--dryrun" | "--simulate")
+    };
+    !runs && words.into_iter().any(says) && !call.args.iter().filter_map(Arg::known).any(harmless)
+}
+
+/// An unknown program one of whose first words, or the first behind `--`, is a program that destroys may be a wrapper:
+/// its words are judged as well. So is a whole command line given to an option that is called like that.
 fn unknown(call: &Call<'_>, report: &mut Report) {
+    let runs = |arg: &Arg| arg.known().is_some_and(is_run_by_wrappers);
+    let behind = call.args.iter().position(|arg| arg.known() == Some("--")).map(|at| at + 1);
+    let behind = behind.filter(|at| call.args.get(*at).is_some_and(runs));
     let words = call.args.iter().enumerate().filter(|(_, arg)| !arg.prefix().starts_with('-'));
-    let wrapped = words.take(WRAPPED_WITHIN).find(|(_, arg)| {
-        let name = arg.known().unwrap_or_default().rsplit('/').next().unwrap_or_default();
-        matches!(
-            name,
-            "rm" | "git"
-                | "find"
-                | "dd"
-                | "shred"
-                | "chmod"
-                | "chown"
-                | "mkfs"
-                | "sudo"
-                | "bash"
-                | "sh"
-                | "zsh"
-                | "env"
-                | "xargs"
-        )
-    });
-    let Some((at, _)) = wrapped.filter(|(at, _)| call.args.len() > at + 1) else { return };
-    report.next.push(Next::Argv {
-        argv: call.args.get(at..).unwrap_or_default().to_vec(),
-        assignments: Vec::new(),
-        cwd: None,
-        through: call.program.to_owned(),
-        more: false,
-        elsewhere: false,
-    });
+    let wrapped = words.take(WRAPPED_WITHIN).find(|(_, arg)| runs(arg)).map(|(at, _)| at).or(behind);
+    if let Some(at) = wrapped.filter(|at| call.args.len() > at + 1) {
+        report.then_argv(call.args.get(at..).unwrap_or_default(), call.program);
+    }
+    let mut option = false;
+    for arg in call.args {
+        // A secret behind an option is most likely used for what it is for.
+        let outside = arg.prefix().starts_with(['/', '~']);
+        if !option && outside && is_secret(arg) {
+            secrets::read(call, report, arg, false);
+        }
+        option = arg.prefix().starts_with('-') && arg.prefix().len() > 2;
+    }
+    if !call.path.contains('/') && destroys(call) {
+        report.infrastructure(call.program, &say::written(call), false);
+    }
+    let mut before = "";
+    for arg in call.args {
+        let word = arg.known().unwrap_or_default();
+        let (option, text) = word.split_once('=').unwrap_or((before, word));
+        let mut parts = text.split_whitespace();
+        if takes_command(option) && parts.next().is_some_and(is_run_by_wrappers) && parts.next().is_some() {
+            report.then_shell(&Arg::literal(text), &[], call.program);
+        }
+        before = word;
+    }
 }
 
 /// The words for patterns like `bash("git push")`: the program, then its arguments without the options (and their

@@ -7,9 +7,11 @@
 mod assign;
 mod compound;
 mod next;
+mod outer;
 mod output;
 mod plumbing;
 pub(crate) mod simple;
+mod startup;
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +21,7 @@ pub(crate) use plumbing::Plumbing;
 
 use std::rc::Rc;
 
-use lictor_core::facts::{Command, Effect, Opaque, OpaqueWhat};
+use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
 use crate::ast::{Compound, Function, Item, Joint, Node, Pipeline, Script};
 use crate::call::Stdin;
@@ -77,6 +79,10 @@ pub(crate) struct Walker<'s> {
     sockets: Vec<u32>,
     /// A trap may change the exit status of the line.
     pub(crate) status_changed: bool,
+    /// What the line took out of an encoding.
+    decoded: Vec<String>,
+    /// Traps that the line set.
+    pub(crate) traps: Vec<crate::builtins::Trap>,
     /// Values of variables that `local` hides, for each function being called.
     pub(crate) locals: Vec<Vec<(String, Option<crate::state::Value>)>>,
 }
@@ -123,6 +129,8 @@ impl<'s> Walker<'s> {
             links: false,
             sockets: Vec::new(),
             status_changed: false,
+            decoded: Vec::new(),
+            traps: Vec::new(),
             locals: Vec::new(),
         }
     }
@@ -182,13 +190,15 @@ impl<'s> Walker<'s> {
     /// The same effect behind a link that the line made itself.
     fn behind_link(&self, effect: &Effect<Operand>) -> Option<Effect<Operand>> {
         let Effect::File { access, target, recursive, by } = effect else { return None };
-        if !self.links || access.is_read_only() {
+        if !self.links || matches!(access, Access::List | Access::Execute) {
             return None;
         }
         let path = target.arg.known()?;
         let key = crate::paths::key(&target.cwd, path);
         // The link itself is no loss; what lies behind it is.
-        let ends = key.match_indices('/').map(|(at, _)| at).chain(path.ends_with('/').then_some(key.len()));
+        // A link is read through, and so is one with a slash behind it.
+        let itself = *access == Access::Read || path.ends_with('/');
+        let ends = key.match_indices('/').map(|(at, _)| at).chain(itself.then_some(key.len()));
         let (link, rest) = ends
             .filter_map(|at| key.split_at_checked(at))
             .find_map(|(start, rest)| Some((self.state.file(start)?.link.clone()?, rest)))?;
@@ -247,6 +257,10 @@ impl<'s> Walker<'s> {
             self.opaque(OpaqueWhat::Syntax, "a NUL byte");
         }
         let text = cleaned.as_deref().unwrap_or(text);
+        // Known or not: who hides a command from readers does not get it run.
+        if self.decoded.iter().any(|hidden| !hidden.is_empty() && text.contains(hidden.as_str())) {
+            self.flow_into_shell(Taint { decoded: true, ..Taint::default() }, text);
+        }
         let parsed = parser::parse(text, self.depth.min(parser::MAX_DEPTH / 2));
         if parsed.fault.depth {
             self.over_limit("constructs nested too deep");
@@ -349,7 +363,7 @@ impl<'s> Walker<'s> {
             self.state.leave(start);
         } else if !item.rest.is_empty() {
             let branch = self.state.take(chained);
-            self.state.merge(vec![branch], false);
+            self.state.merge(vec![branch], goes_through(item));
         }
         output
     }
@@ -449,6 +463,7 @@ impl<'s> Walker<'s> {
 
     /// Walks what was defined and never called, and settles what only the end of the line tells.
     fn finish(mut self) -> Reading {
+        self.late_traps();
         let scene = Scene { certain: false, attributable: false, capture: false };
         let mut index = 0;
         while let Some((function, called)) = self.functions.get(index).cloned() {
@@ -473,6 +488,28 @@ impl<'s> Walker<'s> {
         }
         self.reading
     }
+}
+
+/// Whether a chain reaches its last command whatever happens (`cd . && x=1`).
+fn goes_through(item: &Item) -> bool {
+    let front = item.rest.len().saturating_sub(1);
+    item.rest.iter().all(|(joint, _)| *joint == Joint::And)
+        && std::iter::once(&item.first)
+            .chain(item.rest.iter().take(front).map(|(_, pipeline)| pipeline))
+            .all(always_succeeds)
+}
+
+/// A pipeline that cannot fail.
+fn always_succeeds(pipeline: &Pipeline) -> bool {
+    let [Node::Simple(simple)] = pipeline.stages.as_slice() else { return false };
+    let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
+    !pipeline.negated
+        && simple.redirects.is_empty()
+        && (words.len() == simple.words.len() && matches!(words.as_slice(), ["true" | ":"] | ["cd", "."] | ["echo", ..])
+            || simple.words.is_empty()
+                && simple.assignments.iter().all(|assignment| {
+                    matches!(&assignment.value, crate::ast::Assigned::Scalar(word) if word.literal().is_some())
+                }))
 }
 
 /// A pipeline that ends the line with a failure (`exit 1`, `false`).

@@ -264,8 +264,13 @@ fn one_of<T: PartialEq>(wanted: &[T], is: &T) -> bool {
     wanted.is_empty() || wanted.contains(is)
 }
 
+/// Whether `path` is `top` or lies below it. A `top` that starts with `~` lies in anybody's home.
 fn is_at_or_below(path: &str, top: &str) -> bool {
-    path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    let rest = match top.strip_prefix('~') {
+        Some(inside) => path.split_once(inside).map(|(_, rest)| rest),
+        None => path.strip_prefix(top),
+    };
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn starts_with(words: &[String], wanted: &[&str]) -> bool {

@@ -1,7 +1,10 @@
 //! Builtins that run something in the shell itself: `eval`, `source`, `trap`, `exec`, `command`, `builtin`.
 
+use lictor_core::facts::Effect;
+
 use super::{Outcome, joined, written};
-use crate::operand::Taint;
+use crate::operand::{Arg, Known, Taint};
+use crate::state::{Datum, Value};
 use crate::walk::simple::Argv;
 use crate::walk::{Output, Scene, Walker};
 
@@ -37,8 +40,11 @@ impl Walker<'_> {
     pub(super) fn source_builtin(&mut self, argv: Argv) -> Output {
         let by = self.ran("source", &argv);
         let args = argv.words.get(1..).unwrap_or_default();
-        let Some((path, rest)) = args.split_first() else { return Output::unknown() };
-        let (path, rest) = (path.arg.clone(), rest.to_vec());
+        // fish reads its input then.
+        let (path, rest) = match args.split_first() {
+            Some((path, rest)) if path.arg.known() != Some("-") => (path.arg.clone(), rest.to_vec()),
+            _ => (Arg::literal("/dev/stdin"), Vec::new()),
+        };
         let scene = Scene { capture: argv.scene.capture || argv.plumbing.wants_output(), ..argv.scene };
         let stdin = argv.plumbing.stdin.clone();
         let harmless = argv.harmless;
@@ -68,12 +74,62 @@ impl Walker<'_> {
             self.status_changed |= ends && exits;
             let flags = self.state.flags();
             let action = action.clone();
+            let mark = self.state.mark();
+            let names = text.as_deref().map(variables).unwrap_or_default();
+            for name in names.iter().filter(|name| is_scratch(name)) {
+                if self.state.variable(name).is_none() && self.outside().variable(name).is_none() {
+                    self.state.set(name, Value::Scalar(Datum::known("/tmp/scratch")));
+                }
+            }
+            let from = self.reading.effects.len();
             self.through("trap", |this| {
                 this.evaluate(text.as_deref(), action.arg.taint, &action.arg.text, scene)
             });
+            // What is found inside something else may be taken out again; only the line's own effects stay in place.
+            let effects = if self.wrappers().is_empty() { from..self.reading.effects.len() } else { 0..0 };
+            self.state.leave(mark);
             self.state.set_flags(flags);
+            if let Some(text) = text {
+                let before = names.into_iter().map(|name| {
+                    let value = self.state.variable(&name).cloned();
+                    (name, value)
+                });
+                let trap = Trap { before: before.collect(), text, effects };
+                self.traps.push(trap);
+            }
         }
         self.done("trap", argv, Output::silent())
+    }
+
+    /// A trap runs with the values that its variables have in the end. What was not known when it was set and is now is
+    /// only judged by these.
+    pub(crate) fn late_traps(&mut self) {
+        let scene = Scene { certain: false, attributable: false, capture: false };
+        let traps = std::mem::take(&mut self.traps);
+        for Trap { before, effects, .. } in traps.iter().rev() {
+            let settled = |(name, then): &(String, Option<Value>)| {
+                let now = self.state.variable(name);
+                matches!(now, Some(Value::Scalar(datum)) if datum.text().is_some()) && then.is_none()
+            };
+            if !before.is_empty() && before.iter().all(settled) {
+                let mut at = 0;
+                self.reading.effects.retain(|effect| {
+                    let early = effects.contains(&at);
+                    at += 1;
+                    !(early
+                        && matches!(effect, Effect::File { target, .. } if target.arg.value == Known::Nothing))
+                });
+            }
+        }
+        for Trap { text, before, .. } in traps {
+            let changed = before.iter().any(|(name, value)| {
+                let now = self.state.variable(name);
+                now != value.as_ref() && matches!(now, Some(Value::Scalar(datum)) if datum.text().is_some())
+            });
+            if changed {
+                self.through("trap", |this| this.text(&text, scene));
+            }
+        }
     }
 
     /// `command x`, `builtin x`: the same shell, without functions.
@@ -140,4 +196,29 @@ impl Walker<'_> {
         self.state.set_flags(flags);
         output
     }
+}
+
+/// A trap that the line set, and what its variables were then.
+pub(crate) struct Trap {
+    text: String,
+    before: Vec<(String, Option<Value>)>,
+    /// What it did with these values, as effects of the line.
+    effects: std::ops::Range<usize>,
+}
+
+/// The variables that a text uses.
+fn variables(text: &str) -> Vec<String> {
+    let names = text.split('$').skip(1).map(|rest| {
+        let rest = rest.strip_prefix('{').unwrap_or(rest);
+        let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        rest.get(..end.unwrap_or(rest.len())).unwrap_or_default().to_owned()
+    });
+    names.filter(|name| !name.is_empty()).take(16).collect()
+}
+
+/// Called like the scratch files that a trap clears up (`rm -f "$tmp"`). A line that does not set it says nothing else
+/// about it.
+fn is_scratch(name: &str) -> bool {
+    let lower = name.trim_start_matches('_').to_ascii_lowercase();
+    lower.starts_with("tmp") || lower.starts_with("temp")
 }

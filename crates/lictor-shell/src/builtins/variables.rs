@@ -188,12 +188,17 @@ impl Walker<'_> {
 
     /// `printf -v NAME FORMAT …`.
     pub(super) fn print_into(&mut self, mut argv: Argv) -> Output {
-        let name = argv.words.get(2).and_then(|word| word.arg.known()).unwrap_or_default().to_owned();
-        argv.words.drain(1..argv.words.len().min(3));
+        let attached = argv.words.get(1).and_then(|word| word.arg.known()?.strip_prefix("-v"));
+        let (name, own) = match attached {
+            Some("") | None => (argv.words.get(2).and_then(|word| word.arg.known()), 3),
+            Some(name) => (Some(name), 2),
+        };
+        let name = name.unwrap_or_default().to_owned();
+        argv.words.drain(1..argv.words.len().min(own));
         argv.scene.capture = true;
         let plumbing = std::mem::take(&mut argv.plumbing);
         let value = match self.program("printf", argv) {
-            Output::Text(text) => Datum::known(text),
+            Output::Text(text) => Datum::open(&text),
             other => Datum::unknown(other.taint()),
         };
         if !name_prefix(&name).is_empty() {

@@ -163,8 +163,12 @@ impl Fields {
 
     fn split_text(&mut self, text: &str, separators: Option<&str>) {
         let Some(separators) = separators else {
-            // The separators are not known: the words could be any.
-            self.now.datum(&Datum::known(text));
+            // The separators are not known: where there may be one, the words could be any.
+            if text.contains(|c: char| c.is_whitespace() || ",:;|#!^@%+".contains(c)) {
+                self.now.unknown();
+            } else {
+                self.now.datum(&Datum::known(text));
+            }
             self.now.splits = true;
             return;
         };

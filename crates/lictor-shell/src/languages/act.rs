@@ -252,6 +252,9 @@ impl Actor<'_, '_, '_> {
         };
         match code {
             Value::Text(arg) => {
+                if arg.taint.decoded {
+                    self.report.flow(FlowSource::Decoded, FlowSink::Shell, invocation.text);
+                }
                 self.report.next.push(Next::Code { language: self.language, body: arg.clone() })
             }
             // The result of `compile(…)`, which was judged where it stands.

@@ -205,6 +205,7 @@ pub(super) fn javascript(name: &str) -> Option<Api> {
         | "Bun.$"
         | "zx.$"
         | "$"
+        | "$.system"
         | "child_process.promises.exec" => Api::Shell,
         "child_process.spawn"
         | "child_process.spawnSync"
@@ -246,6 +247,7 @@ pub(super) fn javascript(name: &str) -> Option<Api> {
         | "got.put"
         | "superagent.post"
         | "navigator.sendBeacon" => Api::Send,
+        "doShellScript" | "app.doShellScript" => Api::Shell,
         "eval"
         | "Function"
         | "vm.runInThisContext"

@@ -7,7 +7,7 @@ use crate::call::{Next, Report};
 use crate::operand::Arg;
 
 /// Words that destroy or run something, in shell or in code.
-const DANGER: [&str; 30] = [
+const DANGER: [&str; 33] = [
     "rm",
     "rmdir",
     "unlink",
@@ -38,6 +38,9 @@ const DANGER: [&str; 30] = [
     "wget",
     "delete",
     "truncate",
+    "removeItem",
+    "deleteRecursively",
+    "execute_process",
 ];
 
 /// Reports a body that did not parse, when it holds anything that could matter.

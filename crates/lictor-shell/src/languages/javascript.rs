@@ -541,7 +541,7 @@ impl Script<'_, '_> {
 
 fn bytes(decoded: Option<Vec<u8>>) -> Value {
     match decoded.and_then(|bytes| String::from_utf8(bytes).ok()) {
-        Some(text) => Value::text(text),
+        Some(text) => Value::decoded(text),
         None => Value::Unknown(Taint { decoded: true, ..Taint::default() }),
     }
 }

@@ -23,6 +23,7 @@ fn syntax(language: &str) -> Syntax {
         backticks: matches!(language, "perl" | "ruby" | "php"),
         perl_quotes: language == "perl",
         ruby_quotes: language == "ruby",
+        patterns: language == "awk",
     }
 }
 
@@ -117,8 +118,27 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
     if language == "awk" {
         awk(&all, call, report);
     }
+    for window in all.windows(2).filter(|_| language == "php") {
+        // `include "https://…"` runs what is there.
+        let [Token::Word(word), rest @ ..] = window else { continue };
+        let url = rest.iter().find_map(|token| match token {
+            Token::Text(text, _) if text.contains("://") => Some(text),
+            _ => None,
+        });
+        let runs = matches!(word.as_str(), "include" | "require" | "include_once" | "require_once");
+        if let Some(url) = url.filter(|_| runs) {
+            report.flow(FlowSource::Network, FlowSink::Shell, url);
+        }
+    }
     as_shell(body, &all, report);
     let mentions = |words: &[&str]| words.iter().any(|word| body.contains(word));
+    // gawk talks to hosts through `/inet/…` and runs what comes back by `|& getline`.
+    if language == "awk" && mentions(&["/inet/", "/inet4/", "/inet6/"]) {
+        report.reach(None, "/inet", true);
+        if body.matches("getline").count() > 1 {
+            report.flow(FlowSource::Network, FlowSink::Shell, body);
+        }
+    }
     if mentions(&["IO::Socket", "TCPSocket", "fsockopen", "socket(S,", "use Socket", "socket.tcp"])
         && mentions(&["/bin/sh", "/bin/bash", "sh -i", "bash -i"])
     {
@@ -412,6 +432,11 @@ impl Reader<'_> {
                 let (values, used) = self.arguments(after);
                 Some((join_path(values), used + 2))
             }
+            "file_get_contents" | "URI.open" | "open" | "Net::HTTP.get" | "LWP::Simple::get" | "get" => {
+                let (values, used) = self.arguments(after);
+                let remote = values.first().and_then(Value::known).is_some_and(|url| url.contains("://"));
+                remote.then_some((Value::Unknown(Taint { network: true, ..Taint::default() }), used + 2))
+            }
             "base64_decode"
             | "decode_base64"
             | "Base64.decode64"
@@ -480,10 +505,21 @@ fn printed_code(before: &[Token], report: &mut Report) {
 fn awk(all: &[Token], call: &Call<'_>, report: &mut Report) {
     for (at, window) in all.windows(2).enumerate() {
         match window {
-            [Token::Sign('|'), Token::Text(command, _)] => {
-                report.then_shell(&Arg::literal(command), &[], "awk");
-                if command.split_whitespace().next().is_some_and(crate::programs::is_shell) {
-                    printed_code(all.get(..at).unwrap_or_default(), report);
+            [Token::Sign('|'), Token::Text(command, _)] | [Token::Sign('&'), Token::Text(command, _)]
+                if at == 0
+                    || matches!(window.first(), Some(Token::Sign('|')))
+                    || matches!(all.get(at - 1), Some(Token::Sign('|'))) =>
+            {
+                let words: Vec<&str> = command.split_whitespace().collect();
+                let shell =
+                    |word: &&str| crate::programs::is_shell(word.rsplit('/').next().unwrap_or_default());
+                // `sh`, `sudo sh`: what is printed is code. `sh -c cat` has its own.
+                if words.last().is_some_and(shell) {
+                    let coprocess = matches!(window.first(), Some(Token::Sign('&')));
+                    let end = if coprocess { at.saturating_sub(1) } else { at };
+                    printed_code(all.get(..end).unwrap_or_default(), report);
+                } else {
+                    report.then_shell(&Arg::literal(command), &[], "awk");
                 }
             }
             [Token::Text(command, _), Token::Sign('|')] if matches!(all.get(at + 2), Some(Token::Word(word)) if word == "getline") =>

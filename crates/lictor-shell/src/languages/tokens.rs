@@ -30,6 +30,8 @@ pub(super) struct Syntax {
     pub(super) perl_quotes: bool,
     /// `%x() %q() %w()` quote.
     pub(super) ruby_quotes: bool,
+    /// `/…/` where a value may start is a pattern, quotes and comment signs in it included.
+    pub(super) patterns: bool,
 }
 
 /// The tokens of a text, at most `most`. `None` when there are more.
@@ -58,6 +60,9 @@ pub(super) fn tokens(text: &str, syntax: Syntax, most: usize) -> Option<Vec<Toke
             }
             '-' if syntax.dash_comment && next == Some('-') => {
                 while letters.next_if(|c| *c != '\n').is_some() {}
+            }
+            '/' if syntax.patterns && starts_value(found.last()) => {
+                found.push(Token::Text(quoted(&mut letters, '/', false), false));
             }
             '"' => found.push(Token::Text(quoted(&mut letters, '"', true), true)),
             '\'' => found.push(Token::Text(quoted(&mut letters, '\'', false), false)),
@@ -100,6 +105,14 @@ pub(super) fn tokens(text: &str, syntax: Syntax, most: usize) -> Option<Vec<Toke
                     }
                 }
                 let quotes = syntax.perl_quotes && matches!(word.as_str(), "q" | "qq" | "qw" | "qx");
+                if quotes {
+                    // A delimiter may stand apart: `qx {…}`.
+                    let mut ahead = letters.clone();
+                    while ahead.next_if(|letter| *letter == ' ').is_some() {}
+                    if ahead.peek().is_some_and(|open| "{([</|!".contains(*open)) {
+                        letters = ahead;
+                    }
+                }
                 match letters.peek().copied() {
                     Some(open)
                         if quotes
@@ -136,6 +149,16 @@ pub(super) fn tokens(text: &str, syntax: Syntax, most: usize) -> Option<Vec<Toke
         }
     }
     Some(found)
+}
+
+/// Whether what follows this token starts a value, so that a slash is not a division.
+fn starts_value(before: Option<&Token>) -> bool {
+    match before {
+        None => true,
+        Some(Token::Sign(sign)) => !matches!(sign, ')' | ']'),
+        Some(Token::Word(word)) => matches!(word.as_str(), "in" | "print" | "return" | "if"),
+        _ => false,
+    }
 }
 
 fn closing(open: char) -> char {

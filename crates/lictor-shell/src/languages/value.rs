@@ -29,6 +29,11 @@ impl Value {
         Self::Text(Arg::literal(text))
     }
 
+    /// A string that was hidden by an encoding.
+    pub(super) fn decoded(text: impl Into<String>) -> Self {
+        Self::Text(Arg { taint: Taint { decoded: true, ..Taint::default() }, ..Arg::literal(text) })
+    }
+
     pub(super) fn unknown() -> Self {
         Self::Unknown(Taint::default())
     }

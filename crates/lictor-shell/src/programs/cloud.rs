@@ -190,9 +190,16 @@ fn aws(call: &Call<'_>, report: &mut Report) {
         {
             return secrets::reveals(report);
         }
+        ("iam", "create-access-key") | ("configure", "export-credentials") => {
+            return secrets::reveals(report);
+        }
+        ("configure", "get")
+            if options.words().any(|word| word.contains("secret") || word.contains("token")) =>
+        {
+            return secrets::reveals(report);
+        }
         ("sts", "get-session-token" | "assume-role")
-        | ("iam", "create-access-key")
-        | ("configure", "get" | "export-credentials")
+        | ("configure", "get")
         | ("ecr", "get-login-password") => {
             report.taint.secret |=
                 service != "ecr" && !(service == "configure" && options.word(2) == "region");
@@ -234,6 +241,7 @@ fn aws(call: &Call<'_>, report: &mut Report) {
                     | "delete-table"
                     | "delete-file-system"
                     | "delete-db-instance"
+                    | "close-account"
             );
     report.infrastructure("aws", &what, mass);
 }
@@ -297,6 +305,12 @@ fn provider(call: &Call<'_>, report: &mut Report) {
             Some(&"rm") => report.infrastructure("gsutil", "rm", recursive),
             Some(&"rb") => report.infrastructure("gsutil", "rb", true),
             Some(&"rsync") if options.has(&["d"]) => report.infrastructure("gsutil", "rsync -d", false),
+            _ if words.last().is_some_and(|target| target.starts_with("gs://")) => {
+                report.reach(Some("storage.googleapis.com".to_owned()), &written(call), true);
+                for source in options.operands.iter().filter(|arg| secrets::is_secret(arg)) {
+                    secrets::read(call, report, source, recursive);
+                }
+            }
             _ => {}
         }
         return;
@@ -408,6 +422,12 @@ fn tools(call: &Call<'_>, report: &mut Report) {
         ) || deletes(second)
             || first.starts_with("delete"))
         .then_some(forced),
+        "heroku" if first == "pg:psql" => {
+            for text in Grammar::anywhere("ca", "command= app=").parse(call.args).values(&["c", "command"]) {
+                super::sql::judge(text.known().unwrap_or_default(), report);
+            }
+            None
+        }
         "heroku" => (first.ends_with(":destroy")
             || first.ends_with(":delete")
             || matches!(first, "pg:reset" | "destroy" | "pg:killall" | "addons:remove"))

@@ -23,7 +23,7 @@ const RUN: Grammar = Grammar::until_operand(
 
 const COMPOSE: Grammar = Grammar::until_operand(
     "fp",
-    "file= project-name= profile= env-file= project-directory= parallel= ansi= progress=",
+    "file= project-name= profile= env-file= project-directory= parallel= ansi= progress= dry-run",
 );
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
@@ -39,6 +39,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "container" | "image" | "volume" | "network" | "system" | "builder" | "buildx" | "pod" | "swarm" | "stack" | "service" | "secret"
         | "config" | "node" | "context" | "machine" | "manifest" => managed(call, report, word, rest),
         "push" => report.publish(call.program),
+        "build" | "bake" if pushes(rest) => report.publish(call.program),
         "rm" => remove(call, report, rest, "rm"),
         "rmi" => {
             let options = Grammar::anywhere("", "force all no-prune").parse(rest);
@@ -65,6 +66,12 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// A build that ends in a registry.
+fn pushes(rest: &[Arg]) -> bool {
+    Grammar::anywhere("", "push").parse(rest).has(&["push"])
+        || rest.iter().filter_map(Arg::known).any(|word| word.contains("type=registry"))
+}
+
 fn remove(call: &Call<'_>, report: &mut Report, rest: &[Arg], what: &str) {
     let options = Grammar::anywhere("", "force volumes link all").parse(rest);
     let every = options.operands.iter().any(|arg| arg.known().is_none()) || options.has(&["a", "all"]);
@@ -84,6 +91,9 @@ fn managed(call: &Call<'_>, report: &mut Report, kind: &str, rest: &[Arg]) {
             return remove(call, report, rest.get(1..).unwrap_or_default(), "container rm");
         }
         ("image", "push") | ("manifest", "push") => return report.publish(call.program),
+        ("buildx" | "builder" | "image", "build" | "bake") if pushes(rest) => {
+            return report.publish(call.program);
+        }
         ("system", "prune") => all || options.has(&["volumes"]),
         ("system", "reset") => true,
         ("volume", "prune") => true,
@@ -103,6 +113,9 @@ fn managed(call: &Call<'_>, report: &mut Report, kind: &str, rest: &[Arg]) {
 fn compose(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     let global = COMPOSE.parse(rest);
     let tail = global.from(1);
+    if global.has(&["dry-run"]) {
+        return;
+    }
     match global.word(0) {
         "down" => {
             let options = Grammar::anywhere("t", "volumes rmi= timeout= remove-orphans").parse(tail);

@@ -138,11 +138,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "mount" => {
             let remounts =
                 call.args.iter().any(|arg| arg.known().is_some_and(|word| word.contains("remount")));
-            if remounts {
+            // What is mounted over a directory of the system hides it.
+            let hides = words.len() > 1 && words.last().is_some_and(|place| is_needed(place));
+            if remounts || hides {
                 report.infrastructure("mount", &written(call), false);
             }
         }
-        "umount" if options.has(&["a", "all"]) || words.contains(&"/") => {
+        "umount" if options.has(&["a", "all"]) || words.iter().any(|place| is_needed(place)) => {
             report.infrastructure("umount", &written(call), false);
         }
         "swapoff" if options.has(&["a", "all"]) => report.infrastructure("swapoff", "-a", false),
@@ -163,4 +165,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         _ => {}
     }
+}
+
+/// Directories without which a machine or its people cannot go on.
+fn is_needed(place: &str) -> bool {
+    let place = place.trim_end_matches('/');
+    matches!(
+        place,
+        "" | "/home" | "/etc" | "/usr" | "/var" | "/bin" | "/sbin" | "/lib" | "/boot" | "/root" | "/Users"
+    )
 }

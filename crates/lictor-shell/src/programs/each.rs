@@ -215,7 +215,8 @@ pub(crate) fn parallel(call: &Call<'_>, report: &mut Report) {
                 let text = templated(&argv);
                 let runs_shell = argv.first().and_then(Arg::known).is_some_and(is_shell);
                 let has_syntax =
-                    text.known().is_some_and(|text| text.contains([';', '|', '&', '<', '>', '`']));
+                    text.known().is_some_and(|text| text.contains([';', '|', '&', '<', '>', '`']))
+                        || argv.first().is_some_and(|first| first.prefix().contains(' '));
                 push(report, argv, false, "parallel");
                 if has_syntax && !runs_shell {
                     report.then_shell(&text, &[], "parallel");

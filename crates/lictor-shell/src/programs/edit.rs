@@ -107,7 +107,7 @@ fn awk(call: &Call<'_>, report: &mut Report) {
         programs.push(first);
         operands = rest;
     }
-    for program in programs {
+    for program in &programs {
         report.then_code("awk", program);
     }
     let in_place = options.values(&["i", "include"]).any(|library| library.known() == Some("inplace"));
@@ -121,6 +121,15 @@ fn awk(call: &Call<'_>, report: &mut Report) {
     if operands.is_empty() {
         text::derive(call, report);
         report.taint.decoded |= matches!(call.stdin, Stdin::Text(_));
+        // A program that does not start with an action picks lines by a pattern; counting lines picks nearly all.
+        let picks = |program: &str| {
+            let condition = program.split('{').next().unwrap_or_default().trim();
+            !condition.is_empty() && !condition.starts_with("NR") && !condition.starts_with("BEGIN")
+                || program.contains("if")
+        };
+        if programs.iter().all(|program| program.known().is_none_or(picks)) {
+            report.names = report.names.iter().map(super::reads::some_of).collect();
+        }
     }
 }
 
@@ -215,6 +224,9 @@ fn vim(call: &Call<'_>, report: &mut Report) {
             editor_command_arg(call, report, &after(file, 1));
         } else {
             report.file(call, Access::Modify, file, false);
+            if options.has(&["e", "E", "s"]) {
+                secrets::read(call, report, file, false);
+            }
         }
     }
     if let Stdin::Text(script) = call.stdin

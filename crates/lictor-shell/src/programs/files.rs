@@ -5,7 +5,7 @@ use lictor_core::facts::{Access, GuardOff, Privilege, ProcessEffect};
 use super::options::{Grammar, Options};
 use super::say::{below, glob};
 use super::secrets;
-use crate::call::{Call, Report};
+use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
 const REMOVE: Grammar = Grammar::anywhere(
@@ -88,7 +88,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "truncate" | "gtruncate" => truncate(call, report),
         "tee" | "gtee" | "sponge" => {
             let options = Grammar::anywhere("", "append ignore-interrupts output-error?").parse(call.args);
-            let access = if options.has(&["a", "append"]) { Access::Append } else { Access::Write };
+            let access = match call.stdin {
+                _ if options.has(&["a", "append"]) => Access::Append,
+                Stdin::Text(text) if text.is_empty() => Access::Empty,
+                _ => Access::Write,
+            };
             all(call, report, access, &options.operands, false);
             super::text::pass_on(call, report);
         }
@@ -188,7 +192,9 @@ fn is_null(arg: &Arg) -> bool {
 fn mv(call: &Call<'_>, report: &mut Report) {
     let options = COPY.parse(call.args);
     let (sources, destination) = split_destination(&options);
-    if destination.is_some_and(is_null) {
+    if let Some(null) = destination.filter(|arg| is_null(arg)) {
+        // What is moved there is gone, and with enough rights so is the device.
+        report.file(call, Access::Destroy, null, false);
         return all(call, report, Access::Delete, sources, true);
     }
     all(call, report, Access::MoveAway, sources, false);
@@ -235,8 +241,10 @@ fn cp(call: &Call<'_>, report: &mut Report) {
 fn ln(call: &Call<'_>, report: &mut Report) {
     let options = COPY.parse(call.args);
     let (sources, destination) = split_destination(&options);
+    // A link to nothing leaves the name with nothing in it.
+    let access = if sources.iter().any(is_null) { Access::Empty } else { Access::Link };
     match destination {
-        Some(destination) => report.file(call, Access::Link, destination, false),
+        Some(destination) => report.file(call, access, destination, false),
         None => {
             for name in
                 sources.iter().filter_map(|source| source.known()).filter_map(|path| path.rsplit('/').next())
@@ -285,7 +293,14 @@ fn truncate(call: &Call<'_>, report: &mut Report) {
 }
 
 fn dd(call: &Call<'_>, report: &mut Report) {
-    let empties = call.args.iter().any(|arg| arg.known() == Some("if=/dev/null"));
+    let reads = |devices: &[&str]| {
+        call.args
+            .iter()
+            .filter_map(Arg::known)
+            .any(|word| word.strip_prefix("if=").is_some_and(|input| devices.contains(&input)))
+    };
+    let empties = reads(&["/dev/null"]);
+    let noise = reads(&["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"]);
     let access = if empties { Access::Empty } else { Access::Write };
     for arg in call.args {
         let prefix = arg.prefix();
@@ -293,6 +308,8 @@ fn dd(call: &Call<'_>, report: &mut Report) {
             secrets::read(call, report, &super::options::after(arg, 3), false);
         } else if prefix.starts_with("of=") {
             let target = super::options::after(arg, 3);
+            // Noise over a key is the end of the key.
+            let access = if noise && secrets::is_secret(&target) { Access::Destroy } else { access };
             write_maybe_device(call, report, &target, access);
         } else if call.program == "pv" && !prefix.starts_with('-') {
             secrets::read(call, report, arg, false);

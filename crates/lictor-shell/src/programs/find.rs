@@ -140,6 +140,17 @@ impl Expression<'_> {
                         None => Matched::Some,
                     };
                 }
+                "-regex" | "-iregex" => {
+                    test = match self.args.next().and_then(Arg::known) {
+                        Some(pattern) if pattern.chars().all(|letter| ".*+?/^$()|\\".contains(letter)) => {
+                            Matched::Below
+                        }
+                        _ => Matched::Some,
+                    };
+                }
+                "-regextype" => {
+                    self.args.next();
+                }
                 "-mindepth" => {
                     let depth = self.args.next().and_then(Arg::known).unwrap_or_default();
                     test = if depth == "0" { Matched::All } else { Matched::Below };
@@ -205,15 +216,12 @@ fn is_test_with_value(word: &str) -> bool {
             | "-gid"
             | "-inum"
             | "-links"
-            | "-regex"
-            | "-iregex"
             | "-samefile"
             | "-used"
             | "-context"
             | "-flags"
             | "-Bmin"
             | "-Btime"
-            | "-regextype"
             | "-newermt"
     ) || word.starts_with("-newer")
 }
@@ -266,8 +274,17 @@ pub(crate) fn find(call: &Call<'_>, report: &mut Report) {
                     .take(16)
                     .collect();
                 let through = if *in_dir { "find -execdir" } else { "find -exec" };
+                let mut argv = argv.clone();
+                // One by one over a whole tree is as good as at once.
+                let rights = argv
+                    .first()
+                    .and_then(Arg::known)
+                    .is_some_and(|program| matches!(program, "chmod" | "chown" | "chgrp"));
+                if rights && matches!(matched, Matched::All | Matched::Below) {
+                    argv.insert(1, Arg::literal("-R"));
+                }
                 report.next.push(Next::Argv {
-                    argv: substitute(argv, "{}", &targets),
+                    argv: substitute(&argv, "{}", &targets),
                     assignments: Vec::new(),
                     cwd: None,
                     through: through.to_owned(),

@@ -71,7 +71,8 @@ fn forge(call: &Call<'_>, report: &mut Report) {
             report.git(GitEffect::DiscardCommits, Some("repo sync --force"))
         }
         ("gist", "create") => {
-            for file in options.from(2) {
+            // `-p` means public here and takes nothing.
+            for file in call.args.iter().skip(2).filter(|arg| !arg.prefix().starts_with('-')) {
                 report.file(call, Access::Read, file, false);
                 if secrets::is_secret(file) || file.taint.secret {
                     report.flow(

@@ -93,6 +93,32 @@ pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg
     if has("--dry-run") || has("--help") || has("--pretend") {
         return;
     }
+    let language = match (name, first) {
+        ("manage.py" | "django-admin" | "django-admin.py", "shell" | "shell_plus") => Some("python"),
+        ("rails", "runner" | "r") => Some("ruby"),
+        ("artisan", "tinker") => Some("php"),
+        _ => None,
+    };
+    if let Some(language) = language {
+        let code = match language {
+            "ruby" => args.iter().filter(|arg| !arg.prefix().starts_with('-')).nth(1).cloned(),
+            _ => {
+                let at =
+                    args.iter().position(|arg| matches!(arg.known(), Some("-c" | "--command" | "--execute")));
+                let behind = at.and_then(|at| args.get(at + 1)).cloned();
+                behind.or_else(|| {
+                    let attached = args.iter().filter_map(Arg::known).find_map(|word| {
+                        word.strip_prefix("--execute=").or_else(|| word.strip_prefix("--command="))
+                    });
+                    attached.map(Arg::literal)
+                })
+            }
+        };
+        if let Some(code) = code.filter(|code| language != "ruby" || !code.prefix().ends_with(".rb")) {
+            report.then_code(language, &code);
+        }
+        return;
+    }
     let effect = match name {
         "rails" | "rake" => words.iter().find_map(|word| match *word {
             "db:drop" | "db:drop:all" | "db:reset" | "db:migrate:reset" | "db:purge" | "db:purge:all"
@@ -170,6 +196,10 @@ pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg
             .then_some(DatabaseEffect::DropAll),
         "migrate" => {
             (words.contains(&"drop") || (words.last() == Some(&"down"))).then_some(DatabaseEffect::DropAll)
+        }
+        "mix" if words.contains(&"hex.publish") => {
+            report.publish("mix");
+            None
         }
         "mix" => words
             .iter()

@@ -93,6 +93,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             && key.to_ascii_lowercase().contains("expire")
             && config::is_now(value)
     });
+    // Wherever it stands, git only shows the manual then.
+    if args.iter().take_while(|arg| arg.known() != Some("--")).any(|arg| arg.known() == Some("--help")) {
+        return;
+    }
     let git = Git { call: &inner, args };
     match name {
         "checkout" => tree::checkout(&git, report),
@@ -140,6 +144,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
         }
         "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" => output(&git, report, name),
+        "cat-file" => {
+            let options = git.parse(Grammar::anywhere("", "batch? batch-check? filters textconv path="));
+            kept_secrets(&git, report, &options.operands);
+        }
         "ls-files" => {
             let options = git
                 .parse(Grammar::anywhere("xX", "exclude= exclude-from= exclude-per-directory= with-tree="));
@@ -361,6 +369,16 @@ fn apply(git: &Git<'_, '_>, report: &mut Report) {
     }
 }
 
+/// `REV:path` takes a file out of git's store.
+fn kept_secrets(git: &Git<'_, '_>, report: &mut Report, objects: &[Arg]) {
+    for object in objects {
+        let path = object.known().and_then(|object| object.split_once(':')).map(|(_, path)| path);
+        if let Some(path) = path.filter(|path| super::is_secret_path(path)) {
+            super::secrets::read(git.call, report, &Arg::literal(path), false);
+        }
+    }
+}
+
 fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     let valued = if matches!(name, "archive" | "format-patch") { "o" } else { "OGSLn" };
     let options =
@@ -371,6 +389,9 @@ fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
     if let Some(command) = options.value(&["exec"]) {
         report.then_shell(command, &[], "git archive --exec");
+    }
+    if name == "show" {
+        kept_secrets(git, report, &options.operands);
     }
     if name == "diff" && options.has(&["no-index"]) {
         for arg in &options.operands {

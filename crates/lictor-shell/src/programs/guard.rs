@@ -22,6 +22,17 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
     if name.starts_with("LICTOR_") {
         return report.guard_off(GuardOff::LictorEnvironment, &text);
     }
+    match name {
+        // Code of its own that every program then runs.
+        "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" => {
+            let installed = ["/usr/", "/lib", "/opt/"].iter().any(|top| value.prefix().starts_with(top));
+            if value.known().is_some_and(|path| !path.is_empty()) && !installed {
+                report.opaque(lictor_core::facts::OpaqueWhat::Code, &text);
+            }
+        }
+        "PROMPT_COMMAND" if value.known().is_some() => report.then_shell(value, &[], name),
+        _ => {}
+    }
     let commits = matches!(program, "git" | "pre-commit" | "lefthook" | "" | "gt" | "jj");
     let off = match name {
         "HUSKY" | "HUSKY_SKIP_HOOKS" | "LEFTHOOK" | "OVERCOMMIT_DISABLE" | "SKIP_HOOKS" | "NO_VERIFY" => {

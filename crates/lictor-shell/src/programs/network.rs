@@ -44,6 +44,15 @@ pub(crate) fn reach(report: &mut Report, arg: &Arg, sends: bool) {
         let (scheme, rest) = arg.prefix().split_once("://")?;
         rest.contains('/').then(|| host_of(&format!("{scheme}://{rest}"))).flatten()
     });
+    // The machine's own credentials, as clouds hand them out.
+    let metadata = host.as_deref().is_some_and(|host| {
+        matches!(host, "169.254.169.254" | "169.254.170.2" | "metadata.google.internal" | "100.100.100.200")
+    });
+    if metadata
+        && ["credentials", "token", "identity", "user-data"].iter().any(|part| arg.prefix().contains(part))
+    {
+        secrets::reveals(report);
+    }
     report.reach(host, &arg.text, sends);
 }
 
@@ -175,9 +184,7 @@ fn curl(call: &Call<'_>, report: &mut Report) {
         if url.taint.secret {
             report.flow(FlowSource::Secret, FlowSink::Host, &url.text);
         }
-        let destroys_index = method.as_deref() == Some("DELETE")
-            && url.known().is_some_and(|text| text.contains(":9200") || text.contains(":9243"));
-        if destroys_index {
+        if url.known().is_some_and(|text| destroys(text, method.as_deref().unwrap_or_default())) {
             report.database(DatabaseEffect::DropPart, &format!("DELETE {}", url.text));
         }
     }
@@ -422,7 +429,16 @@ fn scp(call: &Call<'_>, report: &mut Report) {
     }
     match target {
         Some(host) => report.reach(Some(host), &destination.text, true),
-        None => report.file(call, Access::Write, destination, false),
+        None => {
+            report.file(call, Access::Write, destination, false);
+            for source in sources.iter().filter(|source| remote(source).is_some()) {
+                let name = source.known().and_then(|path| path.rsplit(['/', ':']).next()).unwrap_or_default();
+                if !name.is_empty() {
+                    super::files::write_into(call, report, destination, name);
+                    report.taint.network = true;
+                }
+            }
+        }
     }
 }
 
@@ -500,5 +516,15 @@ fn rclone(call: &Call<'_>, report: &mut Report) {
             }
         }
         _ => {}
+    }
+}
+
+/// Whether a request to a search engine or a build server takes an index, a collection or a job away.
+fn destroys(url: &str, method: &str) -> bool {
+    let has = |parts: &[&str]| parts.iter().any(|part| url.contains(part));
+    match method {
+        "DELETE" => has(&[":9200", ":9243", "/indexes/", "/collections/", "/api/v4/projects/"]),
+        "POST" => has(&["/_delete_by_query", "/doDelete", "/_close"]),
+        _ => false,
     }
 }

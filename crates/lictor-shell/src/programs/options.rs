@@ -181,9 +181,12 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Whether one of these was given. A short option is its letter, a long one its name.
+    /// Whether one of these was given. A short option is its letter, a long one its name; `--flag=false` is as good as
+    /// no flag.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
-        self.given.iter().any(|given| names.contains(&given.name.as_str()))
+        self.given.iter().any(|given| {
+            names.contains(&given.name.as_str()) && given.value.as_ref().and_then(Arg::known) != Some("false")
+        })
     }
 
     /// The value of the last of these that has one.

@@ -77,6 +77,11 @@ pub(crate) fn knows(program: &str) -> bool {
             | "flutter"
             | "mix-hex"
             | "hex"
+            | "expo"
+            | "jsr"
+            | "maturin"
+            | "anaconda"
+            | "eas"
             | "lerna"
             | "changeset"
             | "semantic-release"
@@ -423,7 +428,9 @@ fn other(call: &Call<'_>, report: &mut Report) {
         "vsce" | "ovsx" => matches!(first, "publish" | "unpublish"),
         "pod" => first == "trunk" && matches!(second, "push" | "delete" | "deprecate"),
         "dart" | "flutter" => first == "pub" && matches!(second, "publish") || first == "publish",
-        "hex" | "mix-hex" => first == "publish",
+        "hex" | "mix-hex" | "expo" | "jsr" | "maturin" => first == "publish",
+        "eas" => first == "submit",
+        "anaconda" => first == "upload",
         "lerna" | "changeset" => first == "publish",
         "semantic-release" | "np" | "release-it" => true,
         "goreleaser" => first == "release" && !options.has(&["snapshot", "skip-publish"]),
@@ -538,11 +545,11 @@ pub(crate) fn javascript_runtime(call: &Call<'_>, report: &mut Report) -> bool {
             let inner = Grammar::until_operand("c", "config= import-map= cwd= filter= env-file=").parse(rest);
             match (first, inner.operands.first()) {
                 ("x", Some(_)) => runner(call, report, rest),
-                (_, Some(path)) if path.known() == Some("-") => {
-                    if let crate::call::Stdin::Text(text) = call.stdin {
-                        report.then_code("typescript", &Arg::literal(text));
-                    }
-                }
+                (_, Some(path)) if path.known() == Some("-") => match call.stdin {
+                    crate::call::Stdin::Text(text) => report.then_code("typescript", &Arg::literal(text)),
+                    crate::call::Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
+                    _ => {}
+                },
                 (_, Some(path)) if path.prefix().contains("://") => {
                     super::network::reach(report, path, false);
                     report.flow(

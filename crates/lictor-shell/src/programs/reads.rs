@@ -26,14 +26,14 @@ fn touch(call: &Call<'_>, report: &mut Report, access: Access, args: &[Arg], rec
 const GREP: Grammar = Grammar::anywhere(
     "efmABCdD",
     "regexp= file= max-count= after-context= before-context= context= include= exclude= exclude-dir= exclude-from= \
-     label= binary-files= color? colour? recursive files-with-matches files-without-match null",
+     label= binary-files= color? colour? recursive files-with-matches files-without-match null invert-match",
 );
 const RIPGREP: Grammar = Grammar::anywhere(
     "efmABCgtTMrEjd",
     "regexp= file= max-count= after-context= before-context= context= glob= iglob= type= type-not= max-columns= \
      replace= encoding= threads= max-depth= color= colors= sort= sortr= pre= pre-glob= ignore-file= type-add= files \
      files-with-matches files-without-match max-filesize= path-separator= context-separator= engine= dfa-size-limit= \
-     ignore= ignore-dir= depth= pager= hidden search-zip",
+     ignore= ignore-dir= depth= pager= hidden search-zip invert-match",
 );
 const JQ: Grammar =
     Grammar::anywhere("fL", "from-file= indent= tab raw-output arg= argjson= slurpfile= rawfile=");
@@ -107,7 +107,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 report.file(call, Access::Write, output, false);
             }
             if let Some(program) = options.value(&["compress-program"]) {
-                report.then_argv(std::slice::from_ref(program), "sort");
+                report.then_shell(program, &[], "sort");
             }
         }
         "uniq" | "guniq" => {
@@ -127,9 +127,31 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             // A filter may print any text, but it is no decoder unless it says so.
             report.taint.decoded = options.words().any(|word| word.contains("@base64d"));
         }
+        "wc" => {
+            // How long a secret is says little about it.
+            let (secret, files): (Vec<Arg>, Vec<Arg>) =
+                grammar("wc").parse(call.args).operands.into_iter().partition(secrets::is_secret);
+            touch(call, report, Access::List, &secret, false);
+            filter(call, report, &files);
+        }
+        "less" | "more" | "most" => {
+            let options = grammar(call.program).parse(call.args);
+            let (commands, files): (Vec<Arg>, Vec<Arg>) =
+                options.operands.into_iter().partition(|arg| arg.prefix().starts_with('+'));
+            // `+!cmd` is typed into the pager when it starts.
+            for command in commands.iter().filter_map(Arg::known) {
+                if let Some(text) = command.trim_start_matches('+').strip_prefix(['!', '#', '|']) {
+                    report.then_shell(&Arg::literal(text), &[], call.program);
+                }
+            }
+            filter(call, report, &files);
+        }
         _ => {
             let options = grammar(call.program).parse(call.args);
             filter(call, report, &options.operands);
+            for program in options.values(&["pager"]).filter(|arg| arg.prefix().contains(' ')) {
+                report.then_shell(program, &[], call.program);
+            }
         }
     }
 }
@@ -156,10 +178,29 @@ fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
     if options.from(skip).is_empty() {
         text::pass_on(call, report);
         // Lines are picked, so the literal text is only an upper bound: it stays right for what may be run.
+        if !options.has(&["v", "invert-match"]) && !picks_all(&options) {
+            report.names = report.names.iter().map(some_of).collect();
+        }
     }
     if lists || options.has(&["l", "L", "files-with-matches", "files-without-match"]) {
         report.stdout = None;
         report.names = names_below(&options, skip);
+    }
+}
+
+/// Whether the pattern lets every line through.
+fn picks_all(options: &Options) -> bool {
+    let pattern = options.text(&["e", "regexp"]).unwrap_or_else(|| options.word(0));
+    pattern.chars().all(|letter| ".*+?^$".contains(letter))
+}
+
+/// Some of the names that an operand stands for: any number of them, but not simply all.
+pub(crate) fn some_of(names: &Arg) -> Arg {
+    match names.known().and_then(|pattern| pattern.strip_suffix("**").or_else(|| pattern.strip_suffix('*'))) {
+        Some(start) if names.glob && (start.is_empty() || start.ends_with('/')) => {
+            glob(&format!("{start}**/?"))
+        }
+        _ => names.clone(),
     }
 }
 

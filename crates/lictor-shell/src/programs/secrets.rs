@@ -94,6 +94,7 @@ pub fn is_secret_path(path: &str) -> bool {
     }
     if matches!(lower.as_str(), ".aws" | ".kube" | ".gnupg" | ".password-store" | ".azure")
         || path.ends_with(".config/gcloud")
+        || path.ends_with(".config/gh")
     {
         return true;
     }
@@ -108,6 +109,9 @@ pub fn is_secret_path(path: &str) -> bool {
         || (under(".cargo") && lower.starts_with("credentials"))
         || (under(".gem") && lower == "credentials")
         || (under(".config") && under("op"))
+        // What browsers keep.
+        || matches!(lower.as_str(), "login data" | "logins.json" | "cookies.sqlite" | "key4.db")
+        || (lower == "cookies" && ["google-chrome", "Chrome", "chromium", "BraveSoftware"].iter().any(|name| under(name)))
         || under(".password-store")
         || (path.starts_with("/proc/") && lower == "environ")
         || path.starts_with("/run/secrets/")
@@ -127,6 +131,11 @@ fn is_environment_file(lower: &str) -> bool {
             !TEMPLATES.contains(&kind) && !TEMPLATES.contains(&last) && last != "ts" && last != "js"
         }
     }
+}
+
+/// Whether a path names a file of variables (`.env`, `.env.local`).
+pub(crate) fn is_environment_path(path: &str) -> bool {
+    is_environment_file(&path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase())
 }
 
 /// Whether an operand names a secret, as far as it is known.
@@ -212,9 +221,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 kept_in(call, report, &format!("~/.password-store/{entry}.gpg"));
             }
         },
+        "op" | "doppler" | "infisical" | "chamber" if matches!(first, "run" | "exec") => {
+            let behind = call.args.iter().position(|arg| arg.known() == Some("--"));
+            report.then_argv(behind.and_then(|at| call.args.get(at + 1..)).unwrap_or_default(), call.program);
+        }
         "op" => match (first, second) {
             ("read" | "inject", _) | ("item" | "document", "get") => reveals(report),
-            ("item" | "vault" | "document", "delete") => {
+            ("item" | "vault" | "document" | "user" | "group" | "service-account", "delete") => {
                 report.infrastructure("op", &format!("{first} delete"), first == "vault");
             }
             _ => {}
@@ -229,7 +242,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "ssh-add" if options.has(&["D"]) => {}
         "ssh-keygen" => {
             if let Some(path) =
-                Grammar::anywhere("bCFfGIJjKLlMmNnOPqRrSsTtVWwYyz", "").parse(call.args).value(&["f"])
+                Grammar::anywhere("bCFfGIJjKLlMmNnOPqRrSsTtVWwYz", "").parse(call.args).value(&["f"])
             {
                 report.file(call, Access::Write, path, false);
             }
@@ -241,10 +254,34 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             }
         }
         "ansible-vault" if matches!(first, "view" | "decrypt") => report.taint.secret = true,
+        "doppler" | "infisical" if second == "delete" => {
+            report.infrastructure(call.program, &format!("{first} delete"), first == "projects");
+        }
         "doppler" | "infisical" if first == "secrets" && !matches!(second, "set" | "delete") => {
             reveals(report);
         }
         "chamber" if matches!(first, "read" | "export") => report.taint.secret = true,
         _ => {}
+    }
+}
+
+/// Whether a command prints the whole value of a variable that holds a secret (`echo $TOKEN`, `printenv TOKEN`).
+pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
+    use lictor_core::redact::is_secret_name;
+    match call.program {
+        "printenv" => call.args.iter().any(|arg| arg.known().is_some_and(is_secret_name)),
+        "echo" | "printf" => {
+            call.args.iter().filter(|arg| arg.taint.secret && arg.known().is_none()).any(|arg| {
+                arg.text.split('$').skip(1).any(|rest| {
+                    let braced = rest.strip_prefix('{');
+                    let rest = braced.unwrap_or(rest);
+                    let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+                    let (name, tail) = rest.split_at(end.unwrap_or(rest.len()));
+                    // `${TOKEN:0:4}` and `${TOKEN:+set}` show less than the whole.
+                    is_secret_name(name) && (braced.is_none() || tail.starts_with('}'))
+                })
+            })
+        }
+        _ => false,
     }
 }

@@ -146,7 +146,9 @@ fn expect(call: &Call<'_>, report: &mut Report) {
         for line in body.split(['\n', ';']).map(str::trim) {
             for start in ["spawn ", "exec ", "system "] {
                 if let Some(command) = line.trim_start_matches('[').strip_prefix(start) {
-                    report.then_shell(&Arg::literal(command.trim_end_matches(']')), &[], "expect");
+                    let command = command.trim_end_matches(']').trim();
+                    let whole = command.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+                    report.then_shell(&Arg::literal(whole.unwrap_or(command)), &[], "expect");
                 }
             }
             if let Some(keys) = line.strip_prefix("send ") {
@@ -163,6 +165,12 @@ fn osascript(call: &Call<'_>, report: &mut Report) {
     let mut bodies: Vec<String> = options.values(&["e"]).filter_map(Arg::known).map(str::to_owned).collect();
     if let Stdin::Text(text) = call.stdin {
         bodies.push(text.clone());
+    }
+    if let Stdin::Unknown(taint) = call.stdin
+        && bodies.is_empty()
+        && options.operands.is_empty()
+    {
+        report.unknown_code(*taint, &written(call));
     }
     for body in bodies {
         if options.text(&["l"]).is_some_and(|language| language.eq_ignore_ascii_case("javascript")) {

@@ -42,62 +42,10 @@ pub(crate) fn language(name: &str) -> Option<&'static str> {
         "php" | "hhvm" => "php",
         "lua" | "luajit" | "texlua" => "lua",
         "Rscript" | "R" | "julia" | "tclsh" | "groovy" | "scala" | "elixir" | "erl" | "guile" | "racket"
-        | "sbcl" | "ghci" | "runghc" | "octave" | "raku" | "swipl" | "clojure" | "jshell" => "other",
+        | "sbcl" | "ghci" | "runghc" | "octave" | "raku" | "swipl" | "clojure" | "jshell" | "ghc"
+        | "ocaml" | "crystal" | "swift" | "nim" | "gst" | "pike" | "janet" | "bb" => "other",
         _ => return None,
     })
-}
-
-/// Evaluations that set up a shell and that people run every day.
-#[must_use]
-pub fn is_usual_evaluation(text: &str) -> bool {
-    let text = text.trim().trim_matches('"').trim();
-    let Some(inner) = text
-        .strip_prefix("$(")
-        .and_then(|text| text.strip_suffix(')'))
-        .or_else(|| text.strip_prefix('`').and_then(|text| text.strip_suffix('`')))
-    else {
-        return false;
-    };
-    if inner.contains([';', '|', '&', '$', '`', '>', '<', '\n']) {
-        return false;
-    }
-    let mut words = inner.split_whitespace();
-    let program = words.next().unwrap_or_default();
-    let program = program.rsplit('/').next().unwrap_or_default();
-    let first = words.next().unwrap_or_default();
-    match program {
-        "ssh-agent"
-        | "dircolors"
-        | "gdircolors"
-        | "keychain"
-        | "gpg-agent"
-        | "lesspipe"
-        | "lesspipe.sh"
-        | "path_helper"
-        | "register-python-argcomplete"
-        | "resize" => true,
-        "brew" => first == "shellenv",
-        "direnv" => matches!(first, "hook" | "export"),
-        "pyenv" | "rbenv" | "nodenv" | "goenv" | "jenv" | "phpenv" | "plenv" | "tfenv" => {
-            first == "init" || first == "virtualenv-init"
-        }
-        "fnm" | "opam" | "volta" => first == "env",
-        "starship" | "zoxide" | "atuin" | "oh-my-posh" | "mcfly" | "navi" | "sheldon" | "antidote" => {
-            matches!(first, "init" | "widget" | "source")
-        }
-        "mise" | "rtx" => matches!(first, "activate" | "env" | "hook-env"),
-        "conda" | "mamba" | "micromamba" => first.starts_with("shell"),
-        "thefuck" => first.starts_with("--alias"),
-        "luarocks" => first == "path",
-        "docker-machine" => first == "env",
-        "minikube" => matches!(first, "docker-env" | "podman-env" | "completion"),
-        "kubectl" | "helm" | "gh" | "npm" | "pip" | "rustup" | "poetry" | "uv" | "just" | "task" | "op"
-        | "glab" | "flux" | "kind" => {
-            matches!(first, "completion" | "completions" | "generate-shell-completion")
-        }
-        "fzf" => first.starts_with("--"),
-        _ => false,
-    }
 }
 
 /// Standard input is run as shell text, as by `bash` without a file.
@@ -121,6 +69,13 @@ pub(crate) fn run_script(report: &mut Report, path: &Arg, language: Option<&'sta
 const SHELL: Grammar =
     Grammar::until_operand("oOR", "rcfile= init-file= init-command= command= norc noprofile login posix");
 
+/// `+x`, `+eu`: options that are switched off.
+fn is_plus_option(word: &str) -> bool {
+    word.strip_prefix('+').is_some_and(|letters| {
+        !letters.is_empty() && letters.chars().all(|letter| "abefhkmnptuvxBCEHPT".contains(letter))
+    })
+}
+
 /// `bash`, `sh` and their relatives.
 pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
     // `+x` switches an option off and is no operand.
@@ -128,9 +83,7 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
         .args
         .iter()
         .map(|arg| match arg.known() {
-            Some(word) if word.starts_with('+') && word.len() > 1 && call.args.first() == Some(arg) => {
-                Arg::literal(word.replacen('+', "-", 1).replace('c', ""))
-            }
+            Some(word) if is_plus_option(word) => Arg::literal(word.replacen('+', "-", 1)),
             _ => arg.clone(),
         })
         .collect();
@@ -183,9 +136,10 @@ fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
             &["r", "run", "B", "R", "E"],
         ),
         "lua" => (Grammar::until_operand("el", ""), &["e"]),
-        _ => {
-            (Grammar::until_operand("eEg", "eval= expr= print= load="), &["e", "E", "eval", "expr", "print"])
-        }
+        _ => (
+            Grammar::until_operand("eEgc", "eval= expr= print= load="),
+            &["e", "E", "eval", "expr", "print", "c"],
+        ),
     }
 }
 
@@ -193,6 +147,14 @@ fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
 pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report, language: &'static str) {
     if matches!(call.program, "deno" | "bun") && super::packages::javascript_runtime(call, report) {
         return;
+    }
+    if call.program == "erl" {
+        // Its options have one dash and long names.
+        let bodies = call.args.windows(2).filter_map(|pair| match pair {
+            [option, body] if option.known() == Some("-eval") => Some(body),
+            _ => None,
+        });
+        return bodies.for_each(|body| report.then_code(language, body));
     }
     let (grammar, code_options) = interpreter_grammar(language);
     let options = grammar.parse(call.args);
@@ -215,6 +177,13 @@ pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report, language: &'stat
         && preload.prefix().starts_with(['.', '/'])
     {
         run_script(report, preload, Some(language));
+    }
+    // Compilers that can also evaluate: their other words name no script.
+    if matches!(call.program, "ghc" | "crystal" | "swift" | "nim") {
+        if let Some(body) = options.operands.get(1).filter(|_| !ran && options.word(0) == "eval") {
+            report.then_code(language, body);
+        }
+        return;
     }
     if ran {
         return;
@@ -271,7 +240,8 @@ fn posix(text: &Arg) -> Arg {
     let Some(known) = text.known().filter(|text| text.contains('\\')) else { return text.clone() };
     let mut slashed = known.replace('\\', "/");
     for drive in ["C:/", "c:/", "D:/", "d:/"] {
-        slashed = slashed.replace(drive, "/");
+        // The whole drive is a root; what lies on it is none of the directories that have that name here.
+        slashed = slashed.replace(&format!("{drive}tmp"), "/mnt/c/tmp").replace(drive, "/");
     }
     Arg::literal(slashed)
 }
@@ -294,16 +264,19 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                     return report.then_shell(&posix(&super::say::joined(rest)), &[], "pwsh");
                 }
                 "-e" | "-ec" | "-enc" | "-encodedcommand" | "-encoded" => {
-                    let decoded =
-                        rest.first().and_then(Arg::known).and_then(super::text::from_base64).map(|bytes| {
-                            bytes.into_iter().filter(|byte| *byte != 0).map(char::from).collect::<String>()
-                        });
-                    return match decoded {
-                        Some(text) => report.then_shell(&Arg::literal(text), &[], "pwsh"),
-                        None => {
-                            report.unknown_code(Taint { decoded: true, ..Taint::default() }, &written(call))
-                        }
-                    };
+                    // Nobody who means well hides what they type, but what it says is still worth knowing.
+                    report.flows(
+                        Taint { decoded: true, ..Taint::default() },
+                        FlowSink::Shell,
+                        &written(call),
+                    );
+                    let decoded = rest.first().and_then(Arg::known).and_then(super::text::from_base64);
+                    if let Some(bytes) = decoded {
+                        let text: String =
+                            bytes.into_iter().filter(|byte| *byte != 0).map(char::from).collect();
+                        report.then_shell(&Arg::literal(text), &[], "pwsh");
+                    }
+                    return;
                 }
                 "-f" | "-file" => {
                     if let Some(path) = rest.first() {
@@ -316,11 +289,8 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                     args.next();
                 }
                 _ if !word.starts_with('-') => {
-                    return report.then_shell(
-                        &super::say::joined(call.args.get(at..).unwrap_or_default()),
-                        &[],
-                        "pwsh",
-                    );
+                    let words = super::say::joined(call.args.get(at..).unwrap_or_default());
+                    return report.then_shell(&posix(&words), &[], "pwsh");
                 }
                 _ => {}
             },

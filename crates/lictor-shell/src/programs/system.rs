@@ -69,7 +69,6 @@ pub(crate) fn knows(program: &str) -> bool {
             | "csrutil"
             | "journalctl"
             | "dmesg"
-            | "history"
             | "kexec"
             | "loginctl"
             | "update-rc.d"
@@ -86,6 +85,9 @@ pub(crate) fn knows(program: &str) -> bool {
             | "softwareupdate"
             | "profiles"
             | "bless"
+            | "wevtutil"
+            | "hostnamectl"
+            | "rfkill"
     )
 }
 
@@ -183,7 +185,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "nmcli" => {
             let words: Vec<&str> = options.words().collect();
-            if words.iter().any(|word| matches!(*word, "down" | "delete" | "off" | "disconnect")) {
+            let ends = |word: &&str| matches!(*word, "down" | "delete" | "off" | "disconnect");
+            if first != "radio" && words.iter().any(ends) {
                 report.infrastructure(tool, &written(call), false);
             }
         }
@@ -219,6 +222,14 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 .any(|word| matches!(word, "sudo" | "wheel" | "admin" | "docker" | "root"));
             if groups {
                 report.privilege(Privilege::BecomeRoot);
+            }
+        }
+        "useradd" | "adduser" => {
+            let words: Vec<&str> = call.args.iter().filter_map(Arg::known).collect();
+            let root = words.windows(2).any(|pair| matches!(pair, ["-u" | "--uid", "0"]));
+            let admin = words.iter().any(|word| matches!(*word, "sudo" | "wheel" | "admin" | "root"));
+            if root || admin || options.has(&["o", "non-unique"]) {
+                report.infrastructure(tool, &written(call), false);
             }
         }
         "visudo" if !options.has(&["c"]) => {
@@ -261,7 +272,24 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "csrutil" if first == "disable" => report.infrastructure(tool, "disable", false),
         "dmesg" if options.has(&["C", "clear"]) => report.infrastructure(tool, "--clear", false),
-        "history" if options.has(&["c", "d"]) => {}
+        "journalctl" if call.args.iter().filter_map(Arg::known).any(keeps_nothing) => {
+            report.infrastructure(tool, &written(call), false);
+        }
+        "wevtutil" if matches!(first, "cl" | "clear-log") => {
+            report.infrastructure(tool, &written(call), false)
+        }
+        "timedatectl" if first == "set-time" => report.infrastructure(tool, &written(call), false),
+        "date" if options.has(&["s", "set"]) => report.infrastructure(tool, &written(call), false),
+        "hwclock" if options.has(&["set", "w", "systohc"]) => {
+            report.infrastructure(tool, &written(call), false)
+        }
+        "hostnamectl" if matches!(first, "set-hostname" | "hostname") && !second.is_empty() => {
+            report.infrastructure(tool, &written(call), false);
+        }
+        "rfkill" if first == "block" => report.infrastructure(tool, &written(call), false),
+        "pmset" if matches!(first, "sleepnow" | "shutdown" | "restart") => {
+            report.process(ProcessEffect::Shutdown)
+        }
         "defaults" if first == "delete" => report.infrastructure(tool, &written(call), second.is_empty()),
         _ => {}
     }
@@ -271,6 +299,63 @@ fn lictor_service(report: &mut Report, text: &str) {
     if text.contains("lictor") {
         report.guard_off(GuardOff::LictorBinary, text);
     }
+}
+
+/// `--vacuum-time=1s`, `--vacuum-size=1`: nothing that anybody would want to look at is left.
+fn keeps_nothing(word: &str) -> bool {
+    let Some((option, kept)) = word.split_once('=') else { return false };
+    let short =
+        |unit: &str| kept.strip_suffix(unit).is_some_and(|count| count.chars().all(|c| c.is_ascii_digit()));
+    match option {
+        "--vacuum-time" => short("s") || short("ms") || short("us"),
+        "--vacuum-size" | "--vacuum-files" => short("") || short("K"),
+        _ => false,
+    }
+}
+
+/// What a list of all processes stands for where names are followed: picking some of them makes it another pattern.
+const EVERY_PROCESS: &str = "/proc/*";
+/// The same for the processes of Lictor.
+const OUR_PROCESSES: &str = "/proc/lictor*";
+
+/// `ps` and `pgrep`: whether what they print names every process there is.
+pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
+    let every = match call.program {
+        "ps" => {
+            let options = Grammar::anywhere(
+                "pCgGsStuUoOkq",
+                "pid= ppid= sid= tty= user= User= group= Group= format= sort= quick-pid= cols= columns= rows= width=",
+            )
+            .parse(call.args);
+            let picks = ["p", "C", "g", "s", "t", "q", "pid", "ppid", "sid", "tty", "quick-pid"];
+            let bare = options.words().next().unwrap_or_default();
+            !options.has(&picks)
+                && (options.has(&["e", "A", "u", "U", "user", "User"]) || bare.contains(['a', 'x']))
+        }
+        "pgrep" => {
+            let options = Grammar::anywhere(
+                "uUgGtsPFdo",
+                "user= uid= euid= group= pgroup= session= terminal= parent= pidfile= delimiter=",
+            )
+            .parse(call.args);
+            let pattern = options.word(0);
+            let everybody = options.has(&["u", "U", "euid", "uid"]) && options.operands.is_empty();
+            everybody || !options.operands.is_empty() && is_every_name(pattern)
+        }
+        _ => false,
+    };
+    if call.args.iter().any(|arg| arg.prefix().contains("lictor")) {
+        report.names = vec![super::say::glob(OUR_PROCESSES)];
+    } else if every {
+        report.names = vec![super::say::glob(EVERY_PROCESS)];
+    }
+}
+
+/// A pattern that fits every name.
+fn is_every_name(pattern: &str) -> bool {
+    pattern.chars().all(|letter| ".*+?^$[a-z]".contains(letter))
+        && !pattern.contains(|letter: char| letter.is_ascii_alphabetic())
+        || matches!(pattern, "[a-z]" | "[a-z]*" | "^[a-z]")
 }
 
 fn kill(call: &Call<'_>, report: &mut Report) {
@@ -301,13 +386,16 @@ fn kill(call: &Call<'_>, report: &mut Report) {
     if targets.is_empty() || signal_zero {
         return;
     }
-    let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | "0" | "-0")));
+    let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | "0" | "-0" | EVERY_PROCESS)));
+    if targets.iter().any(|arg| arg.known() == Some(OUR_PROCESSES)) {
+        report.guard_off(GuardOff::LictorBinary, &written(call));
+    }
     report.process(if all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
 }
 
 fn by_name(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
-        "uUgGtsPFonydrZ",
+        "uUgGtsPFonydZ",
         "user= uid= euid= group= pgroup= session= terminal= signal= parent= pidfile= older-than= younger-than= ns= regexp exact full newest \
          oldest list",
     )
@@ -317,18 +405,11 @@ fn by_name(call: &Call<'_>, report: &mut Report) {
     }
     let everyone = options.has(&["u", "U", "user", "uid", "euid"]) && options.operands.is_empty();
     let broad = options.words().any(|word| {
-        matches!(
-            word,
-            "." | ".*"
-                | ""
-                | "init"
-                | "systemd"
-                | "launchd"
-                | "loginwindow"
-                | "WindowServer"
-                | "sshd"
-                | "Finder"
-        )
+        (is_every_name(word) && (call.program == "pkill" || options.has(&["r", "regexp"]) || word.is_empty()))
+            || matches!(
+                word,
+                "init" | "systemd" | "launchd" | "loginwindow" | "WindowServer" | "sshd" | "Finder"
+            )
     }) && !options.operands.is_empty();
     let all = call.program == "killall" && call.args.iter().any(|arg| matches!(arg.known(), Some("-1")));
     report.process(if everyone || broad || all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
@@ -404,6 +485,10 @@ fn systemctl(call: &Call<'_>, report: &mut Report) {
 }
 
 fn ip(call: &Call<'_>, report: &mut Report, words: &[&str]) {
+    if let ["netns" | "vrf", "exec", name, ..] = words {
+        let at = call.args.iter().position(|arg| arg.known() == Some(name)).unwrap_or(call.args.len());
+        return report.then_argv(call.args.get(at + 1..).unwrap_or_default(), "ip");
+    }
     let takes_down = words.first().is_some_and(|word| word.starts_with('l')) && words.contains(&"down");
     let removes =
         words.iter().skip(1).take(2).any(|word| matches!(*word, "del" | "delete" | "flush" | "d" | "f"));

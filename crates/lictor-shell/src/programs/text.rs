@@ -45,6 +45,7 @@ fn compute(call: &Call<'_>, report: &mut Report, work: impl FnOnce(&str) -> Opti
 fn decode(call: &Call<'_>, report: &mut Report, work: impl FnOnce(&str) -> Option<String>) {
     compute(call, report, work);
     report.taint.decoded |= report.stdout.is_none() && *call.stdin != Stdin::Inherited;
+    report.decoded = report.stdout.is_some();
 }
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
@@ -65,6 +66,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             }
         }
         "xxd" => xxd(call, report),
+        "rev" if !call.args.is_empty() => super::reads::operands(call, report, Access::Read),
         "rev" => compute(call, report, |text| {
             Some(text.lines().map(|line| line.chars().rev().chain(['\n']).collect::<String>()).collect())
         }),
@@ -416,7 +418,8 @@ fn head(call: &Call<'_>, report: &mut Report) {
     }
     let from_start = call.program.ends_with("head");
     let bytes = options.text(&["c", "bytes"]).map(|n| n.trim_start_matches('+').parse::<usize>());
-    let lines = options.text(&["n", "lines"]);
+    let given = options.text(&["n", "lines"]);
+    let lines = given;
     let offset = lines.and_then(|n| n.strip_prefix('+')).and_then(|n| n.parse::<usize>().ok());
     let lines = lines.map_or(Some(10), |n| n.parse::<usize>().ok());
     compute(call, report, |text| {
@@ -435,6 +438,11 @@ fn head(call: &Call<'_>, report: &mut Report) {
             }
         })
     });
+    // All but a few is still all.
+    let nearly_all = offset.is_some() || given.is_some_and(|n| n.starts_with('-'));
+    if !nearly_all {
+        report.names = report.names.iter().map(super::reads::some_of).collect();
+    }
 }
 
 fn cut(call: &Call<'_>, report: &mut Report) {

@@ -27,11 +27,12 @@ fn wrapper(program: &str) -> Option<Wrapper> {
         "ionice" => plain("cnpPu", "class= classdata= pid= pgid= uid="),
         "chrt" => after_operands(1, "TPD", "sched-runtime= sched-period= sched-deadline="),
         "taskset" => after_operands(1, "", "cpu-list pid"),
-        "nohup" | "setsid" | "unbuffer" | "fakeroot" | "eatmydata" | "catchsegv" | "tini" | "dumb-init"
+        "setsid" => plain("", "fork wait ctty"),
+        "nohup" | "unbuffer" | "fakeroot" | "eatmydata" | "catchsegv" | "tini" | "dumb-init"
         | "caffeinate" | "dbus-run-session" | "dbus-launch" | "torsocks" | "torify" | "setarch"
         | "linux32" | "linux64" | "i386" | "noglob" | "nocorrect" | "rlwrap" | "proxychains"
-        | "proxychains4" | "winpty" | "choom" | "chronic" | "sshpass" | "arch" | "preexec" | "ltrace"
-        | "uftrace" | "valgrind" | "heaptrack" | "rtk" | "pyenv-exec" => plain(
+        | "proxychains4" | "winpty" | "choom" | "chronic" | "sshpass" | "arch" | "preexec" | "uftrace"
+        | "valgrind" | "heaptrack" | "rtk" | "pyenv-exec" => plain(
             "fnoxelFpdsgu",
             "fork wait ctty tool= log-file= suppressions= config-file= leak-check= show-leak-kinds= track-origins= output= \
              filter= adjust=",
@@ -41,7 +42,7 @@ fn wrapper(program: &str) -> Option<Wrapper> {
             after_operands(1, "ks", "kill-after= signal= foreground preserve-status verbose")
         }
         "stdbuf" | "gstdbuf" => plain("ioe", "input= output= error="),
-        "strace" => {
+        "strace" | "ltrace" => {
             plain("abeEIoOpPsSuUX", "attach= trace= output= env= string-limit= user= daemonize? summary")
         }
         "chroot" => after_operands(1, "", "userspec= groups= skip-chdir"),
@@ -53,8 +54,7 @@ fn wrapper(program: &str) -> Option<Wrapper> {
         "nsenter" => {
             plain("tSG", "target= setuid= setgid= root? wd? mount? uts? ipc? net? pid? user? cgroup? all")
         }
-        "prlimit" | "numactl" | "cgexec" | "setpriv" | "capsh" | "softlimit" | "chpst" | "firejail"
-        | "proot" => plain(
+        "prlimit" | "numactl" | "cgexec" | "setpriv" | "softlimit" | "chpst" | "firejail" | "proot" => plain(
             "gmNCpubPVwr",
             "interleave= membind= cpunodebind= physcpubind= reuid= regid= init-groups clear-groups",
         ),
@@ -64,7 +64,6 @@ fn wrapper(program: &str) -> Option<Wrapper> {
         }
         "direnv" | "mise" | "asdf" | "rtx" => after_operands(2, "", ""),
         "faketime" => after_operands(1, "f", ""),
-        "entr" => plain("", ""),
         "doas" => plain("uCa", ""),
         "pkexec" => plain("", "user="),
         "systemd-run" => plain(
@@ -73,7 +72,6 @@ fn wrapper(program: &str) -> Option<Wrapper> {
              timer-property= service-type= machine= host= user scope pty wait collect quiet",
         ),
         "systemd-inhibit" => plain("", "what= who= why= mode="),
-        "bwrap" => plain("", "bind= ro-bind= dev= proc= tmpfs= chdir= setenv= unsetenv= uid= gid="),
         _ => return None,
     })
 }
@@ -94,6 +92,7 @@ pub(crate) fn knows(program: &str) -> bool {
                 | "exec"
                 | "busybox"
                 | "toybox"
+                | "coreutils"
                 | "watch"
                 | "script"
                 | "flock"
@@ -113,6 +112,13 @@ pub(crate) fn knows(program: &str) -> bool {
                 | "aws-vault"
                 | "wsl"
                 | "start-stop-daemon"
+                | "bwrap"
+                | "entr"
+                | "sg"
+                | "capsh"
+                | "just"
+                | "tcpdump"
+                | "m4"
         )
 }
 
@@ -126,7 +132,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             let options = Grammar::until_operand("a", "").parse(call.args);
             report.then_argv(&options.operands, "exec");
         }
-        "busybox" | "toybox" | "coproc" => {
+        "busybox" | "toybox" | "coreutils" | "coproc" => {
             let rest = skip_assignments(call.args);
             report.then_argv(rest, call.program);
         }
@@ -174,6 +180,15 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             {
                 report.then_argv(call.args.get(at + 1..).unwrap_or_default(), "nix");
             }
+            // `nix run pkgs#tool -- words`: the words are those of the tool.
+            if matches!(options.word(0), "run" | "shell")
+                && let Some((_, tool)) = options.word(1).split_once('#')
+                && let Some(at) = call.args.iter().position(|arg| arg.known() == Some("--"))
+            {
+                let mut argv = vec![Arg::literal(tool)];
+                argv.extend(call.args.get(at + 1..).unwrap_or_default().iter().cloned());
+                return report.then_argv(&argv, "nix");
+            }
             if options.word(0) == "store" && matches!(options.word(1), "gc" | "delete") {
                 report.infrastructure("nix", "store gc", false);
             }
@@ -188,6 +203,80 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 let skip =
                     if call.program == "aws-vault" { 2 } else { usize::from(options.word(0) == "run") };
                 report.then_argv(options.from(skip), call.program);
+            }
+        }
+        "entr" => {
+            let options = Grammar::until_operand("", "").parse(call.args);
+            match options.operands.first().filter(|_| options.has(&["s"])) {
+                Some(text) => report.then_shell(text, &[], "entr"),
+                None => report.then_argv(&options.operands, "entr"),
+            }
+        }
+        "sg" => {
+            let words: Vec<&Arg> =
+                call.args.iter().filter(|arg| !matches!(arg.known(), Some("-" | "-c"))).collect();
+            if let Some(text) = words.get(1) {
+                report.then_shell(text, &[], "sg");
+            }
+        }
+        "bwrap" => {
+            // Its options take one or two words each; the command is the first word that none of them takes.
+            let mut rest = call.args;
+            while let Some((first, tail)) = rest.split_first()
+                && let Some(option) = first.known().and_then(|word| word.strip_prefix("--"))
+            {
+                let takes = match option {
+                    "" => return report.then_argv(tail, "bwrap"),
+                    option
+                        if option.contains("bind")
+                            || matches!(option, "symlink" | "setenv" | "file" | "chmod") =>
+                    {
+                        2
+                    }
+                    "proc" | "dev" | "tmpfs" | "dir" | "chdir" | "uid" | "gid" | "hostname" | "unsetenv"
+                    | "perms" | "cap-add" | "cap-drop" | "seccomp" | "remount-ro" | "size" | "args"
+                    | "lock-file" => 1,
+                    _ => 0,
+                };
+                rest = tail.get(takes..).unwrap_or_default();
+            }
+            report.then_argv(rest, "bwrap");
+        }
+        "capsh" => {
+            // What follows `--` are the words of a shell.
+            if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--" | "=="))) {
+                let mut argv = vec![Arg::literal("bash")];
+                argv.extend(call.args.get(at + 1..).unwrap_or_default().iter().cloned());
+                report.then_argv(&argv, "capsh");
+            }
+        }
+        "just" => {
+            let at = call.args.iter().position(|arg| matches!(arg.known(), Some("-c" | "--command")));
+            if let Some(words) = at.and_then(|at| call.args.get(at + 1..)) {
+                match words {
+                    [only] => report.then_shell(only, &[], "just"),
+                    many => report.then_argv(many, "just"),
+                }
+            }
+        }
+        "tcpdump" => {
+            let options = Grammar::anywhere("wrCGzZicsFyBTEM", "").parse(call.args);
+            if let Some(file) = options.value(&["w"]) {
+                report.file(call, Access::Write, file, false);
+            }
+            if let Some(command) = options.value(&["z"]) {
+                report.then_shell(command, &[], "tcpdump");
+            }
+        }
+        "m4" => {
+            if let crate::call::Stdin::Text(text) = call.stdin {
+                for opening in ["esyscmd(", "syscmd("] {
+                    if let Some((_, rest)) = text.split_once(opening) {
+                        let command = rest.split(')').next().unwrap_or_default();
+                        report.then_shell(&Arg::literal(command.trim_matches(['`', '\''])), &[], "m4");
+                        break;
+                    }
+                }
             }
         }
         "start-stop-daemon" => {
@@ -330,7 +419,15 @@ const ENV: Grammar = Grammar::until_operand(
 );
 
 fn env(call: &Call<'_>, report: &mut Report) {
-    let mut options = ENV.parse(call.args);
+    // `-S 'cmd a' b`: what follows belongs to the command, options and all.
+    let splits = |arg: &Arg| arg.prefix().starts_with("-S") || arg.prefix().starts_with("--split-string");
+    let own = call.args.iter().position(splits).map(|at| {
+        let alone = matches!(call.args.get(at).and_then(Arg::known), Some("-S" | "--split-string"));
+        at + 1 + usize::from(alone)
+    });
+    let (front, behind) = own.and_then(|own| call.args.split_at_checked(own)).unwrap_or((call.args, &[]));
+    let mut options = ENV.parse(front);
+    options.operands.extend(behind.iter().cloned());
     if options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
         options.operands.remove(0);
     }
@@ -438,6 +535,18 @@ fn flock(call: &Call<'_>, report: &mut Report) {
 }
 
 fn debugger(call: &Call<'_>, report: &mut Report) {
+    // `--eval-command=X` is `-ex X`.
+    let words: Vec<Arg> = call
+        .args
+        .iter()
+        .flat_map(|arg| match arg.known().and_then(|word| word.split_once('=')) {
+            Some((option @ ("--eval-command" | "-eval-command" | "--one-line" | "--ex" | "-ex"), text)) => {
+                vec![Arg::literal(option), Arg::literal(text)]
+            }
+            _ => vec![arg.clone()],
+        })
+        .collect();
+    let call = &Call { args: &words, ..*call };
     let mut args = call.args.iter().enumerate();
     while let Some((at, arg)) = args.next() {
         match arg.known() {

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::Walker;
+use super::{Scene, Walker};
 use crate::ast::{Assigned, Assignment};
-use crate::call::Report;
+use crate::call::{Next, Report};
 use crate::operand::{Arg, Taint};
 use crate::programs;
 use crate::state::{Datum, Value};
@@ -63,12 +63,21 @@ impl Walker<'_> {
         }
     }
 
-    /// A variable that stays in force may switch a guard off.
+    /// A variable that stays in force may switch a guard off or make shells run something.
     pub(crate) fn assigned(&mut self, name: &str, arg: &Arg) {
         let mut report = Report::default();
         programs::judge_assignment(name, arg, "", &mut report);
         for effect in report.effects {
             self.effect(effect);
+        }
+        for opaque in report.opaque {
+            self.opaque(opaque.what, &opaque.text);
+        }
+        for next in report.next {
+            if let Next::Shell { text, through, .. } = next {
+                let scene = Scene { certain: false, attributable: false, capture: false };
+                self.through(&through, |this| this.evaluate(text.known(), text.taint, &text.text, scene));
+            }
         }
     }
 

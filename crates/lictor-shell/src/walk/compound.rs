@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use lictor_core::facts::{Effect, ProcessEffect};
+
 use super::{Output, Scene, Walker};
 use crate::ast::{Changes, Compound, Part, Redirect, Script, Word};
 use crate::call::Stdin;
@@ -150,6 +152,9 @@ impl Walker<'_> {
         if let (Some(name), Some(lines)) = (reads_one(condition), lines) {
             let name = name.to_owned();
             return self.rounds(&name, lines, body, changes, scene);
+        }
+        if crate::forkbomb::never_waits(condition, body) {
+            self.effect(Effect::Process(ProcessEffect::ForkBomb));
         }
         self.unsettle(changes);
         self.list(condition, Scene { attributable: false, capture: false, ..scene });

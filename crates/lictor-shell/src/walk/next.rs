@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use lictor_core::facts::{Access, Effect, OpaqueWhat};
 
-use super::simple::{Argv, Context, is_wrapper, positional};
+use super::outer::is_wrapper;
+use super::simple::{Argv, Context, positional};
 use super::{Output, Plumbing, Scene, Walker};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::expand::fields::Expanded;
@@ -94,6 +95,9 @@ impl Walker<'_> {
                 self.opaque(OpaqueWhat::Code, &text.text);
                 return None;
             }
+            if text.taint.decoded {
+                self.flow_into_shell(text.taint, &text.text);
+            }
             return Some(known.to_owned());
         }
         self.flow_into_shell(text.taint, &text.text);
@@ -128,12 +132,26 @@ impl Walker<'_> {
         if elsewhere {
             self.elsewhere -= 1;
             self.destruction_elsewhere(effects);
+            self.secrets_elsewhere(effects);
             self.keep_effects(effects, |effect| !matches!(effect, Effect::File { .. }));
             self.keep_opaque(opaque, |what| what != OpaqueWhat::Target);
         }
         self.through.pop();
         self.state.leave(mark);
         output
+    }
+
+    /// Secrets read on another machine or in a container are shown here.
+    fn secrets_elsewhere(&mut self, from: usize) {
+        let shown = self.reading.effects.iter().skip(from).any(|effect| match effect {
+            Effect::File { access: Access::Read, target, .. } => crate::programs::is_secret(&target.arg),
+            _ => false,
+        });
+        if shown {
+            let mut report = Report::default();
+            crate::programs::reveals(&mut report);
+            report.effects.into_iter().for_each(|effect| self.effect(effect));
+        }
     }
 
     /// Trees deleted on another machine or in a container that lives on are not our files, but they are gone.

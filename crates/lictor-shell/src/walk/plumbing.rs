@@ -43,6 +43,11 @@ impl Plumbing {
         matches!(self.stdout, Sink::File { .. } | Sink::Socket(_))
     }
 
+    /// Whether standard output does not reach the surroundings.
+    pub(crate) fn takes_output_away(&self) -> bool {
+        !matches!(self.stdout, Sink::Inherited)
+    }
+
     /// The host that standard output goes to.
     pub(crate) fn socket(&self) -> Option<&Reach> {
         match &self.stdout {
@@ -118,9 +123,12 @@ impl Walker<'_> {
             let content = known.as_deref().and_then(|path| self.written_content(path));
             plumbing.source = Some(arg.clone());
             plumbing.stdin = Some(Rc::new(match content {
+                _ if known.as_deref() == Some("/dev/null") => Stdin::Text(String::new()),
                 Some(Content { text: Some(text), .. }) => Stdin::Text(text.to_string()),
                 Some(Content { text: None, taint, .. }) => Stdin::Unknown(taint),
-                None => Stdin::Unknown(Taint { secret: crate::flows::is_secret(&arg), ..Taint::default() }),
+                None => {
+                    Stdin::Unknown(Taint { secret: crate::programs::is_secret(&arg), ..Taint::default() })
+                }
             }));
         }
         if output {
@@ -184,6 +192,8 @@ impl Walker<'_> {
         for (access, target, takes_output) in plumbing.files {
             let empties = takes_output && silent && access == Access::Write;
             let access = if empties { Access::Empty } else { access };
+            let added = Self::printed_text(output.as_ref().filter(|_| takes_output));
+            self.adds_to_startup(&target, access, added.as_deref(), by);
             self.effect(Effect::File { access, target, recursive: false, by });
         }
         let output = output.unwrap_or_else(Output::silent);

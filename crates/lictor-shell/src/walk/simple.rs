@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
+use super::outer::{is_wrapper, opens_no_shells};
 use super::{Output, Plumbing, Scene, Walker};
 use crate::ast::{Node, Simple, Word};
 use crate::builtins::Outcome;
@@ -72,7 +73,19 @@ impl Walker<'_> {
     pub(super) fn simple(&mut self, simple: &Simple, scene: Scene) -> Output {
         // Only in a bare assignment does the status of a substitution become that of the command.
         self.scene.attributable = scene.attributable && simple.words.is_empty();
+        let from = self.reading.effects.len();
         let words = self.words(&simple.words);
+        if exports_what_is_printed(&simple.words) {
+            // `export $(grep -v '^#' .env | xargs)` does with the file what `source .env` does.
+            for effect in self.reading.effects.iter_mut().skip(from) {
+                if let Effect::File { access, target, .. } = effect
+                    && *access == Access::Read
+                    && target.arg.known().is_some_and(programs::is_environment_path)
+                {
+                    *access = Access::Execute;
+                }
+            }
+        }
         let plumbing = self.plumb(&simple.redirects);
         if words.is_empty() {
             for assignment in &simple.assignments {
@@ -271,6 +284,23 @@ impl Walker<'_> {
             report.opaque.retain(|opaque| opaque.what != OpaqueWhat::Code);
             report.next.push(Next::Script { path: source.clone(), language: Some("sh") });
         }
+        if programs::is_shell(program)
+            && report.next.is_empty()
+            && *stdin == Stdin::Inherited
+            && !args.iter().any(|arg| matches!(arg.known(), Some("--version" | "--help")))
+            && self.through.last().is_some_and(|outer| opens_no_shells(outer))
+        {
+            // A shell behind an editor, a pager or an interpreter: what is typed there is seen by nobody.
+            report.opaque(OpaqueWhat::Code, path);
+        }
+        // What is printed at the end of the line is read by whoever reads the answer.
+        if !scene.capture
+            && !plumbing.takes_output_away()
+            && self.elsewhere == 0
+            && programs::prints_secret(&call)
+        {
+            programs::reveals(&mut report);
+        }
         let runs_other = |next: &Next| matches!(next, Next::Argv { .. } | Next::Shell { .. });
         let unwrapped = is_wrapper(program) && report.next.iter().any(runs_other);
         let mut by = None;
@@ -310,7 +340,7 @@ impl Walker<'_> {
         assignments: &[(String, Arg)],
         plumbing: &Plumbing,
     ) -> Output {
-        let Report { effects, opaque, next, stdout, names, taint, cwd: moved, .. } = report;
+        let Report { effects, opaque, next, stdout, names, taint, cwd: moved, decoded, .. } = report;
         let argument_taint = context.args.iter().fold(Taint::default(), |taint, arg| taint.and(arg.taint));
         let stdin_taint = match context.stdin {
             Stdin::Unknown(taint) => *taint,
@@ -327,11 +357,20 @@ impl Walker<'_> {
             (_, false) if all_taint == Taint::default() => Output::Names(names),
             _ => Output::Unknown(all_taint),
         };
+        if let (true, Output::Text(text)) = (decoded, &printed) {
+            self.decoded.push(text.trim().to_owned());
+        }
         let files = self.flows(&effects, context, stdin_taint, printed.taint(), plumbing);
         for mut effect in effects {
-            if let Effect::File { by, target, .. } = &mut effect {
+            if let Effect::File { by, target, access, .. } = &mut effect {
                 *by = by.or(context.by);
                 super::next::open_gap(&mut target.arg);
+                let added = match (context.program, context.stdin) {
+                    ("tee", Stdin::Text(text)) => Some(text.as_str()),
+                    ("touch", _) => Some(""),
+                    _ => None,
+                };
+                self.adds_to_startup(target, *access, added, *by);
             }
             self.effect(effect);
         }
@@ -429,6 +468,14 @@ impl Walker<'_> {
     }
 }
 
+/// `export $(…)`: every word behind it is printed by a command.
+fn exports_what_is_printed(words: &[Word]) -> bool {
+    let Some((first, rest)) = words.split_first() else { return false };
+    first.bare() == Some("export")
+        && !rest.is_empty()
+        && rest.iter().all(|word| matches!(word.parts.as_slice(), [crate::ast::Part::Command(_)]))
+}
+
 /// The name of a file that did not exist before: whatever it is, it is nothing else.
 fn fresh_name(names: &[Arg]) -> Output {
     match names {
@@ -504,38 +551,6 @@ fn complete_stdout(call: &Call<'_>, templates: &[Option<Rc<str>>], report: &mut 
     let mut again = Report::default();
     programs::judge(&Call { args: &args, ..*call }, &mut again);
     report.stdout = again.stdout;
-}
-
-/// Programs that only run another one: they do not show up as commands of their own.
-pub(crate) fn is_wrapper(program: &str) -> bool {
-    programs::is_shell(program)
-        || matches!(
-            program,
-            "sudo"
-                | "doas"
-                | "su"
-                | "env"
-                | "command"
-                | "builtin"
-                | "exec"
-                | "nice"
-                | "ionice"
-                | "nohup"
-                | "setsid"
-                | "time"
-                | "timeout"
-                | "stdbuf"
-                | "xargs"
-                | "parallel"
-                | "busybox"
-                | "toybox"
-                | "eval"
-                | "unbuffer"
-                | "chrt"
-                | "taskset"
-                | "caffeinate"
-                | "arch"
-        )
 }
 
 /// Access that leaves content behind.

@@ -29,7 +29,7 @@ impl Python<'_, '_> {
         let callee = self.value(function, depth + 1);
         let Value::Name(name) = callee else { return Value::Unknown(callee.taint()) };
         let decoded = |bytes: Option<Vec<u8>>| match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
-            Some(text) => Value::text(text),
+            Some(text) => Value::decoded(text),
             None => Value::Unknown(Taint { decoded: true, ..Taint::default() }),
         };
         match name.as_str() {

@@ -176,6 +176,14 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
     if lower == "protocol.ext.allow" || lower == "safe.directory" && value.known() == Some("*") {
         return report.git(GitEffect::ConfigureExecution, Some(key));
     }
+    // Settings that make a later command do more than it says.
+    let loosens = lower == "clean.requireforce" && is_false(value)
+        || lower.starts_with("remote.")
+            && (lower.ends_with(".push") && value.prefix().starts_with('+')
+                || lower.ends_with(".mirror") && !is_false(value));
+    if loosens {
+        return report.git(GitEffect::ConfigureExecution, Some(key));
+    }
     if !runs_program(key) {
         return;
     }

@@ -173,6 +173,9 @@ pub(super) fn rm_mv(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
     if name == "rm" {
         for path in &options.operands {
+            // git expands patterns itself, also quoted ones.
+            let all = matches!(path.known(), Some("*" | ":/" | ":/*" | "**" | "./*" | ":(top)"));
+            let path = if all { &Arg::literal(".") } else { path };
             report.file(git.call, Access::Delete, path, options.has(&["r"]));
         }
     } else if let Some((destination, sources)) = options.operands.split_last() {

@@ -1,0 +1,174 @@
+//! Files that shells and git start with: what is added to them is run later, in every shell.
+
+use lictor_core::facts::{Access, Cardinality, Command, Effect};
+
+use super::{Output, Scene, Walker};
+use crate::operand::Operand;
+
+/// Names that shells read when they start.
+const SHELLS: [&str; 17] = [
+    ".bashrc",
+    ".zshrc",
+    ".profile",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".zprofile",
+    ".zshenv",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".xprofile",
+    ".xinitrc",
+    "config.fish",
+];
+
+/// Commands that set a shell up and do nothing else.
+const SETS_UP: [&str; 36] = [
+    "export",
+    "alias",
+    "unalias",
+    "unset",
+    "source",
+    ".",
+    "eval",
+    "set",
+    "shopt",
+    "setopt",
+    "unsetopt",
+    "bindkey",
+    "autoload",
+    "compinit",
+    "bashcompinit",
+    "complete",
+    "compdef",
+    "zstyle",
+    "umask",
+    "ulimit",
+    "test",
+    "[",
+    "[[",
+    ":",
+    "true",
+    "typeset",
+    "declare",
+    "local",
+    "readonly",
+    "stty",
+    "command",
+    "type",
+    "hash",
+    "fish_add_path",
+    "echo",
+    "printf",
+];
+
+/// Programs that people are used to trust by their name.
+const TRUSTED: [&str; 7] = ["sudo", "su", "doas", "ssh", "gpg", "passwd", "login"];
+
+/// Variables through which every program or every prompt runs something.
+const HOOKS: [&str; 5] =
+    ["LD_PRELOAD=", "LD_AUDIT=", "DYLD_INSERT_LIBRARIES=", "PROMPT_COMMAND=", "BASH_ENV="];
+
+/// Settings of git that run programs.
+const GIT_RUNS: [&str; 8] =
+    ["!", "hookspath", "sshcommand", "fsmonitor", "helper", "textconv", "smudge", "askpass"];
+
+impl Walker<'_> {
+    /// Something is added to a file. Variables, aliases and the usual setups are what such files are for; anything else
+    /// is run by whoever opens the next shell, unseen.
+    pub(crate) fn adds_to_startup(
+        &mut self,
+        target: &Operand,
+        access: Access,
+        added: Option<&str>,
+        by: Option<u32>,
+    ) {
+        let Some(path) = target.arg.known().filter(|_| access == Access::Append) else { return };
+        let key = crate::paths::key(&target.cwd, path);
+        if !["~", "/home/", "/root/", "/Users/"].iter().any(|home| key.starts_with(home)) {
+            return;
+        }
+        let name = key.rsplit('/').next().unwrap_or_default();
+        let runs = if SHELLS.contains(&name) {
+            match added {
+                Some(text) => self.is_more_than_setup(text),
+                None => !self.prints_setup(by),
+            }
+        } else if matches!(name, ".gitconfig" | "config")
+            && (name == ".gitconfig" || key.ends_with("/git/config"))
+        {
+            added.is_none_or(|text| {
+                let lower = text.to_ascii_lowercase();
+                GIT_RUNS.iter().any(|setting| lower.contains(setting))
+            })
+        } else {
+            return;
+        };
+        if runs {
+            self.effect(Effect::Deed {
+                verb: "change".to_owned(),
+                object: "startup".to_owned(),
+                cardinality: Cardinality::Single,
+            });
+        }
+    }
+
+    /// Reads the text as the shell will, with all that it does there, and says whether that is more than setting up.
+    fn is_more_than_setup(&mut self, text: &str) -> bool {
+        let effects = self.reading.effects.len();
+        let opaque = self.reading.opaque.len();
+        let mark = self.state.mark();
+        self.through("startup file", |this| {
+            this.text(text, Scene { certain: false, attributable: false, capture: false })
+        });
+        self.state.leave(mark);
+        let path = text.split("PATH=").nth(1).unwrap_or_default().trim_start_matches(['"', '\'']);
+        HOOKS.iter().any(|hook| text.contains(hook))
+            || path.starts_with("/tmp")
+            || path.starts_with('.')
+            || self.reading.opaque.len() > opaque
+            || self.reading.effects.iter().skip(effects).any(|effect| match effect {
+                Effect::Run(command) => !sets_up(command),
+                Effect::File { access, .. } => !access.is_read_only(),
+                _ => true,
+            })
+    }
+
+    /// Whether the command that printed it is one that prints setups (`kubectl completion bash`).
+    fn prints_setup(&self, by: Option<u32>) -> bool {
+        let commands = self.reading.effects.iter().filter_map(|effect| match effect {
+            Effect::Run(command) => Some(command),
+            _ => None,
+        });
+        let printed = by.and_then(|by| commands.clone().nth(usize::try_from(by).ok()?));
+        printed.is_some_and(|command| {
+            let words: Vec<&str> = command.args.iter().flatten().map(String::as_str).collect();
+            crate::harmless::is_setup_command(&command.program, &words)
+        })
+    }
+
+    /// What a command printed, when that is text.
+    pub(crate) fn printed_text(output: Option<&Output>) -> Option<String> {
+        match output {
+            Some(Output::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+fn sets_up(command: &Command) -> bool {
+    if command.program == "alias" {
+        return command.args.iter().flatten().all(|alias| match alias.split_once('=') {
+            Some((name, value)) => {
+                !TRUSTED.contains(&name) || value.split_whitespace().next().is_some_and(|first| first == name)
+            }
+            None => true,
+        });
+    }
+    let words: Vec<&str> = command.args.iter().flatten().map(String::as_str).collect();
+    SETS_UP.contains(&command.program.as_str()) || crate::harmless::is_setup_command(&command.program, &words)
+}
