@@ -190,6 +190,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
     r.field(&f, "version", |r, tree, what| r.choice(tree, what, &[("1", ())]));
     r.field(&f, "store", store);
     let unknown = section(r, &f, "known_tools", known_tools::read).unwrap_or_default();
+    let described = unknown.tools.as_ref().map(|tools| tools.known.clone()).unwrap_or_default();
     let mut sections = Sections {
         extends: r.field(&f, "extends", packs),
         mode: r.field(&f, "mode", |r, tree, what| {
@@ -211,7 +212,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         opaque: unknown.opaque,
         ungrounded: unknown.ungrounded,
         intent: section(r, &f, "intent", intent::read),
-        tools: section(r, &f, "tools", tools::read),
+        tools: section(r, &f, "tools", |r, tree| tools::read(r, tree, &described)),
         policies: section(r, &f, "policies", policies::read).unwrap_or_default(),
         guards: section(r, &f, "guards", guards::read).unwrap_or_default(),
         policy: None,

@@ -1,10 +1,10 @@
 //! `tools:`.
 
-use lictor_core::history::Pattern;
+use lictor_core::history::{Pattern, What};
 use lictor_core::tools::{Need, RequireFirst};
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Span, suggest};
+use crate::diagnostic::{Span, closest, suggest};
 use crate::history;
 use crate::reader::{Fields, Reader};
 use crate::table::{ACTIONS, Key, Shape, Table};
@@ -66,7 +66,17 @@ struct Named {
     span: Span,
 }
 
-pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ToolsSection> {
+/// Names that need no second look: the kinds of actions, what agents call their tools, and what people call the tasks of
+/// a project. Anything else may be a tool too, so a name that is not here is only a reason to ask.
+const CUSTOMARY: &str = "\
+    read write bash execute_code submit_task fetch tool delegate \
+    Bash Read Write Edit MultiEdit NotebookEdit Glob Grep WebFetch WebSearch Task TodoWrite apply_patch shell \
+    exec_command read_file write_file edit_file create_file replace delete_file list_dir grep_search run_shell_command \
+    run_terminal_cmd run_in_terminal run_command Execute Shell str_replace view create edit patch web_search web_fetch \
+    test tests lint build check format fmt typecheck review plan approve commit push merge deploy release publish \
+    rollback migrate backup restore scan audit e2e install clean docs bench coverage verify";
+
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree, described: &[String]) -> Option<ToolsSection> {
     let f = r.fields(tree, &TABLE)?;
     let same_line = r.field(&f, "same_line", Reader::boolean).unwrap_or_default();
     let gates = by_actions(r, &f, "require_first");
@@ -76,7 +86,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ToolsSection> {
     for (by, undone) in &undoing {
         for target in undone {
             unused(r, &needed, target, "nothing requires it first, so there is nothing to invalidate");
-            if target.pattern == by.pattern {
+            if by.pattern.covers(&target.pattern) {
                 r.error(
                     target.span,
                     format!("`{}` would undo itself, so it could never count", target.text),
@@ -90,13 +100,22 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ToolsSection> {
     }
     for (gated, needs) in &gates {
         for need in needs {
-            if need.pattern == gated.pattern {
+            if gated.pattern == need.pattern {
                 let message = format!("`{}` requires itself first, so it could never run", need.text);
                 r.error(need.span, message, "leave it out");
+            } else if gated.pattern.covers(&need.pattern) {
+                let message = format!(
+                    "`{}` is a `{}` too, so it would require itself first and could never run",
+                    need.text, gated.text
+                );
+                r.error(need.span, message, "say more exactly what stands on the left");
             }
         }
     }
     circle(r, &gates);
+    for need in &needed {
+        strange(r, need, &gates, described);
+    }
     let require_first = gates
         .iter()
         .map(|(gated, needs)| RequireFirst {
@@ -130,11 +149,31 @@ fn unused(r: &mut Reader<'_>, needed: &[&Named], target: &Named, why: &str) {
     }
 }
 
+/// A need whose name nobody uses for anything, as far as is known here: it may be misspelt, and then nothing could
+/// ever satisfy it.
+fn strange(r: &mut Reader<'_>, need: &Named, gates: &[(Named, Vec<Named>)], described: &[String]) {
+    let What::Name(name) = &need.pattern.what else { return };
+    let mut customary = CUSTOMARY.split_ascii_whitespace();
+    let known = customary.any(|word| word == name)
+        || name.starts_with("mcp__")
+        || gates.iter().any(|(gated, _)| gated.pattern.what == need.pattern.what)
+        || described.iter().any(|glob| fast_glob::glob_match(glob, name));
+    if !known {
+        let help = match closest(name, CUSTOMARY.split_ascii_whitespace()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "for a command write `bash(\"{name}\")`; if it is a tool, add it to `known_tools.known`"
+            ),
+        };
+        r.warning(need.span, format!("no tool or kind of action is known by the name `{name}`"), help);
+    }
+}
+
 /// Actions that require each other.
 fn circle(r: &mut Reader<'_>, gates: &[(Named, Vec<Named>)]) {
     let needs_of = |what: &Pattern| {
-        let gate = gates.iter().find(|(gated, _)| gated.pattern == *what);
-        gate.into_iter().flat_map(|(_, needs)| needs).map(|need| &need.pattern).collect::<Vec<_>>()
+        let gates = gates.iter().filter(|(gated, _)| gated.pattern.covers(what));
+        gates.flat_map(|(_, needs)| needs).map(|need| &need.pattern).collect::<Vec<_>>()
     };
     for (start, _) in gates {
         let mut seen: Vec<&Pattern> = Vec::new();
@@ -142,10 +181,11 @@ fn circle(r: &mut Reader<'_>, gates: &[(Named, Vec<Named>)]) {
             needs_of(&start.pattern).into_iter().map(|need| vec![need]).collect();
         while let Some(chain) = open.pop() {
             let Some(last) = chain.last().copied() else { continue };
-            if *last == start.pattern && chain.len() == 1 {
+            let back = start.pattern.covers(last);
+            if back && chain.len() == 1 {
                 continue;
             }
-            if *last == start.pattern {
+            if back {
                 let shown: Vec<String> = chain.iter().map(ToString::to_string).collect();
                 r.error(
                     start.span,

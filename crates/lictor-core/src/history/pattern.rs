@@ -85,10 +85,16 @@ impl Pattern {
             && self.with.iter().all(|(field, value)| has(action, field, value))
     }
 
-    /// Whether everything that matches `other` matches this, how it ends left out.
-    pub(crate) fn covers(&self, other: &Self) -> bool {
-        self.what == other.what
-            && (self.path.is_none() || self.path == other.path)
+    /// Whether everything that matches `other` matches this, how it ends left out. Only what is certain: `git push`
+    /// covers `git push --force`, and every command is a `bash`.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        let what = match (&self.what, &other.what) {
+            (What::Bash(start), What::Bash(words)) => starts_with(words, start),
+            (What::Name(name), What::Bash(_)) if name == "bash" => true,
+            (own, other) => own == other,
+        };
+        what && (self.path.is_none() || self.path == other.path)
             && self.with.iter().all(|field| other.with.contains(field))
     }
 
