@@ -1,5 +1,7 @@
 //! Time as data. Pure crates never read a clock; whoever composes them passes one in.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds since the Unix epoch, UTC.
@@ -25,6 +27,13 @@ impl Timestamp {
 pub trait Clock: Send + Sync {
     /// The current time.
     fn now(&self) -> Timestamp;
+}
+
+/// How much time goes by. Kept apart from [`Clock`], because what is decided may depend on the time of day and never
+/// on how long deciding took.
+pub trait Stopwatch: Send + Sync {
+    /// The time since some moment that stays the same.
+    fn elapsed(&self) -> Duration;
 }
 
 /// A clock that always says the same: tests, replay.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value as Json;
 
 use crate::action::Action;
 use crate::claim::Claim;
-use crate::clock::Timestamp;
+use crate::clock::{Stopwatch, Timestamp};
 use crate::decision::Value;
 use crate::evaluation::Judged;
 use crate::facts::Facts;
@@ -34,6 +35,7 @@ pub struct Context<'a> {
     ancestors: &'a [SessionState],
     now: Timestamp,
     progress: Option<&'a Progress>,
+    stopwatch: Option<&'a dyn Stopwatch>,
     verdicts: Vec<GivenVerdict>,
     trace: Vec<TraceEntry>,
     violations: Vec<Violation>,
@@ -75,6 +77,7 @@ impl<'a> Context<'a> {
             ancestors: &[],
             now,
             progress: None,
+            stopwatch: None,
             verdicts: Vec::new(),
             trace: Vec::new(),
             violations: Vec::new(),
@@ -98,6 +101,13 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn watched(mut self, progress: &'a Progress) -> Self {
         self.progress = Some(progress);
+        self
+    }
+
+    /// The same, with every step of the trace timed.
+    #[must_use]
+    pub fn timed(mut self, stopwatch: &'a dyn Stopwatch) -> Self {
+        self.stopwatch = Some(stopwatch);
         self
     }
 
@@ -240,6 +250,14 @@ impl<'a> Context<'a> {
     pub(crate) fn reserve(&mut self, nodes: usize, leaves: usize) {
         self.trace.reserve(nodes);
         self.verdicts.reserve(leaves);
+    }
+
+    pub(crate) fn elapsed(&self) -> Option<Duration> {
+        self.stopwatch.map(|stopwatch| stopwatch.elapsed())
+    }
+
+    pub(crate) fn since(&self, began: Option<Duration>) -> Option<Duration> {
+        Some(self.elapsed()?.saturating_sub(began?))
     }
 
     pub(crate) fn enter(&self, leaf: u32) {

@@ -38,7 +38,7 @@ pub mod verdict;
 pub use action::{Action, ActionError, ActionKind, Actor, SessionKey};
 pub use approval::{Answer, Approval, ApprovalState, Grant, Lifetime, Request, Who};
 pub use claim::Claim;
-pub use clock::{Clock, FixedClock, Timestamp};
+pub use clock::{Clock, FixedClock, Stopwatch, Timestamp};
 pub use context::Context;
 pub use decision::{Decision, Value};
 pub use digest::Digest;

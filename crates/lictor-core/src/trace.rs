@@ -1,6 +1,7 @@
 //! The recorded path of one evaluation.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -158,6 +159,10 @@ pub struct TraceEntry {
     /// Annotations that it wrote, by their full names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noted: Vec<String>,
+    /// How long it took with all below it, when somebody held a stopwatch. Not recorded: the same evaluation is the same
+    /// record.
+    #[serde(skip)]
+    pub took: Option<Duration>,
 }
 
 impl TraceEntry {

@@ -29,7 +29,7 @@ use lictor_core::feedback::Provider;
 use lictor_core::history::History;
 use lictor_core::{
     Action, Clock, Digest, Evaluation, FactSource, Facts, Graph, GraphError, Judged, Node, Redact,
-    SessionKey, SessionState, Verdict, redact,
+    SessionKey, SessionState, Stopwatch, Verdict, redact,
 };
 use lictor_store::{Store, StoreError, StoreExt};
 
@@ -63,6 +63,8 @@ struct Inner {
     facts: Arc<dyn FactSource>,
     clock: Arc<dyn Clock>,
     tracers: Vec<Box<dyn Tracer>>,
+    /// Held only while a tracer listens: nobody else asks how long a step took.
+    stopwatch: Option<Arc<dyn Stopwatch>>,
     deadline: Option<Duration>,
     redactor: Box<dyn Redact>,
     history: History,
@@ -218,7 +220,14 @@ impl PolicyEngine {
         let action = redact::value(action, redactor)?.map_or(Cow::Borrowed(action), Cow::Owned);
         let evaluation = match redact::value(evaluation, redactor)? {
             None => Cow::Borrowed(evaluation),
-            Some(clean) => Cow::Owned(Evaluation { session: evaluation.session.clone(), ..clean }),
+            Some(mut clean) => {
+                // What is not recorded is not redacted either.
+                clean.session.clone_from(&evaluation.session);
+                for (entry, timed) in clean.trace.iter_mut().zip(&evaluation.trace) {
+                    entry.took = timed.took;
+                }
+                Cow::Owned(clean)
+            }
         };
         Ok((action, evaluation))
     }

@@ -1,8 +1,8 @@
-//! The real clock.
+//! The real clock, and a real stopwatch.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use lictor_core::{Clock, Timestamp};
+use lictor_core::{Clock, Stopwatch, Timestamp};
 
 /// The clock of the machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,5 +15,21 @@ impl Clock for SystemClock {
             Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |millis| -millis),
         };
         Timestamp(millis)
+    }
+}
+
+/// The stopwatch of the machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SystemStopwatch(Instant);
+
+impl SystemStopwatch {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Stopwatch for SystemStopwatch {
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
     }
 }

@@ -15,7 +15,7 @@ pub trait Tracer: Send + Sync {
     fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()>;
 }
 
-/// Prints the path of every evaluation to stderr, one line a node.
+/// Prints the path of every evaluation to stderr, one line a node, with how long each took.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StderrTracer;
 
@@ -29,7 +29,8 @@ fn write_trace(out: &mut impl Write, action: &Action, evaluation: &Evaluation) -
     writeln!(out, "{} {} → {}", action.kind, evaluation.action.short(), evaluation.decision)?;
     for entry in &evaluation.trace {
         let value = entry.value.map_or("skipped", |value| value.as_str());
-        writeln!(out, "  {} {} {value}", entry.path, entry.name)?;
+        let took = entry.took.map_or_else(String::new, |took| format!(" {} µs", took.as_micros()));
+        writeln!(out, "  {} {} {value}{took}", entry.path, entry.name)?;
     }
     Ok(())
 }
@@ -68,3 +69,6 @@ impl<T: Tracer + ?Sized> Tracer for std::sync::Arc<T> {
         (**self).trace(action, evaluation)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -41,6 +41,7 @@ impl Graph {
 
 fn walk(node: &Node, context: &mut Context<'_>) -> Value {
     let risk_before = context.risk();
+    let began = context.elapsed();
     let mut branch = None;
     let value = match &node.kind {
         Kind::Leaf { guard, index } => {
@@ -99,6 +100,7 @@ fn walk(node: &Node, context: &mut Context<'_>) -> Value {
         risk_before,
         risk_after: context.risk(),
         noted: std::mem::take(&mut context.asked.noted),
+        took: context.since(began),
     };
     context.note(entry);
     value
@@ -284,6 +286,7 @@ fn skip(node: Option<&Node>, context: &mut Context<'_>) {
         risk_before: risk,
         risk_after: risk,
         noted: Vec::new(),
+        took: None,
     });
 }
 
@@ -291,6 +294,7 @@ fn skip(node: Option<&Node>, context: &mut Context<'_>) {
 fn observe(observer: &Observer, context: &mut Context<'_>) -> Value {
     context.enter(observer.index);
     let risk_before = context.risk();
+    let began = context.elapsed();
     let verdict = ask(observer.guard.as_ref(), &observer.name, context);
     context.asked.further.clear();
     let value = verdict.value();
@@ -307,6 +311,7 @@ fn observe(observer: &Observer, context: &mut Context<'_>) -> Value {
         risk_before,
         risk_after: context.risk(),
         noted,
+        took: context.since(began),
     });
     if observer.required && value == Value::Error {
         context.give(GivenVerdict::active(Arc::clone(&observer.name), path, Layer::Observe, verdict));

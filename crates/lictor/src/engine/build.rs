@@ -6,14 +6,15 @@ use std::time::Duration;
 use lictor_core::completion::Gate;
 use lictor_core::feedback::Provider;
 use lictor_core::{
-    Action, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard, history::History,
+    Action, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard, Stopwatch,
+    history::History,
 };
 use lictor_observe::{self as observe, Project, RealObserver};
 use lictor_store::{MemoryStore, Store};
 
 use super::{EarlierPolicies, Inner, PolicyEngine};
 use crate::surroundings::{Surroundings, Unseen};
-use crate::system_clock::SystemClock;
+use crate::system_clock::{SystemClock, SystemStopwatch};
 use crate::tracer::Tracer;
 
 /// Makes a [`PolicyEngine`].
@@ -27,6 +28,7 @@ pub struct Builder {
     facts: Option<Arc<dyn FactSource>>,
     clock: Option<Arc<dyn Clock>>,
     tracers: Vec<Box<dyn Tracer>>,
+    stopwatch: Option<Arc<dyn Stopwatch>>,
     deadline: Option<Duration>,
     redactor: Option<Box<dyn Redact>>,
     history: History,
@@ -48,6 +50,7 @@ impl Builder {
             facts: None,
             clock: None,
             tracers: Vec::new(),
+            stopwatch: None,
             deadline: None,
             redactor: None,
             history: History::default(),
@@ -82,6 +85,13 @@ impl Builder {
     #[must_use]
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// What tells tracers how long each step took. Without it, the machine's own.
+    #[must_use]
+    pub fn stopwatch(mut self, stopwatch: impl Stopwatch + 'static) -> Self {
+        self.stopwatch = Some(Arc::new(stopwatch));
         self
     }
 
@@ -199,6 +209,8 @@ impl Builder {
                 store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
                 facts: self.facts.unwrap_or_else(|| Arc::new(real())),
                 clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+                stopwatch: (!self.tracers.is_empty())
+                    .then(|| self.stopwatch.unwrap_or_else(|| Arc::new(SystemStopwatch::start()))),
                 tracers: self.tracers,
                 deadline: self.deadline,
                 history: self.history,

@@ -53,7 +53,11 @@ impl PolicyEngine {
         };
         let empty = SessionState::default();
         let session = sessions.seen().unwrap_or(&empty);
-        let context = Context::new(action, &facts, session, now).below(sessions.above()).watched(progress);
+        let mut context =
+            Context::new(action, &facts, session, now).below(sessions.above()).watched(progress);
+        if let Some(stopwatch) = &self.inner.stopwatch {
+            context = context.timed(&**stopwatch);
+        }
         let mut judged = self.inner.graph.judge_in(context);
         if let Err(what) = session.scope.permits(action, &facts) {
             let verdict = Verdict::block(
