@@ -199,6 +199,7 @@ fn passed(entry: &TraceEntry) -> bool {
         risk_before,
         risk_after,
         noted,
+        took: _,
     } = entry;
     (*kind, *value, *status) == (NodeKind::Guard, Some(Value::Pass), Status::Active)
         && branch.is_none()
@@ -228,6 +229,7 @@ impl Step<'_> {
             risk_before: Risk::NONE,
             risk_after: Risk::NONE,
             noted: Vec::new(),
+            took: None,
         };
         passed.into_iter().enumerate().map(entry).collect()
     }
