@@ -11,6 +11,8 @@ use crate::yaml::{self, Tree};
 pub(crate) struct PolicyFile {
     pub(crate) origin: Origin,
     pub(crate) path: String,
+    /// What is written in it, to show places inside a value.
+    pub(crate) text: String,
     pub(crate) tree: Tree,
     pub(crate) sections: Sections,
 }
@@ -26,7 +28,11 @@ impl PolicyFile {
         let refused = problems.iter().any(|problem| problem.severity == Severity::Error);
         match sections {
             Some(sections) if !refused => {
-                Ok((Self { origin: source.origin, path: source.path.clone(), tree, sections }, problems))
+                let text = text.to_owned();
+                Ok((
+                    Self { origin: source.origin, path: source.path.clone(), text, tree, sections },
+                    problems,
+                ))
             }
             _ => Err(problems),
         }

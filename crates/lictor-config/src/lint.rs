@@ -1,5 +1,6 @@
 //! What a policy says that is allowed but probably not meant.
 
+mod conditions;
 mod graph;
 mod lists;
 mod never;
@@ -12,6 +13,7 @@ pub(crate) fn lint(file: &PolicyFile) -> Vec<Diagnostic> {
     let mut lint = Lint { file, found: Vec::new() };
     lists::look(&mut lint);
     never::look(&mut lint);
+    conditions::look(&mut lint);
     graph::look(&mut lint);
     lint.found.sort_by_key(|problem| (problem.span.line, problem.span.column));
     lint.found

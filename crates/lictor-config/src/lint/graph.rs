@@ -3,6 +3,7 @@
 use lictor_core::{Decision, Layer, Value};
 
 use super::Lint;
+use super::conditions::Settled;
 use crate::diagnostic::Span;
 use crate::sections::graph::BUILT_IN;
 use crate::sections::{GraphNode, GuardDecides, Sections};
@@ -24,9 +25,10 @@ pub(super) fn look(lint: &mut Lint<'_>) {
     let (Some(graph), Some(tree)) = (&lint.file.sections.policy, lint.file.tree.get("policy")) else {
         return;
     };
-    let mut walk = Walk { sections: &lint.file.sections, found: Vec::new(), spenders: Vec::new() };
+    let mut walk = Walk { lint, sections: &lint.file.sections, found: Vec::new(), spenders: Vec::new() };
     walk.visit(graph, tree, Place::default());
-    for (span, message, help) in walk.found {
+    let found = walk.found;
+    for (span, message, help) in found {
         lint.warn(span, message, help);
     }
 }
@@ -61,6 +63,7 @@ struct Place {
 }
 
 struct Walk<'a> {
+    lint: &'a Lint<'a>,
     sections: &'a Sections,
     found: Vec<(Span, String, String)>,
     /// Guards that spend something, met before any boundary.
@@ -122,14 +125,14 @@ impl<'a> Walk<'a> {
                 Values::of(kept.chain(way.each().map(|value| value.max(floor))))
             }
             GraphNode::When { condition, then, otherwise } => {
-                let constant = condition.constant();
-                if let (Some(constant), Some(at)) = (constant, tree.get("when")) {
-                    let branch = if constant { "otherwise" } else { "then" };
+                let settled = tree.get("when").and_then(|at| self.lint.settled(condition, at));
+                if let Some(Settled { truth, why, span }) = &settled {
+                    let branch = if *truth { "otherwise" } else { "then" };
                     let help = match tree.get(branch) {
                         Some(_) => format!("`{branch}` is never reached"),
                         None => "the condition decides nothing".to_owned(),
                     };
-                    self.warn(at.span, format!("this is always {constant}"), help);
+                    self.warn(*span, why, help);
                 }
                 let place = Place { below_not: false, ..place };
                 let yes = self.visit(then, tree.get("then").unwrap_or(tree), place);
@@ -137,11 +140,14 @@ impl<'a> Walk<'a> {
                     Some(otherwise) => self.visit(otherwise, tree.get("otherwise").unwrap_or(tree), place),
                     None => Values::of([Value::Pass]),
                 };
-                match constant {
-                    Some(true) => yes,
-                    Some(false) => no,
-                    None => Values::of(yes.each().chain(no.each()).chain([Value::Error])),
-                }
+                // What is settled may still have no value, unless nothing is read at all.
+                let fault = condition.constant().is_none().then_some(Value::Error);
+                let taken = match settled.map(|settled| settled.truth) {
+                    Some(true) => vec![yes],
+                    Some(false) => vec![no],
+                    None => vec![yes, no],
+                };
+                Values::of(taken.into_iter().flat_map(Values::each).chain(fault))
             }
         }
     }

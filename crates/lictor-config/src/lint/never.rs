@@ -1,14 +1,11 @@
-//! Rules that no action can satisfy, or that none can break, each with the shortest example.
+//! Limits and lists that no action can satisfy, each with the shortest example.
 
 use super::Lint;
-use crate::diagnostic::Span;
-use crate::sections::GuardDecides;
 
 pub(super) fn look(lint: &mut Lint<'_>) {
     limits(lint);
     files(lint);
     patterns(lint);
-    conditions(lint);
 }
 
 fn zero(lint: &mut Lint<'_>, path: &[&str], message: &str) {
@@ -79,51 +76,5 @@ fn patterns(lint: &mut Lint<'_>) {
                 lint.warn(item.span, message, "say more of what is meant");
             }
         }
-    }
-}
-
-fn conditions(lint: &mut Lint<'_>) {
-    let sections = &lint.file.sections;
-    let mut found: Vec<(Span, String, &str)> = Vec::new();
-    for guard in &sections.guards {
-        let GuardDecides::Expr(program) = &guard.by else { continue };
-        let place = lint.file.tree.at(&["guards", &guard.name, "expr"]).map(|tree| tree.span);
-        match (program.constant(), place) {
-            (Some(true), Some(span)) => {
-                found.push((
-                    span,
-                    format!("`{}` is always true, so the guard never objects", program.source()),
-                    "leave it out",
-                ));
-            }
-            (Some(false), Some(span)) => {
-                let message =
-                    format!("`{}` is always false: no action can pass, not even `ls`", program.source());
-                found.push((span, message, "say what must hold"));
-            }
-            _ => {}
-        }
-    }
-    let places = lint.file.tree.at(&["intent"]).map(crate::yaml::Tree::items).unwrap_or_default();
-    let mut rules = sections.intent.iter().flat_map(|section| &section.rules);
-    for place in places.into_iter().filter_map(|item| item.get("require")) {
-        let Some(rule) = rules.next() else { break };
-        let tasks = rule.tasks.join("`, `");
-        match rule.require.constant() {
-            Some(true) => found.push((
-                place.span,
-                "it always holds, so the rule never objects".to_owned(),
-                "leave `require` out",
-            )),
-            Some(false) => found.push((
-                place.span,
-                format!("it never holds: no `{tasks}` can be submitted"),
-                "say what must hold",
-            )),
-            None => {}
-        }
-    }
-    for (span, message, help) in found {
-        lint.warn(span, message, help);
     }
 }

@@ -7,6 +7,7 @@ mod compile;
 mod differential;
 mod docs;
 mod generated;
+mod outlook;
 mod values;
 
 use lictor_expr::{Program, Schema, Span, Type, Value};
