@@ -12,9 +12,13 @@ fuzz_target!(|data: &[u8]| {
             assert!(text.starts_with(&evidence.file) && text.ends_with(&evidence.note));
             assert!(evidence.column.is_none() || evidence.line.is_some());
             assert!(evidence.line.is_some() || evidence.file == text);
-            let again = Evidence::parse(&format!("{evidence}:{}", evidence.note)).expect("it was read before");
+            let again =
+                Evidence::parse(&format!("{evidence}:{}", evidence.note)).expect("it was read before");
             if evidence.line.is_some() {
-                assert_eq!((again.file, again.line, again.note), (evidence.file, evidence.line, evidence.note));
+                assert_eq!(
+                    (again.file, again.line, again.note),
+                    (evidence.file, evidence.line, evidence.note)
+                );
             }
         }
         Err(error) => assert!(!error.to_string().is_empty()),

@@ -12,7 +12,10 @@ fuzz_target!(|data: &[u8]| {
         Ok(loaded) => {
             let _ = loaded.check();
             let key = Policy::key_of(&sources);
-            let built = loaded.policy.build(&lictor_fuzz::around("/project")).expect("an accepted policy makes a graph");
+            let built = loaded
+                .policy
+                .build(&lictor_fuzz::around("/project"))
+                .expect("an accepted policy makes a graph");
             lictor_core::Graph::new(built.root).expect("and the graph is sound");
             let bytes = loaded.policy.to_cache().expect("a policy can be stored");
             let stored = Policy::from_cache(&bytes, key).expect("what was stored comes back");

@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use lictor_agents::Slot;
 use lictor_core::{Digest, Timestamp};
@@ -81,8 +82,10 @@ pub enum Planted {
     /// Nothing.
     Nothing,
     /// A panic while the event is answered.
+    #[cfg(debug_assertions)]
     Panic,
     /// An answer that never comes, and a deadline that has passed.
+    #[cfg(debug_assertions)]
     Late,
 }
 
@@ -98,13 +101,25 @@ impl Planted {
         Self::Nothing
     }
 
+    /// The deadline that goes with it.
+    pub fn deadline(self) -> Option<Duration> {
+        match self {
+            Self::Nothing => None,
+            #[cfg(debug_assertions)]
+            Self::Panic => None,
+            #[cfg(debug_assertions)]
+            Self::Late => Some(Duration::ZERO),
+        }
+    }
+
     /// Goes wrong.
     pub fn strike(self) {
-        #[cfg(debug_assertions)]
         match self {
             Self::Nothing => {}
+            #[cfg(debug_assertions)]
             #[expect(clippy::panic, reason = "a test asked for it")]
             Self::Panic => panic!("planted"),
+            #[cfg(debug_assertions)]
             Self::Late => loop {
                 std::thread::park();
             },

@@ -94,10 +94,7 @@ struct Watch(mpsc::Sender<()>);
 impl Watch {
     fn start(slot: Slot, held: Held, planted: Planted) -> Self {
         let patience = install::timeout(slot.agent(), slot.event_name());
-        let deadline = match planted {
-            Planted::Late => Duration::ZERO,
-            _ => patience.map_or(SHORT, |patience| patience * SHARE / 10),
-        };
+        let deadline = planted.deadline().or_else(|| Some(patience? * SHARE / 10)).unwrap_or(SHORT);
         let (done, wait) = mpsc::channel();
         let started = thread::Builder::new().name("deadline".to_owned()).spawn(move || {
             if wait.recv_timeout(deadline) == Err(mpsc::RecvTimeoutError::Timeout) {

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::json;
 
+use super::paper;
+use super::plot::{self, Row};
 use super::samples::Samples;
 use crate::{release, shell};
 
@@ -20,12 +22,21 @@ const AT_ONCE: usize = 8;
 /// Reads its input and lets everything pass: the least that a hook in Rust can do.
 const NO_OP: &str = "fn main() { let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink()); }";
 
+/// The project with a hundred rules.
+const HUNDRED: &str = "project";
+/// The project with what `lictor init` writes.
+const STARTER: &str = "starter";
+/// The picture, beside `docs/benchmarks.md`.
+const PICTURE: &str = "docs/pictures/bench-hook.svg";
+
 const MEGABYTE: f64 = 1_000_000.0;
 
 /// What is measured.
 struct Subject {
     name: String,
     argv: Vec<String>,
+    /// The project below the home that it is run in.
+    project: &'static str,
     alone: Samples,
     crowd: Samples,
 }
@@ -35,13 +46,20 @@ impl Subject {
         Self {
             name: name.into(),
             argv: argv.into_iter().map(Into::into).collect(),
+            project: HUNDRED,
             alone: Samples::default(),
             crowd: Samples::default(),
         }
     }
 }
 
-/// A home and a project that exist for one run.
+impl Subject {
+    fn row(&self) -> Row {
+        Row { name: self.name.clone(), times: [10, 50, 95, 99].map(|percent| self.alone.percentile(percent)) }
+    }
+}
+
+/// A home and its projects, for one run.
 struct Place {
     home: PathBuf,
     calls: AtomicUsize,
@@ -61,13 +79,17 @@ pub fn run(args: &[String]) -> Result<()> {
     };
     let place = Place::new(&shell::root().join("target/bench"))?;
     let lictor_argv = || [lictor.display().to_string()].into_iter().chain(HOOK.map(str::to_owned));
-    let hook = Subject::new("lictor hook", lictor_argv());
+    let hook = Subject::new("lictor hook, 100 rules", lictor_argv());
     place.check(&hook)?;
+    place.write_starter(&lictor)?;
+    let starter = Subject { project: STARTER, ..Subject::new("lictor hook, starter policy", lictor_argv()) };
+    place.check_base(&starter)?;
 
     let mut subjects = vec![
         Subject::new("/bin/true", ["/bin/true"]),
         Subject::new("a hook in Rust that does nothing", [no_op(&place)?.display().to_string()]),
         hook,
+        starter,
     ];
     subjects.extend(safety_net(&place));
     subjects.extend(options.peers);
@@ -88,12 +110,16 @@ pub fn run(args: &[String]) -> Result<()> {
             subject.crowd.merge(crowd);
         }
     }
-    place.recorded(&lictor)?;
-    print(&place, &subjects, &lictor)
+    let recorded = place.recorded(&lictor)?;
+    let figures = format!("{}\n{recorded}", table(&place, &subjects, &lictor)?);
+    println!("\n{figures}");
+    let rows: Vec<Row> = subjects.iter().map(Subject::row).collect();
+    fs::write(shell::root().join(PICTURE), plot::draw("One tool call, from start to exit", &rows))?;
+    paper::write("hook", &format!("{} rounds.\n\n{figures}", options.rounds))
 }
 
 fn options(args: &[String]) -> Result<Options> {
-    let mut options = Options { rounds: 400, lictor: None, peers: Vec::new() };
+    let mut options = Options { rounds: 1000, lictor: None, peers: Vec::new() };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let value = args.next().with_context(|| format!("`{arg}` needs a value"))?;
@@ -113,32 +139,44 @@ fn options(args: &[String]) -> Result<Options> {
 impl Place {
     fn new(base: &Path) -> Result<Self> {
         let home = base.join(format!("home-{}", std::process::id()));
-        let project = home.join("project");
-        fs::create_dir_all(project.join("src"))?;
-        fs::write(project.join("governance.yaml"), policy())?;
+        for project in [HUNDRED, STARTER] {
+            fs::create_dir_all(home.join(project).join("src"))?;
+        }
+        fs::write(home.join(HUNDRED).join("governance.yaml"), policy())?;
         let place = Self { home, calls: AtomicUsize::new(0) };
-        let git = place.output(&Subject::new("git", ["git", "init", "-q"]), "")?;
-        ensure!(git.status.success(), "`git init` failed");
+        for project in [HUNDRED, STARTER] {
+            let git = Subject { project, ..Subject::new("git", ["git", "init", "-q"]) };
+            ensure!(place.output(&git, "")?.status.success(), "`git init` failed");
+        }
         Ok(place)
     }
 
+    fn write_starter(&self, lictor: &Path) -> Result<()> {
+        let argv = [&*lictor.display().to_string(), "init", "--yes", "--agent", "claude-code"];
+        let init = Subject { project: STARTER, ..Subject::new("lictor init", argv) };
+        let said = self.output(&init, "")?;
+        let written = self.home.join(STARTER).join("governance.yaml").exists();
+        ensure!(written, "`lictor init` wrote no policy: {}", String::from_utf8_lossy(&said.stderr));
+        Ok(())
+    }
+
     /// A call that Claude Code announces. No two have the same id.
-    fn event(&self, command: &str) -> String {
+    fn event(&self, project: &str, command: &str) -> String {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         json!({
-            "session_id": "bench", "transcript_path": "/dev/null", "cwd": self.home.join("project"),
+            "session_id": project, "transcript_path": "/dev/null", "cwd": self.home.join(project),
             "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
             "tool_input": {"command": command}, "tool_use_id": format!("toolu_{number:08}"),
         })
         .to_string()
     }
 
-    fn command(&self, argv: &[String]) -> Result<Command> {
-        let (program, args) = argv.split_first().context("there is nothing to run")?;
+    fn command(&self, subject: &Subject) -> Result<Command> {
+        let (program, args) = subject.argv.split_first().context("there is nothing to run")?;
         let mut command = Command::new(program);
         command
             .args(args)
-            .current_dir(self.home.join("project"))
+            .current_dir(self.home.join(subject.project))
             .env_clear()
             .env("HOME", &self.home)
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -149,23 +187,15 @@ impl Place {
     }
 
     fn output(&self, subject: &Subject, input: &str) -> Result<Output> {
-        let mut child = self.command(&subject.argv)?.spawn().with_context(|| subject.name.clone())?;
+        let mut child = self.command(subject)?.spawn().with_context(|| subject.name.clone())?;
         feed(&mut child, input);
         Ok(child.wait_with_output()?)
     }
 
     /// Right answers first: what is timed has to stop what it should stop.
     fn check(&self, hook: &Subject) -> Result<()> {
-        let stopped = self.output(hook, &self.event("rm -rf /"))?;
-        let said = String::from_utf8_lossy(&stopped.stderr);
-        ensure!(stopped.status.code() == Some(2), "`rm -rf /` was not blocked: {said}");
-        let passed = self.output(hook, &self.event("cargo build"))?;
-        let said = String::from_utf8_lossy(&passed.stderr);
-        ensure!(
-            passed.status.code() == Some(0) && passed.stdout.is_empty(),
-            "`cargo build` did not pass: {said}"
-        );
-        let rule = self.output(hook, &self.event("echo forbidden-word-99"))?;
+        self.check_base(hook)?;
+        let rule = self.output(hook, &self.event(hook.project, "echo forbidden-word-99"))?;
         let said = String::from_utf8_lossy(&rule.stderr);
         ensure!(
             rule.status.code() == Some(2) && said.contains("word 99"),
@@ -174,10 +204,23 @@ impl Place {
         Ok(())
     }
 
+    fn check_base(&self, hook: &Subject) -> Result<()> {
+        let stopped = self.output(hook, &self.event(hook.project, "rm -rf /"))?;
+        let said = String::from_utf8_lossy(&stopped.stderr);
+        ensure!(stopped.status.code() == Some(2), "`rm -rf /` was not blocked: {said}");
+        let passed = self.output(hook, &self.event(hook.project, "cargo build"))?;
+        let said = String::from_utf8_lossy(&passed.stderr);
+        ensure!(
+            passed.status.code() == Some(0) && passed.stdout.is_empty(),
+            "`cargo build` did not pass: {said}"
+        );
+        Ok(())
+    }
+
     /// From start to exit.
     fn time(&self, subject: &Subject) -> Result<Duration> {
-        let event = self.event("cargo build");
-        let mut command = self.command(&subject.argv)?;
+        let event = self.event(subject.project, "cargo build");
+        let mut command = self.command(subject)?;
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let start = Instant::now();
         let mut child = command.spawn().with_context(|| subject.name.clone())?;
@@ -205,8 +248,9 @@ impl Place {
     /// The most memory that it had, in megabytes.
     fn memory(&self, subject: &Subject) -> Result<f64> {
         let argv = ["/usr/bin/time", "--format=%M"].map(str::to_owned);
-        let timed = Subject::new(&subject.name, argv.into_iter().chain(subject.argv.iter().cloned()));
-        let output = self.output(&timed, &self.event("cargo build"))?;
+        let argv = argv.into_iter().chain(subject.argv.iter().cloned());
+        let timed = Subject { project: subject.project, ..Subject::new(&subject.name, argv) };
+        let output = self.output(&timed, &self.event(subject.project, "cargo build"))?;
         let said = String::from_utf8_lossy(&output.stderr);
         let last = said.lines().last().unwrap_or_default();
         let kibibytes: f64 = last.parse().with_context(|| format!("`/usr/bin/time` said `{said}`"))?;
@@ -214,7 +258,7 @@ impl Place {
     }
 
     /// What was timed was recorded: the chain of the audit log holds.
-    fn recorded(&self, lictor: &Path) -> Result<()> {
+    fn recorded(&self, lictor: &Path) -> Result<String> {
         let audit = Subject::new("lictor audit verify", [&*lictor.display().to_string(), "audit", "verify"]);
         let output = self.output(&audit, "")?;
         ensure!(
@@ -222,8 +266,7 @@ impl Place {
             "`lictor audit verify` failed: {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        print!("{}", String::from_utf8_lossy(&output.stdout));
-        Ok(())
+        Ok(format!("`lictor audit verify`: {}", String::from_utf8_lossy(&output.stdout).trim()))
     }
 }
 
@@ -286,7 +329,7 @@ fn safety_net(place: &Place) -> Option<Subject> {
         }
     }
     let subject = Subject::new("cc-safety-net", [&*script.display().to_string(), "--claude-code"]);
-    let answer = place.output(&subject, &place.event("rm -rf /")).ok()?;
+    let answer = place.output(&subject, &place.event(HUNDRED, "rm -rf /")).ok()?;
     if !String::from_utf8_lossy(&answer.stdout).contains("deny") {
         println!("cc-safety-net is left out: it does not stop `rm -rf /` here");
         return None;
@@ -294,16 +337,18 @@ fn safety_net(place: &Place) -> Option<Subject> {
     Some(subject)
 }
 
-fn print(place: &Place, subjects: &[Subject], lictor: &Path) -> Result<()> {
+fn table(place: &Place, subjects: &[Subject], lictor: &Path) -> Result<String> {
     let floor = subjects.first().context("nothing was measured")?;
-    println!(
-        "\n| milliseconds | p10 | p50 | p95 | p99 | p50, × /bin/true | p95, × | 8 at once: p50 | p95 | p95, × | MB |\n|---|---|---|---|---|---|---|---|---|---|---|"
-    );
+    let mut text = "\
+| milliseconds | p10 | p50 | p95 | p99 | p50, × /bin/true | p95, × | 8 at once: p50 | p95 | p95, × | MB |
+|---|---|---|---|---|---|---|---|---|---|---|
+"
+    .to_owned();
     for subject in subjects {
         let alone = |percent| subject.alone.percentile(percent);
         let crowd = |percent| subject.crowd.percentile(percent);
-        println!(
-            "| {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} | {:.1} | {:.2} | {:.2} | {:.1} | {:.1} |",
+        text += &format!(
+            "| {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} | {:.1} | {:.2} | {:.2} | {:.1} | {:.1} |\n",
             subject.name,
             alone(10),
             alone(50),
@@ -318,6 +363,5 @@ fn print(place: &Place, subjects: &[Subject], lictor: &Path) -> Result<()> {
         );
     }
     let size = fs::metadata(lictor)?.len() as f64 / MEGABYTE;
-    println!("\nthe binary has {size:.1} MB");
-    Ok(())
+    Ok(format!("{text}\nThe binary has {size:.1} MB."))
 }
