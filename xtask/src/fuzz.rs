@@ -43,8 +43,8 @@ const TARGETS: &[Target] = &[
     },
     Target {
         name: "governance",
-        seeds: &["crates/lictor-config/tests", "crates/lictor-cli/tests"],
-        endings: &["yaml"],
+        seeds: &["crates/lictor-config/tests"],
+        endings: &["yaml", "txt"],
         heads: &[&[0], &[1], &[2]],
         by_line: false,
     },
