@@ -31,6 +31,21 @@ fn oversized_commands_do_not_pass() {
     }
 }
 
+/// What is left out costs nothing, and what stands behind it is still seen.
+#[test]
+fn of_very_many_commands_both_ends_are_read() {
+    let judge = Judge::new();
+    for (command, count) in [("true;", 2 * MIB), ("true\n", 40_000), ("a;", 100_000)] {
+        let many = command.repeat(count);
+        assert!(!judge.decision(&many).allows(), "{count} × {command:?}");
+        for dangerous in [format!("rm -rf /; {many}"), format!("{many} rm -rf /")] {
+            assert_eq!(judge.decision(&dangerous), Decision::Block, "{count} × {command:?}");
+            let facts = judge.facts(&Action::bash(dangerous));
+            assert!(facts.effects.len() < 5_000, "{} effects", facts.effects.len());
+        }
+    }
+}
+
 #[test]
 fn deep_nesting_does_not_pass() {
     let judge = Judge::new();

@@ -21,6 +21,8 @@ use heredoc::Pending;
 
 /// How deep constructs may nest.
 pub(crate) const MAX_DEPTH: u32 = 64;
+/// Most chains of commands that are read of a text.
+const MOST_COMMANDS: usize = 4_096;
 
 /// What is wrong with a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub(crate) struct Fault {
     pub unclosed: Option<usize>,
     /// Nested too deep.
     pub depth: bool,
+    /// More commands than are read: what follows them was left.
+    pub length: bool,
 }
 
 #[derive(Debug)]
@@ -70,6 +74,8 @@ struct Parser<'a> {
     /// For each `(` where it closes; empty until somebody asks.
     closing: Vec<usize>,
     steps: u64,
+    /// Commands so far.
+    commands: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -86,6 +92,7 @@ impl<'a> Parser<'a> {
             moves: 0,
             closing: Vec::new(),
             steps: 0,
+            commands: 0,
         }
     }
 
@@ -250,6 +257,11 @@ impl<'a> Parser<'a> {
                 }
             }
             items.push(item);
+            self.commands += 1;
+            if self.commands > MOST_COMMANDS {
+                self.fault.length = true;
+                self.at = self.bytes.len();
+            }
         }
         Script { items }
     }

@@ -33,7 +33,10 @@ use crate::state::{Defined, State};
 /// Larger texts are read at both ends only.
 const LARGEST_TEXT: usize = 256 * 1024;
 /// How much of each end of a larger text is read.
-const READ_OF_LARGE: usize = 24 * 1024;
+const READ_OF_LARGE: usize = 8 * 1024;
+/// Most commands of a list that are followed in a text that is only read at its ends, as many at either end: enough to
+/// name what is clearly dangerous.
+const MOST_OF_LARGE: usize = 256;
 /// Deepest nesting of constructs and of programs that run programs, together.
 const MAX_DEPTH: u32 = 96;
 /// Fuel for the work that does not come from the size of the text: loops, functions, nested texts.
@@ -70,6 +73,10 @@ pub(crate) struct Walker<'s> {
     functions: Vec<(Rc<Function>, bool)>,
     /// Names of the functions and aliases being walked.
     pub(crate) calls: Vec<String>,
+    /// Most commands of a list that are walked.
+    most: usize,
+    /// A text had more commands than are read.
+    cut: bool,
     /// Rounds of all the loops being walked.
     rounds: usize,
     pub(crate) scene: Scene,
@@ -93,18 +100,15 @@ pub(crate) fn read(text: &str, surroundings: &dyn Surroundings) -> Reading {
     let scene = Scene { certain: true, attributable: true, capture: false };
     if text.len() > LARGEST_TEXT {
         walker.over_limit("a text of more than 256 KiB");
+        walker.most = MOST_OF_LARGE;
         let head = text.char_indices().map(|(at, _)| at).find(|at| *at >= READ_OF_LARGE).unwrap_or(0);
         walker.text(text.get(..head).unwrap_or_default(), scene);
-        let from = text.len() - READ_OF_LARGE;
-        let line = text
-            .as_bytes()
-            .get(from..)
-            .and_then(|tail| memchr::memchr(b'\n', tail))
-            .map_or(from, |at| from + at);
-        let tail = (line..text.len()).find_map(|at| text.get(at..)).unwrap_or_default();
-        walker.text(tail, Scene { certain: false, ..scene });
+        walker.tail(text, scene);
     } else {
         walker.text(text, scene);
+        if walker.cut {
+            walker.tail(text, scene);
+        }
     }
     walker.finish()
 }
@@ -124,6 +128,8 @@ impl<'s> Walker<'s> {
             pipes: 0,
             functions: Vec::new(),
             calls: Vec::new(),
+            most: usize::MAX,
+            cut: false,
             rounds: 1,
             scene: Scene { certain: true, attributable: true, capture: false },
             links: false,
@@ -133,6 +139,19 @@ impl<'s> Walker<'s> {
             traps: Vec::new(),
             locals: Vec::new(),
         }
+    }
+
+    /// Reads the end of a text whose middle was left: what stands there is done last.
+    fn tail(&mut self, text: &str, scene: Scene) {
+        self.most = MOST_OF_LARGE;
+        let from = text.len().saturating_sub(READ_OF_LARGE);
+        let line = text
+            .as_bytes()
+            .get(from..)
+            .and_then(|tail| memchr::memchr(b'\n', tail))
+            .map_or(from, |at| from + at);
+        let tail = (line..text.len()).find_map(|at| text.get(at..)).unwrap_or_default();
+        self.text(tail, Scene { certain: false, ..scene });
     }
 
     /// What may be asked about the world. Nothing is known of another machine.
@@ -265,6 +284,10 @@ impl<'s> Walker<'s> {
         if parsed.fault.depth {
             self.over_limit("constructs nested too deep");
         }
+        if parsed.fault.length {
+            self.over_limit("more commands than can be followed");
+            self.cut = true;
+        }
         if let Some(at) = parsed.fault.syntax {
             let shown: String = text.get(at..).unwrap_or_default().chars().take(60).collect();
             self.opaque(OpaqueWhat::Syntax, if shown.is_empty() { text } else { &shown });
@@ -299,7 +322,13 @@ impl<'s> Walker<'s> {
     pub(crate) fn list(&mut self, script: &Script, scene: Scene) -> Output {
         let mut output = Output::silent();
         let count = script.items.len();
-        for (index, item) in script.items.iter().enumerate() {
+        let skipped = count.saturating_sub(self.most);
+        if skipped > 0 {
+            self.over_limit("more commands than can be followed");
+        }
+        let gap = self.most / 2..self.most / 2 + skipped;
+        let followed = |index: &usize| skipped == 0 || !gap.contains(index);
+        for (index, item) in script.items.iter().enumerate().filter(|(index, _)| followed(index)) {
             let out = self.item(item, scene, index + 1 == count);
             if scene.capture {
                 output = output.then(out);
