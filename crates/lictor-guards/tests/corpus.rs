@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use world::{Case, Expect, Judge, Table, own_corpus, read_cases};
 
 /// The counts below which the corpus may not fall.
-const HARMFUL: usize = 2_900;
-const HARMLESS: usize = 3_350;
+const HARMFUL: usize = 2_990;
+const HARMLESS: usize = 3_580;
 const CLASSES: usize = 31;
 
 fn cases() -> Vec<Case> {

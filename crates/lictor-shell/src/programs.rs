@@ -259,6 +259,10 @@ fn is_disk_tool(program: &str) -> bool {
             | "mkdosfs"
             | "mkntfs"
             | "zerofree"
+            | "mkudffs"
+            | "pvcreate"
+            | "debugfs"
+            | "asr"
             | "fdisk"
             | "gdisk"
             | "sgdisk"
@@ -374,7 +378,12 @@ fn destroys(call: &Call<'_>) -> bool {
 fn unknown(call: &Call<'_>, report: &mut Report) {
     let runs = |arg: &Arg| arg.known().is_some_and(is_run_by_wrappers);
     let behind = call.args.iter().position(|arg| arg.known() == Some("--")).map(|at| at + 1);
-    let behind = behind.filter(|at| call.args.get(*at).is_some_and(runs));
+    let carries = call
+        .args
+        .first()
+        .and_then(Arg::known)
+        .is_some_and(|word| matches!(word, "run" | "exec" | "activate" | "shell" | "with"));
+    let behind = behind.filter(|at| carries || call.args.get(*at).is_some_and(runs));
     let words = call.args.iter().enumerate().filter(|(_, arg)| !arg.prefix().starts_with('-'));
     let wrapped = words.take(WRAPPED_WITHIN).find(|(_, arg)| runs(arg)).map(|(at, _)| at).or(behind);
     if let Some(at) = wrapped.filter(|at| call.args.len() > at + 1) {

@@ -10,6 +10,7 @@ mod next;
 mod outer;
 mod output;
 mod plumbing;
+mod shape;
 pub(crate) mod simple;
 mod startup;
 
@@ -23,12 +24,13 @@ use std::rc::Rc;
 
 use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
-use crate::ast::{Compound, Function, Item, Joint, Node, Pipeline, Script};
+use crate::ast::{Function, Item, Joint, Node, Pipeline, Script};
 use crate::call::Stdin;
 use crate::operand::{Arg, Cwd, Operand, Taint};
 use crate::parser;
 use crate::reading::{Reading, Surroundings};
 use crate::state::{Defined, State};
+use shape::{always_fails, goes_through, leaves, takes_secret};
 
 /// Larger texts are read at both ends only.
 const LARGEST_TEXT: usize = 256 * 1024;
@@ -410,6 +412,7 @@ impl<'s> Walker<'s> {
         let outer = Rc::clone(&self.stdin);
         let mut output = Output::unknown();
         let count = pipeline.stages.len();
+        let from = self.reading.effects.len();
         for (index, stage) in pipeline.stages.iter().enumerate() {
             let last = index + 1 == count;
             let scene = Scene {
@@ -425,6 +428,15 @@ impl<'s> Walker<'s> {
             }
         }
         self.stdin = outer;
+        if pipeline.stages.last().is_some_and(takes_secret) {
+            // A token that goes straight into a login is not shown to anybody.
+            let mut at = 0;
+            self.reading.effects.retain(|effect| {
+                at += 1;
+                at <= from
+                    || !matches!(effect, Effect::Deed { verb, object, .. } if verb == "read" && object == "secret")
+            });
+        }
         output
     }
 
@@ -516,87 +528,6 @@ impl<'s> Walker<'s> {
             }
         }
         self.reading
-    }
-}
-
-/// Whether a chain reaches its last command whatever happens (`cd . && x=1`).
-fn goes_through(item: &Item) -> bool {
-    let front = item.rest.len().saturating_sub(1);
-    item.rest.iter().all(|(joint, _)| *joint == Joint::And)
-        && std::iter::once(&item.first)
-            .chain(item.rest.iter().take(front).map(|(_, pipeline)| pipeline))
-            .all(always_succeeds)
-}
-
-/// A pipeline that cannot fail.
-fn always_succeeds(pipeline: &Pipeline) -> bool {
-    let [Node::Simple(simple)] = pipeline.stages.as_slice() else { return false };
-    let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
-    !pipeline.negated
-        && simple.redirects.is_empty()
-        && (words.len() == simple.words.len() && matches!(words.as_slice(), ["true" | ":"] | ["cd", "."] | ["echo", ..])
-            || simple.words.is_empty()
-                && simple.assignments.iter().all(|assignment| {
-                    matches!(&assignment.value, crate::ast::Assigned::Scalar(word) if word.literal().is_some())
-                }))
-}
-
-/// A pipeline that ends the line with a failure (`exit 1`, `false`).
-fn always_fails(pipeline: &Pipeline) -> bool {
-    let [node] = pipeline.stages.as_slice() else { return false };
-    if pipeline.negated {
-        return false;
-    }
-    match node {
-        Node::Simple(simple) => {
-            let mut words = simple.words.iter().map(|word| word.literal());
-            let (program, status) = (words.next().flatten(), words.next());
-            match program {
-                Some("false") => true,
-                Some("exit" | "return") => status != Some(Some("0")),
-                _ => false,
-            }
-        }
-        Node::Compound { body, .. } => match body.as_ref() {
-            Compound::Group(script) | Compound::Subshell(script) => script.items.last().is_some_and(|item| {
-                item.rest.is_empty()
-                    && !item.background
-                    && always_fails(&item.first)
-                    && exits_explicitly(&item.first)
-            }),
-            _ => false,
-        },
-        Node::Function(_) => false,
-    }
-}
-
-/// A pipeline that ends the shell or the function.
-fn leaves(pipeline: &Pipeline) -> bool {
-    match pipeline.stages.as_slice() {
-        [Node::Simple(simple)] => {
-            matches!(
-                simple.words.first().and_then(|word| word.literal()),
-                Some("exit" | "return" | "continue" | "break")
-            )
-        }
-        [Node::Compound { body, .. }] => match body.as_ref() {
-            Compound::Group(script) => script
-                .items
-                .last()
-                .is_some_and(|item| item.rest.is_empty() && !item.background && leaves(&item.first)),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// `exit` without a status keeps that of the command before it, which in a group is not the failed one.
-fn exits_explicitly(pipeline: &Pipeline) -> bool {
-    match pipeline.stages.as_slice() {
-        [Node::Simple(simple)] => {
-            simple.words.first().and_then(|word| word.literal()) == Some("false") || simple.words.len() > 1
-        }
-        _ => true,
     }
 }
 

@@ -47,9 +47,8 @@ fn function(language: &str, name: &str) -> Option<Api> {
         ("php", "copy") => Api::Copy,
         ("php", "file_put_contents") => Api::Write,
         ("php", "file_get_contents" | "readfile" | "file") => Api::Read,
-        ("php", "system" | "exec" | "shell_exec" | "passthru" | "popen" | "proc_open" | "pcntl_exec") => {
-            Api::Shell
-        }
+        ("php", "system" | "exec" | "shell_exec" | "passthru" | "popen" | "proc_open") => Api::Shell,
+        ("php", "pcntl_exec") => Api::Process,
         ("php", "eval" | "assert" | "create_function") => Api::Evaluate,
         ("php", "curl_init" | "fsockopen") => Api::Fetch,
         ("lua", "os.remove") => Api::Delete,
@@ -471,6 +470,17 @@ impl Reader<'_> {
             return Arg::literal(text);
         };
         let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+        // `#{'x'}` and `@{['x']}`: a constant where a variable could stand.
+        for (open, close) in [("#{'", "'}"), ("#{\"", "\"}"), ("@{['", "']}"), ("@{[\"", "\"]}")] {
+            if let Some((constant, tail)) = rest.strip_prefix(open).and_then(|inner| inner.split_once(close))
+            {
+                let tail = self.filled(tail);
+                return match Value::text(format!("{before}{constant}")).concat(Value::Text(tail)) {
+                    Value::Text(arg) => arg,
+                    _ => Arg::unknown(text),
+                };
+            }
+        }
         let name_start = rest.trim_start_matches(['#', '{', '$', '@']);
         let length =
             name_start.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name_start.len());

@@ -429,6 +429,7 @@ fn tools(call: &Call<'_>, report: &mut Report) {
             None
         }
         "heroku" => (first.ends_with(":destroy")
+            || first == "repo:reset"
             || first.ends_with(":delete")
             || matches!(first, "pg:reset" | "destroy" | "pg:killall" | "addons:remove"))
         .then_some(matches!(first, "apps:destroy" | "pg:reset") || forced),

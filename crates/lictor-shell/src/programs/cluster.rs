@@ -43,6 +43,13 @@ fn kubectl(call: &Call<'_>, report: &mut Report) {
     let tool = "kubectl";
     match sub {
         "exec" => return exec(call, report),
+        "cp" => {
+            // Into a pod is to another machine.
+            for file in options.from(1).iter().filter(|arg| secrets::is_secret(arg)) {
+                secrets::read(call, report, file, true);
+            }
+            return;
+        }
         "run" | "debug" => {
             if let Some(at) = call.args.iter().position(|arg| arg.known() == Some("--")) {
                 inside(report, call.args.get(at + 1..).unwrap_or_default());

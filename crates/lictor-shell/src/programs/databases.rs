@@ -16,7 +16,12 @@ struct Client {
 
 fn client(program: &str) -> Option<Client> {
     let (valued, long, statements): (&str, &str, &[&str]) = match program {
-        "psql" | "pgcli" | "cockroach" | "usql" => (
+        "psql" | "pgcli" | "usql" => (
+            "cdfhLopPRTUvF",
+            "command= dbname= file= host= log-file= output= port= pset= set= variable= username= no-psqlrc tuples-only quiet",
+            &["c", "command"],
+        ),
+        "cockroach" => (
             "cdfhLopPRTUvFe",
             "command= dbname= file= host= log-file= output= port= pset= set= variable= username= execute= url= database= \
              no-psqlrc tuples-only quiet",
@@ -250,7 +255,7 @@ fn mongo(call: &Call<'_>, report: &mut Report) {
 
 fn redis(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::until_operand(
-        "hpasunridDx",
+        "hpasunridD",
         "pass= user= pipe eval= scan bigkeys cluster= tls cacert= cert= key= raw csv",
     )
     .parse(call.args);

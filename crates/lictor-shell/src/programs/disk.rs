@@ -16,12 +16,19 @@ fn format(call: &Call<'_>, report: &mut Report, targets: &[Arg]) {
 }
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("LUtnbTFOEiIDmMdMe", "label= type= size= sector-size=").parse(call.args);
+    let mut options = Grammar::anywhere("LUtbTOEimde", "label= type= size= sector-size=").parse(call.args);
+    // Letters mean different things to different tools; a device is a target wherever it stands.
+    let swallowed = call.args.iter().filter(|arg| super::files::is_disk(arg.prefix())).cloned();
+    let swallowed: Vec<Arg> = swallowed.filter(|arg| !options.operands.contains(arg)).collect();
+    options.operands.extend(swallowed);
     let words: Vec<&str> = options.words().collect();
     let first = options.word(0);
     let second = options.word(1);
     let listed = options.has(&["l", "list", "p", "print", "n", "no-act", "dry-run", "h", "V", "version"]);
+    let only_shows =
+        options.has(&["n"]) && (call.program.starts_with("mkfs.ext") || call.program == "mke2fs");
     match call.program {
+        _ if only_shows => {}
         program
             if program.starts_with("mkfs")
                 || program.starts_with("mke2fs")
@@ -47,14 +54,32 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 }
             }
         }
-        "mkswap" | "blkdiscard" | "badblocks" | "mkdosfs" | "mkntfs" | "zerofree" => {
+        "mkswap" | "blkdiscard" | "badblocks" | "mkdosfs" | "mkntfs" | "zerofree" | "mkudffs"
+        | "pvcreate" => {
             let writes = call.program != "badblocks" || options.has(&["w"]);
-            if writes {
-                format(call, report, &options.operands);
+            let (disks, files): (Vec<Arg>, Vec<Arg>) = options
+                .operands
+                .iter()
+                .cloned()
+                .partition(|arg| arg.known().is_none_or(super::files::is_disk));
+            if writes && !disks.is_empty() {
+                format(call, report, &disks);
+            }
+            for file in files.iter().filter(|_| writes) {
+                report.file(call, Access::Write, file, false);
             }
         }
+        "zpool" if first == "create" && words.iter().any(|word| super::files::is_disk(word)) => {
+            report.process(ProcessEffect::Format);
+        }
+        "debugfs" if options.has(&["w"]) => {
+            format(call, report, options.operands.get(..1).unwrap_or_default())
+        }
+        "asr" if first == "restore" => report.process(ProcessEffect::Format),
         "fdisk" | "gdisk" | "sgdisk" | "cfdisk" | "sfdisk" | "cgdisk"
-            if !listed && !options.has(&["d", "dump", "s", "x"]) && !options.operands.is_empty() =>
+            if !(listed && !options.has(&["Z", "o", "zap-all", "clear", "zap"]))
+                && !(options.has(&["d", "dump", "s", "x"]) && call.program != "sgdisk")
+                && !options.operands.is_empty() =>
         {
             format(call, report, options.operands.get(..1).unwrap_or_default());
         }

@@ -107,6 +107,9 @@ fn awk(call: &Call<'_>, report: &mut Report) {
         programs.push(first);
         operands = rest;
     }
+    if let (Stdin::Unknown(taint), Some("-" | "/dev/stdin")) = (call.stdin, options.text(&["f", "file"])) {
+        report.unknown_code(*taint, &super::say::written(call));
+    }
     for program in &programs {
         report.then_code("awk", program);
     }

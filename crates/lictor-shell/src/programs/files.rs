@@ -21,7 +21,7 @@ const COPY: Grammar = Grammar::anywhere(
 );
 const SHRED: Grammar =
     Grammar::anywhere("ns", "force iterations= random-source= size= remove? verbose exact zero");
-const TRUNCATE: Grammar = Grammar::anywhere("sor", "no-create io-blocks reference= size=");
+const TRUNCATE: Grammar = Grammar::anywhere("sr", "no-create io-blocks reference= size=");
 const OWNER: Grammar = Grammar::anywhere(
     "",
     "changes silent quiet verbose dereference no-dereference from= no-preserve-root preserve-root reference= \

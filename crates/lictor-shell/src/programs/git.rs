@@ -144,6 +144,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
         }
         "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" => output(&git, report, name),
+        "credential" if args.first().is_some_and(|arg| arg.known() == Some("fill")) => {
+            super::secrets::reveals(report);
+        }
         "cat-file" => {
             let options = git.parse(Grammar::anywhere("", "batch? batch-check? filters textconv path="));
             kept_secrets(&git, report, &options.operands);

@@ -10,6 +10,10 @@ enum Told {
     Option(&'static [&'static str]),
     /// By the words behind so many operands, or behind `--`.
     Words(usize),
+    /// By the words behind its subcommand or behind `--`, and they run here.
+    Exec,
+    /// By the last word, which is shell text, behind so many operands.
+    Text(usize),
     /// By the words from this operand on, and it runs here.
     Here(usize),
     /// By the words behind one of these, in a window of its own.
@@ -36,6 +40,11 @@ fn told(program: &str, words: &[&str]) -> Option<Told> {
         ("heroku", ["run", ..] | ["run:detached", ..]) => Told::Words(1),
         ("lxc" | "incus" | "multipass", ["exec", ..]) | ("limactl", ["shell", ..]) => Told::Words(2),
         ("podman", ["machine", "ssh", ..]) => Told::Words(3),
+        ("rbenv" | "pyenv" | "nodenv" | "goenv" | "jenv" | "opam" | "stack" | "cabal", ["exec", ..])
+        | ("volta", ["run", ..])
+        | ("perf", ["record" | "stat" | "trace", ..]) => Told::Exec,
+        ("sops", ["exec-env" | "exec-file", ..]) => Told::Text(2),
+        ("adb", ["shell", ..]) | ("pssh" | "parallel-ssh" | "pdsh" | "clush", [_, ..]) => Told::Text(1),
         ("k3s" | "microk8s" | "k0s" | "minikube", ["kubectl", ..]) => Told::Here(0),
         (
             "xterm" | "uxterm" | "rxvt" | "urxvt" | "konsole" | "alacritty" | "kitty" | "st" | "terminator",
@@ -63,8 +72,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 };
                 if names.contains(&option) {
                     // `--parameters commands='…'` and `commands=["…"]`.
-                    let text = text.strip_prefix("commands=").unwrap_or(text);
-                    let text = text.trim_matches(['[', ']', '"', '\'']);
+                    let text = match text.strip_prefix("commands=") {
+                        Some(list) => list.trim_matches(['[', ']', '"', '\'']),
+                        None => text,
+                    };
                     report.shell(&Arg::literal(text), &[], call.program, true);
                 }
                 before = word;
@@ -88,6 +99,20 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                     more: false,
                     elsewhere: true,
                 }),
+            }
+        }
+        Some(Told::Exec) => {
+            let behind = call.args.iter().position(|arg| arg.known() == Some("--"));
+            let first = call.args.iter().position(|arg| arg.known() == words.first().copied());
+            let from = behind.or(first).map_or(call.args.len(), |at| at + 1);
+            let argv = call.args.get(from..).unwrap_or_default();
+            report.then_argv(argv, call.program);
+        }
+        Some(Told::Text(skip)) => {
+            let text =
+                call.args.last().filter(|text| text.prefix().contains(' ') && words.len() > skip.min(1));
+            if let Some(text) = text {
+                report.shell(text, &[], call.program, call.program != "sops");
             }
         }
         Some(Told::Here(skip)) => {

@@ -82,6 +82,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "ssh" | "autossh" | "mosh" | "slogin" => ssh(call, report),
         "ssh-copy-id" => reach_operands(call, report, "ipoF"),
         "ftp" | "lftp" | "tftp" => {
+            puts(call, report);
             let options = Grammar::anywhere("ecupf", "").parse(call.args);
             if let Some(host) = options.operands.first() {
                 reach(report, host, true);
@@ -407,7 +408,7 @@ fn ssh_options(report: &mut Report, options: &Options) {
 }
 
 fn scp(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("cDFiJloPSXbBR", "").parse(call.args);
+    let options = Grammar::anywhere("cDFiJloPSXb", "").parse(call.args);
     ssh_options(report, &options);
     if let Some(program) = options.value(&["S"]) {
         report.then_argv(std::slice::from_ref(program), "scp");
@@ -416,7 +417,7 @@ fn scp(call: &Call<'_>, report: &mut Report) {
         if let Some(host) = options.operands.first() {
             reach(report, host, true);
         }
-        return;
+        return puts(call, report);
     }
     let Some((destination, sources)) = options.operands.split_last() else { return };
     let target = remote(destination);
@@ -443,7 +444,7 @@ fn scp(call: &Call<'_>, report: &mut Report) {
 }
 
 fn ssh(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("BbcDEeFIiJLlMmOoPpQRSWw", "ssh= port= predict=").parse(call.args);
+    let options = Grammar::until_operand("BbcDEeFIiJLlmOoPpQRSWw", "ssh= port= predict=").parse(call.args);
     ssh_options(report, &options);
     let Some((host, command)) = options.operands.split_first() else { return };
     // Options may also follow the host.
@@ -526,5 +527,18 @@ fn destroys(url: &str, method: &str) -> bool {
         "DELETE" => has(&[":9200", ":9243", "/indexes/", "/collections/", "/api/v4/projects/"]),
         "POST" => has(&["/_delete_by_query", "/doDelete", "/_close"]),
         _ => false,
+    }
+}
+
+/// What `sftp` and `ftp` are told to send on their input.
+fn puts(call: &Call<'_>, report: &mut Report) {
+    let Stdin::Text(text) = call.stdin else { return };
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        if matches!(words.next(), Some("put" | "mput" | "send" | "reput" | "append")) {
+            for file in words.filter(|word| !word.starts_with('-')) {
+                send_file(call, report, &Arg::literal(file));
+            }
+        }
     }
 }

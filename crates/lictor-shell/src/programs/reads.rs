@@ -48,7 +48,8 @@ fn grammar(program: &str) -> Grammar {
              terminal-width= decorations= file-name= diff-context= italic-text=",
         ),
         "nl" => Grammar::anywhere("bdfhilnsvw", ""),
-        "od" | "hexdump" | "hd" => Grammar::anywhere("AjNStwefns", ""),
+        "od" => Grammar::anywhere("AjNt", "address-radix= skip-bytes= read-bytes= format="),
+        "hexdump" | "hd" => Grammar::anywhere("efns", ""),
         "sort" => Grammar::anywhere(
             "kotST",
             "key= output= field-separator= buffer-size= temporary-directory= files0-from= parallel= compress-program= sort= random-source= batch-size=",
@@ -56,7 +57,7 @@ fn grammar(program: &str) -> Grammar {
         "uniq" => Grammar::anywhere("fsw", "skip-fields= skip-chars= check-chars= group? all-repeated?"),
         "diff" | "colordiff" | "sdiff" | "diff3" | "cmp" | "comm" | "vimdiff" | "delta" | "difft" => {
             Grammar::anywhere(
-                "CUFILxXSWin",
+                "CUFILxXSW",
                 "context? unified? exclude= exclude-from= label= color? width= ignore-matching-lines= from-file= to-file=",
             )
         }

@@ -109,8 +109,11 @@ pub fn is_secret_path(path: &str) -> bool {
         || (under(".cargo") && lower.starts_with("credentials"))
         || (under(".gem") && lower == "credentials")
         || (under(".config") && under("op"))
+        || under("keyrings")
+        || (under("Keychains") || path.ends_with("/Keychains"))
+        || ((under(".aws") || path.contains("/.aws/")) && (under("cache") || lower == "cache"))
         // What browsers keep.
-        || matches!(lower.as_str(), "login data" | "logins.json" | "cookies.sqlite" | "key4.db")
+        || matches!(lower.as_str(), "login data" | "logins.json" | "cookies.sqlite" | "key4.db" | "cookies.binarycookies")
         || (lower == "cookies" && ["google-chrome", "Chrome", "chromium", "BraveSoftware"].iter().any(|name| under(name)))
         || under(".password-store")
         || (path.starts_with("/proc/") && lower == "environ")
@@ -237,7 +240,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             "delete" => report.infrastructure("bw", "delete", false),
             _ => {}
         },
-        "secret-tool" if first == "lookup" => kept_in(call, report, "~/.local/share/keyrings/login.keystore"),
+        "secret-tool" if matches!(first, "lookup" | "search") => {
+            kept_in(call, report, "~/.local/share/keyrings/login.keystore")
+        }
         "keyctl" if matches!(first, "print" | "pipe" | "read") => report.taint.secret = true,
         "ssh-add" if options.has(&["D"]) => {}
         "ssh-keygen" => {

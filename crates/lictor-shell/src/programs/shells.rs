@@ -122,7 +122,7 @@ fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
         "python" => (Grammar::until_operand("cmWXQ", "check-hash-based-pycs="), &["c"]),
         "javascript" | "typescript" => (
             Grammar::until_operand(
-                "eprCc",
+                "erCc",
                 "eval= print= require= import= loader= experimental-loader= conditions= env-file= input-type= inspect? \
                  inspect-brk? max-old-space-size= test-reporter= import-map= config= ext= allow-read? allow-write? allow-net? \
                  allow-run? allow-env? watch check",
@@ -159,6 +159,12 @@ pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report, language: &'stat
     let (grammar, code_options) = interpreter_grammar(language);
     let options = grammar.parse(call.args);
     let mut ran = false;
+    // `node -p CODE` and `node -pe CODE`: the first word that no option takes.
+    if matches!(language, "javascript" | "typescript") && options.has(&["p"]) && !options.has(&["e", "eval"])
+    {
+        ran = true;
+        options.operands.iter().take(1).for_each(|body| report.then_code(language, body));
+    }
     for body in options.values(code_options) {
         ran = true;
         report.then_code(language, body);

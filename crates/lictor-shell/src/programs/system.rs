@@ -395,7 +395,7 @@ fn kill(call: &Call<'_>, report: &mut Report) {
 
 fn by_name(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
-        "uUgGtsPFonydZ",
+        "uUGtsPFnydZ",
         "user= uid= euid= group= pgroup= session= terminal= signal= parent= pidfile= older-than= younger-than= ns= regexp exact full newest \
          oldest list",
     )

@@ -28,6 +28,7 @@ fn wrapper(program: &str) -> Option<Wrapper> {
         "chrt" => after_operands(1, "TPD", "sched-runtime= sched-period= sched-deadline="),
         "taskset" => after_operands(1, "", "cpu-list pid"),
         "setsid" => plain("", "fork wait ctty"),
+        "cross-env" | "cross-env-shell" => plain("", ""),
         "nohup" | "unbuffer" | "fakeroot" | "eatmydata" | "catchsegv" | "tini" | "dumb-init"
         | "caffeinate" | "dbus-run-session" | "dbus-launch" | "torsocks" | "torify" | "setarch"
         | "linux32" | "linux64" | "i386" | "noglob" | "nocorrect" | "rlwrap" | "proxychains"
@@ -162,6 +163,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             } else if call.program == "watchexec" {
                 report.then_shell(&joined(&options.operands), &[], call.program);
             }
+        }
+        "perf" if call.args.iter().any(|arg| arg.known() == Some("--")) => {
+            super::machines::judge(call, report)
         }
         "perf" => {
             let options = Grammar::until_operand("", "").parse(call.args.get(1..).unwrap_or_default());
@@ -500,7 +504,7 @@ fn watch(call: &Call<'_>, report: &mut Report) {
 
 fn script(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::until_operand(
-        "cItTBOEmo",
+        "cITBOEmo",
         "command= log-in= log-out= log-io= log-timing= output-limit= echo=",
     )
     .parse(call.args);

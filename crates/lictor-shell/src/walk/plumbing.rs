@@ -71,7 +71,7 @@ impl Walker<'_> {
         let (datum, written) = match &redirect.target {
             Target::Here(body) => {
                 let datum = body.get().map_or_else(|| Datum::known(""), |body| self.here_body(body));
-                plumbing.stdin = Some(Rc::new(stdin_of(datum)));
+                self.open_text(redirect.fd, stdin_of(datum), plumbing);
                 return;
             }
             Target::Word(word) => (self.value(word), word.written()),
@@ -84,7 +84,7 @@ impl Walker<'_> {
                 if let Stdin::Text(text) = &mut stdin {
                     text.push('\n');
                 }
-                plumbing.stdin = Some(Rc::new(stdin));
+                self.open_text(redirect.fd, stdin, plumbing);
                 return;
             }
             RedirectKind::HereDocument => return,
@@ -143,6 +143,21 @@ impl Walker<'_> {
         plumbing.files.push((access, Operand { arg, cwd }, output));
     }
 
+    /// Text for a descriptor: standard input, or another one that can be opened by its path.
+    fn open_text(&mut self, descriptor: Option<u32>, stdin: Stdin, plumbing: &mut Plumbing) {
+        match descriptor {
+            None | Some(0) => plumbing.stdin = Some(Rc::new(stdin)),
+            Some(number) => {
+                let content = match stdin {
+                    Stdin::Text(text) => Content::known(text.into()),
+                    Stdin::Unknown(taint) => Content::unknown(taint),
+                    _ => Content::default(),
+                };
+                self.state.set_file(format!("/dev/fd/{number}"), content);
+            }
+        }
+    }
+
     /// `>&2`, `<&3`, `0>&1`.
     fn duplicate(&mut self, redirect: &Redirect, target: &Datum, plumbing: &mut Plumbing) {
         let digits = target.text().map(|text| text.trim_end_matches('-'));
@@ -153,6 +168,14 @@ impl Walker<'_> {
             Some(source) => self.sockets.contains(&source),
             None => false,
         };
+        let text = source.and_then(|number| self.written_content(&format!("/dev/fd/{number}")));
+        if let (0, Some(content)) = (into, text) {
+            plumbing.stdin = Some(Rc::new(match content.text {
+                Some(text) => Stdin::Text(text.to_string()),
+                None => Stdin::Unknown(content.taint),
+            }));
+            return;
+        }
         match into {
             0 if socket => plumbing.stdin = Some(network()),
             1 if socket => {

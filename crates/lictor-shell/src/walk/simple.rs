@@ -178,6 +178,15 @@ impl Walker<'_> {
             self.over_limit("more commands than can be followed");
             return Output::unknown();
         }
+        let path = argv.words.first().and_then(|first| first.arg.known());
+        let linked = path.filter(|path| self.links && path.contains('/')).and_then(|path| {
+            let key = crate::paths::key(&self.state.directories().now, path);
+            self.state.file(&key)?.link.clone()
+        });
+        if let (Some(target), Some(word)) = (linked, argv.words.first_mut()) {
+            // What runs is what the link of the line points to.
+            word.arg = Arg::literal(target.to_string());
+        }
         let Some(first) = argv.words.first() else {
             return self.report_plumbing(argv.plumbing, None, None);
         };

@@ -220,7 +220,16 @@ const CONFIG: Grammar = Grammar::anywhere(
 
 pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.parse(CONFIG);
-    if options.has(&["get", "get-all", "get-regexp", "get-urlmatch", "list", "l"]) {
+    if options.has(&[
+        "get-color",
+        "get-colorbool",
+        "get",
+        "get-all",
+        "get-regexp",
+        "get-urlmatch",
+        "list",
+        "l",
+    ]) {
         return;
     }
     let (at, unsets) = match options.word(0) {

@@ -1,0 +1,94 @@
+//! What the form of a chain or a pipeline tells by itself: whether it succeeds, fails, or ends the line.
+
+use crate::ast::{Compound, Item, Joint, Node, Pipeline};
+
+/// Whether a chain reaches its last command whatever happens (`cd . && x=1`).
+pub(super) fn goes_through(item: &Item) -> bool {
+    let front = item.rest.len().saturating_sub(1);
+    item.rest.iter().all(|(joint, _)| *joint == Joint::And)
+        && std::iter::once(&item.first)
+            .chain(item.rest.iter().take(front).map(|(_, pipeline)| pipeline))
+            .all(always_succeeds)
+}
+
+/// A command that reads a secret from its input for what the secret is for (`docker login --password-stdin`).
+pub(super) fn takes_secret(stage: &Node) -> bool {
+    let Node::Simple(simple) = stage else { return false };
+    simple
+        .words
+        .iter()
+        .filter_map(|word| word.literal())
+        .any(|word| matches!(word, "--password-stdin" | "--with-token" | "--token-stdin"))
+}
+
+/// A pipeline that cannot fail.
+fn always_succeeds(pipeline: &Pipeline) -> bool {
+    let [Node::Simple(simple)] = pipeline.stages.as_slice() else { return false };
+    let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
+    !pipeline.negated
+        && simple.redirects.is_empty()
+        && (words.len() == simple.words.len() && matches!(words.as_slice(), ["true" | ":"] | ["cd", "."] | ["echo", ..])
+            || simple.words.is_empty()
+                && simple.assignments.iter().all(|assignment| {
+                    matches!(&assignment.value, crate::ast::Assigned::Scalar(word) if word.literal().is_some())
+                }))
+}
+
+/// A pipeline that ends the line with a failure (`exit 1`, `false`).
+pub(super) fn always_fails(pipeline: &Pipeline) -> bool {
+    let [node] = pipeline.stages.as_slice() else { return false };
+    if pipeline.negated {
+        return false;
+    }
+    match node {
+        Node::Simple(simple) => {
+            let mut words = simple.words.iter().map(|word| word.literal());
+            let (program, status) = (words.next().flatten(), words.next());
+            match program {
+                Some("false") => true,
+                Some("exit" | "return") => status != Some(Some("0")),
+                _ => false,
+            }
+        }
+        Node::Compound { body, .. } => match body.as_ref() {
+            Compound::Group(script) | Compound::Subshell(script) => script.items.last().is_some_and(|item| {
+                item.rest.is_empty()
+                    && !item.background
+                    && always_fails(&item.first)
+                    && exits_explicitly(&item.first)
+            }),
+            _ => false,
+        },
+        Node::Function(_) => false,
+    }
+}
+
+/// A pipeline that ends the shell or the function.
+pub(super) fn leaves(pipeline: &Pipeline) -> bool {
+    match pipeline.stages.as_slice() {
+        [Node::Simple(simple)] => {
+            matches!(
+                simple.words.first().and_then(|word| word.literal()),
+                Some("exit" | "return" | "continue" | "break")
+            )
+        }
+        [Node::Compound { body, .. }] => match body.as_ref() {
+            Compound::Group(script) => script
+                .items
+                .last()
+                .is_some_and(|item| item.rest.is_empty() && !item.background && leaves(&item.first)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// `exit` without a status keeps that of the command before it, which in a group is not the failed one.
+fn exits_explicitly(pipeline: &Pipeline) -> bool {
+    match pipeline.stages.as_slice() {
+        [Node::Simple(simple)] => {
+            simple.words.first().and_then(|word| word.literal()) == Some("false") || simple.words.len() > 1
+        }
+        _ => true,
+    }
+}
