@@ -4,6 +4,7 @@ mod conditions;
 mod graph;
 mod lists;
 mod never;
+mod overlap;
 
 use crate::diagnostic::{Diagnostic, Span};
 use crate::file::PolicyFile;
@@ -12,6 +13,7 @@ use crate::file::PolicyFile;
 pub(crate) fn lint(file: &PolicyFile) -> Vec<Diagnostic> {
     let mut lint = Lint { file, found: Vec::new() };
     lists::look(&mut lint);
+    overlap::look(&mut lint);
     never::look(&mut lint);
     conditions::look(&mut lint);
     graph::look(&mut lint);

@@ -1,11 +1,12 @@
-//! Lists whose entries repeat, cover or contradict each other.
+//! Lists whose entries repeat or contradict each other.
 
 use super::Lint;
+use super::overlap::paths;
 use crate::diagnostic::Span;
 use crate::source::Origin;
 
 /// Entries of the list at a path, with their places.
-fn entries<'a>(lint: &Lint<'a>, path: &[&str]) -> Vec<(&'a str, Span)> {
+pub(super) fn entries<'a>(lint: &Lint<'a>, path: &[&str]) -> Vec<(&'a str, Span)> {
     let items = lint.file.tree.at(path).map(crate::yaml::Tree::items).unwrap_or_default();
     items.into_iter().filter_map(|item| item.scalar().map(|text| (text, item.span))).collect()
 }
@@ -30,14 +31,7 @@ pub(super) fn look(lint: &mut Lint<'_>) {
     for path in LISTS {
         repeated(lint, path);
     }
-    for path in
-        [["boundaries", "allowed_dirs"], ["boundaries", "red_line_files"], ["boundaries", "blocked_paths"]]
-    {
-        covered(lint, &path);
-    }
     red_lines_over_the_rest(lint);
-    contradictions(lint, ["network", "allow"], ["network", "deny"], "denied");
-    contradictions(lint, ["known_tools", "known"], ["known_tools", "blocked"], "blocked");
     exceptions_without_rules(lint);
     files_in_two_layers(lint);
 }
@@ -55,33 +49,6 @@ fn repeated(lint: &mut Lint<'_>, path: &[&str]) {
     }
 }
 
-/// Whether one path or glob stands for everything that the other stands for, as far as their words tell.
-fn covers(wide: &str, narrow: &str) -> bool {
-    let tidy = |path: &str| path.trim_start_matches("./").trim_end_matches('/').to_owned();
-    let (wide, narrow) = (tidy(wide), tidy(narrow));
-    if wide == narrow {
-        return false;
-    }
-    if matches!(wide.as_str(), "" | "." | "**" | "**/*") {
-        return true;
-    }
-    let is_glob = |path: &str| path.contains(['*', '?', '[', '{']);
-    if !is_glob(&wide) {
-        return narrow.strip_prefix(&wide).is_some_and(|rest| rest.starts_with('/'));
-    }
-    !is_glob(&narrow) && fast_glob::glob_match(&wide, &narrow)
-}
-
-fn covered(lint: &mut Lint<'_>, path: &[&str]) {
-    let entries = entries(lint, path);
-    for (text, span) in &entries {
-        if let Some((wide, place)) = entries.iter().find(|(wide, _)| covers(wide, text)) {
-            let help = format!("`{wide}` in line {} already stands for it", place.line);
-            lint.warn(*span, format!("`{text}` adds nothing"), help);
-        }
-    }
-}
-
 /// A red line wins: what it covers need not be blocked and cannot be allowed.
 fn red_lines_over_the_rest(lint: &mut Lint<'_>) {
     let red = entries(lint, &["boundaries", "red_line_files"]);
@@ -89,7 +56,7 @@ fn red_lines_over_the_rest(lint: &mut Lint<'_>) {
         return;
     }
     for (text, span) in entries(lint, &["boundaries", "blocked_paths"]) {
-        if let Some((wide, _)) = red.iter().find(|(wide, _)| *wide == text || covers(wide, text)) {
+        if let Some((wide, _)) = red.iter().find(|(wide, _)| *wide == text || paths(wide, text)) {
             lint.warn(
                 span,
                 format!("`{text}` adds nothing"),
@@ -98,22 +65,12 @@ fn red_lines_over_the_rest(lint: &mut Lint<'_>) {
         }
     }
     for (text, span) in entries(lint, &["boundaries", "allowed_dirs"]) {
-        if let Some((wide, _)) = red.iter().find(|(wide, _)| *wide == text || covers(wide, text)) {
+        if let Some((wide, _)) = red.iter().find(|(wide, _)| *wide == text || paths(wide, text)) {
             lint.warn(
                 span,
                 format!("nothing in `{text}` can be touched"),
                 format!("the red line `{wide}` wins over it; take one of them away"),
             );
-        }
-    }
-}
-
-fn contradictions(lint: &mut Lint<'_>, good: [&str; 2], bad: [&str; 2], word: &str) {
-    let refused = entries(lint, &bad);
-    for (text, span) in entries(lint, &good) {
-        if refused.iter().any(|(other, _)| *other == text) {
-            let help = format!("take it out of `{}` or of `{}`", good.join("."), bad.join("."));
-            lint.warn(span, format!("`{text}` is also {word}, and that wins"), help);
         }
     }
 }
