@@ -15,7 +15,7 @@ use lictor_core::event::{Happened, Judgement};
 use lictor_core::history::{Ended, History, Pattern, What};
 use lictor_core::tools::{Need, RequireFirst, Sequence};
 use lictor_core::{
-    Action, ActionKind, Facts, Graph, Outcome, Risk, SessionEvent, SessionState, Standing, Timestamp,
+    Action, ActionKind, Facts, Graph, Outcome, SessionEvent, SessionState, Standing, Timestamp,
 };
 
 const TOOLS: [&str; 4] = ["write", "test", "deploy", "search"];
@@ -35,20 +35,9 @@ fn event(graph: &Graph, history: &History, state: &mut SessionState, at: u64) ->
     let facts = Facts::none();
     let decision = graph.judge(&action, &facts, state, now).value.settle();
     let judgement = Judgement {
-        action: action.digest(),
-        kind: action.kind.to_string(),
-        tool: action.tool.clone(),
         tool_use_id: Some(format!("t{at}")),
-        decision,
-        risk: Risk::NONE,
-        tags: Vec::new(),
         marks: history.marks(&action, &facts),
-        spends: Default::default(),
-        escalated: false,
-        dry: false,
-        observed: false,
-        duplicate: false,
-        dialect: None,
+        ..Judgement::new(&action, decision)
     };
     state.apply(&SessionEvent::Judged(judgement), now);
     let happened = Happened {

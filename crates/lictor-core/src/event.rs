@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::action::SessionKey;
+use crate::action::{Action, SessionKey};
 use crate::completion::StopCheck;
 use crate::decision::Decision;
 use crate::digest::Digest;
@@ -168,6 +168,27 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// That decision about that action, and nothing else of note.
+    #[must_use]
+    pub fn new(action: &Action, decision: Decision) -> Self {
+        Self {
+            action: action.digest(),
+            kind: action.kind.to_string(),
+            tool: action.tool.clone(),
+            tool_use_id: action.tool_use_id.clone(),
+            decision,
+            risk: Risk::NONE,
+            tags: Vec::new(),
+            marks: Vec::new(),
+            spends: BTreeMap::new(),
+            escalated: false,
+            dry: false,
+            observed: false,
+            duplicate: false,
+            dialect: None,
+        }
+    }
+
     /// Whether the action may happen as far as Lictor knows. An `ask` may: the agent's own prompt can say yes
     /// without Lictor being told before it happens.
     #[must_use]

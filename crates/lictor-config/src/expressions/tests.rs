@@ -1,4 +1,4 @@
-use lictor_core::facts::{Access, Command, Effect, Existence, Facts, Place, Reach, Zone};
+use lictor_core::facts::{Access, Command, Effect, Facts, Place, Reach};
 use lictor_core::history::History;
 use lictor_core::{Action, Context, SessionState, Timestamp};
 use lictor_expr::{Program, Type};
@@ -6,20 +6,7 @@ use lictor_expr::{Program, Type};
 use super::*;
 
 fn place(path: &str) -> Place {
-    Place {
-        text: path.to_owned(),
-        path: format!("/p/{path}"),
-        real: None,
-        zone: Zone::Project,
-        real_zone: Zone::Project,
-        existence: Existence::File,
-        content: None,
-        glob: false,
-        in_project: Some(path.to_owned()),
-        own: false,
-        secret: path == ".env",
-        malformed: false,
-    }
+    Place { secret: path == ".env", ..Place::project_file("/p", path) }
 }
 
 fn facts() -> Facts {

@@ -1,8 +1,6 @@
 use std::sync::Mutex;
 
-use lictor_core::facts::{
-    Access, Cardinality, Command, Effect, Existence, Facts, Opaque, OpaqueWhat, Place, Zone,
-};
+use lictor_core::facts::{Access, Cardinality, Command, Effect, Facts, Opaque, OpaqueWhat, Place};
 use lictor_core::{Action, ActionKind, Context, Graph, Judged, SessionState, Timestamp, Verdict, guard_fn};
 
 use super::*;
@@ -69,20 +67,7 @@ fn command(words: &[&str]) -> Effect<Place> {
 }
 
 fn file(access: Access, path: &str) -> Effect<Place> {
-    let target = Place {
-        text: path.to_owned(),
-        path: format!("/p/{path}"),
-        real: None,
-        zone: Zone::Project,
-        real_zone: Zone::Project,
-        existence: Existence::File,
-        content: None,
-        glob: false,
-        in_project: Some(path.to_owned()),
-        own: false,
-        secret: false,
-        malformed: false,
-    };
+    let target = Place::project_file("/p", path);
     Effect::File { access, target, recursive: false, by: None }
 }
 

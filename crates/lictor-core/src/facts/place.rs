@@ -104,6 +104,38 @@ pub struct Place {
 }
 
 impl Place {
+    /// A place of which nothing is known but the words.
+    #[must_use]
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            path: String::new(),
+            real: None,
+            zone: Zone::Unknown,
+            real_zone: Zone::Unknown,
+            existence: Existence::Unknown,
+            content: None,
+            glob: false,
+            in_project: None,
+            own: false,
+            secret: false,
+            malformed: false,
+        }
+    }
+
+    /// A file of the project at `root`, named from there, that is what it seems to be.
+    #[must_use]
+    pub fn project_file(root: &str, path: &str) -> Self {
+        Self {
+            path: format!("{root}/{path}"),
+            zone: Zone::Project,
+            real_zone: Zone::Project,
+            existence: Existence::File,
+            in_project: Some(path.to_owned()),
+            ..Self::unknown(path)
+        }
+    }
+
     /// Both zones, the written one and that of the link's target.
     #[must_use]
     pub fn zones(&self) -> [Zone; 2] {

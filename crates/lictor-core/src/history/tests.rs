@@ -144,21 +144,8 @@ fn space_is_bounded() {
 #[test]
 fn globs_stay_within_a_component_unless_doubled() {
     let hit = |glob: &str, path: &str| {
-        use crate::facts::{Access, Effect, Existence, Place, Zone};
-        let place = Place {
-            text: path.into(),
-            path: format!("/p/{path}"),
-            real: None,
-            zone: Zone::Project,
-            real_zone: Zone::Project,
-            existence: Existence::File,
-            content: None,
-            glob: false,
-            in_project: Some(path.into()),
-            own: false,
-            secret: false,
-            malformed: false,
-        };
+        use crate::facts::{Access, Effect, Place};
+        let place = Place::project_file("/p", path);
         let effect = Effect::File { access: Access::Write, target: place, recursive: false, by: None };
         let facts = Facts { effects: vec![effect], opaque: vec![] };
         let mut pattern = Pattern::of(What::Name("write".into()));

@@ -2,7 +2,7 @@ use super::*;
 use crate::action::Action;
 use crate::clock::Timestamp;
 use crate::decision::Value;
-use crate::facts::{Access, Deed, Effect as Fact, Existence, Facts, Place, Reach, Zone};
+use crate::facts::{Access, Deed, Effect as Fact, Facts, Place, Reach, Zone};
 use crate::session::SessionState;
 
 fn deed(count: Option<u64>, targets: &[&str]) -> Deed {
@@ -89,20 +89,7 @@ fn policies_are_checked_when_they_are_loaded_all_at_once() {
 }
 
 fn place(path: &str) -> Place {
-    Place {
-        text: path.to_owned(),
-        path: format!("/p/{path}"),
-        real: None,
-        zone: Zone::Project,
-        real_zone: Zone::Project,
-        existence: Existence::File,
-        content: None,
-        glob: false,
-        in_project: Some(path.to_owned()),
-        own: false,
-        secret: false,
-        malformed: false,
-    }
+    Place::project_file("/p", path)
 }
 
 fn delete(target: Place, recursive: bool) -> Fact<Place> {

@@ -1,21 +1,8 @@
 use super::*;
-use crate::facts::{Access, Effect, Existence, Opaque, OpaqueWhat, Reach};
+use crate::facts::{Access, Effect, Opaque, OpaqueWhat, Reach};
 
 fn place(path: &str, real: Option<&str>) -> Place {
-    Place {
-        text: path.to_owned(),
-        path: path.to_owned(),
-        real: real.map(str::to_owned),
-        zone: Zone::Project,
-        real_zone: Zone::Project,
-        existence: Existence::File,
-        content: None,
-        glob: false,
-        in_project: None,
-        own: false,
-        secret: false,
-        malformed: false,
-    }
+    Place { path: path.to_owned(), real: real.map(str::to_owned), ..Place::project_file("", path) }
 }
 
 fn touching(access: Access, path: &str) -> Facts {

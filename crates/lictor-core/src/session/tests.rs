@@ -1,25 +1,11 @@
 use super::*;
+use crate::action::Action;
 use crate::event::{Continuation, Outcome};
 use crate::history::{Ended, Mark};
 use crate::scope::Limit;
 
 fn judged(number: u8, decision: Decision) -> Judgement {
-    Judgement {
-        action: Digest::of(&[number]),
-        kind: "bash".to_owned(),
-        tool: String::new(),
-        tool_use_id: None,
-        decision,
-        risk: Risk::NONE,
-        tags: Vec::new(),
-        marks: Vec::new(),
-        spends: BTreeMap::new(),
-        escalated: false,
-        dry: false,
-        observed: false,
-        duplicate: false,
-        dialect: None,
-    }
+    Judgement { action: Digest::of(&[number]), ..Judgement::new(&Action::bash(""), decision) }
 }
 
 fn happened(number: u8, id: Option<&str>, standing: Standing) -> SessionEvent {

@@ -61,22 +61,7 @@ impl Session {
         self.now = self.now.plus_millis(1_000);
         let decision = verdict.value().settle();
         let digest = action.digest();
-        let judged = SessionEvent::Judged(Judgement {
-            action: digest,
-            kind: action.kind.to_string(),
-            tool: action.tool.clone(),
-            tool_use_id: None,
-            decision,
-            risk: crate::Risk::NONE,
-            tags: vec![],
-            marks,
-            spends: Default::default(),
-            escalated: false,
-            dry: false,
-            observed: false,
-            duplicate: false,
-            dialect: None,
-        });
+        let judged = SessionEvent::Judged(Judgement { marks, ..Judgement::new(action, decision) });
         self.state.apply(&judged, self.now);
         if decision != Decision::Block {
             let outcome = if success { Outcome::success() } else { Outcome::failure("no") };
@@ -219,18 +204,10 @@ fn what_can_never_be_met_is_refused_at_load() {
 
 fn place(path: &str, content: Option<&str>) -> Place {
     Place {
-        text: path.trim_start_matches("/p/").to_owned(),
         path: path.to_owned(),
-        real: None,
-        zone: Zone::Project,
-        real_zone: Zone::Project,
         existence: if content.is_some() { Existence::File } else { Existence::Missing },
         content: content.map(|text| Digest::of(text.as_bytes())),
-        glob: false,
-        in_project: path.strip_prefix("/p/").map(str::to_owned),
-        own: false,
-        secret: false,
-        malformed: false,
+        ..Place::project_file("/p", path.trim_start_matches("/p/"))
     }
 }
 

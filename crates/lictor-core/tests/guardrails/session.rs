@@ -4,9 +4,7 @@ use lictor_core::event::{Happened, Judgement};
 use lictor_core::facts::Facts;
 use lictor_core::history::History;
 use lictor_core::tools::Knowledge;
-use lictor_core::{
-    Action, ActionKind, Decision, Outcome, Risk, SessionEvent, SessionState, Standing, Timestamp,
-};
+use lictor_core::{Action, ActionKind, Decision, Outcome, SessionEvent, SessionState, Standing, Timestamp};
 
 /// A session and its clock, which moves a second an event.
 #[derive(Default)]
@@ -43,20 +41,9 @@ impl Session {
         self.calls += 1;
         let id = format!("t{}", self.calls);
         let event = SessionEvent::Judged(Judgement {
-            action: action.digest(),
-            kind: action.kind.to_string(),
-            tool: action.tool.clone(),
             tool_use_id: Some(id.clone()),
-            decision,
-            risk: Risk::NONE,
-            tags: Vec::new(),
             marks: history.marks(action, facts),
-            spends: Default::default(),
-            escalated: false,
-            dry: false,
-            observed: false,
-            duplicate: false,
-            dialect: None,
+            ..Judgement::new(action, decision)
         });
         self.apply(&event);
         id

@@ -1,14 +1,12 @@
 use lictor_core::event::Judgement;
-use lictor_core::{Action, SessionEvent, SessionState, Timestamp, Value};
+use lictor_core::{Action, Decision, SessionEvent, SessionState, Timestamp, Value};
 use lictor_observe::FakeObserver;
 
 use super::*;
 use crate::testing::judged_in;
 
 fn allowed() -> Judgement {
-    let judgement =
-        serde_json::json!({"action": Action::read("x").digest(), "kind": "read", "decision": "pass"});
-    serde_json::from_value(judgement).unwrap()
+    Judgement::new(&Action::read("x"), Decision::Pass)
 }
 
 #[test]

@@ -111,21 +111,7 @@ pub(super) fn paths(action: &Action) -> Vec<&str> {
 }
 
 fn missing() -> Place {
-    use lictor_core::facts::Zone;
-    Place {
-        text: String::new(),
-        path: String::new(),
-        real: None,
-        zone: Zone::Unknown,
-        real_zone: Zone::Unknown,
-        existence: Existence::Unknown,
-        glob: false,
-        in_project: None,
-        own: false,
-        secret: false,
-        malformed: true,
-        content: None,
-    }
+    Place { malformed: true, ..Place::unknown("") }
 }
 
 fn file(access: Access, target: Place) -> lictor_core::facts::Effect<Place> {
