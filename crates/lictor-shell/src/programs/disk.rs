@@ -77,8 +77,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "asr" if first == "restore" => report.process(ProcessEffect::Format),
         "fdisk" | "gdisk" | "sgdisk" | "cfdisk" | "sfdisk" | "cgdisk"
-            if !(listed && !options.has(&["Z", "o", "zap-all", "clear", "zap"]))
-                && !(options.has(&["d", "dump", "s", "x"]) && call.program != "sgdisk")
+            if (!listed || options.has(&["Z", "o", "zap-all", "clear", "zap"]))
+                && (!options.has(&["d", "dump", "s", "x"]) || call.program == "sgdisk")
                 && !options.operands.is_empty() =>
         {
             format(call, report, options.operands.get(..1).unwrap_or_default());
