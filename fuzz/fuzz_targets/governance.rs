@@ -23,9 +23,11 @@ fuzz_target!(|data: &[u8]| {
         }
         Err(refused) => {
             assert!(refused.diagnostics.iter().any(|problem| problem.severity == Severity::Error));
-            let lines = text.split(|byte| *byte == b'\n').count();
+            // For YAML a carriage return ends a line too.
+            let lines = text.split(|byte| matches!(byte, b'\n' | b'\r')).count();
             for problem in refused.diagnostics {
                 assert!(!problem.message.is_empty());
+                assert!(problem.render(&String::from_utf8_lossy(text)).contains(&problem.message));
                 assert!((1..=lines + 1).contains(&problem.span.line), "{problem:?} in {lines} lines");
             }
         }

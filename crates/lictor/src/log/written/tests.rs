@@ -34,6 +34,9 @@ fn read(body: &str, said: &Evaluation) -> Evaluation {
 fn a_record_gives_the_whole_evaluation_back() {
     let risky = guard_fn("risky", |_, context| {
         context.add_risk(0.25);
+        Verdict::pass()
+    });
+    let noting = guard_fn("noting", |_, context| {
         context.annotate("seen", true);
         Verdict::pass()
     });
@@ -43,6 +46,7 @@ fn a_record_gives_the_whole_evaluation_back() {
     });
     let asked: Vec<Node> = vec![
         All::new(rules(0..3)).into(),
+        noting.into(),
         saying("noted", Verdict::pass_because("as it should be")).into(),
         Any::new(vec![saying("no", Verdict::block("no", "yes")), saying("yes", Verdict::pass())]).into(),
         Not::new(saying("inverted", Verdict::block("no", "yes")), "why", "how").into(),
