@@ -30,7 +30,9 @@ impl Timed {
     }
 }
 
-/// Times all entries in turns, so that a noisy moment hits all of them: `rounds` batches of `batch` calls each.
+/// Times all entries in turns, so that a noisy moment hits all of them: `rounds` batches of `batch` calls each. Before
+/// each batch goes one call that is not timed: what an entry costs must not depend on which one ran before it and
+/// emptied the caches.
 pub fn interleaved(mut entries: Vec<Entry<'_>>, rounds: usize, batch: u32) -> Vec<Timed> {
     let mut times = vec![Vec::with_capacity(rounds); entries.len()];
     for entry in &mut entries {
@@ -38,6 +40,7 @@ pub fn interleaved(mut entries: Vec<Entry<'_>>, rounds: usize, batch: u32) -> Ve
     }
     for _ in 0..rounds {
         for (entry, times) in entries.iter_mut().zip(&mut times) {
+            (entry.run)();
             let start = Instant::now();
             (0..batch).for_each(|_| (entry.run)());
             times.push(start.elapsed().as_nanos() as f64 / f64::from(batch));

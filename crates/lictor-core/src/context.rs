@@ -51,8 +51,8 @@ pub struct Context<'a> {
 /// What one guard leaves behind while it is asked, besides its verdict.
 #[derive(Default)]
 pub(crate) struct Asked {
-    /// The namespace of its annotations.
-    pub(crate) guard: Arc<str>,
+    /// Its name: the namespace of its annotations. Lent by the verdict to come, so that it is counted only once.
+    pub(crate) guard: Option<Arc<str>>,
     pub(crate) further: Vec<(Verdict, Option<u32>)>,
     pub(crate) noted: Vec<String>,
     /// Set when it did something it may not; its verdict is then an error.
@@ -189,7 +189,7 @@ impl<'a> Context<'a> {
 
     /// Leaves a note for later guards under this guard's own name (`guard.key`).
     pub fn annotate(&mut self, key: &str, value: impl Into<Json>) {
-        let full = format!("{}.{key}", self.asked.guard);
+        let full = format!("{}.{key}", self.asked.guard.as_deref().unwrap_or_default());
         if self.annotations.len() >= MAX_ANNOTATIONS && !self.annotations.contains_key(&full) {
             self.asked.misuse = Some("it left more notes than one evaluation keeps");
             return;
@@ -221,7 +221,7 @@ impl<'a> Context<'a> {
     /// It is checked again when the judgement is recorded, so two actions at once cannot both take the last place.
     pub fn claim(&mut self, claim: Claim) -> bool {
         let holds = self.lineage().all(|session| claim.holds(session, self.now));
-        self.claims.push((Arc::clone(&self.asked.guard), claim));
+        self.claims.push((self.asked.guard.clone().unwrap_or_default(), claim));
         holds
     }
 

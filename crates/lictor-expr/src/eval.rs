@@ -6,7 +6,7 @@
 use crate::error::EvalError;
 use crate::history::{HistoryOp, HistoryValue};
 use crate::limits::{BYTES_PER_STEP, STEP_BUDGET};
-use crate::program::{Macro, Node, NodeId, Program};
+use crate::program::{BinaryOp, Macro, Node, NodeId, Program};
 use crate::span::Span;
 use crate::value::{List, Map, Text, Value};
 
@@ -38,12 +38,12 @@ impl Env for Nothing {
 
 /// Evaluates the whole program.
 pub(crate) fn evaluate<'a>(program: &'a Program, env: &'a dyn Env) -> Result<Value<'a>, EvalError> {
-    Evaluator::new(program, env, STEP_BUDGET).value(program.root_node())
+    Evaluator::new(program, env, STEP_BUDGET).value(program.root_node()).map_err(|error| *error)
 }
 
 /// Evaluates a program that must come to a bool.
-pub(crate) fn test(program: &Program, env: &dyn Env) -> Result<bool> {
-    Evaluator::new(program, env, STEP_BUDGET).bool(program.root_node(), CONDITION)
+pub(crate) fn test(program: &Program, env: &dyn Env) -> Result<bool, EvalError> {
+    Evaluator::new(program, env, STEP_BUDGET).bool(program.root_node(), CONDITION).map_err(|error| *error)
 }
 
 /// What a bool is needed for, when the whole expression must be one.
@@ -58,7 +58,8 @@ pub(crate) struct Evaluator<'a> {
     budget: u32,
 }
 
-type Result<T, E = EvalError> = core::result::Result<T, E>;
+/// Errors are rare and large: boxed, a value on its way up is a few words and not a dozen.
+type Result<T, E = Box<EvalError>> = core::result::Result<T, E>;
 
 impl<'a> Evaluator<'a> {
     pub(crate) fn new(program: &'a Program, env: &'a dyn Env, budget: u32) -> Self {
@@ -69,6 +70,7 @@ impl<'a> Evaluator<'a> {
         self.program.span(id)
     }
 
+    #[inline]
     fn charge(&mut self, id: NodeId, steps: usize) -> Result<()> {
         match u32::try_from(steps).ok().and_then(|steps| self.budget.checked_sub(steps)) {
             Some(left) => {
@@ -77,7 +79,7 @@ impl<'a> Evaluator<'a> {
             }
             None => {
                 self.budget = 0;
-                Err(EvalError::CostLimit { span: self.span(id) })
+                Err(Box::new(EvalError::CostLimit { span: self.span(id) }))
             }
         }
     }
@@ -100,7 +102,7 @@ impl<'a> Evaluator<'a> {
             Node::Root(index) => self.root(id, *index)?,
             Node::Local(index) => match self.locals.get(*index) {
                 Some(value) => value.clone(),
-                None => return Err(EvalError::Damaged { span: self.span(id) }),
+                None => return Err(Box::new(EvalError::Damaged { span: self.span(id) })),
             },
             Node::Select { target, field } => {
                 let map = self.map(*target, "a field")?;
@@ -117,6 +119,7 @@ impl<'a> Evaluator<'a> {
             }
             Node::Index { target, index } => self.index(id, *target, *index)?,
             Node::Not(operand) => Value::Bool(!self.bool(*operand, "`!`")?),
+            Node::Binary { op: BinaryOp::In, left, right } => Value::Bool(self.is_in(id, *left, *right)?),
             Node::Negate(operand) => self.negate(id, *operand)?,
             Node::Binary { op, left, right } => self.binary(id, *op, *left, *right)?,
             Node::And(operands) => Value::Bool(self.decided(operands, false, "`&&`")?),
@@ -150,9 +153,28 @@ impl<'a> Evaluator<'a> {
 
     /// The value of a node that must be a bool.
     pub(crate) fn bool(&mut self, id: NodeId, operation: &str) -> Result<bool> {
-        match self.value(id)? {
-            Value::Bool(value) => Ok(value),
-            other => Err(self.wrong_type(id, operation, "a bool", &other)),
+        // What can only be a bool need not become a value first.
+        match self.program.node(id)? {
+            Node::Not(operand) => {
+                self.charge(id, 1)?;
+                Ok(!self.bool(*operand, "`!`")?)
+            }
+            Node::Binary { op: BinaryOp::In, left, right } => {
+                self.charge(id, 1)?;
+                self.is_in(id, *left, *right)
+            }
+            Node::And(operands) => {
+                self.charge(id, 1)?;
+                self.decided(operands, false, "`&&`")
+            }
+            Node::Or(operands) => {
+                self.charge(id, 1)?;
+                self.decided(operands, true, "`||`")
+            }
+            _ => match self.value(id)? {
+                Value::Bool(value) => Ok(value),
+                other => Err(self.wrong_type(id, operation, "a bool", &other)),
+            },
         }
     }
 
@@ -170,35 +192,41 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn wrong_type(&self, id: NodeId, operation: &str, wanted: &str, found: &Value<'_>) -> EvalError {
-        EvalError::WrongType {
+    #[cold]
+    fn wrong_type(&self, id: NodeId, operation: &str, wanted: &str, found: &Value<'_>) -> Box<EvalError> {
+        Box::new(EvalError::WrongType {
             span: self.span(id),
             operation: operation.to_owned(),
             wanted: wanted.to_owned(),
             found: found.kind().article().to_owned(),
-        }
+        })
     }
 
-    fn missing(&self, id: NodeId) -> EvalError {
-        EvalError::Missing { span: self.span(id), name: self.program.text(id) }
+    #[cold]
+    fn missing(&self, id: NodeId) -> Box<EvalError> {
+        Box::new(EvalError::Missing { span: self.span(id), name: self.program.text(id) })
     }
 
     fn root(&self, id: NodeId, index: usize) -> Result<Value<'a>> {
-        let name = self.program.roots.get(index).ok_or(EvalError::Damaged { span: self.span(id) })?;
+        let name = self
+            .program
+            .roots
+            .get(index)
+            .ok_or_else(|| Box::new(EvalError::Damaged { span: self.span(id) }))?;
         let env = self.env;
         env.root(name).ok_or_else(|| self.missing(id))
     }
 
     fn history(&self, id: NodeId, index: usize) -> Result<Value<'a>> {
         let span = self.span(id);
-        let op = self.program.history.get(index).ok_or(EvalError::Damaged { span })?;
+        let op = self.program.history.get(index).ok_or_else(|| Box::new(EvalError::Damaged { span }))?;
         match (op, self.env.history(index)) {
             (HistoryOp::Count { .. }, Some(HistoryValue::Int(count))) => Ok(Value::Int(count)),
             (
                 HistoryOp::Formerly { .. } | HistoryOp::Previous { .. } | HistoryOp::Since { .. },
                 Some(HistoryValue::Bool(answer)),
             ) => Ok(Value::Bool(answer)),
-            _ => Err(EvalError::NoHistory { span, operator: self.program.text(id) }),
+            _ => Err(Box::new(EvalError::NoHistory { span, operator: self.program.text(id) })),
         }
     }
 
@@ -210,7 +238,7 @@ impl<'a> Evaluator<'a> {
             let value = self.value(*value)?;
             let shown = crate::value::shortened(text.as_str());
             if map.insert(text, value).is_some() {
-                return Err(EvalError::DuplicateKey { span: self.span(*key), key: shown });
+                return Err(Box::new(EvalError::DuplicateKey { span: self.span(*key), key: shown }));
             }
         }
         Ok(Value::Map(Map::Shared(map.into())))
@@ -222,7 +250,9 @@ impl<'a> Evaluator<'a> {
         match (&target_value, &index_value) {
             (Value::List(list), Value::Int(position)) => {
                 let found = usize::try_from(*position).ok().and_then(|position| list.get(position));
-                found.ok_or(EvalError::OutOfRange { span: self.span(id), index: *position, len: list.len() })
+                found.ok_or_else(|| {
+                    Box::new(EvalError::OutOfRange { span: self.span(id), index: *position, len: list.len() })
+                })
             }
             (Value::Map(map), Value::Text(key)) => {
                 self.charge_bytes(id, key.as_str().len())?;
@@ -255,7 +285,7 @@ impl<'a> Evaluator<'a> {
         for position in 0..items.len() {
             self.charge(id, 1)?;
             let Some(item) = items.get(position) else {
-                return Err(EvalError::Damaged { span: self.span(over) });
+                return Err(Box::new(EvalError::Damaged { span: self.span(over) }));
             };
             self.locals.push(item);
             let finished = self.each_item(&mut state, condition, body);
@@ -303,7 +333,7 @@ impl<'a> Evaluator<'a> {
 struct Each<'a> {
     kind: Macro,
     matched: usize,
-    failed: Option<EvalError>,
+    failed: Option<Box<EvalError>>,
     kept: Vec<Value<'a>>,
 }
 

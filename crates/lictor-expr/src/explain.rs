@@ -74,7 +74,7 @@ impl Walk<'_> {
         match self.evaluator.bool(id, CONDITION) {
             Ok(true) => Outcome::True,
             Ok(false) => Outcome::False,
-            Err(error) => Outcome::Error(error),
+            Err(error) => Outcome::Error(*error),
         }
     }
 

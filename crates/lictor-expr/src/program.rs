@@ -124,8 +124,9 @@ impl Program {
         NodeId::new(self.nodes.len().saturating_sub(1))
     }
 
-    pub(crate) fn node(&self, id: NodeId) -> Result<&Node, EvalError> {
-        self.nodes.get(id.index()).ok_or(EvalError::Damaged { span: Span::default() })
+    #[inline]
+    pub(crate) fn node(&self, id: NodeId) -> Result<&Node, Box<EvalError>> {
+        self.nodes.get(id.index()).ok_or_else(|| Box::new(EvalError::Damaged { span: Span::default() }))
     }
 
     pub(crate) fn span(&self, id: NodeId) -> Span {

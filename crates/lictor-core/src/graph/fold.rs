@@ -109,8 +109,9 @@ fn walk(node: &Node, context: &mut Context<'_>) -> Value {
 /// The strictest of the guard's verdicts; all of them count.
 fn leaf(node: &Node, guard: &dyn Guard, context: &mut Context<'_>) -> Value {
     let verdict = ask(guard, &node.name, context);
+    let name = context.asked.guard.take().unwrap_or_else(|| Arc::clone(&node.name));
     let further = std::mem::take(&mut context.asked.further);
-    let mut value = say(node, verdict, None, context);
+    let mut value = say_as(name, node, verdict, None, context);
     for (verdict, violation) in further {
         value = value.max(say(node, verdict, violation, context));
     }
@@ -119,7 +120,7 @@ fn leaf(node: &Node, guard: &dyn Guard, context: &mut Context<'_>) -> Value {
 
 /// Asks one guard; whatever goes wrong inside it becomes an error verdict.
 fn ask(guard: &dyn Guard, name: &Arc<str>, context: &mut Context<'_>) -> Verdict {
-    context.asked.guard = Arc::clone(name);
+    context.asked.guard = Some(Arc::clone(name));
     context.asked.misuse = None;
     let action = context.action();
     let answer = catch_unwind(AssertUnwindSafe(|| guard.check(action, context)));
@@ -133,9 +134,19 @@ fn ask(guard: &dyn Guard, name: &Arc<str>, context: &mut Context<'_>) -> Verdict
 
 /// Files a verdict under its node and says how strict it is.
 fn say(node: &Node, verdict: Verdict, violation: Option<u32>, context: &mut Context<'_>) -> Value {
+    say_as(Arc::clone(&node.name), node, verdict, violation, context)
+}
+
+fn say_as(
+    guard: Arc<str>,
+    node: &Node,
+    verdict: Verdict,
+    violation: Option<u32>,
+    context: &mut Context<'_>,
+) -> Value {
     let value = verdict.value();
     context.give(GivenVerdict {
-        guard: Arc::clone(&node.name),
+        guard,
         path: Arc::clone(&node.path),
         layer: node.layer,
         status: Status::Active,

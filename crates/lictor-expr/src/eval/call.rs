@@ -51,15 +51,19 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    fn bad_conversion(&self, id: NodeId, text: &str, wanted: &str) -> EvalError {
-        EvalError::BadConversion { span: self.span(id), text: shortened(text), wanted: wanted.to_owned() }
+    fn bad_conversion(&self, id: NodeId, text: &str, wanted: &str) -> Box<EvalError> {
+        Box::new(EvalError::BadConversion {
+            span: self.span(id),
+            text: shortened(text),
+            wanted: wanted.to_owned(),
+        })
     }
 
     fn double_to_int(&self, id: NodeId, double: f64) -> Result<Value<'a>> {
         /// 2⁶³; like CEL, both ends are outside.
         const LIMIT: f64 = 9_223_372_036_854_775_808.0;
         if double.is_nan() || double <= -LIMIT || double >= LIMIT {
-            return Err(EvalError::Overflow { span: self.span(id) });
+            return Err(Box::new(EvalError::Overflow { span: self.span(id) }));
         }
         #[expect(clippy::cast_possible_truncation, reason = "within the range of i64; CEL truncates")]
         Ok(Value::Int(double as i64))
@@ -95,7 +99,7 @@ impl<'a> Evaluator<'a> {
         let text = self.text(text, "`matches`")?;
         let program = self.program;
         let regex = program.regexes.get(regex).and_then(|pattern| pattern.get());
-        let regex = regex.ok_or(EvalError::Damaged { span: self.span(id) })?;
+        let regex = regex.ok_or_else(|| Box::new(EvalError::Damaged { span: self.span(id) }))?;
         self.charge_bytes(id, regex.work(text.as_str().len()))?;
         Ok(Value::Bool(regex.matches(text.as_str())))
     }
@@ -103,7 +107,8 @@ impl<'a> Evaluator<'a> {
     pub(super) fn glob(&mut self, id: NodeId, text: NodeId, glob: usize) -> Result<Value<'a>> {
         let text = self.text(text, "`glob`")?;
         let program = self.program;
-        let glob = program.globs.get(glob).ok_or(EvalError::Damaged { span: self.span(id) })?;
+        let glob =
+            program.globs.get(glob).ok_or_else(|| Box::new(EvalError::Damaged { span: self.span(id) }))?;
         self.charge_bytes(id, glob.work(text.as_str().len()))?;
         Ok(Value::Bool(glob.matches(text.as_str())))
     }

@@ -36,11 +36,11 @@ impl<'a> Evaluator<'a> {
             (a, b) => match numbers(a, b) {
                 Some(ordering) => ordering == Some(Ordering::Equal),
                 None => {
-                    return Err(EvalError::NeverEqual {
+                    return Err(Box::new(EvalError::NeverEqual {
                         span: self.span(id),
                         left: a.kind().article().to_owned(),
                         right: b.kind().article().to_owned(),
-                    });
+                    }));
                 }
             },
         })
@@ -72,7 +72,7 @@ impl<'a> Evaluator<'a> {
         depth: usize,
     ) -> Result<bool> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err(EvalError::CostLimit { span: self.span(id) });
+            return Err(Box::new(EvalError::CostLimit { span: self.span(id) }));
         };
         let mut failed = None;
         for pair in pairs {
@@ -109,6 +109,14 @@ impl<'a> Evaluator<'a> {
                 for index in 0..list.len() {
                     self.charge(id, 1)?;
                     let Some(element) = list.get(index) else { break };
+                    if let (Value::Text(wanted), Value::Text(found)) = (item, &element) {
+                        let (wanted, found) = (wanted.as_str(), found.as_str());
+                        self.charge_bytes(id, wanted.len().min(found.len()))?;
+                        if wanted == found {
+                            return Ok(true);
+                        }
+                        continue;
+                    }
                     match self.equal(id, item, &element) {
                         Ok(true) => return Ok(true),
                         Ok(false) => {}
@@ -137,13 +145,15 @@ impl<'a> Evaluator<'a> {
                 Ok(a.cmp(b))
             }
             (a, b) => match numbers(a, b) {
-                Some(ordering) => ordering.ok_or(EvalError::NoOrder { span: self.span(id) }),
-                None => Err(EvalError::WrongType {
+                Some(ordering) => {
+                    ordering.ok_or_else(|| Box::new(EvalError::NoOrder { span: self.span(id) }))
+                }
+                None => Err(Box::new(EvalError::WrongType {
                     span: self.span(id),
                     operation: format!("`{operator}`"),
                     wanted: "two numbers or two strings".to_owned(),
                     found: format!("{} and {}", a.kind().article(), b.kind().article()),
-                }),
+                })),
             },
         }
     }

@@ -34,6 +34,12 @@ impl<'a> Evaluator<'a> {
         Ok(Value::Bool(accepted.contains(&self.order(id, op.text(), &a, &b)?)))
     }
 
+    pub(super) fn is_in(&mut self, id: NodeId, item: NodeId, container: NodeId) -> Result<bool> {
+        let a = self.value(item)?;
+        let b = self.value(container)?;
+        self.contained(id, container, &a, &b)
+    }
+
     fn arithmetic(&mut self, id: NodeId, op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Result<Value<'a>> {
         match (op, a, b) {
             (_, Value::Int(a), Value::Int(b)) => self.int_arithmetic(id, op, *a, *b),
@@ -51,7 +57,7 @@ impl<'a> Evaluator<'a> {
                 let items = |list: List<'a>| (0..list.len()).filter_map(move |index| list.get(index));
                 Ok(items(a.clone()).chain(items(b.clone())).collect())
             }
-            _ => Err(EvalError::WrongType {
+            _ => Err(Box::new(EvalError::WrongType {
                 span: self.span(id),
                 operation: format!("`{}`", op.text()),
                 wanted: match op {
@@ -60,7 +66,7 @@ impl<'a> Evaluator<'a> {
                     _ => "two ints or two doubles".to_owned(),
                 },
                 found: format!("{} and {}", a.kind().article(), b.kind().article()),
-            }),
+            })),
         }
     }
 
@@ -70,20 +76,21 @@ impl<'a> Evaluator<'a> {
             BinaryOp::Subtract => a.checked_sub(b),
             BinaryOp::Multiply => a.checked_mul(b),
             BinaryOp::Divide | BinaryOp::Remainder if b == 0 => {
-                return Err(EvalError::DivisionByZero { span });
+                return Err(Box::new(EvalError::DivisionByZero { span }));
             }
             BinaryOp::Divide => a.checked_div(b),
             BinaryOp::Remainder => a.checked_rem(b),
             _ => a.checked_add(b),
         };
-        result.map(Value::Int).ok_or(EvalError::Overflow { span })
+        result.map(Value::Int).ok_or_else(|| Box::new(EvalError::Overflow { span }))
     }
 
     pub(super) fn negate(&mut self, id: NodeId, operand: NodeId) -> Result<Value<'a>> {
         match self.value(operand)? {
-            Value::Int(value) => {
-                value.checked_neg().map(Value::Int).ok_or(EvalError::Overflow { span: self.span(id) })
-            }
+            Value::Int(value) => value
+                .checked_neg()
+                .map(Value::Int)
+                .ok_or_else(|| Box::new(EvalError::Overflow { span: self.span(id) })),
             Value::Double(value) => Ok(Value::Double(-value)),
             other => Err(self.wrong_type(operand, "`-`", "a number", &other)),
         }
