@@ -4,10 +4,13 @@ use anyhow::Result;
 
 use crate::shell;
 
-/// Kills writers of the store and of the ledger at random points, many times over.
+/// Kills writers of the store and of the ledger at random points, and has two processes race for one grant, many times
+/// over.
 pub fn run() -> Result<()> {
     shell::run("env", &["LICTOR_STORE_KILLS=520", "cargo", "test", "--locked", "--package", "lictor-store"])?;
     let ledger =
         ["test", "--locked", "--package", "lictor-ledger", "--test", "processes", "--", "--ignored", "soak"];
-    shell::run("cargo", &ledger)
+    shell::run("cargo", &ledger)?;
+    let grants = ["test", "--locked", "--package", "lictor", "--test", "protocol", "--", "--ignored", "soak"];
+    shell::run("cargo", &grants)
 }

@@ -1,5 +1,8 @@
-//! Real threads that want the same grant at the same moment.
+//! Real threads and real processes that want the same grant at the same moment.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
@@ -17,16 +20,30 @@ fn engine(store: &Arc<dyn Store>, now: Timestamp) -> PolicyEngine {
         .unwrap()
 }
 
-/// Gives one grant and lets two agents go for it at once. A day passes between rounds, so that nothing piles up.
-fn round(stores: &[Arc<dyn Store>; 2], number: u32) {
-    let now = Timestamp(i64::from(number) * 24 * 60 * 60 * 1000);
-    let engines = stores.each_ref().map(|store| engine(store, now));
-    let action = Action::task("payment").in_session(format!("s{number}"));
-    let asked = engines[0].evaluate(&action);
+/// A day passes between rounds, so that nothing piles up.
+fn moment(number: u32) -> Timestamp {
+    Timestamp(i64::from(number) * 24 * 60 * 60 * 1000)
+}
+
+fn payment(number: u32) -> Action {
+    Action::task("payment").in_session(format!("s{number}"))
+}
+
+/// Gives the one grant of a round.
+fn grant(engine: &PolicyEngine, number: u32) {
+    let action = payment(number);
+    let asked = engine.evaluate(&action);
     assert_eq!(asked.decision, Decision::Ask);
-    let id = Request { action: asked.action, session: action.session.clone(), policy: asked.policy }.id();
-    let who = Who { by: "ada".to_owned(), at: now, from: "race".to_owned() };
-    engines[0].approvals().approve(&id, who, Lifetime::Once, 60_000).unwrap();
+    let id = Request { action: asked.action, session: action.session, policy: asked.policy }.id();
+    let who = Who { by: "ada".to_owned(), at: moment(number), from: "race".to_owned() };
+    engine.approvals().approve(&id, who, Lifetime::Once, 60_000).unwrap();
+}
+
+/// Gives one grant and lets two agents go for it at once.
+fn round(stores: &[Arc<dyn Store>; 2], number: u32) {
+    let engines = stores.each_ref().map(|store| engine(store, moment(number)));
+    let action = payment(number);
+    grant(&engines[0], number);
     let (start, passed) = (Barrier::new(2), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for engine in &engines {
@@ -54,4 +71,89 @@ fn of_two_connections_exactly_one_gets_the_grant() {
     let file = dir.path().join("lictor.db");
     let stores = [(); 2].map(|()| -> Arc<dyn Store> { Arc::new(SqliteStore::open(&file).unwrap()) });
     (0..200).for_each(|number| round(&stores, number));
+}
+
+/// Names the store to a process that this test has started.
+const STORE: &str = "LICTOR_RACE_STORE";
+/// Stands before an answer, so that it is told apart from what the test harness prints.
+const ANSWER: &str = "answer ";
+
+/// Not a test of its own: what each of the two processes does. Reads the number of a round, goes for its grant, says
+/// whether it got it.
+#[test]
+fn racer() {
+    let Some(file) = std::env::var_os(STORE) else { return };
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(file).unwrap());
+    for line in std::io::stdin().lines() {
+        let number = line.unwrap().parse().unwrap();
+        let passed = engine(&store, moment(number)).evaluate(&payment(number)).passed();
+        println!("\n{ANSWER}{passed}");
+    }
+}
+
+struct Racer {
+    process: Child,
+    tell: Option<ChildStdin>,
+    hear: BufReader<ChildStdout>,
+}
+
+impl Racer {
+    fn start(file: &Path) -> Self {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "race::racer", "--nocapture"])
+            .env(STORE, file)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (tell, hear) = (process.stdin.take(), process.stdout.take().unwrap());
+        Self { process, tell, hear: BufReader::new(hear) }
+    }
+
+    fn go(&mut self, number: u32) {
+        let tell = self.tell.as_mut().unwrap();
+        tell.write_all(format!("{number}\n").as_bytes()).unwrap();
+    }
+
+    fn got_it(&mut self) -> bool {
+        let mut line = String::new();
+        while self.hear.read_line(&mut line).unwrap() > 0 {
+            if let Some(answer) = line.trim_end().strip_prefix(ANSWER) {
+                return answer.parse().unwrap();
+            }
+            line.clear();
+        }
+        panic!("a racer ended early");
+    }
+}
+
+fn race(rounds: u32) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("lictor.db");
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&file).unwrap());
+    let mut racers = [(); 2].map(|()| Racer::start(&file));
+    let mut wins = [0_u32; 2];
+    for number in 0..rounds {
+        grant(&engine(&store, moment(number)), number);
+        racers.iter_mut().for_each(|racer| racer.go(number));
+        let got = racers.each_mut().map(Racer::got_it);
+        assert_eq!(got.iter().filter(|got| **got).count(), 1, "round {number}: {got:?}");
+        wins.iter_mut().zip(got).for_each(|(wins, got)| *wins += u32::from(got));
+    }
+    for mut racer in racers {
+        drop(racer.tell.take());
+        assert!(racer.process.wait().unwrap().success());
+    }
+    eprintln!("{rounds} rounds, won {wins:?}");
+}
+
+#[test]
+fn of_two_processes_exactly_one_gets_the_grant() {
+    race(100);
+}
+
+#[test]
+#[ignore = "a thousand rounds and more; `cargo xtask soak` runs them"]
+fn soak_of_two_processes_exactly_one_gets_the_grant() {
+    race(2_000);
 }
