@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Span;
 use crate::load::Loaded;
+use crate::reader::Reader;
 use crate::yaml::{Tree, Yaml};
 
 /// Something that a file names.
@@ -16,16 +17,17 @@ pub struct Named {
 }
 
 impl Loaded {
-    /// The command lines in backticks that the file's own `fix` texts recommend.
+    /// The command lines in backticks that the file's own `fix` texts recommend, wherever a `fix` stands. What a text
+    /// only warns of (`instead of …`, `not …`) is not recommended.
     #[must_use]
     pub fn recommended_commands(&self) -> Vec<Named> {
         let mut found = Vec::new();
         for file in &self.files {
             walk(&file.tree, "fix", &mut |tree| {
-                let text = tree.scalar().unwrap_or_default();
-                for command in text.split('`').skip(1).step_by(2).filter(|words| words.trim().contains(' ')) {
-                    let words = vec![command.to_owned()];
-                    found.push(Named { file: file.path.clone(), span: tree.span, words });
+                let reader = Reader::new(&file.path, file.origin, &file.text);
+                for (at, command) in recommended(tree.scalar().unwrap_or_default()) {
+                    let span = reader.inside(tree, at, at + command.len());
+                    found.push(Named { file: file.path.clone(), span, words: vec![command.to_owned()] });
                 }
             });
         }
@@ -45,6 +47,22 @@ impl Loaded {
         }
         found
     }
+}
+
+/// What stands in backticks and is recommended, with where it begins.
+fn recommended(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    const WARNING: [&str; 7] = ["instead of", "rather than", "not", "never", "without", "don't run", "avoid"];
+    let mut at = 0;
+    let mut before = "";
+    text.split('`').enumerate().filter_map(move |(index, part)| {
+        let (start, said) = (at, before);
+        at += part.len() + 1;
+        before = part;
+        let lead = said.trim_end().to_lowercase();
+        let lead = lead.strip_suffix("run").or(lead.strip_suffix("use")).unwrap_or(&lead).trim_end();
+        let warned = WARNING.iter().any(|word| lead.ends_with(word));
+        (index % 2 == 1 && !part.trim().is_empty() && !warned).then_some((start, part))
+    })
 }
 
 /// Every value under that key, in the order of the file.

@@ -117,3 +117,63 @@ fn a_store_that_is_not_there_is_refused_and_blocks() {
     assert_eq!(hook.code, 2, "the record would be kept where nobody looks: {hook:?}");
     assert!(!hook.stderr.contains("governance.yaml"), "the place is for the person: {hook:?}");
 }
+
+/// Every section that can carry a `fix`, with the fix in place of `FIX`.
+const WITH_FIX: [&str; 5] = [
+    "guards: {g: {expr: 'risk < 0.5', reason: r, fix: FIX}}\npolicy: g\n",
+    "guards: {g: {command: [git], fix: FIX}}\npolicy: g\n",
+    "intent: [{for: deploy, require: 'has(payload.ticket)', reason: r, fix: FIX}]\n",
+    "policies: [{name: p, on: {verb: push, object: branch}, effect: block, fix: FIX}]\n",
+    "guards: {g: {expr: 'risk > 0.5', reason: r, fix: f}}\npolicy: {not: {node: g, reason: r, fix: FIX}}\n",
+];
+
+#[test]
+fn a_fix_that_its_own_policy_forbids_is_found_wherever_it_stands() {
+    let sandbox = Sandbox::new();
+    let blocked = "known_tools: {unknown: block}\nbash_safety: {blocked_programs: [make]}\n";
+    for section in WITH_FIX {
+        for (fix, forbidden) in [
+            ("'first run `make ready`, then go on'", Some("make ready")),
+            ("'run `make`'", Some("make")),
+            ("'run `cargo test` or `make all`'", Some("make all")),
+            ("'delete it with `rm -rf ~`'", Some("rm -rf ~")),
+            ("'run `cargo test`'", None),
+            ("'use cargo instead of `make`'", None),
+            ("'do not run `make all`'", None),
+            ("'run make ready'", None),
+            ("'add `payload.ticket`, for example `OPS-123`'", None),
+        ] {
+            sandbox.write("governance.yaml", &format!("{blocked}{}", section.replace("FIX", fix)));
+            let run = sandbox.lictor(&["check", "--json"]);
+            let problems = run.json()["problems"].clone();
+            let found: Vec<&str> = problems
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(|it| it["message"].as_str()?.strip_prefix("this way out is itself blocked: "))
+                .collect();
+            let expected: Vec<String> = forbidden.iter().map(|command| format!("`{command}`")).collect();
+            assert_eq!(found, expected, "{section}{fix}: {run:?}");
+        }
+    }
+    // The command itself is underlined.
+    sandbox.write(
+        "governance.yaml",
+        &format!("{blocked}{}", WITH_FIX[3].replace("FIX", "'run `make ready` first'")),
+    );
+    let shown = sandbox.lictor(&["check"]).stdout;
+    assert!(shown.contains("governance.yaml:3:82: warning: this way out"), "{shown}");
+    assert!(shown.contains(" ^^^^^^^^^^\n"), "{shown}");
+}
+
+#[test]
+fn a_fix_that_only_has_to_wait_is_none() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "governance.yaml",
+        "tools: {require_first: {bash(\"git push\"): [bash(\"cargo test\")]}}\n\
+         guards: {g: {expr: 'risk < 0.5', reason: r, fix: 'run `cargo test`, then `git push`'}}\npolicy: g\n",
+    );
+    let run = sandbox.lictor(&["check"]);
+    assert!(!run.stdout.contains("way out"), "{run:?}");
+}
