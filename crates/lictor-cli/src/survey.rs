@@ -13,6 +13,7 @@ use lictor_core::feedback::{Feedback, Moment, Observation, Provider, Severity, S
 use lictor_core::level::Level;
 use lictor_core::{Digest, SessionKey, text};
 use lictor_ledger::Ledger;
+use lictor_ledger::gate::standing_findings;
 use lictor_ledger::process::{Ended, Output};
 use lictor_ledger::repository::{Git, Repository as _, RepositoryError};
 use lictor_store::Store;
@@ -139,20 +140,9 @@ impl Surveyor for Survey {
             Err(error) => return Err(error.to_string()),
         };
         let ledger = Ledger::new(&*self.programs.store, git.id(), &SystemClock);
-        let mut open = Vec::new();
-        ledger
-            .open_findings(at_least, |plan, id, _, _| {
-                open.push((plan, id));
-                Ok(open.len() < MAX_FINDINGS)
-            })
-            .map_err(|error| error.to_string())?;
-        let title = |(plan, id): &(_, _)| -> Result<String, String> {
-            let (plan, id): (&lictor_ledger::PlanHash, &lictor_ledger::FindingId) = (plan, id);
-            let (_, finding) =
-                ledger.finding(&plan.to_string(), &id.to_string()).map_err(|error| error.to_string())?;
-            Ok(text::clean(&finding.title, 120))
-        };
-        open.iter().map(title).collect()
+        let standing = standing_findings(&ledger, &git, at_least, MAX_FINDINGS);
+        let standing = standing.map_err(|error| error.to_string())?;
+        Ok(standing.iter().map(|finding| text::clean(&finding.title, 120)).collect())
     }
 }
 

@@ -120,7 +120,8 @@ impl Gate {
             Some(why) => Completion::ReleasedUnmet { why, reasons },
             None => Completion::Incomplete { reasons, round: rounds.saturating_add(1), of: self.max_rounds },
         };
-        Some(StopCheck { outcome, evidence: Some(evidence), passes })
+        let observed = stop.observed && outcome.blocks();
+        Some(StopCheck { outcome, evidence: Some(evidence), passes, observed })
     }
 }
 
@@ -137,6 +138,8 @@ pub struct Stop {
     pub aborted: bool,
     /// The agent cannot be told to go on at all.
     pub unstoppable: bool,
+    /// The policy only observes: what is missing is recorded, and the agent stops all the same.
+    pub observed: bool,
 }
 
 /// What came of a wish to stop.
@@ -150,11 +153,14 @@ pub struct StopCheck {
     /// Commands that passed, each on the tree that it ran on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passes: Vec<Pass>,
+    /// The agent would have been sent back, had the policy not only observed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observed: bool,
 }
 
 impl StopCheck {
     fn of(outcome: Completion) -> Self {
-        Self { outcome, evidence: None, passes: Vec::new() }
+        Self { outcome, evidence: None, passes: Vec::new(), observed: false }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::identity::PlanHash;
 use crate::repository::CommitArgs;
 use crate::verdict::Tally;
 
-pub use judge::{Gate, Trouble, guards};
+pub use judge::{Gate, Trouble, guards, standing_findings};
 
 /// What wants to pass.
 #[derive(Debug, Clone, PartialEq, Eq)]

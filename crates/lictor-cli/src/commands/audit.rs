@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use lictor::log::{Evaluated, kind};
-use lictor_core::{Decision, SessionKey};
+use lictor_core::{Decision, SessionKey, text};
 use lictor_store::{Anchor, Query, Record, SqliteStore, StoreExt as _, verify};
 use serde_json::{Value, json};
 
@@ -296,6 +296,12 @@ fn report(store: &SqliteStore, json: bool) -> Result<Exit> {
             stopped.entry(rule.unwrap_or_default()).or_default().push(title);
         }
     }
+    for record in stops(store)? {
+        let Some(reason) = observed_stop(&record.body) else { continue };
+        judged += 1;
+        would_stop += 1;
+        stopped.entry("completion".to_owned()).or_default().push(format!("#{} {reason}", record.seq));
+    }
     if json {
         output::print_json(&json!({"judged": judged, "would_stop": would_stop, "by_rule": stopped}))?;
         return Ok(Exit::Ok);
@@ -322,6 +328,28 @@ fn report(store: &SqliteStore, json: bool) -> Result<Exit> {
     }
     output::print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// Every wish to stop.
+fn stops(store: &SqliteStore) -> Result<Vec<Record>> {
+    let mut all: Vec<Record> = Vec::new();
+    loop {
+        let after = all.last().map_or(0, |record| record.seq);
+        let query = Query::all().kind(kind::STOP_CHECKED).after(after).limit(500);
+        let page = store.view(|view| view.records(&query))?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}
+
+/// Why an agent would not have been let go, had that been enforced.
+fn observed_stop(body: &str) -> Option<String> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    let check = body.get("event").filter(|check| check.get("observed") == Some(&Value::Bool(true)))?;
+    let reason = check.pointer("/outcome/reasons/0").and_then(Value::as_str);
+    Some(format!("stop: {}", text::clean(reason.unwrap_or("something is missing"), 120)))
 }
 
 fn export(store: &SqliteStore) -> Result<Exit> {

@@ -10,17 +10,18 @@ use crate::runtime::Runtime;
 /// Lets the agent stop, or sends it back with what is missing.
 pub fn reply(runtime: &Runtime, event: &Event, wish: &Wish) -> Reply {
     let Some(session) = &event.session else { return Reply::Silence };
+    let parent = event.parent_session.as_ref();
+    // A session that began under another policy has to meet what that one asks too.
+    let engine = runtime.engine.for_session(session, parent);
+    let enforced = engine.as_ref().is_ok_and(PolicyEngine::is_enforced);
     let stop = Stop {
         subagent: wish.subagent,
         hook_active: wish.hook_active,
         background: wish.background.clone(),
         aborted: wish.aborted,
         unstoppable: !event.slot.can_block(),
+        observed: runtime.policy.is_observing() && !enforced,
     };
-    let parent = event.parent_session.as_ref();
-    // A session that began under another policy has to meet what that one asks too.
-    let engine = runtime.engine.for_session(session, parent);
-    let enforced = engine.as_ref().is_ok_and(PolicyEngine::is_enforced);
     let check = match engine.and_then(|engine| engine.check_stop(session, parent, &stop)) {
         Ok(Some(check)) => check,
         Ok(None) => return Reply::Silence,
@@ -36,7 +37,7 @@ pub fn reply(runtime: &Runtime, event: &Event, wish: &Wish) -> Reply {
         }
     };
     match &check.outcome {
-        Completion::Incomplete { .. } if runtime.policy.is_observing() && !enforced => Reply::Silence,
+        Completion::Incomplete { .. } if check.observed => Reply::Silence,
         Completion::Incomplete { reasons, round, of } => Reply::Block(Block {
             reason: reasons.join("\n"),
             fix: format!("do what is missing, then stop again (round {round} of {of})"),

@@ -335,6 +335,58 @@ fn what_a_session_must_change_and_tick_off_is_asked_for() {
 }
 
 #[test]
+fn a_list_that_is_written_a_task_at_a_time_is_asked_for_too() {
+    let agent = Agent::new("version: 1\ncompletion: {todos: done}\n");
+    for subject in ["tidy up", "test"] {
+        agent.call("TaskCreate", json!({"subject": subject, "description": "x"}), true, |_| {}).ran();
+    }
+    let reason = agent.stop().unwrap();
+    assert!(reason.contains("2 item(s) of your own list are open: tidy up, test"), "{reason}");
+    let change = |id: &str, status: &str| {
+        agent.call("TaskUpdate", json!({"taskId": id, "status": status}), true, |_| {}).ran();
+    };
+    change("1", "completed");
+    change("1", "completed");
+    change("2", "in_progress");
+    let reason = agent.stop().unwrap();
+    assert!(reason.contains("1 item(s) of your own list are open: test"), "{reason}");
+    change("2", "completed");
+    assert_eq!(agent.stop(), None);
+}
+
+#[test]
+fn findings_about_code_that_is_gone_hold_nobody_up() {
+    let agent = Agent::new("version: 1\ncompletion: {findings: {below: HIGH}}\n");
+    agent.sandbox.write("src/a.py", "fine()\nbad()\n");
+    let claim =
+        ["verdict", "record", "--plan-hash", "p", "--level", "HIGH", "--title", "no good", "--agent", "sec"];
+    let run = agent.sandbox.lictor(&[&claim[..], &["--evidence", "src/a.py:2"]].concat());
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(agent.stop().unwrap().contains("no good"));
+    agent.sandbox.write("src/a.py", "other()\nfine()\nbad()\n");
+    assert!(agent.stop().unwrap().contains("no good"), "the line has only moved");
+    agent.sandbox.write("src/a.py", "other()\nfine()\ngood()\n");
+    assert_eq!(agent.stop(), None);
+}
+
+#[test]
+fn a_policy_that_only_observes_says_when_it_would_have_sent_the_agent_back() {
+    let agent = Agent::new("version: 1\ncompletion: {files: [report.md]}\n");
+    let user = agent.sandbox.home().join(".config/lictor");
+    fs::create_dir_all(&user).unwrap();
+    fs::write(user.join("governance.yaml"), "version: 1\nmode: observe\n").unwrap();
+    assert_eq!(agent.stop(), None);
+    let record = agent.sandbox.lictor(&["audit", "query", "--kind", "stop.checked", "--json"]).json();
+    assert_eq!(record["body"]["event"]["observed"], true, "{record}");
+    let report = agent.sandbox.lictor(&["audit", "report"]).stdout;
+    assert!(report.contains("1 would have been stopped") && report.contains("report.md"), "{report}");
+    agent.sandbox.write("report.md", "done\n");
+    assert_eq!(agent.stop(), None);
+    let report = agent.sandbox.lictor(&["audit", "report", "--json"]).json();
+    assert_eq!(report["would_stop"], 1, "what is complete is not one of them: {report}");
+}
+
+#[test]
 fn a_subagent_has_its_own_gate() {
     let policy = "version: 1\ncompletion:\n  files: [report.md]\n  subagents: {files: [notes.md]}\n";
     let agent = Agent::new(policy);

@@ -150,6 +150,7 @@ fn vectors() {
                 background: texts(&step["background"]),
                 aborted: step["aborted"] == true,
                 unstoppable: false,
+                observed: false,
             };
             let checked =
                 gate.as_ref().and_then(|gate| gate.judge(&stop, &session.state, &[], session.now, &world));

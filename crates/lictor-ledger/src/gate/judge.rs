@@ -7,6 +7,7 @@ use crate::council::{
     Trust, Where, plan, run,
 };
 use crate::evidence::Evidence;
+use crate::finding::Finding;
 use crate::identity::{FindingId, PlanHash};
 use crate::ledger::{Ledger, LedgerError, Watch};
 use crate::level::Level;
@@ -452,4 +453,42 @@ fn ways_on(blocker: &Blocker) -> [String; 3] {
         format!("lictor verdict clear --plan-hash {plan} --id {id} --reason 'why it is fixed'"),
         format!("lictor verdict waive --plan-hash {plan} --id {id} --reason 'why it may stay' --until 30d"),
     ]
+}
+
+/// Open findings of at least this level that are about what is in the work tree now, worst first, at most so many: the
+/// same ones that would count if all of it were committed.
+///
+/// # Errors
+/// When the record or the repository fails.
+pub fn standing_findings(
+    ledger: &Ledger<'_>,
+    repository: &dyn Repository,
+    at_least: Level,
+    most: usize,
+) -> Result<Vec<Finding>, Trouble> {
+    let mut open: Vec<Waiting> = Vec::new();
+    ledger.open_findings(at_least, |plan, id, _, watch| {
+        open.push((plan, id, watch.evidence));
+        Ok(true)
+    })?;
+    if open.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tree = repository.work_tree()?;
+    let head = repository.commit("HEAD")?.map(|commit| commit.tree);
+    let changes = repository.changes(head.as_deref(), &tree)?;
+    let mut observer = Observer::new(repository, &tree, &changes);
+    let mut standing = Vec::new();
+    for batch in open.chunks(BATCH) {
+        observer.prepare(batch.iter().flat_map(|(.., evidence)| evidence))?;
+        for (plan, id, evidence) in batch {
+            if standing.len() >= most {
+                return Ok(standing);
+            }
+            if observer.standing(evidence)? != Standing::Stale {
+                standing.push(ledger.finding(plan.as_str(), id.as_str())?.1);
+            }
+        }
+    }
+    Ok(standing)
 }

@@ -37,8 +37,7 @@ impl PolicyEngine {
         let digest = action.digest();
         let id = action.tool_use_id.as_deref();
         let (marks, learned) = self.lessons(action, &outcome);
-        let listed = Todos::written_by(action).filter(|_| outcome.success);
-        let listed = listed.map(|todos| self.redacted(SessionEvent::Listed { todos }));
+        let success = outcome.success;
         self.inner.store.update(Durability::Process, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
             if let Some(began) = self.foreign(&sessions).filter(|_| hand_over) {
@@ -63,9 +62,11 @@ impl PolicyEngine {
                 Request { action: digest, session: action.session.clone(), policy: self.inner.policy };
             answered_elsewhere(journal.tx, &request)?;
             sessions.apply(&event, now);
-            if let Some(event) = &listed {
-                journal.happening(kind::TODOS_LISTED, event)?;
-                sessions.apply(event, now);
+            let todos = sessions.own().and_then(|own| own.todos.as_ref());
+            if let Some(todos) = Todos::after(todos, action).filter(|_| success) {
+                let event = self.redacted(SessionEvent::Listed { todos });
+                journal.happening(kind::TODOS_LISTED, &event)?;
+                sessions.apply(&event, now);
             }
             sessions.save(journal.tx)?;
             Ok(Posted::Here(standing))
