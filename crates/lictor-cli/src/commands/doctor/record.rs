@@ -42,7 +42,7 @@ pub fn state(report: &mut Report, project: &Project) {
             );
         }
     }
-    if let Some((place, why)) = unusable(&directory) {
+    if let Some((place, why)) = unusable(directory) {
         report.problem(
             format!("nothing can be recorded: `{}` {why}", place.display()),
             "mend that, or set `LICTOR_STATE_DIR` to a directory that can be written",

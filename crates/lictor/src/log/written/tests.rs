@@ -1,6 +1,4 @@
-use lictor_core::{
-    Action, All, Any, Escalate, Evaluation, Guard, Node, Not, SessionState, Verdict, When, guard_fn,
-};
+use lictor_core::{Action, All, Any, Escalate, Evaluation, Guard, Node, Not, Verdict, When, guard_fn};
 use lictor_store::{Query, StoreExt};
 
 use crate::PolicyEngine;
@@ -86,7 +84,7 @@ fn the_long_form_can_be_read_too() {
 
 #[test]
 fn a_verdict_that_points_nowhere_is_refused() {
-    let (said, body) = recorded(All::new(rules(0..3)));
+    let (_, body) = recorded(All::new(rules(0..3)));
     let broken = body.replace(r#""verdicts":[0,1,2]"#, r#""verdicts":[0,1,99]"#);
     assert_ne!(broken, body);
     let refused = serde_json::from_str::<Evaluated<'_>>(&broken).unwrap_err().to_string();
