@@ -116,6 +116,20 @@ fn aliases_come_from_the_repository() {
 }
 
 #[test]
+fn what_is_read_by_a_star_is_not_hidden() {
+    let secret = |command: &str| {
+        let facts = of(&Action::bash(command).in_dir("/home/user/project"));
+        facts.files().any(|(_, place)| place.secret && place.path.ends_with("/.env"))
+    };
+    for command in ["cat *", "wc -l ./*", "ls | xargs cat", "git ls-files -z | xargs -0 grep -l TODO"] {
+        assert!(!secret(command), "{command}");
+    }
+    for command in ["cat .*", "cat .[!.]*", "cat {*,.*}", "mv * ../elsewhere"] {
+        assert!(secret(command), "{command}");
+    }
+}
+
+#[test]
 fn what_a_glob_holds_is_looked_at() {
     let facts = of(&Action::bash("cat .en*").in_dir("/home/user/project"));
     assert!(facts.files().any(|(_, place)| place.secret && place.path.ends_with("/.env")), "{facts:?}");

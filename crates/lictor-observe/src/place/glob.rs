@@ -61,6 +61,12 @@ fn is_everything(pattern: &str) -> bool {
     })
 }
 
+/// Whether the pattern takes in all names but hidden ones: `*`, `**`, `**/*`, `src/*`.
+fn leaves_hidden_out(pattern: &str) -> bool {
+    pattern.split('/').all(|part| !part.starts_with(['.', '{', '[', '!', '@', '+', '(']))
+        && pattern.rsplit('/').next().is_some_and(is_everything)
+}
+
 /// Whether a part of the pattern, meant for some names only, takes in this one.
 pub(super) fn means(pattern: &str, name: &str) -> bool {
     pattern
@@ -118,8 +124,7 @@ impl Search<'_> {
         for name in listing.names {
             let path = format!("{}/{name}", directory.trim_end_matches('/'));
             let relative = if relative.is_empty() { name } else { format!("{relative}/{name}") };
-            let matches =
-                pattern.is_none_or(|pattern| fast_glob::glob_match(pattern.trim_end_matches('/'), &relative));
+            let matches = pattern.is_none_or(|pattern| self.matches(pattern, &relative));
             if matches && self.found.len() < MAX_MATCHES && self.is_remarkable(&path) {
                 self.found.push(self.looker.path(&path, self.access, self.recursive));
             }
@@ -127,6 +132,14 @@ impl Search<'_> {
                 self.below(&path, &relative, pattern, tree, depth + 1);
             }
         }
+    }
+
+    /// What is only read can be taken at the shell's word: `*` leaves out hidden names, and so do lists of what git keeps
+    /// (`**`). What is lost cannot: an option of the shell may have put them in.
+    fn matches(&self, pattern: &str, relative: &str) -> bool {
+        let hidden = self.access.is_read_only() && relative.split('/').any(|part| part.starts_with('.'));
+        let pattern = pattern.trim_end_matches('/');
+        fast_glob::glob_match(pattern, relative) && !(hidden && leaves_hidden_out(pattern))
     }
 
     /// A glob names what it matches; a tree that is only added to leaves its files in place.
