@@ -38,11 +38,15 @@ pub(super) fn connection(file: &Path, options: &SqliteOptions) -> Result<Connect
         Ok(connection) => connection,
         Err(error) => {
             let error = failure.of(error);
-            if !(options.create && matches!(error, StoreError::Missing { .. })) {
-                return Err(error);
+            match (&error, options.create) {
+                (StoreError::Missing { .. }, true) => {
+                    create(file, failure)?;
+                    connect(file).map_err(|error| failure.of(error))?
+                }
+                (StoreError::Missing { .. }, false) => return Err(error),
+                // Between the attempt and the look at why it failed, another process may have put the store in place.
+                _ => connect(file).map_err(|_| error)?,
             }
-            create(file, failure)?;
-            connect(file).map_err(|error| failure.of(error))?
         }
     };
     // The last process to leave would otherwise pay for a checkpoint, and under hooks every process is the last.
