@@ -10,8 +10,10 @@ use serde_json::Value;
 
 use crate::fake::Fake;
 
-/// A reviewer that hands over what it is asked, and reports what it is given. Both are pipes: it waits for the test.
-const REVIEW: &str = "#!/bin/sh\ncat > \"$HOME/asked\"\ncat \"$HOME/report\"\n";
+/// A reviewer that hands over what it is asked, and reports what it is given. Both are pipes: it waits for the test. In
+/// the end it keeps the file as it sees it then.
+const REVIEW: &str =
+    "#!/bin/sh\ncat > \"$HOME/asked\"\ncat \"$HOME/report\"\ncp src/new.rs \"$HOME/seen\" 2>/dev/null || :\n";
 const BAD: &str = r#"{"level": "HIGH", "title": "unfinished", "evidence": ["src/new.rs:1"]}"#;
 /// How long a test waits before it says that something never happened.
 const NEVER: Duration = Duration::from_secs(60);
@@ -109,6 +111,8 @@ fn a_saved_file_is_looked_at_and_what_is_saved_meanwhile_at_once_afterwards() {
     records(&fake, "council.summoned", 4);
     report(&fake, "");
     let call = asked(&fake);
+    // Work went on meanwhile; what was looked at did not change under the reviewer's eyes.
+    assert_eq!(fs::read_to_string(fake.sandbox.home().join("seen")).unwrap(), "// TODO\n");
     assert_eq!(call["files"], serde_json::json!(["src/more.rs", "src/new.rs"]));
     report(&fake, BAD);
     let answers = records(&fake, "council.answered", 2);
