@@ -42,6 +42,8 @@ pub const CLOSED_KEPT: usize = 64;
 pub const STREAKS_KEPT: usize = 64;
 /// How many budgets one session keeps. What is over is counted under [`OTHER_BUDGETS`].
 pub const BUDGETS_KEPT: usize = 64;
+/// How many policies a session remembers that it has seen after its first.
+pub const POLICIES_KEPT: usize = 16;
 /// The budget that everything over [`BUDGETS_KEPT`] is counted under.
 pub const OTHER_BUDGETS: &str = "(other)";
 
@@ -128,6 +130,10 @@ pub struct SessionState {
     /// The policy that was last seen, when it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_now: Option<Digest>,
+    /// The policies that were seen after the first, oldest first: what any of them forbids stays forbidden. One more
+    /// than [`POLICIES_KEPT`] when some are missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policies_since: Vec<Digest>,
     /// The session that started this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<SessionKey>,

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Open, SessionState};
+use super::{Open, POLICIES_KEPT, SessionState};
 use crate::digest::Digest;
 use crate::history::{Mark, Past};
 
@@ -38,18 +38,34 @@ const CHANGED: &str = "The policy of this project has changed since this session
                        person runs `lictor session refresh`.";
 
 impl SessionState {
+    /// The policies that hold in this session: the first, then those that it has seen since. `None` where there were
+    /// too many to remember.
+    #[must_use]
+    pub fn policies(&self) -> Option<Vec<Digest>> {
+        let mut seen: Vec<Digest> = self.policy.into_iter().collect();
+        for policy in self.policies_since.iter().chain(&self.policy_now) {
+            if !seen.contains(policy) {
+                seen.push(*policy);
+            }
+        }
+        (self.policies_since.len() <= POLICIES_KEPT).then_some(seen)
+    }
+
     pub(super) fn policy_changed(&mut self, policy: Digest, recalled: Option<&Recalled>) {
         self.policy_now = Some(policy).filter(|now| self.policy != Some(*now));
-        self.feedback.held.retain(|remark| remark != CHANGED);
-        if self.policy_now.is_some() {
-            self.feedback.hold(CHANGED);
+        let is_new = self.policy != Some(policy) && !self.policies_since.contains(&policy);
+        if is_new && self.policies_since.len() <= POLICIES_KEPT {
+            self.policies_since.push(policy);
         }
+        self.feedback.held.retain(|remark| remark != CHANGED);
+        self.feedback.hold(CHANGED);
         self.recall(recalled);
     }
 
     pub(super) fn refreshed(&mut self, policy: Digest, recalled: Option<&Recalled>) {
         self.policy = Some(policy);
         self.policy_now = None;
+        self.policies_since.clear();
         self.feedback.held.retain(|remark| remark != CHANGED);
         self.recall(recalled);
     }

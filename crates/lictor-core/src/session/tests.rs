@@ -229,8 +229,34 @@ fn a_change_of_policy_is_told_until_it_is_over() {
     state.apply(&changed(Digest::of(b"three")), Timestamp(0));
     assert_eq!((state.policy, state.feedback.held.len()), (Some(one), 1));
     state.apply(&changed(one), Timestamp(0));
-    assert_eq!((state.policy_now, state.feedback.held.len()), (None, 0), "back where it began");
+    assert_eq!(
+        (state.policy_now, state.feedback.held.len()),
+        (None, 1),
+        "what was seen meanwhile still holds"
+    );
     state.apply(&changed(two), Timestamp(0));
     state.apply(&SessionEvent::Refreshed { policy: two, recalled: None }, Timestamp(0));
     assert_eq!((state.policy, state.policy_now, state.feedback.held.len()), (Some(two), None, 0));
+}
+
+#[test]
+fn every_policy_that_was_seen_is_remembered_or_known_to_be_missing() {
+    let policy = |n: usize| Digest::of(&n.to_le_bytes());
+    let changed = |n| SessionEvent::PolicyChanged { policy: policy(n), recalled: None };
+    let mut state = SessionState { policy: Some(policy(0)), ..SessionState::default() };
+    for n in [1, 2, 1, 0] {
+        state.apply(&changed(n), Timestamp(0));
+    }
+    assert_eq!(state.policies(), Some(vec![policy(0), policy(1), policy(2)]));
+    for n in 0..=POLICIES_KEPT {
+        assert!(state.policies().is_some(), "{n}");
+        state.apply(&changed(n), Timestamp(0));
+    }
+    assert_eq!(state.policies().map(|seen| seen.len()), Some(POLICIES_KEPT + 1));
+    for n in [POLICIES_KEPT + 1, 3, POLICIES_KEPT + 9] {
+        state.apply(&changed(n), Timestamp(0));
+        assert_eq!((state.policies(), state.policies_since.len()), (None, POLICIES_KEPT + 1), "{n}");
+    }
+    state.apply(&SessionEvent::Refreshed { policy: policy(3), recalled: None }, Timestamp(0));
+    assert_eq!(state.policies(), Some(vec![policy(3)]), "a person starts anew");
 }
