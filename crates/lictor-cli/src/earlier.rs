@@ -1,7 +1,7 @@
-//! The policies that sessions began under, kept in the state directory by their digests.
+//! The policies that sessions have seen, kept in the state directory by their digests.
 //!
-//! What is kept are the files themselves. They are believed only where they come to the very digest that the session
-//! was given at its first event: a changed file is as good as none.
+//! What is kept are the files themselves. They are believed only where they come to the very digest that is on record
+//! for the session: a changed file is as good as none. Beside them lies the compiled form, as for the policy of now.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -87,7 +87,7 @@ pub fn kept(project: &Project, digest: Digest) -> Result<Policy> {
     let bytes = fs::read(&file).with_context(|| format!("`{}`", file.display()))?;
     let kept: Kept = serde_json::from_slice(&bytes).with_context(|| format!("`{}`", file.display()))?;
     let sources = kept.sources();
-    let policy = lictor_config::load(&sources)?.policy;
+    let policy = policy::compiled(&sources, &file.with_extension("bin"))?;
     let key = Policy::key_in(&kept.version, &sources);
     if policy.digest_of(key, |word| kept.programs.get(word).copied()) != digest {
         bail!("`{}` is not what it was", file.display());

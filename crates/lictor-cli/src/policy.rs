@@ -103,16 +103,22 @@ pub fn load_instead(project: &Project, file: &Path) -> Result<Policy> {
 /// # Errors
 /// As [`load`].
 pub fn in_force(project: &Project) -> Result<Policy> {
-    let sources = sources(project)?;
-    let key = Policy::key_of(&sources);
-    let cache = project.state_dir().join(CACHE);
-    if let Some(policy) = fs::read(&cache).ok().and_then(|bytes| Policy::from_cache(&bytes, key)) {
+    compiled(&sources(project)?, &project.state_dir().join(CACHE))
+}
+
+/// The policy of those files, from the stored form in `cache` when that was made from these very files.
+///
+/// # Errors
+/// When the policy is refused.
+pub fn compiled(sources: &[Source], cache: &Path) -> Result<Policy> {
+    let key = Policy::key_of(sources);
+    if let Some(policy) = fs::read(cache).ok().and_then(|bytes| Policy::from_cache(&bytes, key)) {
         return Ok(policy);
     }
-    let policy = lictor_config::load(&sources)?.policy;
+    let policy = lictor_config::load(sources)?.policy;
     if let Some(bytes) = policy.to_cache() {
         // Without a stored form the next process reads the files again.
-        let _ = store(&cache, &bytes);
+        let _ = store(cache, &bytes);
     }
     Ok(policy)
 }

@@ -39,7 +39,7 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Opens the store and loads the policy of a project. Sessions that began under another policy keep to that too.
+    /// Opens the store and loads the policy of a project. Sessions that have seen other policies keep to those too.
     pub fn open(project: &Project) -> Result<Self> {
         let store: Arc<dyn Store> = Arc::new(store(project)?);
         let earlier = Earlier { project: project.clone(), store: Arc::clone(&store) };
@@ -160,7 +160,7 @@ fn assemble(
         .policy_digest(policy::digest(now, &project.root)))
 }
 
-/// Brings back the policies that sessions of a project began under.
+/// Brings back the policies that sessions of a project have seen.
 struct Earlier {
     project: Project,
     store: Arc<dyn Store>,
@@ -172,30 +172,43 @@ impl EarlierPolicies for Earlier {
         let _ = earlier::keep(&self.project);
     }
 
-    fn engine(&self, began: Digest) -> Result<PolicyEngine, String> {
-        let joined = || {
-            let before = earlier::kept(&self.project, began)?;
-            let now = policy::in_force(&self.project)?;
-            // Only what is enforced restrains, and the same rules need not be asked twice.
-            let (judging, enforced): (&[(&str, &Policy)], bool) =
-                if before.is_observing() || before.key() == now.key() {
-                    (&[("", &now)], false)
-                } else if now.is_observing() {
-                    (&[(BEFORE, &before)], true)
-                } else {
-                    (&[("", &now), (BEFORE, &before)], true)
-                };
-            let look = |look: &dyn FactSource, action: &Action| look.facts(action);
-            let kept = before.build(&Nobody::around(String::new()))?.history;
-            let builder = assemble(&self.project, Arc::clone(&self.store), when::Clock, &now, judging, look)?;
-            built(builder.enforced(enforced).began_under(began, kept))
-        };
-        joined().map_err(|error: anyhow::Error| format!("{error:#}"))
+    fn engine(&self, seen: &[Digest]) -> Result<PolicyEngine, String> {
+        self.joined(seen).map_err(|error: anyhow::Error| format!("{error:#}"))
     }
 }
 
-/// What stands before the names of guards from the policy that a session began under.
-const BEFORE: &str = "before.";
+impl Earlier {
+    fn joined(&self, seen: &[Digest]) -> Result<PolicyEngine> {
+        let now = policy::in_force(&self.project)?;
+        let current = policy::digest(&now, &self.project.root);
+        let mut kept = History::default();
+        let mut before: Vec<(String, Policy)> = Vec::new();
+        for digest in seen {
+            let policy =
+                if *digest == current { now.clone() } else { earlier::kept(&self.project, *digest)? };
+            kept.join(policy.build(&Nobody::around(String::new()))?.history);
+            // Only what is enforced restrains, and the same rules need not be asked twice.
+            let known = before.iter().map(|(_, known)| known).chain([&now]);
+            if !policy.is_observing() && known.into_iter().all(|known| known.key() != policy.key()) {
+                before.push((word_before(before.len()), policy));
+            }
+        }
+        let now_judges = before.is_empty() || !now.is_observing();
+        let judging: Vec<(&str, &Policy)> = now_judges
+            .then_some(("", &now))
+            .into_iter()
+            .chain(before.iter().map(|(word, policy)| (word.as_str(), policy)))
+            .collect();
+        let look = |look: &dyn FactSource, action: &Action| look.facts(action);
+        let builder = assemble(&self.project, Arc::clone(&self.store), when::Clock, &now, &judging, look)?;
+        built(builder.enforced(!before.is_empty()).has_seen(seen, kept))
+    }
+}
+
+/// What stands before the names of guards from another policy that a session has seen, the oldest first.
+fn word_before(older: usize) -> String {
+    if older == 0 { "before.".to_owned() } else { format!("before{}.", older + 1) }
+}
 
 /// The project's store. Created when there is none.
 pub fn store(project: &Project) -> Result<SqliteStore> {

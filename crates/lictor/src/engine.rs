@@ -53,9 +53,9 @@ struct Inner {
     policy: Digest,
     /// The policy of now: sessions begin under it.
     current: Digest,
-    /// The other policy under which the sessions began that are judged here.
-    began: Option<Digest>,
-    /// The history asks what the other policy did not have kept.
+    /// The sessions that are judged here have seen other policies too.
+    follows: bool,
+    /// The history asks what the other policies did not have kept.
     recalls: bool,
     earlier: Option<Arc<dyn EarlierPolicies>>,
     enforced: bool,
@@ -108,10 +108,12 @@ impl PolicyEngine {
         let mut sessions = self.sessions_of(action);
         let mut lost = None;
         if let Ok(lineage) = &sessions {
+            if !mode.dry && (lineage.is_new() || self.is_news(lineage)) {
+                self.keep_policy();
+            }
             match self.elsewhere(lineage) {
                 Some(Ok(engine)) => return engine.evaluate_with(action, mode),
                 Some(Err(why)) => lost = Some(why),
-                None if !mode.dry && lineage.is_new() => self.keep_policy(),
                 None if !mode.dry && self.is_news(lineage) => sessions = self.notice(action),
                 None => {}
             }

@@ -41,7 +41,7 @@ enum SessionCommand {
     },
     /// Put the policy of now in force for a running session, where it was loosened too.
     Refresh {
-        /// Its id; without one, every running session that began under another policy.
+        /// Its id; without one, every running session that has seen another policy.
         id: Option<String>,
     },
 }
@@ -118,10 +118,11 @@ fn named(past: &PolicyEngine, id: &str) -> Result<SessionKey> {
     }
 }
 
-/// Whether the session keeps to a policy that is not that of now. A session of another work tree has another policy.
+/// Whether the session keeps to a policy beside that of now. A session of another work tree has another policy.
 fn is_behind(now: Digest, project: &Project, key: &SessionKey, state: &SessionState) -> bool {
     let top = state.parent.as_ref().unwrap_or(key);
-    state.policy.is_some_and(|began| began != now) && !rooted::is_elsewhere(top, project)
+    let only_now = |seen: Vec<Digest>| seen.iter().all(|policy| *policy == now);
+    !state.policies().is_some_and(only_now) && !rooted::is_elsewhere(top, project)
 }
 
 fn refresh(project: &Project, id: Option<&str>, json: bool) -> Result<Exit> {
@@ -141,7 +142,7 @@ fn refresh(project: &Project, id: Option<&str>, json: bool) -> Result<Exit> {
         }
     }
     if text.is_empty() {
-        text += "nothing to do: no session here began under another policy\n";
+        text += "nothing to do: no session here has seen another policy\n";
     }
     if json {
         output::print_json(&rows)?
@@ -162,7 +163,7 @@ fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<
         let now = policy::in_force(project).map(|now| policy::digest(&now, &project.root));
         if now.is_ok_and(|now| is_behind(now, project, key, &state)) {
             text += &format!(
-                "  {:<22} has changed since this session began; where it is laxer, the old one stays in force\n\
+                "  {:<22} has changed since this session began; what any version forbade stays forbidden\n\
                  {:24} until `lictor session refresh {id}`\n",
                 "policy", ""
             );

@@ -62,8 +62,90 @@ fn what_is_tightened_holds_at_once() {
     assert_eq!(run.code, 2, "{run:?}");
     assert_eq!(changes(&sandbox), 1);
     fs::remove_file(sandbox.project().join("governance.yaml")).unwrap();
-    assert_eq!(bash(&sandbox, "s1", "make deploy again").code, 0, "back where the session began");
+    assert_eq!(
+        bash(&sandbox, "s1", "make deploy again").code,
+        2,
+        "what was tightened is not loosened by going back"
+    );
     assert_eq!(changes(&sandbox), 2, "and that is reported too");
+    let show = sandbox.lictor(&["session", "show", "s1"]).stdout;
+    assert!(show.contains("lictor session refresh s1"), "{show}");
+    assert_eq!(sandbox.lictor(&["session", "refresh"]).code, 0);
+    assert_eq!(bash(&sandbox, "s1", "make deploy").code, 0, "a person may go back");
+}
+
+fn forbid(sandbox: &Sandbox, pattern: &str) {
+    let policy = format!("version: 1\nbash_safety: {{blocked_patterns: ['{pattern}']}}\n");
+    sandbox.write("governance.yaml", &policy);
+}
+
+#[test]
+fn what_any_policy_has_forbidden_on_the_way_stays_forbidden() {
+    let sandbox = Sandbox::new();
+    for target in ["one", "two", "three"] {
+        forbid(&sandbox, &format!("make {target}"));
+        assert_eq!(bash(&sandbox, "s1", "ls").code, 0);
+    }
+    for target in ["one", "two", "three"] {
+        let run = bash(&sandbox, "s1", &format!("make {target}"));
+        assert_eq!(run.code, 2, "{target}: {run:?}");
+    }
+    assert_eq!(bash(&sandbox, "s1", "make four").code, 0);
+    let below = json!({"session_id": "s1", "agent_id": "a7", "agent_type": "Explore", "tool_name": "Bash",
+                       "tool_input": {"command": "make two"}});
+    assert_eq!(sandbox.claude("PreToolUse", below).code, 2, "a subagent that begins later");
+    let names = sandbox.lictor(&["audit", "query", "--session", "claude-code:s1", "--json"]).stdout;
+    for name in [r#""before.bash_safety""#, r#""before2.bash_safety""#, r#""bash_safety""#] {
+        assert!(names.contains(&format!(r#""guard":{name}"#)), "{name}");
+    }
+    assert_eq!(bash(&sandbox, "s2", "make two").code, 0, "a session that has not seen it");
+    assert_eq!(sandbox.lictor(&["session", "refresh", "s1"]).code, 0);
+    assert_eq!(bash(&sandbox, "s1", "make two").code, 0);
+    assert_eq!(bash(&sandbox, "s1", "make three").code, 2);
+    assert_eq!(sandbox.lictor(&["audit", "verify"]).code, 0);
+}
+
+#[test]
+fn more_changes_than_can_be_remembered_wait_for_a_person() {
+    let sandbox = Sandbox::new();
+    for change in 0..=16 {
+        forbid(&sandbox, &format!("make {change}"));
+        assert_eq!(bash(&sandbox, "s1", "ls").code, 0, "{change}");
+    }
+    assert_eq!(bash(&sandbox, "s1", "make 7").code, 2);
+    forbid(&sandbox, "make 17");
+    // The change itself is noticed while this is judged, so that it is known from the next call on.
+    bash(&sandbox, "s1", "ls");
+    assert_eq!(bash(&sandbox, "s1", "ls").code, 2);
+    let told = sandbox.lictor(&["explain"]).stdout;
+    assert!(told.contains("changed more than 16 times") && told.contains("lictor session refresh"), "{told}");
+    assert_eq!(sandbox.lictor(&["session", "refresh", "s1"]).code, 0);
+    assert_eq!(bash(&sandbox, "s1", "ls").code, 0);
+}
+
+#[test]
+fn an_earlier_policy_is_compiled_once_and_its_compiled_form_is_never_trusted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", NO_DEPLOY);
+    assert_eq!(bash(&sandbox, "s1", "ls").code, 0);
+    sandbox.write("governance.yaml", "version: 1\n");
+    assert_eq!(bash(&sandbox, "s1", "make deploy").code, 2);
+    let compiled = || {
+        let files = fs::read_dir(sandbox.state().join("policies")).unwrap();
+        let mut files: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "bin"));
+        files.into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect::<Vec<_>>()
+    };
+    let made = compiled();
+    assert!(!made.is_empty());
+    let of_now = fs::read(sandbox.state().join("policy.bin")).unwrap();
+    for damage in [b"".as_slice(), b"lictor policy 02", &of_now] {
+        for (_, file) in &made {
+            fs::write(file, damage).unwrap();
+        }
+        assert_eq!(bash(&sandbox, "s1", "make deploy").code, 2);
+        assert!(compiled() == made, "a damaged one is made anew");
+    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ use crate::tracer::Tracer;
 pub struct Builder {
     graph: Result<Graph, GraphError>,
     policy: Option<Digest>,
-    began: Option<(Digest, History)>,
+    seen: Option<(Vec<Digest>, History)>,
     earlier: Option<Arc<dyn EarlierPolicies>>,
     enforced: bool,
     store: Option<Arc<dyn Store>>,
@@ -43,7 +43,7 @@ impl Builder {
         Self {
             graph,
             policy: None,
-            began: None,
+            seen: None,
             earlier: None,
             enforced: false,
             store: None,
@@ -116,15 +116,15 @@ impl Builder {
         self
     }
 
-    /// Sessions that began under that policy, which had this history kept, are judged here, by the rules of both. See
-    /// [`EarlierPolicies`].
+    /// Sessions that have seen those policies, which together had this history kept, are judged here, by the rules of
+    /// all of them. See [`EarlierPolicies`].
     #[must_use]
-    pub fn began_under(mut self, policy: Digest, kept: History) -> Self {
-        self.began = Some((policy, kept));
+    pub fn has_seen(mut self, policies: &[Digest], kept: History) -> Self {
+        self.seen = Some((policies.to_vec(), kept));
         self
     }
 
-    /// Who remembers the policies that sessions began under. Without it, a session is always judged by the policy of
+    /// Who remembers the policies that sessions have seen. Without it, a session is always judged by the policy of
     /// now.
     #[must_use]
     pub fn earlier(mut self, policies: impl EarlierPolicies + 'static) -> Self {
@@ -195,14 +195,13 @@ impl Builder {
     /// When the graph is degenerate; see [`GraphError`].
     pub fn build(self) -> Result<PolicyEngine, GraphError> {
         let current = self.policy.unwrap_or_default();
-        let recalls = self.began.as_ref().is_some_and(|(_, kept)| !self.history.is_kept_by(kept));
-        let began = self.began.map(|(began, _)| began);
+        let recalls = self.seen.as_ref().is_some_and(|(_, kept)| !self.history.is_kept_by(kept));
         Ok(PolicyEngine {
             inner: Arc::new(Inner {
                 graph: self.graph?,
-                policy: began.map_or(current, |began| together(began, current)),
+                policy: self.seen.as_ref().map_or(current, |(seen, _)| together(seen, current)),
                 current,
-                began,
+                follows: self.seen.is_some(),
                 recalls,
                 earlier: self.earlier,
                 enforced: self.enforced,
@@ -224,9 +223,15 @@ impl Builder {
     }
 }
 
-/// Identifies what two policies come to together. What a person allowed under one alone is not allowed under both.
-fn together(began: Digest, current: Digest) -> Digest {
-    Digest::of_parts([b"lictor policies 1".as_slice(), began.as_bytes(), current.as_bytes()])
+/// Identifies what several policies come to together. What a person allowed under one alone is not allowed under all.
+fn together(seen: &[Digest], current: Digest) -> Digest {
+    // That of now has been seen or not, depending on whether the sessions have been told yet.
+    let others = seen.iter().filter(|policy| **policy != current).chain([&current]);
+    Digest::of_parts(
+        [b"lictor policies 1".as_slice()]
+            .into_iter()
+            .chain(others.map(|policy| policy.as_bytes().as_slice())),
+    )
 }
 
 /// Looks at the real world, with the project around the current directory.

@@ -1,9 +1,9 @@
-//! Sessions that began under another policy than that of now.
+//! Sessions that have seen other policies than that of now.
 //!
-//! A change takes effect in a running session only where it is stricter: what either policy objects to does not pass.
-//! The rest waits for the next session, or for a person who refreshes this one.
+//! A change takes effect in a running session only where it is stricter: what any policy objects to that the session
+//! has seen does not pass. The rest waits for the next session, or for a person who refreshes this one.
 
-use lictor_core::session::Recalled;
+use lictor_core::session::{POLICIES_KEPT, Recalled};
 use lictor_core::{Action, Digest, SessionEvent, SessionKey, SessionState, Verdict};
 use lictor_store::{Durability, StoreError, StoreExt as _};
 
@@ -12,33 +12,34 @@ use super::sessions::{self, Lineage};
 use super::{PolicyEngine, recall};
 use crate::log::kind;
 
-/// Remembers the policies that sessions began under.
+/// Remembers the policies that sessions have seen.
 pub trait EarlierPolicies: Send + Sync {
-    /// Keeps the policy of now, because a session begins under it. A policy that could not be kept is missed when it
-    /// is asked for, and then nothing passes.
+    /// Keeps the policy of now, because a session sees it for the first time. A policy that could not be kept is
+    /// missed when it is asked for, and then nothing passes.
     fn keep(&self);
 
-    /// The engine for sessions that began under that policy, made with [`Builder::began_under`](super::Builder).
+    /// The engine for sessions that have seen those policies, the first one first, made with
+    /// [`Builder::has_seen`](super::Builder).
     ///
     /// # Errors
-    /// Why that policy cannot be brought back.
-    fn engine(&self, began: Digest) -> Result<PolicyEngine, String>;
+    /// Why one of them cannot be brought back.
+    fn engine(&self, seen: &[Digest]) -> Result<PolicyEngine, String>;
 }
 
-/// What is said while the policy that a session began under is lost.
+/// What is said while a policy that a session has to keep to is lost.
 pub(super) fn lost(why: &str) -> Verdict {
     Verdict::error(
-        format!("the policy has changed, and the one that this session began under cannot be read: {why}"),
+        format!("the policy has changed, and what held in this session before cannot be told: {why}"),
         "a person can put the policy of now in force for this session with `lictor session refresh`, or start a new one",
     )
 }
 
 impl PolicyEngine {
-    /// The engine that judges in that session: this one, or one that also keeps to the policy that the session began
-    /// under.
+    /// The engine that judges in that session: this one, or one that also keeps to the other policies that the session
+    /// has seen.
     ///
     /// # Errors
-    /// When the session cannot be read or its policy cannot be brought back.
+    /// When the session cannot be read or one of its policies cannot be brought back.
     pub fn for_session(&self, session: &SessionKey, parent: Option<&SessionKey>) -> Result<Self, StoreError> {
         let load = |view: &dyn lictor_store::View| {
             Lineage::load_session(view, Some(session.clone()), parent.cloned())
@@ -50,15 +51,18 @@ impl PolicyEngine {
         }
     }
 
-    /// The policy that the session began under, when that is not judged by here.
-    pub(super) fn foreign(&self, sessions: &Lineage) -> Option<Digest> {
-        self.inner.earlier.as_ref()?;
-        sessions.began_under().filter(|began| *began != self.inner.began.unwrap_or(self.inner.current))
+    /// Whether another engine judges in those sessions.
+    pub(super) fn is_foreign(&self, sessions: &Lineage) -> bool {
+        let same = |seen: Vec<Digest>| seen.iter().all(|policy| *policy == self.inner.current);
+        self.inner.earlier.is_some() && !sessions.policies().is_some_and(same)
     }
 
+    /// Who judges in those sessions, when that is not this engine.
     pub(super) fn elsewhere(&self, sessions: &Lineage) -> Option<Result<Self, String>> {
-        let began = self.foreign(sessions)?;
-        self.inner.earlier.as_ref().map(|earlier| earlier.engine(began))
+        let earlier = self.inner.earlier.as_ref().filter(|_| self.is_foreign(sessions))?;
+        let seen =
+            sessions.policies().ok_or_else(|| format!("it has changed more than {POLICIES_KEPT} times"));
+        Some(seen.and_then(|seen| earlier.engine(&seen)))
     }
 
     pub(super) fn keep_policy(&self) {
@@ -69,7 +73,7 @@ impl PolicyEngine {
 
     /// Whether one of the sessions has not seen the policy of now yet.
     pub(super) fn is_news(&self, sessions: &Lineage) -> bool {
-        let minds = self.inner.earlier.is_some() || self.inner.began.is_some();
+        let minds = self.inner.earlier.is_some() || self.inner.follows;
         minds && sessions.begun().any(|(_, _, state)| self.is_news_to(state))
     }
 

@@ -4,7 +4,7 @@ use lictor_core::event::Happened;
 use lictor_core::history::Mark;
 use lictor_core::session::Todos;
 use lictor_core::tools::Knowledge;
-use lictor_core::{Action, Approval, ApprovalState, Digest, Outcome, Request, SessionEvent, Standing};
+use lictor_core::{Action, Approval, ApprovalState, Outcome, Request, SessionEvent, Standing};
 use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
 
 use super::record::Journal;
@@ -20,10 +20,9 @@ impl PolicyEngine {
     pub fn post_action(&self, action: &Action, outcome: Outcome) -> Result<Standing, StoreError> {
         match self.post(action, outcome.clone(), true)? {
             Posted::Here(standing) => Ok(standing),
-            Posted::Elsewhere(began) => {
-                let other = self.inner.earlier.as_ref().map(|earlier| earlier.engine(began));
+            Posted::Elsewhere(sessions) => {
                 // What happened is recorded even where nothing can be judged any more.
-                let engine = other.and_then(Result::ok);
+                let engine = self.elsewhere(&sessions).and_then(Result::ok);
                 match engine.as_ref().unwrap_or(self).post(action, outcome, false)? {
                     Posted::Here(standing) => Ok(standing),
                     Posted::Elsewhere(_) => Ok(Standing::Ungoverned),
@@ -40,8 +39,8 @@ impl PolicyEngine {
         let success = outcome.success;
         self.inner.store.update(Durability::Process, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
-            if let Some(began) = self.foreign(&sessions).filter(|_| hand_over) {
-                return Ok(Posted::Elsewhere(began));
+            if hand_over && self.is_foreign(&sessions) {
+                return Ok(Posted::Elsewhere(Box::new(sessions)));
             }
             let own = sessions.own();
             if own.is_some_and(|own| own.has_happened(id)) {
@@ -77,8 +76,8 @@ impl PolicyEngine {
 /// Where an outcome was recorded.
 enum Posted {
     Here(Standing),
-    /// Nowhere yet: the session began under another policy.
-    Elsewhere(Digest),
+    /// Nowhere yet: these sessions have seen other policies too.
+    Elsewhere(Box<Lineage>),
 }
 
 impl PolicyEngine {

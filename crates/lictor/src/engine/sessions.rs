@@ -85,6 +85,13 @@ impl Lineage {
         self.states.iter().rev().find_map(|state| state.policy).filter(|_| self.named)
     }
 
+    /// All policies that hold: what the root has seen, for all below too. `None` where they cannot all be known; empty
+    /// while no session has begun.
+    pub(super) fn policies(&self) -> Option<Vec<Digest>> {
+        let root = self.states.iter().rev().find(|state| state.policy.is_some()).filter(|_| self.named);
+        root.map_or_else(|| Some(Vec::new()), SessionState::policies)
+    }
+
     /// The sessions that have begun, the action's own first.
     pub(super) fn begun(&self) -> impl Iterator<Item = (usize, &SessionKey, &SessionState)> {
         let all = self.keys.iter().zip(&self.states).enumerate();
