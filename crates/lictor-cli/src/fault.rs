@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lictor_agents::Slot;
-use lictor_core::{Digest, Timestamp};
+use lictor_core::{Digest, Timestamp, redact};
 use serde::{Deserialize, Serialize};
 
 use crate::place::{self, Project};
+use crate::policy;
 use crate::when;
 
 /// Nobody needs more than this to see what is wrong.
@@ -41,26 +42,66 @@ impl Fault {
     }
 }
 
+/// What failed, in whose words.
+pub enum Reason {
+    /// In Lictor's own, which hold nothing of anybody else's.
+    Own(&'static str),
+    /// In words that may come from an event, a file or a program.
+    Told(String),
+}
+
+impl From<&'static str> for Reason {
+    fn from(words: &'static str) -> Self {
+        Self::Own(words)
+    }
+}
+
+impl From<String> for Reason {
+    fn from(words: String) -> Self {
+        Self::Told(words)
+    }
+}
+
+impl Reason {
+    /// The words that may be written down. Lictor's own need no policy for that, which may be what hangs.
+    fn redacted(self, project: &Project) -> String {
+        match self {
+            Self::Own(words) => words.to_owned(),
+            Self::Told(mut words) => {
+                let redactor = policy::in_force(project).ok().and_then(|policy| policy.redactor().ok());
+                // Where the policy cannot be read, what Lictor knows by itself goes all the same.
+                redact::text(&mut words, &redactor.unwrap_or_default());
+                words
+            }
+        }
+    }
+}
+
 /// Where they are written down.
 pub fn file(project: &Project) -> PathBuf {
     project.state_dir().join("faults.jsonl")
 }
 
 /// Writes a fault down as well as possible and gives its id: nothing more can be done where that fails too.
-pub fn note(slot: &Slot, reason: &str) -> String {
+pub fn note(slot: &Slot, reason: impl Into<Reason>) -> String {
+    let project = env::current_dir().map(|cwd| Project::around(&cwd));
     let fault = Fault {
         at: when::now(),
         agent: slot.agent().to_string(),
         event: slot.event_name().to_owned(),
-        reason: reason.to_owned(),
+        reason: match &project {
+            Ok(project) => reason.into().redacted(project),
+            Err(error) => format!("the current directory is not known: {error}"),
+        },
     };
-    keep(&fault);
+    if let Ok(project) = project {
+        keep(&fault, &project);
+    }
     fault.id()
 }
 
-fn keep(fault: &Fault) {
-    let Ok(cwd) = env::current_dir() else { return };
-    let file = file(&Project::around(&cwd));
+fn keep(fault: &Fault, project: &Project) {
+    let file = file(project);
     if fs::metadata(&file).is_ok_and(|found| found.len() > MOST_BYTES) {
         return;
     }

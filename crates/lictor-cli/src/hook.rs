@@ -28,7 +28,7 @@ use lictor_agents::{
 };
 use lictor_core::{Action, Decision, Evaluation, Value, redact};
 
-use crate::fault::{self, Planted};
+use crate::fault::{self, Planted, Reason};
 use crate::rooted::{self, Rooted};
 use crate::runtime::Runtime;
 
@@ -120,7 +120,7 @@ fn refusal(reason: &str, fix: &str) -> Rendered {
 /// The answer when Lictor itself cannot judge: a block in the form that the event's hook obeys. What is wrong is the
 /// person's business, who sees it in `lictor doctor` and `lictor explain`; the agent gets a sentence and the id. An agent
 /// that wants to stop is told once and then released: it would otherwise be kept working on what it cannot mend.
-fn failed(slot: &Slot, held: &Held, fault: &str) -> Rendered {
+fn failed(slot: &Slot, held: &Held, fault: impl Into<Reason>) -> Rendered {
     let id = fault::note(slot, fault);
     if held.is_known() {
         return Rendered::default();
@@ -146,20 +146,20 @@ fn unjudged(slot: &Slot, id: String) -> Block {
 fn answer(agent: Agent, hint: Option<&str>, held: &Held) -> Rendered {
     let mut input = Vec::with_capacity(8 * 1024);
     if let Err(error) = io::stdin().lock().take(MAX_INPUT as u64 + 1).read_to_end(&mut input) {
-        return failed(&Slot::hinted(agent, hint), held, &format!("the event could not be read: {error}"));
+        return failed(&Slot::hinted(agent, hint), held, format!("the event could not be read: {error}"));
     }
     let cwd = env::current_dir().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
     let surroundings = HookEnv::new(cwd, |name| env::var(name).ok());
     let mut event = match parse(agent, hint, &input, &surroundings) {
         Ok(event) => event,
         Err(unclear) => {
-            return failed(&unclear.slot, held, &format!("this could not be judged because {unclear}"));
+            return failed(&unclear.slot, held, format!("this could not be judged because {unclear}"));
         }
     };
     held.note(&event);
     match judged(&mut event) {
         Ok(reply) => render(&event.slot, &reply),
-        Err(error) => failed(&event.slot, held, &format!("{error:#}")),
+        Err(error) => failed(&event.slot, held, format!("{error:#}")),
     }
 }
 
@@ -244,7 +244,10 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
     }
     if evaluation.id.is_none() {
         // The log could not take it, so what went wrong is written down where faults are.
-        return Reply::Block(unjudged(&event.slot, fault::note(&event.slot, &evaluation.reason())));
+        return Reply::Block(unjudged(
+            &event.slot,
+            fault::note(&event.slot, evaluation.reason().to_string()),
+        ));
     }
     match evaluation.decision {
         Decision::Pass | Decision::Warn => {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lictor_core::{Digest, Timestamp};
+use lictor_core::{Digest, Redact, Timestamp, redact};
 use serde::{Deserialize, Serialize};
 
 use crate::evidence::Evidence;
@@ -153,6 +153,16 @@ impl Claim {
 
     pub(crate) fn evidence_mut(&mut self) -> &mut Vec<Evidence> {
         &mut self.evidence
+    }
+
+    /// The same without what must not be written down.
+    #[must_use]
+    pub(crate) fn redacted(mut self, redactor: &dyn Redact) -> Self {
+        for part in [&mut self.title, &mut self.agent, &mut self.rationale] {
+            redact::text(part, redactor);
+        }
+        self.evidence.iter_mut().for_each(|place| place.redact(redactor));
+        self
     }
 
     /// The same, as bad as that.

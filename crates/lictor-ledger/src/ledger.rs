@@ -6,6 +6,7 @@
 mod error;
 mod event;
 mod read;
+mod redacted;
 mod rows;
 mod summons;
 mod verify;
@@ -15,7 +16,7 @@ mod tests;
 
 use std::fmt;
 
-use lictor_core::{Clock, Digest, Timestamp};
+use lictor_core::{Clock, Digest, Redact, Secrets, Timestamp};
 use lictor_store::{Buffered, Draft, Durability, Keys, Space, Store, StoreExt as _, Transaction, View};
 
 pub use error::LedgerError;
@@ -91,6 +92,7 @@ pub struct Ledger<'a> {
     store: &'a dyn Store,
     repository: &'a RepositoryId,
     clock: &'a dyn Clock,
+    redactor: &'a dyn Redact,
 }
 
 impl fmt::Debug for Ledger<'_> {
@@ -103,7 +105,18 @@ impl<'a> Ledger<'a> {
     /// The ledger of one repository in a store.
     #[must_use]
     pub fn new(store: &'a dyn Store, repository: &'a RepositoryId, clock: &'a dyn Clock) -> Self {
-        Self { store, repository, clock }
+        Self { store, repository, clock, redactor: &Secrets }
+    }
+
+    /// The same ledger that keeps what this takes out of texts from being written down. Instead of [`Secrets`].
+    #[must_use]
+    pub fn redacting(self, redactor: &'a dyn Redact) -> Self {
+        Self { redactor, ..self }
+    }
+
+    /// What takes out of texts what must not be written down.
+    pub(crate) fn redactor(&self) -> &'a dyn Redact {
+        self.redactor
     }
 
     /// The time by this ledger's clock.
@@ -144,6 +157,7 @@ impl<'a> Ledger<'a> {
         plan: &PlanHash,
         claim: &Claim,
     ) -> Result<Recorded, LedgerError> {
+        let claim = &claim.clone().redacted(self.redactor);
         let (id, old) = self.place(tx, plan, claim)?;
         if let Some(old) = &old
             && old.agent != claim.agent()
@@ -163,7 +177,7 @@ impl<'a> Ledger<'a> {
             evidence: claim.evidence().to_vec(),
             rationale: claim.rationale().to_owned(),
         };
-        self.append(tx, &Event::Reported(report, change))?;
+        self.append(tx, Event::Reported(report, change))?;
         let open = self.finding_in(tx, plan, &id)?.is_some_and(|finding| finding.is_open());
         Ok(Recorded { id, change, open })
     }
@@ -226,7 +240,7 @@ impl<'a> Ledger<'a> {
             }
             let ruling = Ruling { by: by.to_owned(), reason: reason.to_owned(), at: self.now(), until: None };
             let ruled = Ruled { plan, id: finding.id.clone(), disposition: Disposition::Fixed(ruling) };
-            self.append(tx, &Event::Cleared(ruled))?;
+            self.append(tx, Event::Cleared(ruled))?;
             Ok(Some(finding.id))
         })
     }
@@ -260,7 +274,7 @@ impl<'a> Ledger<'a> {
             let Some(finding) = self.find_in(tx, &plan, id)? else {
                 return Err(LedgerError::NoFinding { plan, id: id.to_owned() });
             };
-            if waiver && finding.agent == by {
+            if waiver && finding.agent == self.redactor.redact(by) {
                 return Err(LedgerError::OwnFinding { id: finding.id, by: by.to_owned() });
             }
             let ruling =
@@ -283,7 +297,7 @@ impl<'a> Ledger<'a> {
                     reason: ruling.reason,
                 }),
             };
-            self.append(tx, &event)?;
+            self.append(tx, event)?;
             self.finding_in(tx, &plan, &id)?.ok_or_else(|| LedgerError::corrupt("a finding", &"it is gone"))
         })
     }
@@ -308,7 +322,7 @@ impl<'a> Ledger<'a> {
         files: usize,
     ) -> Result<(), LedgerError> {
         let opened = Opened { plan: plan.clone(), council: council.to_owned(), tree: tree.to_owned(), files };
-        self.change(|tx| self.append(tx, &Event::Opened(opened)))
+        self.change(|tx| self.append(tx, Event::Opened(opened)))
     }
 
     /// Records what a council found and who of it reported, at once.
@@ -318,7 +332,7 @@ impl<'a> Ledger<'a> {
     pub fn attest(&self, attestation: Attestation, claims: &[Claim]) -> Result<Vec<Recorded>, LedgerError> {
         self.change(|tx| {
             let recorded = claims.iter().map(|claim| self.report(tx, &attestation.plan, claim)).collect();
-            self.append(tx, &Event::Attested(attestation))?;
+            self.append(tx, Event::Attested(attestation))?;
             recorded
         })
     }
@@ -336,7 +350,7 @@ impl<'a> Ledger<'a> {
     /// # Errors
     /// When the store fails.
     pub fn judge(&self, judgement: Judgement) -> Result<(), LedgerError> {
-        self.change(|tx| self.append(tx, &Event::Judged(judgement)))
+        self.change(|tx| self.append(tx, Event::Judged(judgement)))
     }
 
     /// How a commit went around the gate, if it did.
@@ -360,7 +374,7 @@ impl<'a> Ledger<'a> {
                 let known =
                     get::<Bypass>(tx, Space::Council, &self.rows().bypass(&bypass.commit), "a bypass")?;
                 if known.is_none() {
-                    self.append(tx, &Event::Bypassed(bypass))?;
+                    self.append(tx, Event::Bypassed(bypass))?;
                 }
             }
             Ok(())
@@ -382,21 +396,22 @@ impl<'a> Ledger<'a> {
                     .ok_or_else(|| LedgerError::corrupt("the list of waivers", &"a name is not one"))?;
                 let reopened =
                     Reopened { plan, id, by: "lictor".to_owned(), reason: "the waiver has ended".to_owned() };
-                self.append(tx, &Event::Reopened(reopened))?;
+                self.append(tx, Event::Reopened(reopened))?;
             }
             Ok(())
         })
     }
 
-    fn append(&self, tx: &mut dyn Transaction, event: &Event) -> Result<(), LedgerError> {
+    fn append(&self, tx: &mut dyn Transaction, event: Event) -> Result<(), LedgerError> {
         let at = self.now();
+        let event = event.redacted(self.redactor);
         let record = tx.append(Draft {
             at,
             session: None,
             kind: event.kind().to_owned(),
             body: event.body(self.repository.as_str())?,
         })?;
-        apply(tx, self.rows(), record.seq, at, event)
+        apply(tx, self.rows(), record.seq, at, &event)
     }
 
     fn change<T>(

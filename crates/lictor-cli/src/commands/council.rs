@@ -4,7 +4,7 @@ mod called;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use lictor_ledger::council::{Council, Reviewer, Scope, ScopeFiles, Where};
+use lictor_ledger::council::{Council, Plan, Scope, ScopeFiles, Where};
 use lictor_ledger::gate::Gate;
 use lictor_ledger::render;
 use serde_json::json;
@@ -123,36 +123,31 @@ fn meet(in_force: &InForce, meet: &MeetArgs, run: bool, common: &Common) -> Resu
     };
     let council = with_files(council, &meet.files);
     let desk = Desk::open(&common.cwd, true)?;
-    let git = desk.git_needed()?;
-    let ledger = desk.ledger();
-    let trust =
-        |name: &str, reviewer: &Reviewer| in_force.trust(&desk.store, &desk.project.root, name, reviewer);
-    let progress = super::verdict::live;
-    let gate = Gate {
-        ledger: &ledger,
-        repository: &git,
-        councils: &in_force.councils,
-        trust: &trust,
-        progress: &progress,
-    };
-    let plan = gate.plan(&meet.name, &council)?;
-    if !run {
-        if common.json {
-            output::print_json(&plan)?;
-        } else {
-            let mut text =
-                format!("[plan] {}  council={}  scope={}\n", plan.plan_hash, plan.council, plan.scope_mode);
-            plan.reviewers.iter().for_each(|name| text += &format!("  reviewer: {name}\n"));
-            plan.files
-                .keys()
-                .for_each(|file| text += &format!("  file: {}\n", lictor_ledger::plain::Plain(file)));
-            output::print(&text)?;
-        }
-        return Ok(Exit::Ok);
+    desk.at_gate(in_force, &desk.git_needed()?, |gate| {
+        let plan = gate.plan(&meet.name, &council)?;
+        if run { look(gate, &plan, &council, common.json) } else { show(&plan, common.json) }
+    })?
+}
+
+fn show(plan: &Plan, json: bool) -> Result<Exit> {
+    if json {
+        output::print_json(plan)?;
+    } else {
+        let mut text =
+            format!("[plan] {}  council={}  scope={}\n", plan.plan_hash, plan.council, plan.scope_mode);
+        plan.reviewers.iter().for_each(|name| text += &format!("  reviewer: {name}\n"));
+        plan.files
+            .keys()
+            .for_each(|file| text += &format!("  file: {}\n", lictor_ledger::plain::Plain(file)));
+        output::print(&text)?;
     }
-    let attestation = gate.convene("manual", &plan, &council, Where::InPlace)?;
-    let verdict = ledger.verdict(plan.plan_hash.as_str())?;
-    if common.json {
+    Ok(Exit::Ok)
+}
+
+fn look(gate: &Gate<'_>, plan: &Plan, council: &Council, json: bool) -> Result<Exit> {
+    let attestation = gate.convene("manual", plan, council, Where::InPlace)?;
+    let verdict = gate.ledger.verdict(plan.plan_hash.as_str())?;
+    if json {
         let verdict: serde_json::Value = serde_json::from_str(&render::json::verdict(&verdict, |_| &[]))?;
         output::print_json(&json!({"plan": plan, "attestation": attestation, "verdict": verdict}))?;
     } else {

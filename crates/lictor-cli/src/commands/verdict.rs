@@ -3,10 +3,14 @@
 mod gate;
 mod transfer;
 
+use std::sync::OnceLock;
+
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
+use lictor_config::Redactor;
 use lictor_core::{Clock, Timestamp};
-use lictor_ledger::council::Patience;
+use lictor_ledger::council::{Patience, Reviewer};
+use lictor_ledger::gate::Gate;
 use lictor_ledger::ledger::Verb;
 use lictor_ledger::repository::Git;
 use lictor_ledger::{
@@ -15,10 +19,11 @@ use lictor_ledger::{
 use lictor_store::{SqliteStore, Store};
 
 use crate::args::Common;
+use crate::councils::InForce;
 use crate::exit::{self, Exit};
 use crate::output;
 use crate::place::Project;
-use crate::{runtime, when};
+use crate::{policy, runtime, when};
 
 pub use gate::live;
 
@@ -186,6 +191,7 @@ pub struct Desk {
     /// Its record.
     pub store: SqliteStore,
     repository: RepositoryId,
+    redactor: OnceLock<Redactor>,
 }
 
 impl Desk {
@@ -195,13 +201,45 @@ impl Desk {
         let store = runtime::patient_store(&project, create)?;
         let home = project.git_common().unwrap_or(&project.root);
         let repository = RepositoryId::of(&std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned()));
-        Ok(Self { project, store, repository })
+        Ok(Self { project, store, repository, redactor: OnceLock::new() })
     }
 
-    /// The project's ledger.
+    /// The project's ledger, to read.
     pub fn ledger(&self) -> Ledger<'_> {
         let store: &dyn Store = &self.store;
         Ledger::new(store, &self.repository, &Now)
+    }
+
+    /// The project's ledger, to write: what the policy keeps out of the record stays out.
+    ///
+    /// # Errors
+    /// When the policy cannot be read: nobody knows then what must not be written down.
+    pub fn writing(&self) -> Result<Ledger<'_>> {
+        let redactor = match self.redactor.get() {
+            Some(redactor) => redactor,
+            None => {
+                let redactor = policy::in_force(&self.project)?.redactor()?;
+                self.redactor.get_or_init(|| redactor)
+            }
+        };
+        Ok(self.ledger().redacting(redactor))
+    }
+
+    /// The gate of the project, for as long as something is done with it.
+    ///
+    /// # Errors
+    /// As [`writing`](Self::writing).
+    pub fn at_gate<T>(&self, in_force: &InForce, git: &Git, then: impl FnOnce(&Gate<'_>) -> T) -> Result<T> {
+        let trust = |council: &str, reviewer: &Reviewer| {
+            in_force.trust(&self.store, &self.project.root, council, reviewer)
+        };
+        Ok(then(&Gate {
+            ledger: &self.writing()?,
+            repository: git,
+            councils: &in_force.councils,
+            trust: &trust,
+            progress: &live,
+        }))
     }
 
     /// The project's repository, for those who cannot do without.
@@ -255,7 +293,7 @@ fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
         binding::bind(&mut claims, &git, None)?;
     }
     let [claim] = claims;
-    let ledger = desk.ledger();
+    let ledger = desk.writing()?;
     let recorded = ledger.record(&record.plan_hash, &claim)?;
     let verdict = ledger.verdict(record.plan_hash.as_str())?;
     if args.common.json {
@@ -324,7 +362,7 @@ fn clear(finding: &FindingArgs, reason: &str, args: &VerdictArgs) -> Result<Exit
     let Some(desk) = existing(args)? else {
         return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
     };
-    let ledger = desk.ledger();
+    let ledger = desk.writing()?;
     if ledger.clear(&finding.plan_hash, &finding.id, &finding.actor(), reason)?.is_none() {
         output::tell(&format!(
             "no open finding `{}` in plan {}; nothing has changed\n",
@@ -344,7 +382,7 @@ fn waive(
     let Some(desk) = existing(args)? else {
         return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
     };
-    let ledger = desk.ledger();
+    let ledger = desk.writing()?;
     let until = until
         .map(|Patience(time)| ledger.now().plus_millis(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)));
     ledger.rule(&finding.plan_hash, &finding.id, verb, &finding.actor(), reason, until)?;

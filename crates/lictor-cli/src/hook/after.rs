@@ -17,7 +17,7 @@ pub fn call(runtime: &Runtime, event: &Event, action: &Action, seen: &Seen) -> R
         Status::Unknown => Outcome::default(),
     };
     if let Err(error) = runtime.engine.post_action(action, outcome) {
-        let id = fault::note(&event.slot, &format!("the outcome could not be recorded: {error}"));
+        let id = fault::note(&event.slot, format!("the outcome could not be recorded: {error}"));
         return Reply::Tell(format!("Lictor could not record this; tell the person you work for ({id})"));
     }
     review::after_call(runtime, event, action, seen);

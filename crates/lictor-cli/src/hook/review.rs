@@ -55,7 +55,7 @@ fn send(runtime: &Runtime, event: &Event, moment: Moment, saved: impl FnOnce() -
             .try_for_each(|(name, _, saved)| start(runtime, name, moment, &saved))
     });
     if let Err(error) = sent {
-        fault::note(&event.slot, &format!("a council could not be sent for: {error:#}"));
+        fault::note(&event.slot, format!("a council could not be sent for: {error:#}"));
     }
 }
 

@@ -28,7 +28,7 @@ pub fn reply(runtime: &Runtime, event: &Event, wish: &Wish) -> Reply {
         // Rounds that cannot be counted must not go on for ever.
         Err(_) if wish.hook_active => return Reply::Silence,
         Err(error) => {
-            let id = fault::note(&event.slot, &format!("whether the work is done is not known: {error}"));
+            let id = fault::note(&event.slot, format!("whether the work is done is not known: {error}"));
             return Reply::Block(Block {
                 reason: "whether the work is done could not be found out".to_owned(),
                 fix: "try once more to stop, and tell the person you work for".to_owned(),

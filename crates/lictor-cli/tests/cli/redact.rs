@@ -76,6 +76,79 @@ fn matches_reach_neither_the_record_nor_an_answer() {
 }
 
 #[test]
+fn what_reviewers_and_people_say_is_redacted_before_it_is_kept() {
+    let sandbox = Sandbox::new();
+    let reviewers = "councils:\n  look:\n    on: [pre-commit]\n    guardrail: true\n    reviewers:\n    - {name: sec, command: [./review.sh]}\n    - {name: bad, command: [./fail.sh]}\n";
+    sandbox.write("governance.yaml", &format!("{POLICY}{reviewers}"));
+    sandbox.write("a.txt", "x\n");
+    let claim = r#"{"level":"HIGH","title":"key ACME-1 in the code","evidence":["a.txt:1:it is ACME-2","ACME-9.txt:1"],"rationale":"ACME-3 works"}"#;
+    sandbox.write("review.sh", &format!("#!/bin/sh\ncat <<'END'\n{claim}\nEND\n"));
+    sandbox.write("fail.sh", "#!/bin/sh\necho cannot log in with ACME-4 >&2\nexit 3\n");
+    sandbox.program("chmod", &["+x", "review.sh", "fail.sh"], "");
+    assert_eq!(sandbox.lictor(&["trust", "--yes"]).code, 0);
+    sandbox.program("git", &["add", "a.txt"], "");
+    let record = |title: &str, evidence: &str| {
+        let say = ["--agent", "ACME-5", "--rationale", "ACME-6", "--evidence", evidence];
+        let args = ["verdict", "record", "--plan-hash", "p", "--level", "HIGH", "--title", title];
+        sandbox.lictor(&[&args[..], &say].concat())
+    };
+    let of_p = ["--plan-hash", "p", "--id", "k", "--by"];
+    let mut runs = vec![
+        sandbox.lictor(&["council", "run", "look", "--json"]),
+        sandbox.lictor(&["verdict", "gate"]),
+        record("ACME-7 leaks", "a.txt:1:ACME-8"),
+        record("ACME-8 leaks", "a.txt:1:ACME-9"),
+        sandbox.lictor_with(
+            &["verdict", "import", "-", "--plan-hash", "p"],
+            &claim.replace('{', r#"{"id":"k","#),
+        ),
+        sandbox
+            .lictor(&[&["verdict", "waive", "--reason", "ACME-1 is dead"], &of_p[..], &["ACME-2"]].concat()),
+        sandbox.lictor(
+            &[&["verdict", "waive", "--as", "open", "--reason", "ACME-1 lives"], &of_p[..], &["x"]].concat(),
+        ),
+        sandbox.lictor(&[&["verdict", "clear", "--reason", "ACME-1 is gone"], &of_p[..], &["x"]].concat()),
+    ];
+    let codes: Vec<i32> = runs.iter().map(|run| run.code).collect();
+    assert_eq!(codes, [2, 2, 0, 0, 0, 0, 0, 0], "{runs:#?}");
+    for event in ["ACME-1", "PreToolUse"] {
+        let input = json!({"hook_event_name": event, "tool_name": "Bash", "session_id": "s"});
+        assert_eq!(sandbox.lictor_with(&["hook", "claude-code"], &input.to_string()).code, 2);
+    }
+    runs.push(sandbox.lictor(&["verdict", "show", "--plan-hash", "p", "--json"]));
+    runs.push(sandbox.lictor(&["verdict", "export"]));
+    let shown = &runs[8];
+    assert_eq!(shown.json()["closed"].as_array().map(Vec::len), Some(1), "{shown:?}");
+    assert_eq!(
+        shown.json()["findings"].as_array().map(Vec::len),
+        Some(1),
+        "they differ in what is not kept: {shown:?}"
+    );
+    for run in &runs {
+        for word in SECRET {
+            assert!(!run.stdout.contains(word) && !run.stderr.contains(word), "{word}: {run:?}");
+        }
+    }
+    let mut found = Vec::new();
+    found_below(&sandbox.home().join(".local/state"), &mut found);
+    assert!(found.is_empty(), "{found:?}");
+    let faults = fs::read_to_string(sandbox.state().join("faults.jsonl")).unwrap();
+    assert!(faults.contains("the event `[redacted]` is not known"), "{faults}");
+    assert_eq!(sandbox.lictor(&["audit", "verify"]).code, 0);
+}
+
+#[test]
+fn nothing_is_written_into_the_ledger_while_nobody_knows_what_to_keep_out() {
+    let sandbox = Sandbox::new();
+    let args = ["verdict", "record", "--plan-hash", "p", "--level", "HIGH", "--title", "t"];
+    assert_eq!(sandbox.lictor(&args).code, 0);
+    sandbox.write("governance.yaml", "redact: ['(']\n");
+    let run = sandbox.lictor(&args);
+    assert!(run.code != 0 && run.stderr.contains("governance.yaml:1"), "{run:?}");
+    assert_eq!(sandbox.lictor(&["verdict", "show", "--plan-hash", "p"]).code, 0, "reading goes on");
+}
+
+#[test]
 fn a_question_about_redacted_text_can_be_answered() {
     let sandbox = Sandbox::new();
     sandbox.write("governance.yaml", POLICY);

@@ -178,8 +178,7 @@ pub(crate) static FILE: Table = Table {
             REGEXES,
             "['token=\\S+']",
             "Text that is left out of the record, of questions and of answers, beyond what Lictor knows as secrets; \
-             `[redacted]` stands there instead. Decisions are made on the real text. What reviewers report is kept as \
-             they said it.",
+             `[redacted]` stands there instead. Decisions are made on the real text.",
         ),
     ],
 };

@@ -352,7 +352,8 @@ impl Gate<'_> {
         self.ledger.open_plan(&planned.plan_hash, &planned.council, &planned.tree, planned.files.len())?;
         let setting =
             Setting { repository: self.repository, event, place, trust: self.trust, progress: self.progress };
-        let (attestation, mut claims) = run(planned, council, &setting)?;
+        let (mut attestation, mut claims) = run(planned, council, &setting)?;
+        attestation.redact(self.ledger.redactor());
         bind(&mut claims, self.repository, Some(&planned.tree))?;
         self.ledger.attest(attestation.clone(), &claims)?;
         Ok(attestation)

@@ -41,7 +41,7 @@ impl Ledger<'_> {
     pub fn summon(&self, council: &str, moment: &str, saved: &[String]) -> Result<(), LedgerError> {
         let summoned =
             Summoned { council: council.to_owned(), moment: moment.to_owned(), saved: saved.to_vec() };
-        self.change(|tx| self.append(tx, &Event::Summoned(summoned)))
+        self.change(|tx| self.append(tx, Event::Summoned(summoned)))
     }
 
     /// The calls for a council that wait, oldest first.
@@ -69,6 +69,6 @@ impl Ledger<'_> {
             Answer::Not(why) => (None, why.clone()),
         };
         let answered = Answered { council: council.to_owned(), up_to, plan, why };
-        self.change(|tx| self.append(tx, &Event::Answered(answered)))
+        self.change(|tx| self.append(tx, Event::Answered(answered)))
     }
 }

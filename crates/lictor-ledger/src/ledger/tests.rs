@@ -303,3 +303,18 @@ fn a_call_for_a_council_waits_until_it_is_answered() {
     assert_eq!(waiting("a"), []);
     world.check();
 }
+
+#[test]
+fn a_place_whose_name_is_not_kept_is_bound_to_nothing() {
+    let world = World::new();
+    let bound = |file: &str| Evidence {
+        bound: Some(Bound { blob: "b".to_owned(), snippet: None }),
+        ..Evidence::file(file)
+    };
+    let places = [bound("a.py"), bound("AKIAABCDEFGHIJKLMNOP.py")];
+    let claim = claim(Level::High, "t").with_evidence(places).unwrap();
+    let id = world.at(1, |ledger| ledger.record(&world.plan, &claim)).unwrap().id;
+    let (_, finding) = world.at(1, |ledger| ledger.finding("plan-1", id.as_str())).unwrap();
+    assert_eq!(finding.evidence, [bound("a.py"), Evidence::file("[redacted]")]);
+    world.check();
+}

@@ -40,7 +40,7 @@ pub fn run(
             "the council `{named}` does not meet at {moment}; its moments stand under `on:`"
         )));
     }
-    let ledger = desk.ledger();
+    let ledger = desk.writing()?;
     for (name, _, saved) in &meeting {
         ledger.summon(name, moment.word(), saved)?;
     }
@@ -83,15 +83,14 @@ fn look(
     waiting: &[Summons],
 ) -> Result<Option<(Attestation, PlanVerdict)>> {
     let git = desk.git_needed()?;
-    let ledger = desk.ledger();
-    let trust = |name: &str, reviewer: &_| in_force.trust(&desk.store, &desk.project.root, name, reviewer);
-    let gate = Gate {
-        ledger: &ledger,
-        repository: &git,
-        councils: &in_force.councils,
-        trust: &trust,
-        progress: &live,
-    };
+    desk.at_gate(in_force, &git, |gate| look_at(gate, (name, council), waiting))?
+}
+
+fn look_at(
+    gate: &Gate<'_>,
+    (name, council): (&str, &Council),
+    waiting: &[Summons],
+) -> Result<Option<(Attestation, PlanVerdict)>> {
     let mut saved: Vec<String> = waiting.iter().flat_map(|summons| summons.saved.clone()).collect();
     saved.sort_unstable();
     saved.dedup();
@@ -99,7 +98,7 @@ fn look(
     if plan.files.is_empty() {
         return Ok(None);
     }
-    let known = ledger.attestation(&plan.plan_hash)?.filter(Attestation::is_complete);
+    let known = gate.ledger.attestation(&plan.plan_hash)?.filter(Attestation::is_complete);
     let attestation = match known {
         Some(attestation) => {
             live(&Progress::Reused { council: name, attestation: &attestation });
@@ -110,7 +109,7 @@ fn look(
             gate.convene(moment, &plan, council, Where::Aside)?
         }
     };
-    let verdict = ledger.verdict(plan.plan_hash.as_str())?;
+    let verdict = gate.ledger.verdict(plan.plan_hash.as_str())?;
     Ok(Some((attestation, verdict)))
 }
 

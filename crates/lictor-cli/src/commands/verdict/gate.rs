@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use lictor_ledger::council::{Progress, Reviewer};
-use lictor_ledger::gate::{Blocked, Gate, GateEvent, GateOutcome, PushedRef, Seen, guards};
+use lictor_ledger::council::Progress;
+use lictor_ledger::gate::{Blocked, GateEvent, GateOutcome, PushedRef, Seen, guards};
 use lictor_ledger::render;
 use lictor_ledger::repository::Git;
 
@@ -154,17 +154,8 @@ fn judge(event: &GateEvent, cwd: &Path) -> GateOutcome {
     if let Err(error) = fs::write(&mark, project.state_dir().to_string_lossy().as_bytes()) {
         return broken(&format!("cannot write `{}`: {error}", mark.display()), &["lictor doctor"]);
     }
-    let ledger = desk.ledger();
-    let trust =
-        |council: &str, reviewer: &Reviewer| in_force.trust(&desk.store, &project.root, council, reviewer);
-    let gate = Gate {
-        ledger: &ledger,
-        repository: &git,
-        councils: &in_force.councils,
-        trust: &trust,
-        progress: &live,
-    };
-    gate.judge(event)
+    desk.at_gate(&in_force, &git, |gate| gate.judge(event))
+        .unwrap_or_else(|error| blocked(&output::chain(&error), &["lictor check"]))
 }
 
 /// Says in the repository that there is a record, so that its absence is noticed.
@@ -192,16 +183,7 @@ fn after_commit(cwd: &Path) -> Result<Exit> {
     let desk = Desk::open(cwd, true)?;
     let in_force = InForce::load(&desk.project)?;
     let Some(git) = desk.git() else { return Ok(Exit::Ok) };
-    let ledger = desk.ledger();
-    let trust = |_: &str, _: &Reviewer| Err("nothing runs after a commit".to_owned());
-    let gate = Gate {
-        ledger: &ledger,
-        repository: &git,
-        councils: &in_force.councils,
-        trust: &trust,
-        progress: &live,
-    };
-    if let Some(bypass) = gate.after_commit()? {
+    if let Some(bypass) = desk.at_gate(&in_force, &git, |gate| gate.after_commit())?? {
         let commit: String = bypass.commit.chars().take(12).collect();
         output::tell(&format!(
             "[gate] commit {commit} went around the gate; this is on record: {}\n",

@@ -70,7 +70,7 @@ pub fn import(args: &ImportArgs, cwd: &Path, json: bool) -> Result<Exit> {
     if let Some(git) = desk.git() {
         binding::bind(&mut claims, &git, None)?;
     }
-    let recorded = desk.ledger().record_all(&args.plan_hash, &claims)?;
+    let recorded = desk.writing()?.record_all(&args.plan_hash, &claims)?;
     drop(progress);
     if json {
         output::print_json(&serde_json::json!({
