@@ -11,7 +11,7 @@ use lictor_core::facts::Command;
 use crate::expand::fields::Expanded;
 use crate::operand::{Arg, Known};
 use crate::walk::simple::Argv;
-use crate::walk::{Output, Walker};
+use crate::walk::{Output, Scene, Walker};
 
 pub(crate) use evaluate::Trap;
 pub(crate) use variables::is_declaration;
@@ -38,6 +38,7 @@ impl Walker<'_> {
         }
         let args = argv.words.get(1..).unwrap_or_default();
         let stdin = argv.plumbing.stdin.clone();
+        self.evaluated_names(name, args);
         match name {
             "cd" | "chdir" => self.change_directory(args),
             "pushd" => self.push_directory(args),
@@ -64,6 +65,37 @@ impl Walker<'_> {
             _ => return Outcome::Program(Box::new(argv)),
         }
         Outcome::Done(self.done(name, argv, Output::silent()))
+    }
+
+    /// Builtins that take names, numbers or commands as words evaluate what stands in them.
+    fn evaluated_names(&mut self, name: &str, args: &[Expanded]) {
+        let scene = Scene { certain: false, attributable: false, capture: false };
+        match name {
+            "test" | "[" => self.tested(args.iter().filter_map(|word| word.arg.known())),
+            "read" | "unset" | "wait" | "let" | "mapfile" | "readarray" | "getopts" => {
+                for word in args.iter().filter_map(|word| word.arg.known()).filter(|word| word.contains('['))
+                {
+                    self.subscript(word);
+                }
+                let mut calls_back = args.windows(2).filter_map(|pair| match pair {
+                    [option, command] if option.arg.known() == Some("-C") => command.arg.known(),
+                    _ => None,
+                });
+                if let (Some(command), "mapfile" | "readarray") = (calls_back.next(), name) {
+                    let text = command.to_owned();
+                    self.through(name, |this| this.text(&text, scene));
+                }
+            }
+            "bind" => {
+                // `bind -x '"\C-l": command'`.
+                let bound = args.iter().skip_while(|word| word.arg.known() != Some("-x")).nth(1);
+                if let Some((_, command)) = bound.and_then(|word| word.arg.known()?.split_once("\":")) {
+                    let text = command.to_owned();
+                    self.through(name, |this| this.text(&text, scene));
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Reports a builtin as a command and sends its output on its way.

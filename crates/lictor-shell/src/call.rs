@@ -77,6 +77,14 @@ pub enum Next {
         /// The code.
         body: Arg,
     },
+    /// Shell text out of a file that the line wrote for another program to run (`make`, `npm run`). Only what is clearly
+    /// dangerous counts: the rest is the project's own.
+    Recipe {
+        /// The text.
+        text: String,
+        /// Name of the program that runs it.
+        through: String,
+    },
     /// A script file is run by an interpreter (`bash ./x.sh`, `python x.py`, `./x.sh`).
     Script {
         /// The file.

@@ -4,7 +4,7 @@ mod arithmetic;
 pub(crate) mod brace;
 pub(crate) mod fields;
 mod parameter;
-mod pattern;
+pub(crate) mod pattern;
 
 use crate::ast::{HereBody, Part, Script, Word};
 use crate::expand::brace::Piece;

@@ -7,6 +7,7 @@
 mod act;
 mod api;
 mod broken;
+mod calls;
 mod javascript;
 mod python;
 mod scripting;
@@ -40,7 +41,15 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         "lua" => scripting::judge("lua", body, call, report),
         "awk" => scripting::judge("awk", body, call, report),
         "sql" => crate::programs::sql::judge(body, report),
-        _ => broken::judge(body, report),
+        "compiled" => {
+            calls::judge(body, call, report);
+        }
+        "other" if call.program.starts_with("tclsh") => calls::tcl(body, call, report),
+        _ => {
+            if calls::judge(body, call, report) {
+                broken::judge(body, report);
+            }
+        }
     }
 }
 

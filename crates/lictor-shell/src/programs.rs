@@ -6,6 +6,7 @@
 //! One file per family. A family says what is true of a call; whether that is allowed is decided elsewhere.
 
 mod archive;
+mod build;
 mod cloud;
 mod cluster;
 mod containers;
@@ -25,8 +26,10 @@ pub(crate) mod options;
 mod packages;
 mod powershell;
 mod reads;
+mod recipes;
 pub(crate) mod say;
 mod secrets;
+mod services;
 mod sessions;
 mod shells;
 pub(crate) mod sql;
@@ -70,6 +73,8 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
         }
     }
     report.known_program = dispatch(&call, report);
+    services::judge(&call, report);
+    recipes::judge(&call, report);
     if !report.known_program || name == "nvm" {
         machines::judge(&call, report);
         unknown(&call, report);
@@ -226,7 +231,11 @@ fn family(program: &str) -> Option<Family> {
             guard::agent
         }
         "husky" | "pre-commit" | "lefthook" | "overcommit" => guard::hook_manager,
-        program if program.starts_with("mkfs") || is_disk_tool(program) => disk::judge,
+        program
+            if program.starts_with("mkfs") || program.starts_with("partclone.") || is_disk_tool(program) =>
+        {
+            disk::judge
+        }
         program if databases::knows(program) => databases::judge,
         program if frameworks::knows(program) => frameworks::program,
         program if cloud::knows(program) => cloud::judge,
@@ -238,10 +247,10 @@ fn family(program: &str) -> Option<Family> {
         | "locale" | "tty" | "stty" | "clear" | "reset" | "tput" | "yes" | "expr" | "bc" | "dc"
         | "factor" | "numfmt" | "nproc" | "arch" | "lscpu" | "lsblk" | "lspci" | "lsusb" | "ss"
         | "netstat" | "vmstat" | "iostat" | "jobs" | "bg" | "fg" | "disown" | "exit" | "return" | "break"
-        | "continue" | "shift" | "set" | "unset" | "unalias" | "shopt" | "setopt" | "umask" | "read"
-        | "mapfile" | "readarray" | "getopts" | "let" | "popd" | "dirs" | "help" | "man" | "info"
-        | "apropos" | "whatis" | "cal" | "tldr" | "history" | "times" | "logout" | "pbcopy" | "pbpaste"
-        | "xclip" | "open" | "xdg-open" | "logger" => builtin,
+        | "continue" | "shift" | "enable" | "set" | "unset" | "unalias" | "shopt" | "setopt" | "umask"
+        | "read" | "mapfile" | "readarray" | "getopts" | "let" | "popd" | "dirs" | "help" | "man"
+        | "info" | "apropos" | "whatis" | "cal" | "tldr" | "history" | "times" | "logout" | "pbcopy"
+        | "pbpaste" | "xclip" | "open" | "xdg-open" | "logger" => builtin,
         _ => return None,
     })
 }
@@ -258,6 +267,7 @@ fn is_disk_tool(program: &str) -> bool {
             | "badblocks"
             | "mkdosfs"
             | "mkntfs"
+            | "ntfsclone"
             | "zerofree"
             | "mkudffs"
             | "pvcreate"
@@ -306,6 +316,12 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
                 guard::unset(name, report);
             }
         }
+        // Code of its own in the shell itself.
+        "enable" => {
+            if let Some(library) = options::Grammar::anywhere("f", "").parse(call.args).value(&["f"]) {
+                report.opaque(lictor_core::facts::OpaqueWhat::Code, &library.text);
+            }
+        }
         "numfmt" | "bc" | "expr" => text::derive(call, report),
         "ps" | "pgrep" | "pidof" => system::listing(call, report),
         "printenv" => {
@@ -328,7 +344,7 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
 const WRAPPED_WITHIN: usize = 3;
 
 /// Programs that destroy or run others: as a word of an unknown program they are taken for what it runs.
-fn is_run_by_wrappers(word: &str) -> bool {
+pub(crate) fn is_run_by_wrappers(word: &str) -> bool {
     matches!(
         word.rsplit('/').next().unwrap_or_default(),
         "rm" | "git"
@@ -360,7 +376,8 @@ fn destroys(call: &Call<'_>) -> bool {
     const GONE: [&str; 8] = ["delete", "destroy", "purge", "drop", "terminate", "unregister", "wipe", "nuke"];
     let says = |word: &str| {
         GONE.iter().any(|gone| match word.strip_prefix(gone) {
-            Some(rest) => rest.is_empty() || rest.starts_with(['-', ':', '_']),
+            // A cache is there to be thrown away.
+            Some(rest) => rest.is_empty() || rest.starts_with(['-', ':', '_']) && !rest.contains("cache"),
             None => word.strip_suffix(gone).is_some_and(|front| front.ends_with(['-', ':', '_'])),
         })
     };
@@ -370,7 +387,8 @@ fn destroys(call: &Call<'_>) -> bool {
     let harmless = |word: &str| {
         matches!(word, "--dry-run" | "--help" | "-h" | "-n" | "help" | "--dryrun" | "--simulate")
     };
-    !runs && words.into_iter().any(says) && !call.args.iter().filter_map(Arg::known).any(harmless)
+    let local = matches!(call.program, "xcrun" | "pyenv" | "todo" | "task" | "watson" | "timew");
+    !runs && !local && words.into_iter().any(says) && !call.args.iter().filter_map(Arg::known).any(harmless)
 }
 
 /// An unknown program one of whose first words, or the first behind `--`, is a program that destroys may be a wrapper:

@@ -24,6 +24,10 @@ pub trait Surroundings {
     /// The text of a local script that the command runs (`bash ./x.sh`, `./x.sh`), capped by the implementation.
     /// `None` when there is none or it is not text.
     fn script(&self, path: &str) -> Option<String>;
+    /// What the line itself wrote to a file before. Only the reader knows that.
+    fn written(&self, _path: &str) -> Option<String> {
+        None
+    }
     /// The root of the project, absolute: what `git rev-parse --show-toplevel` prints.
     fn project_root(&self) -> Option<String> {
         None

@@ -242,6 +242,15 @@ impl State {
         self.files.get(path)
     }
 
+    /// Every file that the line wrote.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&String, &Content)> {
+        self.files.iter()
+    }
+
+    pub(crate) fn wrote_nothing(&self) -> bool {
+        self.files.is_empty()
+    }
+
     pub(crate) fn set_file(&mut self, path: String, content: Content) {
         let before = self.files.insert(path.clone(), content);
         self.journal.push(Change::File(path, before));

@@ -13,6 +13,8 @@ mod plumbing;
 mod shape;
 pub(crate) mod simple;
 mod startup;
+mod subscript;
+mod written;
 
 #[cfg(test)]
 mod tests;
@@ -86,10 +88,14 @@ pub(crate) struct Walker<'s> {
     links: bool,
     /// File descriptors that lead to the network.
     sockets: Vec<u32>,
+    /// Other file descriptors that lead to a file.
+    descriptors: Vec<(u32, Operand)>,
     /// A trap may change the exit status of the line.
     pub(crate) status_changed: bool,
     /// What the line took out of an encoding.
     decoded: Vec<String>,
+    /// The line put the variables of an environment file into its own.
+    loaded: bool,
     /// Traps that the line set.
     pub(crate) traps: Vec<crate::builtins::Trap>,
     /// Values of variables that `local` hides, for each function being called.
@@ -136,8 +142,10 @@ impl<'s> Walker<'s> {
             scene: Scene { certain: true, attributable: true, capture: false },
             links: false,
             sockets: Vec::new(),
+            descriptors: Vec::new(),
             status_changed: false,
             decoded: Vec::new(),
+            loaded: false,
             traps: Vec::new(),
             locals: Vec::new(),
         }

@@ -47,7 +47,7 @@ pub(super) fn execute(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
             },
             Next::Argv { argv, .. } => run(&argv, looker, facts),
             Next::Code { body, .. } => facts.opaque.push(opaque(OpaqueWhat::Code, &body.text)),
-            Next::Script { .. } => {}
+            Next::Script { .. } | Next::Recipe { .. } => {}
         }
     }
     looker.add(facts, Reading { effects: report.effects, opaque: report.opaque });

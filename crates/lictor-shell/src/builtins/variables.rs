@@ -33,6 +33,14 @@ impl Walker<'_> {
             if builtin == "local" {
                 self.hide(&name);
             }
+            // A reference, and a number, may have code in its subscript.
+            if options.contains(['n', 'i'])
+                && builtin != "export"
+                && let Some(text) = arg.known()
+            {
+                let value = text.get(name.len() + 1..).unwrap_or_default().to_owned();
+                self.subscript(&value);
+            }
             // A reference to another variable, or an associative array, is not followed.
             if options.contains('n') && builtin != "export" || options.contains('A') {
                 self.state.set(&name, Value::unknown(Taint::default()));
@@ -194,6 +202,7 @@ impl Walker<'_> {
             Some(name) => (Some(name), 2),
         };
         let name = name.unwrap_or_default().to_owned();
+        self.subscript(&name);
         argv.words.drain(1..argv.words.len().min(own));
         argv.scene.capture = true;
         let plumbing = std::mem::take(&mut argv.plumbing);

@@ -13,6 +13,9 @@ impl Walker<'_> {
     pub(crate) fn arithmetic(&mut self, parts: &[Part]) -> Datum {
         let text = self.quoted_value(parts);
         let taint = text.taint;
+        if let Some(text) = text.text() {
+            self.arithmetic_names(text);
+        }
         let result = text.text().and_then(|text| {
             let mut reader = Reader { rest: text.trim(), walker: self, depth: 0 };
             let value = reader.sum()?;

@@ -65,6 +65,12 @@ impl Pattern {
         reach
     }
 
+    /// Whether the pattern fits the whole text. What is too much work counts as fitting.
+    pub(crate) fn fits(&self, text: &str) -> bool {
+        let chars: Vec<char> = text.chars().collect();
+        self.too_much(text) || self.starts(&chars).last().copied().unwrap_or(false)
+    }
+
     /// The text without what the pattern matches at its start or end; `None` when that is too much work.
     pub(crate) fn trim(&self, text: &str, end: bool, longest: bool) -> Option<String> {
         if self.too_much(text) {

@@ -43,10 +43,14 @@ const DANGER: [&str; 33] = [
     "execute_process",
 ];
 
+/// Whether a word destroys or runs something.
+pub(super) fn is_danger(name: &str) -> bool {
+    name.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| DANGER.contains(&word))
+}
+
 /// Reports a body that did not parse, when it holds anything that could matter.
 pub(super) fn judge(body: &str, report: &mut Report) {
-    let danger = body.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| DANGER.contains(&word));
-    if danger {
+    if is_danger(body) {
         report.opaque(OpaqueWhat::Syntax, body);
         if body.len() < 4096 {
             report.next.push(Next::Shell {

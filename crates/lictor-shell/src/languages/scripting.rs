@@ -92,9 +92,9 @@ fn ruby(name: &str) -> Option<Api> {
         "File.open" | "File.new" => Api::Open,
         "File.read" | "IO.read" | "File.readlines" => Api::Read,
         "File.truncate" => Api::Truncate,
-        "system" | "exec" | "spawn" | "Process.spawn" | "Kernel.system" | "Kernel.exec" | "Kernel.spawn"
-        | "IO.popen" | "Open3.capture2" | "Open3.capture2e" | "Open3.capture3" | "Open3.popen3"
-        | "PTY.spawn" => Api::Process,
+        "system" | "sh" | "exec" | "spawn" | "Process.spawn" | "Kernel.system" | "Kernel.exec"
+        | "Kernel.spawn" | "IO.popen" | "Open3.capture2" | "Open3.capture2e" | "Open3.capture3"
+        | "Open3.popen3" | "PTY.spawn" => Api::Process,
         "eval" | "instance_eval" | "class_eval" | "Kernel.eval" => Api::Evaluate,
         "Net::HTTP.get" | "URI.open" | "Net::HTTP.get_response" => Api::Fetch,
         "Net::HTTP.post" | "Net::HTTP.post_form" => Api::Send,

@@ -5,12 +5,12 @@ use lictor_core::facts::{Access, FlowSink, FlowSource};
 use super::network::remote;
 use super::options::{Grammar, after};
 use super::secrets;
-use crate::call::{Call, Report};
+use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
 const TAR: Grammar = Grammar::anywhere(
     "bCfFgHIKLNTVX",
-    "file= directory= exclude= exclude-from= files-from= use-compress-program= checkpoint-action= checkpoint? to-command= \
+    "file= directory= exclude= exclude-from= files-from= use-compress-program= rsh-command= checkpoint-action= checkpoint? to-command= \
      transform= xform= strip-components= owner= group= mode= mtime= newer= after-date= listed-incremental= info-script= \
      new-volume-script= rsh-command= rmt-command= format= one-top-level? remove-files extract get create append update \
      list diff compare delete concatenate catenate to-stdout overwrite keep-old-files gzip bzip2 xz zstd verbose",
@@ -56,8 +56,25 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             report.file(call, Access::Modify, &target, true);
         }
         "7z" | "7za" | "7zr" | "7zz" => seven_zip(call, report),
-        "cpio" | "pax" | "ar" => {
+        "ar" => {
+            let options = Grammar::anywhere("", "").parse(call.args);
+            let mode = call.args.first().map(Arg::prefix).unwrap_or_default();
+            let members = options.operands.iter().skip(if mode.starts_with('-') { 1 } else { 2 });
+            if mode.contains(['r', 'q']) {
+                members.for_each(|file| secrets::read(call, report, file, false));
+            }
+        }
+        "cpio" | "pax" => {
             let options = Grammar::anywhere("DEFHIOMRC", "directory= file=").parse(call.args);
+            if options.has(&["o", "create", "p", "pass-through"]) {
+                // What goes into the archive is named on standard input.
+                let named: Vec<Arg> = match call.stdin {
+                    Stdin::Text(text) => text.lines().map(Arg::literal).collect(),
+                    Stdin::Names(names) => names.clone(),
+                    _ => Vec::new(),
+                };
+                named.iter().for_each(|file| secrets::read(call, report, file, false));
+            }
             if options.has(&["i", "extract", "r"]) {
                 let target = options.value(&["D", "directory"]).cloned().unwrap_or_else(|| Arg::literal("."));
                 report.file(call, Access::Modify, &target, true);
@@ -83,7 +100,7 @@ fn compress(call: &Call<'_>, report: &mut Report) {
     if options.operands.is_empty() {
         super::text::derive(call, report);
         report.taint.decoded |=
-            options.has(&["d", "decompress", "uncompress"]) && *call.stdin != crate::call::Stdin::Inherited;
+            options.has(&["d", "decompress", "uncompress"]) && *call.stdin != Stdin::Inherited;
     }
 }
 
@@ -100,9 +117,15 @@ fn tar(call: &Call<'_>, report: &mut Report) {
         *first = Arg::literal(format!("-{word}"));
     }
     let options = TAR.parse(&args);
-    for command in
-        options.values(&["to-command", "use-compress-program", "I", "info-script", "F", "new-volume-script"])
-    {
+    for command in options.values(&[
+        "to-command",
+        "use-compress-program",
+        "rsh-command",
+        "I",
+        "info-script",
+        "F",
+        "new-volume-script",
+    ]) {
         report.then_shell(command, &[], "tar");
     }
     for action in options.values(&["checkpoint-action"]) {

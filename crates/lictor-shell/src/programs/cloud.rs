@@ -159,6 +159,7 @@ fn is_destroying(verb: &str) -> bool {
         "stop",
         "reset",
         "cancel",
+        "close",
         "empty",
         "reboot",
         "modify-db-instance-delete",
@@ -198,11 +199,8 @@ fn aws(call: &Call<'_>, report: &mut Report) {
         {
             return secrets::reveals(report);
         }
-        ("sts", "get-session-token" | "assume-role")
-        | ("configure", "get")
-        | ("ecr", "get-login-password") => {
-            report.taint.secret |=
-                service != "ecr" && !(service == "configure" && options.word(2) == "region");
+        ("configure", "get") => {
+            report.taint.secret |= options.word(2) != "region";
             return;
         }
         ("ecs", "update-service") if options.text(&["desired-count"]) == Some("0") => {
@@ -285,14 +283,8 @@ fn provider(call: &Call<'_>, report: &mut Report) {
     let words: Vec<&str> = options.words().take(6).collect();
     let what = words.join(" ");
     let reads_secret = match call.program {
-        "gcloud" => {
-            words.starts_with(&["secrets", "versions", "access"])
-                || words.starts_with(&["auth", "print-access-token"])
-        }
-        "az" => {
-            words.starts_with(&["keyvault", "secret", "show"])
-                || words.starts_with(&["account", "get-access-token"])
-        }
+        "gcloud" => words.starts_with(&["secrets", "versions", "access"]),
+        "az" => words.starts_with(&["keyvault", "secret", "show"]),
         _ => false,
     };
     if reads_secret {
@@ -510,6 +502,12 @@ fn tools(call: &Call<'_>, report: &mut Report) {
         "stripe" | "shopify" => (deletes(second) || deletes(first)).then_some(false),
         _ => None,
     };
+    if call.program == "wrangler" && first == "d1" {
+        let options = Grammar::anywhere("", "command= file=").parse(call.args);
+        for text in options.values(&["command"]).filter(|_| !options.has(&["local"])) {
+            super::sql::judge(text.prefix(), report);
+        }
+    }
     if call.program == "wrangler" && matches!(first, "publish" | "deploy") {
         return;
     }

@@ -38,6 +38,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "compose" => compose(call, report, rest),
         "container" | "image" | "volume" | "network" | "system" | "builder" | "buildx" | "pod" | "swarm" | "stack" | "service" | "secret"
         | "config" | "node" | "context" | "machine" | "manifest" => managed(call, report, word, rest),
+        "inspect" if shows_environment(rest) => super::secrets::reveals(report),
         "push" => report.publish(call.program),
         "build" | "bake" if pushes(rest) => report.publish(call.program),
         "rm" => remove(call, report, rest, "rm"),
@@ -66,6 +67,12 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// A format that picks the variables of a container: passwords stand there.
+fn shows_environment(rest: &[Arg]) -> bool {
+    let options = Grammar::anywhere("f", "format= type=").parse(rest);
+    options.values(&["f", "format"]).any(|format| format.prefix().contains(".Env"))
+}
+
 /// A build that ends in a registry.
 fn pushes(rest: &[Arg]) -> bool {
     Grammar::anywhere("", "push").parse(rest).has(&["push"])
@@ -85,6 +92,9 @@ fn managed(call: &Call<'_>, report: &mut Report, kind: &str, rest: &[Arg]) {
     let what = options.word(0);
     let all = options.has(&["a", "all"]);
     let mass = match (kind, what) {
+        ("container" | "image", "inspect") if shows_environment(rest) => {
+            return super::secrets::reveals(report);
+        }
         ("container", "exec") => return exec(call, report, rest.get(1..).unwrap_or_default()),
         ("container", "run" | "create") => return run(call, report, rest.get(1..).unwrap_or_default()),
         ("container", "rm") => {

@@ -130,8 +130,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "memcflush" => report.database(DatabaseEffect::DropAll, &written(call)),
         "cypher-shell" => {
-            for word in options.words().filter(|word| word.to_ascii_uppercase().contains("DETACH DELETE")) {
-                report.database(DatabaseEffect::DropPart, word);
+            for word in options.words() {
+                if word.to_ascii_uppercase().contains("DETACH DELETE") {
+                    report.database(DatabaseEffect::DropPart, word);
+                }
+                sql::judge(word, report);
             }
         }
         _ => {}
@@ -170,6 +173,9 @@ fn run_client(call: &Call<'_>, report: &mut Report, client: &Client) {
     }
     if !throwaway {
         statements_on_stdin(call, report);
+        for file in options.values(&["f", "file"]).filter_map(Arg::known) {
+            script(call, report, &call.surroundings.written(file).unwrap_or_default());
+        }
     }
     let words: Vec<&str> = options.words().collect();
     match (call.program, words.as_slice()) {
@@ -247,6 +253,9 @@ fn mongo(call: &Call<'_>, report: &mut Report) {
             .parse(call.args);
     for text in options.values(&["eval"]) {
         mongo_script(text.prefix(), report);
+    }
+    for file in options.words().filter(|word| word.ends_with(".js")) {
+        mongo_script(&call.surroundings.written(file).unwrap_or_default(), report);
     }
     if let Stdin::Text(text) = call.stdin {
         mongo_script(text, report);

@@ -75,6 +75,16 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "debugfs" if options.has(&["w"]) => {
             format(call, report, options.operands.get(..1).unwrap_or_default())
         }
+        program if program.starts_with("partclone.") || program == "ntfsclone" => {
+            let restores = options.has(&["r", "restore", "restore-image", "O", "overwrite"])
+                || program.ends_with(".restore")
+                || program.ends_with(".dd");
+            let disks: Vec<Arg> =
+                options.operands.iter().filter(|arg| super::files::is_disk(arg.prefix())).cloned().collect();
+            if restores && !disks.is_empty() {
+                format(call, report, &disks);
+            }
+        }
         "asr" if first == "restore" => report.process(ProcessEffect::Format),
         "fdisk" | "gdisk" | "sgdisk" | "cfdisk" | "sfdisk" | "cgdisk"
             if (!listed || options.has(&["Z", "o", "zap-all", "clear", "zap"]))

@@ -54,7 +54,13 @@ fn sed_program(call: &Call<'_>, report: &mut Report) {
         scripts.push(first);
         operands = rest;
     }
-    for file in options.values(&["f", "file"]) {
+    let files: Vec<(&Arg, Option<String>)> = options
+        .values(&["f", "file"])
+        .map(|file| (file, file.known().and_then(|path| call.surroundings.written(path))))
+        .collect();
+    let written: Vec<Arg> = files.iter().filter_map(|(_, text)| text.as_deref().map(Arg::literal)).collect();
+    scripts.extend(&written);
+    for (file, _) in files {
         report.file(call, Access::Read, file, false);
     }
     let mut empties = false;
@@ -113,6 +119,9 @@ fn awk(call: &Call<'_>, report: &mut Report) {
     for program in &programs {
         report.then_code("awk", program);
     }
+    for file in options.values(&["f", "file"]) {
+        super::shells::run_script(report, file, Some("awk"));
+    }
     let in_place = options.values(&["i", "include"]).any(|library| library.known() == Some("inplace"));
     for file in operands.iter().filter(|arg| !arg.prefix().contains('=')) {
         if in_place {
@@ -141,7 +150,13 @@ fn line_editor(call: &Call<'_>, report: &mut Report) {
     for file in &options.operands {
         match file.prefix().strip_prefix('!') {
             Some(_) => report.then_shell(&after(file, 1), &[], call.program),
-            None => report.file(call, Access::Modify, file, false),
+            None => {
+                report.file(call, Access::Modify, file, false);
+                // A script can print what it edits.
+                if matches!(call.stdin, Stdin::Text(_)) && secrets::is_secret(file) {
+                    secrets::read(call, report, file, false);
+                }
+            }
         }
     }
     match call.stdin {
@@ -222,12 +237,18 @@ fn vim(call: &Call<'_>, report: &mut Report) {
     for command in options.values(&["c", "cmd", "remote-send", "remote-expr"]) {
         editor_command_arg(call, report, command);
     }
+    for file in options.values(&["S", "u"]).filter_map(Arg::known) {
+        // Ex commands, one a line.
+        for line in call.surroundings.written(file).unwrap_or_default().lines() {
+            editor_command(call, report, line);
+        }
+    }
     for file in &options.operands {
         if file.prefix().starts_with('+') {
             editor_command_arg(call, report, &after(file, 1));
         } else {
             report.file(call, Access::Modify, file, false);
-            if options.has(&["e", "E", "s"]) {
+            if options.has(&["e", "E", "s"]) || options.has(&["c"]) && secrets::is_secret(file) {
                 secrets::read(call, report, file, false);
             }
         }

@@ -357,6 +357,10 @@ fn netcat(call: &Call<'_>, report: &mut Report) {
             report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
         }
     }
+    if matches!(call.stdin, Stdin::Text(text) if text.lines().any(|line| line.trim().starts_with("flush_all")))
+    {
+        report.database(DatabaseEffect::DropAll, "flush_all");
+    }
     report.taint.network = true;
 }
 
@@ -507,7 +511,7 @@ fn rclone(call: &Call<'_>, report: &mut Report) {
         sub @ ("delete" | "purge" | "deletefile" | "rmdirs" | "cleanup" | "sync" | "move" | "dedupe") => {
             let target = if matches!(sub, "sync") { targets.get(1) } else { targets.first() };
             match target {
-                Some(path) if remote(path).is_none() => report.file(call, Access::Delete, path, true),
+                Some(path) if !path.prefix().contains(':') => report.file(call, Access::Delete, path, true),
                 _ => report.infrastructure("rclone", sub, sub == "purge"),
             }
         }
@@ -534,6 +538,9 @@ fn destroys(url: &str, method: &str) -> bool {
 fn puts(call: &Call<'_>, report: &mut Report) {
     let Stdin::Text(text) = call.stdin else { return };
     for line in text.lines() {
+        if let Some(command) = line.trim().strip_prefix('!') {
+            report.then_shell(&Arg::literal(command), &[], call.program);
+        }
         let mut words = line.split_whitespace();
         if matches!(words.next(), Some("put" | "mput" | "send" | "reput" | "append")) {
             for file in words.filter(|word| !word.starts_with('-')) {

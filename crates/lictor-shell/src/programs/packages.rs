@@ -2,9 +2,9 @@
 
 use lictor_core::facts::Access;
 
-use super::options::{Grammar, Options, after};
+use super::options::{Grammar, Options};
 use super::say::{chdir, written};
-use super::{frameworks, shells};
+use super::{build, frameworks, shells};
 use crate::call::{Call, Next, Report};
 use crate::operand::Arg;
 
@@ -154,6 +154,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             python_manager(call, report);
         }
         "cargo" => cargo(call, report),
+        "snap" | "flatpak" if call.args.first().and_then(Arg::known) == Some("run") => boxed(call, report),
         "gem" | "bundle" | "bundler" => ruby_manager(call, report),
         "apt" | "apt-get" | "aptitude" | "dpkg" | "yum" | "dnf" | "rpm" | "zypper" | "pacman" | "yay"
         | "apk" | "brew" | "snap" | "flatpak" => {
@@ -187,7 +188,11 @@ fn node_manager(call: &Call<'_>, report: &mut Report) {
             if let Some(text) = options.value(&["c", "call"]) {
                 report.then_shell(text, &[], call.program);
             }
-            runner(call, report, call.args.get(skip..).unwrap_or_default());
+            match call.args.get(skip..).unwrap_or_default() {
+                // yarn gives a single word to a shell.
+                [only] if only.prefix().contains(' ') => report.then_shell(only, &[], call.program),
+                words => runner(call, report, words),
+            }
         }
         "cache" if options.word(at + 1) == "clean" => {}
         "access" | "token" | "team" | "org"
@@ -202,6 +207,18 @@ fn node_manager(call: &Call<'_>, report: &mut Report) {
             report.then_argv(options.from(at), call.program);
         }
         _ => {}
+    }
+}
+
+/// `flatpak run --command=sh org.app words`: another program of the box, which sees the home directory.
+fn boxed(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::until_operand("", "command= branch= arch= filesystem= env= shell")
+        .parse(call.args.get(1..).unwrap_or_default());
+    let shell = options.has(&["shell"]).then(|| Arg::literal("sh"));
+    if let Some(program) = options.value(&["command"]).cloned().or(shell) {
+        let mut argv = vec![program];
+        argv.extend(options.from(1).iter().cloned());
+        report.then_argv(&argv, call.program);
     }
 }
 
@@ -452,8 +469,9 @@ fn other(call: &Call<'_>, report: &mut Report) {
         return report.publish(call.program);
     }
     match call.program {
-        "make" | "gmake" => make(call, report),
-        "cmake" if call.args.first().and_then(Arg::known) == Some("-E") => cmake_tool(call, report),
+        "make" | "gmake" => build::make(call, report),
+        "cmake" if call.args.first().and_then(Arg::known) == Some("-E") => build::cmake_tool(call, report),
+        "gcc" | "cc" | "g++" | "clang" => build::compiler(call, report),
         "dotnet" if first == "ef" => frameworks::tool(call, report, "dotnet-ef", options.from(1)),
         "go" if matches!(first, "clean") && options.has(&["modcache", "m"]) => {}
         "composer" if matches!(first, "exec") => report.then_argv(options.from(1), "composer"),
@@ -461,48 +479,6 @@ fn other(call: &Call<'_>, report: &mut Report) {
             report.infrastructure("nix-collect-garbage", "-d", false)
         }
         "nx" | "turbo" | "rush" => {}
-        _ => {}
-    }
-}
-
-fn make(call: &Call<'_>, report: &mut Report) {
-    // A makefile on standard input is code like any other.
-    let options = Grammar::anywhere("CfIjloWE", "directory= file= makefile= jobs? eval=").parse(call.args);
-    if options.has(&["n", "dry-run", "just-print", "recon"]) {
-        return;
-    }
-    for arg in call.args.iter().filter(|arg| arg.prefix().starts_with("SHELL=")) {
-        report.then_shell(&after(arg, 6), &[], "make");
-    }
-    let from_stdin = options.text(&["f", "file", "makefile"]) == Some("-");
-    if let (true, crate::call::Stdin::Text(text)) = (from_stdin, call.stdin) {
-        for line in text.lines().filter_map(|line| line.strip_prefix('\t')) {
-            report.then_shell(&Arg::literal(line.trim_start_matches(['@', '-', '+'])), &[], "make");
-        }
-    } else if from_stdin {
-        shells::stdin_is_code(call, report);
-    }
-    for text in options.values(&["eval", "E"]).filter_map(Arg::known) {
-        if let Some((_, command)) = text.split_once("$(shell ") {
-            report.then_shell(&Arg::literal(command.trim_end_matches(')')), &[], "make");
-        }
-    }
-}
-
-fn cmake_tool(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "").parse(call.args.get(1..).unwrap_or_default());
-    match options.word(0) {
-        "rm" | "remove" => {
-            for path in options.from(1) {
-                report.file(call, Access::Delete, path, options.has(&["r", "R"]));
-            }
-        }
-        "rm_r" | "remove_directory" => {
-            for path in options.from(1) {
-                report.file(call, Access::Delete, path, true);
-            }
-        }
-        "env" | "time" => report.then_argv(options.from(1), "cmake -E"),
         _ => {}
     }
 }

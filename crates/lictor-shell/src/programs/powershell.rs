@@ -34,6 +34,8 @@ pub(crate) fn knows(lower: &str) -> bool {
             | "iwr"
             | "invoke-restmethod"
             | "irm"
+            | "get-childitem"
+            | "gci"
             | "get-content"
             | "gc"
             | "stop-process"
@@ -92,7 +94,18 @@ pub(crate) fn judge(call: &Call<'_>, lower: &str, report: &mut Report) {
         }
     };
     match lower {
-        "remove-item" | "ri" | "del" | "erase" | "rd" => every(report, Access::Delete),
+        "remove-item" | "ri" | "del" | "erase" | "rd" => {
+            every(report, Access::Delete);
+            if let (true, Stdin::Names(names)) = (operands.is_empty(), call.stdin) {
+                names.iter().for_each(|name| report.file(call, Access::Delete, name, recursive));
+            }
+        }
+        "get-childitem" | "gci" => {
+            report.names = match operands.first() {
+                Some(root) => vec![super::say::below(root, "**")],
+                None => vec![super::say::glob("./**")],
+            };
+        }
         "clear-content" | "clc" => every(report, Access::Empty),
         "set-content" | "out-file" => every(report, Access::Write),
         "add-content" => every(report, Access::Append),

@@ -62,7 +62,8 @@ fn grammar(program: &str) -> Grammar {
             )
         }
         "join" => Grammar::anywhere("12aeoijtv", ""),
-        "paste" | "column" => Grammar::anywhere("dscto", "delimiters= separator= output-separator="),
+        "column" => Grammar::anywhere("cosNWETHRdLnp", "output-separator= separator= table-columns="),
+        "paste" => Grammar::anywhere("ds", "delimiters= separator= output-separator="),
         "fold" | "fmt" | "pr" => Grammar::anywhere("wohl", "width="),
         "wc" => Grammar::anywhere("", "files0-from= total="),
         "ls" | "gls" | "dir" | "vdir" | "exa" | "eza" | "lsd" => Grammar::anywhere(
@@ -173,6 +174,10 @@ fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
     let skip = usize::from(!lists && !options.has(&["e", "f", "regexp", "file"]));
     let recursive = ripgrep || options.has(&["r", "R", "recursive"]);
     touch(call, report, if lists { Access::List } else { Access::Read }, options.from(skip), recursive);
+    // `grep -r x . --include=.env` reads the files of that name.
+    for named in options.values(&["include", "g", "glob", "iglob"]).filter(|arg| secrets::is_secret(arg)) {
+        secrets::read(call, report, named, false);
+    }
     if let Some(program) = options.value(&["pre"]) {
         report.then_argv(std::slice::from_ref(program), call.program);
     }

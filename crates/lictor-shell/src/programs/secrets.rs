@@ -23,7 +23,7 @@ pub fn is_secret_path(path: &str) -> bool {
     if is_environment_file(&lower) {
         return true;
     }
-    const NAMES: [&str; 37] = [
+    const NAMES: [&str; 41] = [
         "id_rsa",
         "id_dsa",
         "id_ecdsa",
@@ -55,6 +55,10 @@ pub fn is_secret_path(path: &str) -> bool {
         "sudoers",
         "kubeconfig",
         ".vault-token",
+        ".boto",
+        ".s3cfg",
+        "rclone.conf",
+        ".credentials.json",
         ".bash_history",
         ".zsh_history",
         ".psql_history",
@@ -108,6 +112,8 @@ pub fn is_secret_path(path: &str) -> bool {
         || (under("gh") && lower == "hosts.yml")
         || (under(".cargo") && lower.starts_with("credentials"))
         || (under(".gem") && lower == "credentials")
+        || (under(".codex") && lower == "auth.json")
+        || (under(".config") && lower == "hub")
         || (under(".config") && under("op"))
         || under("keyrings")
         || (under("Keychains") || path.ends_with("/Keychains"))
@@ -246,10 +252,14 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "keyctl" if matches!(first, "print" | "pipe" | "read") => report.taint.secret = true,
         "ssh-add" if options.has(&["D"]) => {}
         "ssh-keygen" => {
-            if let Some(path) =
-                Grammar::anywhere("bCFfGIJjKLlMmNnOPqRrSsTtVWwYz", "").parse(call.args).value(&["f"])
-            {
-                report.file(call, Access::Write, path, false);
+            let options = Grammar::anywhere("bCFfGIJjKMmNnOPRrSsTtVWwYz", "").parse(call.args);
+            if let Some(path) = options.value(&["f"]) {
+                match () {
+                    // The public half is worked out of the private one, which lies open for that.
+                    () if options.has(&["y", "e"]) => read(call, report, path, false),
+                    () if options.has(&["l", "B", "H", "F", "R"]) => {}
+                    () => report.file(call, Access::Write, path, false),
+                }
             }
         }
         "age" | "sops" if options.has(&["d", "decrypt"]) || words.contains(&"decrypt") => {
@@ -270,9 +280,12 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Whether a command prints the whole value of a variable that holds a secret (`echo $TOKEN`, `printenv TOKEN`).
+/// Whether a command prints a credential, or the whole value of a variable that holds one (`echo $TOKEN`).
 pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
     use lictor_core::redact::is_secret_name;
+    if super::services::prints_credential(call) {
+        return true;
+    }
     match call.program {
         "printenv" => call.args.iter().any(|arg| arg.known().is_some_and(is_secret_name)),
         "echo" | "printf" => {

@@ -18,6 +18,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "tmux" | "screen" | "zellij" => multiplexer(call, report),
         "expect" => expect(call, report),
         "osascript" => osascript(call, report),
+        _ if call.args.iter().any(|arg| arg.known() == Some("-f")) => {
+            let options = Grammar::anywhere("fqt", "").parse(call.args);
+            options.values(&["f"]).for_each(|file| super::shells::run_script(report, file, Some("shell")));
+        }
         _ => match call.stdin {
             Stdin::Text(text) => report.then_shell(&Arg::literal(text), &[], call.program),
             Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
@@ -34,7 +38,10 @@ fn crontab(call: &Call<'_>, report: &mut Report) {
     if options.has(&["r"]) {
         return report.infrastructure("crontab", "-r", false);
     }
-    if options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
+    let piped = options.operands.is_empty()
+        && !options.has(&["l", "e"])
+        && matches!(call.stdin, Stdin::Text(_) | Stdin::Unknown(_));
+    if piped || options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
         match call.stdin {
             Stdin::Text(text) => {
                 for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
@@ -142,6 +149,8 @@ fn expect(call: &Call<'_>, report: &mut Report) {
     if let Stdin::Text(text) = call.stdin {
         bodies.push(text.clone());
     }
+    let files = options.words().chain(options.values(&["f"]).filter_map(Arg::known));
+    bodies.extend(files.filter_map(|file| call.surroundings.written(file)));
     for body in bodies {
         for line in body.split(['\n', ';']).map(str::trim) {
             for start in ["spawn ", "exec ", "system "] {

@@ -138,7 +138,7 @@ fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
         "lua" => (Grammar::until_operand("el", ""), &["e"]),
         _ => (
             Grammar::until_operand("eEgc", "eval= expr= print= load="),
-            &["e", "E", "eval", "expr", "print", "c"],
+            &["e", "E", "eval", "expr", "print", "c", "g"],
         ),
     }
 }
@@ -243,13 +243,27 @@ fn code_letters(language: &str) -> &'static [&'static str] {
 
 /// Backslashes part folders, and a drive is a root.
 fn posix(text: &Arg) -> Arg {
-    let Some(known) = text.known().filter(|text| text.contains('\\')) else { return text.clone() };
-    let mut slashed = known.replace('\\', "/");
-    for drive in ["C:/", "c:/", "D:/", "d:/"] {
-        // The whole drive is a root; what lies on it is none of the directories that have that name here.
-        slashed = slashed.replace(&format!("{drive}tmp"), "/mnt/c/tmp").replace(drive, "/");
+    let Some(known) = text.known().filter(|text| text.contains(['\\', ':'])) else { return text.clone() };
+    let slashed = known.replace('\\', "/");
+    let mut letters = slashed.char_indices().peekable();
+    let mut out = String::with_capacity(slashed.len());
+    let mut starts = true;
+    while let Some((at, letter)) = letters.next() {
+        let rest = slashed.get(at + 1..).unwrap_or_default();
+        if starts && letter.is_ascii_alphabetic() && rest.starts_with(':') && !rest.starts_with("://") {
+            letters.next();
+            let behind = rest.get(1..).unwrap_or_default().trim_start_matches('/');
+            // The whole drive is a root; what lies on it is none of the directories that have that name here.
+            let whole = behind.is_empty() || behind.starts_with([' ', '*', '"', '\'', ';', '|', ')']);
+            let system = ["Users", "Windows", "Program"].iter().any(|top| behind.starts_with(top));
+            while letters.next_if(|(_, next)| *next == '/').is_some() {}
+            out.push_str(if whole || system { "/" } else { "/mnt/c/" });
+        } else {
+            out.push(letter);
+        }
+        starts = !letter.is_alphanumeric() && letter != '_';
     }
-    Arg::literal(slashed)
+    Arg::literal(out)
 }
 
 /// `pwsh`, `powershell`, `cmd`.
@@ -262,7 +276,13 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
         match call.program {
             "cmd" => {
                 if matches!(lower.as_str(), "/c" | "/k" | "//c") {
-                    return report.then_shell(&posix(&super::say::joined(rest)), &[], "cmd");
+                    let text = posix(&super::say::joined(rest));
+                    // `rmdir` takes its options with a slash there.
+                    let text = match text.known().and_then(|text| text.strip_prefix("rmdir ")) {
+                        Some(rest) => Arg::literal(format!("rd {rest}")),
+                        None => text,
+                    };
+                    return report.then_shell(&text, &[], "cmd");
                 }
             }
             _ => match lower.as_str() {
@@ -285,8 +305,10 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                     return;
                 }
                 "-f" | "-file" => {
-                    if let Some(path) = rest.first() {
-                        run_script(report, path, None);
+                    let Some(path) = rest.first() else { return };
+                    match path.known().and_then(|path| call.surroundings.written(path)) {
+                        Some(text) => report.then_shell(&posix(&Arg::literal(text)), &[], "pwsh"),
+                        None => run_script(report, path, None),
                     }
                     return;
                 }

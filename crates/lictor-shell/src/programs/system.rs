@@ -122,13 +122,12 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "service" | "rc-service" | "initctl" | "sv" | "supervisorctl" => {
             let stops = options.words().any(|word| matches!(word, "stop" | "shutdown" | "down"));
-            if stops {
+            if stops && options.words().any(|word| is_vital(word) || word == "shutdown") {
                 report.infrastructure(tool, &written(call), false);
+            }
+            if stops {
                 lictor_service(report, &written(call));
             }
-        }
-        "pm2" if first == "kill" || (matches!(first, "delete" | "stop") && second == "all") => {
-            report.infrastructure("pm2", &written(call), false);
         }
         "launchctl"
             if matches!(first, "unload" | "remove" | "bootout" | "disable" | "kill" | "stop" | "reboot") =>

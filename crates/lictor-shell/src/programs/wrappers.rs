@@ -151,7 +151,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             for text in
                 options.operands.iter().chain(options.values(&["p", "prepare", "setup", "cleanup", "c"]))
             {
-                report.then_shell(text, &[], call.program);
+                // `npm:watch-*` names scripts of the project.
+                if !text.prefix().starts_with("npm:") {
+                    report.then_shell(text, &[], call.program);
+                }
             }
         }
         "watchexec" | "nodemon" => {
@@ -307,7 +310,10 @@ fn simple(call: &Call<'_>, report: &mut Report) {
     if let Some(file) =
         options.value(&["o", "output"]).filter(|_| matches!(call.program, "time" | "gtime" | "strace"))
     {
-        report.file(call, Access::Write, file, false);
+        match file.prefix().strip_prefix('|') {
+            Some(_) => report.then_shell(&after(file, 1), &[], call.program),
+            None => report.file(call, Access::Write, file, false),
+        }
     }
     if matches!(call.program, "direnv" | "mise" | "asdf" | "rtx") {
         let exec = matches!(options.word(0), "exec" | "x");

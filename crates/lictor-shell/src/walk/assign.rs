@@ -29,6 +29,10 @@ impl Walker<'_> {
                     splits: false,
                     taint: datum.taint,
                 };
+                // Wherever the value is taken for a name or a number, its subscript is run.
+                if let Some(text) = datum.text().filter(|text| text.contains('[')).map(str::to_owned) {
+                    self.subscript(&text);
+                }
                 if keep {
                     let value = if assignment.element.is_some() {
                         self.with_element(name, datum)

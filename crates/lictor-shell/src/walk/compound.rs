@@ -61,9 +61,7 @@ impl Walker<'_> {
                 Output::unknown()
             }
             Compound::Test(words) => {
-                for word in words {
-                    self.value(word);
-                }
+                self.test_words(words);
                 Output::silent()
             }
             Compound::Arithmetic(parts) => {

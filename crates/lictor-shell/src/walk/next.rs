@@ -77,6 +77,14 @@ impl Walker<'_> {
                 let Some(code) = self.code(&body, context) else { return Output::unknown() };
                 self.code_in(language, &code, context)
             }
+            Next::Recipe { text, through } => {
+                let (effects, opaque) = (self.reading.effects.len(), self.reading.opaque.len());
+                let scene = Scene { attributable: false, ..context.scene };
+                let output = self.inside(through, false, |this| this.text(&text, scene));
+                self.keep_opaque(opaque, |what| what == OpaqueWhat::Limit);
+                self.keep_effects(effects, is_clear_danger);
+                output
+            }
             Next::Script { path, language } => self.script(&path, language, context),
         }
     }
@@ -219,6 +227,9 @@ impl Walker<'_> {
         if !reads_input && !path.known().is_some_and(|path| path.starts_with("/dev/fd/")) {
             self.effect(Effect::File { access: Access::Execute, target, recursive: false, by: context.by });
         }
+        if !self.state.wrote_nothing() && (path.glob || path.known().is_none() || self.elsewhere > 0) {
+            self.run_meant(path, language, context);
+        }
         let Some(known) = path.known() else {
             self.flow_into_shell(path.taint, &path.text);
             if path.value == Known::Nothing {
@@ -250,16 +261,39 @@ impl Walker<'_> {
             }
             None => {
                 let Some(text) = self.local_script(known) else { return Output::unknown() };
-                let effects = self.reading.effects.len();
-                let opaque = self.reading.opaque.len();
-                let scene = Scene { attributable: false, ..context.scene };
-                let context = Context { scene, ..*context };
-                self.run_script(&text, language, words, through, &context);
-                self.keep_opaque(opaque, |_| false);
-                self.keep_effects(effects, is_clear_danger);
+                self.run_for_danger(&text, language, words, through, context);
                 Output::unknown()
             }
         }
+    }
+
+    /// Runs a text of which only what is clearly dangerous counts.
+    fn run_for_danger(
+        &mut self,
+        text: &str,
+        language: Option<&'static str>,
+        words: Vec<Expanded>,
+        through: String,
+        context: &Context<'_>,
+    ) {
+        let effects = self.reading.effects.len();
+        let opaque = self.reading.opaque.len();
+        let scene = Scene { attributable: false, ..context.scene };
+        let context = Context { scene, ..*context };
+        self.run_script(text, language, words, through, &context);
+        self.keep_opaque(opaque, |_| false);
+        self.keep_effects(effects, is_clear_danger);
+    }
+
+    /// Runs a file that the line wrote, for what is clearly dangerous in it.
+    pub(super) fn run_known(
+        &mut self,
+        key: &str,
+        text: &str,
+        language: Option<&'static str>,
+        context: &Context<'_>,
+    ) {
+        self.run_for_danger(text, language, Vec::new(), key.to_owned(), context);
     }
 
     /// The text of a script that was there before.
@@ -317,6 +351,7 @@ impl Walker<'_> {
             }
             return Output::unknown();
         };
+        self.loaded |= crate::programs::is_environment_path(known);
         if !known.starts_with("/dev/") {
             let target = Operand { arg: path.clone(), cwd: self.state.directories().now.clone() };
             self.effect(Effect::File { access: Access::Execute, target, recursive: false, by: None });

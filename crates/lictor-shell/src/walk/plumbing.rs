@@ -140,7 +140,12 @@ impl Walker<'_> {
         if known.as_deref().is_some_and(is_stream) {
             return;
         }
-        plumbing.files.push((access, Operand { arg, cwd }, output));
+        let target = Operand { arg, cwd };
+        if let Some(number) = redirect.fd.filter(|number| *number > 2 && access != Access::Read) {
+            self.descriptors.retain(|(other, _)| *other != number);
+            self.descriptors.push((number, target.clone()));
+        }
+        plumbing.files.push((access, target, output));
     }
 
     /// Text for a descriptor: standard input, or another one that can be opened by its path.
@@ -176,6 +181,14 @@ impl Walker<'_> {
             }));
             return;
         }
+        let opened = source.and_then(|number| self.descriptors.iter().find(|(open, _)| *open == number));
+        if let (1, Some((_, target))) = (into, opened) {
+            // What is printed goes to the end of what the descriptor was opened for.
+            let key = target.arg.known().map(|path| crate::paths::key(&target.cwd, path));
+            plumbing.stdout = Sink::File { key, append: true };
+            plumbing.files.push((Access::Append, target.clone(), true));
+            return;
+        }
         match into {
             0 if socket => plumbing.stdin = Some(network()),
             1 if socket => {
@@ -192,8 +205,19 @@ impl Walker<'_> {
 
     /// What the line itself wrote to a path.
     pub(crate) fn written_content(&self, path: &str) -> Option<Content> {
+        if self.state.wrote_nothing() {
+            return None;
+        }
         let key = crate::paths::key(&self.state.directories().now, path);
-        let content = self.state.file(&key)?;
+        let content = self.state.file(&key).or_else(|| {
+            // The same file by its other name: from the root, or from where the line starts.
+            let start = self.outside().variable("PWD")?;
+            let other = match key.strip_prefix(start.as_str()) {
+                Some(below) => below.trim_start_matches('/').to_owned(),
+                None => crate::paths::join(&start, &key),
+            };
+            self.state.file(&other)
+        })?;
         match &content.link {
             Some(link) => self.state.file(link).filter(|target| target.link.is_none()).cloned(),
             None => Some(content.clone()),

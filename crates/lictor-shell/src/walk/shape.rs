@@ -1,6 +1,6 @@
 //! What the form of a chain or a pipeline tells by itself: whether it succeeds, fails, or ends the line.
 
-use crate::ast::{Compound, Item, Joint, Node, Pipeline};
+use crate::ast::{Compound, Item, Joint, Node, Part, Pipeline, Word};
 
 /// Whether a chain reaches its last command whatever happens (`cd . && x=1`).
 pub(super) fn goes_through(item: &Item) -> bool {
@@ -90,5 +90,31 @@ fn exits_explicitly(pipeline: &Pipeline) -> bool {
             simple.words.first().and_then(|word| word.literal()) == Some("false") || simple.words.len() > 1
         }
         _ => true,
+    }
+}
+
+/// `$(whoami)` where a program should stand: what is printed is known, but it is the name of none.
+pub(super) fn names_no_program(word: &Word) -> bool {
+    let [Part::Command(script)] = word.parts.as_slice() else { return false };
+    let [item] = script.items.as_slice() else { return false };
+    match item.first.stages.as_slice() {
+        [Node::Simple(simple)] => {
+            matches!(
+                simple.words.first().and_then(Word::bare),
+                Some("whoami" | "id" | "hostname" | "date" | "seq")
+            )
+        }
+        _ => false,
+    }
+}
+
+/// `export $(…)`: every word behind it is printed by a command; `env $(…) program`: the first one is.
+pub(super) fn exports_what_is_printed(words: &[Word]) -> bool {
+    let Some((first, rest)) = words.split_first() else { return false };
+    let printed = |word: &Word| matches!(word.parts.as_slice(), [Part::Command(_)]);
+    match first.bare() {
+        Some("export") => !rest.is_empty() && rest.iter().all(printed),
+        Some("env") => rest.len() > 1 && rest.first().is_some_and(printed),
+        _ => false,
     }
 }

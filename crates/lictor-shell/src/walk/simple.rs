@@ -5,6 +5,7 @@ use std::rc::Rc;
 use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
 use super::outer::{is_wrapper, opens_no_shells};
+use super::shape::{exports_what_is_printed, names_no_program};
 use super::{Output, Plumbing, Scene, Walker};
 use crate::ast::{Node, Simple, Word};
 use crate::builtins::Outcome;
@@ -64,6 +65,11 @@ impl Surroundings for Here<'_> {
         }
     }
 
+    fn written(&self, path: &str) -> Option<String> {
+        let key = crate::paths::key(&self.state.directories().now, path);
+        self.state.file(&key)?.text.as_deref().map(str::to_owned)
+    }
+
     fn project_root(&self) -> Option<String> {
         self.outside.project_root()
     }
@@ -74,17 +80,27 @@ impl Walker<'_> {
         // Only in a bare assignment does the status of a substitution become that of the command.
         self.scene.attributable = scene.attributable && simple.words.is_empty();
         let from = self.reading.effects.len();
-        let words = self.words(&simple.words);
+        let mut words = self.words(&simple.words);
         if exports_what_is_printed(&simple.words) {
             // `export $(grep -v '^#' .env | xargs)` does with the file what `source .env` does.
+            let mut loads = false;
             for effect in self.reading.effects.iter_mut().skip(from) {
                 if let Effect::File { access, target, .. } = effect
                     && *access == Access::Read
                     && target.arg.known().is_some_and(programs::is_environment_path)
                 {
                     *access = Access::Execute;
+                    loads = true;
                 }
             }
+            self.loaded |= loads;
+            if loads && words.first().is_some_and(|word| word.arg.known() == Some("env")) {
+                // The variables stand in front of the program.
+                words.remove(1);
+            }
+        }
+        if simple.words.first().is_some_and(names_no_program) {
+            self.opaque(OpaqueWhat::Program, simple.words.first().map(Word::written).unwrap_or_default());
         }
         let plumbing = self.plumb(&simple.redirects);
         if words.is_empty() {
@@ -310,6 +326,9 @@ impl Walker<'_> {
         {
             programs::reveals(&mut report);
         }
+        if self.loaded && crate::flows::prints_environment(program, &args) {
+            programs::reveals(&mut report);
+        }
         let runs_other = |next: &Next| matches!(next, Next::Argv { .. } | Next::Shell { .. });
         let unwrapped = is_wrapper(program) && report.next.iter().any(runs_other);
         let mut by = None;
@@ -337,6 +356,10 @@ impl Walker<'_> {
             scene,
             by_shell,
         };
+        if !path.contains('/') {
+            let path_is_set = assignments.iter().any(|(name, _)| name == "PATH");
+            self.shadowed(program, path_is_set, &context);
+        }
         let output = self.follow_report(report, &context, &assignments, &plumbing);
         self.report_plumbing(plumbing, by, Some(output))
     }
@@ -442,11 +465,7 @@ impl Walker<'_> {
     fn remember_written(&mut self, context: &Context<'_>, written: Vec<(String, Taint)>, printed: &Output) {
         for (key, taint) in written {
             let content = match context.program {
-                "tee" | "sponge" => match context.stdin {
-                    Stdin::Text(text) => Content::known(text.as_str().into()),
-                    Stdin::Unknown(taint) => Content::unknown(*taint),
-                    _ => Content::default(),
-                },
+                "tee" | "sponge" => content_of(context.stdin),
                 "ln" => {
                     let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
                     let Some(source) = source else { continue };
@@ -458,7 +477,9 @@ impl Walker<'_> {
                 }
                 "cp" | "mv" | "install" => {
                     let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
-                    match source.and_then(|path| self.written_content(path)) {
+                    let from_input = context.args.iter().any(|arg| arg.known() == Some("/dev/stdin"));
+                    let content = source.and_then(|path| self.written_content(path));
+                    match content.or_else(|| from_input.then(|| content_of(context.stdin))) {
                         Some(content) => content,
                         None => continue,
                     }
@@ -477,12 +498,13 @@ impl Walker<'_> {
     }
 }
 
-/// `export $(…)`: every word behind it is printed by a command.
-fn exports_what_is_printed(words: &[Word]) -> bool {
-    let Some((first, rest)) = words.split_first() else { return false };
-    first.bare() == Some("export")
-        && !rest.is_empty()
-        && rest.iter().all(|word| matches!(word.parts.as_slice(), [crate::ast::Part::Command(_)]))
+/// What a file holds into which standard input was copied.
+fn content_of(stdin: &Stdin) -> Content {
+    match stdin {
+        Stdin::Text(text) => Content::known(text.as_str().into()),
+        Stdin::Unknown(taint) => Content::unknown(*taint),
+        _ => Content::default(),
+    }
 }
 
 /// The name of a file that did not exist before: whatever it is, it is nothing else.

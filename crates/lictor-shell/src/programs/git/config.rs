@@ -163,6 +163,8 @@ fn is_usual(value: &str) -> bool {
             | "rebase"
             | "merge"
             | "none"
+            | "echo"
+            | "printf"
     )
 }
 
@@ -211,25 +213,20 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
     }
 }
 
-const CONFIG: Grammar = Grammar::anywhere(
-    "f",
-    "file= blob= type= default= fixed-value get get-all get-regexp list unset unset-all add replace-all rename-section= \
+const LONG: &str = "file= blob= type= default= fixed-value get get-all get-regexp list unset unset-all add replace-all rename-section= \
      remove-section= edit global system local worktree show-origin show-scope name-only null bool int path includes \
-     comment= all value= url= append",
-);
+     comment= all value= url= append";
+const CONFIG: Grammar = Grammar::anywhere("f", LONG);
+
+/// Options that only show.
+const READS: [&str; 8] =
+    ["get-color", "get-colorbool", "get", "get-all", "get-regexp", "get-urlmatch", "list", "l"];
 
 pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.parse(CONFIG);
-    if options.has(&[
-        "get-color",
-        "get-colorbool",
-        "get",
-        "get-all",
-        "get-regexp",
-        "get-urlmatch",
-        "list",
-        "l",
-    ]) {
+    // Git reads no option behind the first word: `git config KEY VALUE --get` sets.
+    let leading = git.parse(Grammar::until_operand("f", LONG));
+    if options.has(&READS) && (leading.has(&READS) || options.operands.len() < 2) {
         return;
     }
     let (at, unsets) = match options.word(0) {

@@ -1,0 +1,231 @@
+//! Languages without a table of their own: calls that run or delete something, with literal arguments.
+//!
+//! The same few words do that nearly everywhere (`system("…")`, `exec.Command("rm", …)`, `remove_dir_all("…")`).
+
+use lictor_core::facts::Access;
+
+use super::tokens::{Syntax, Token, tokens};
+use crate::call::{Call, Report};
+use crate::operand::Arg;
+
+/// More tokens than this are not read.
+const MOST: usize = 50_000;
+/// Most words of one call.
+const MOST_WORDS: usize = 64;
+
+/// What a call does with its arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Act {
+    /// Runs one text by a shell, or several as words.
+    Run,
+    /// Deletes what they name.
+    Delete,
+}
+
+/// What a name does, by its last part.
+fn act(name: &str) -> Option<Act> {
+    let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+    Some(match last {
+        "system" | "system2" | "shell" | "popen" | "exec" | "cmd" | "spawn" | "execute" | "execl"
+        | "execlp" | "execv" | "execvp" | "program" | "command" | "ProcessBuilder" | "run" => Act::Run,
+        "Command" | "CommandContext" if name.contains('.') => Act::Run,
+        "new" if name.ends_with("Command::new") => Act::Run,
+        "RemoveAll" | "remove_dir_all" | "remove_dir" | "remove_file" | "unlink" | "rm_rf" | "rm_r"
+        | "removeDir" | "removeItem" | "rmtree" | "rmdir" | "rm" | "deleteDirectory" => Act::Delete,
+        "Remove" if name == "os.Remove" => Act::Delete,
+        _ => return None,
+    })
+}
+
+/// Reports what the calls of a body do. Returns whether a word that runs or destroys is left that no call explains.
+pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) -> bool {
+    let syntax = Syntax {
+        hash_comment: !body.contains("#include"),
+        slash_comment: false,
+        dash_comment: false,
+        backticks: call.program == "julia",
+        perl_quotes: false,
+        ruby_quotes: false,
+        patterns: false,
+    };
+    let Some(all) = tokens(body, syntax, MOST) else { return true };
+    let mut unexplained = false;
+    for (at, token) in all.iter().enumerate() {
+        let rest = all.get(at + 1..).unwrap_or_default();
+        match token {
+            // `"rm -rf x".!`, `execShellCmd("rm -rf x")`: a command in quotes that nothing prints is meant to be run.
+            Token::Text(text, _) if is_command(text) && !is_printed(all.get(..at).unwrap_or_default()) => {
+                report.then_shell(&Arg::literal(text), &[], call.program);
+            }
+            Token::Command(text) => report.then_shell(&Arg::literal(text), &[], call.program),
+            Token::Word(name) => {
+                let explained = match act(name) {
+                    // `"rm -rf x".execute()`, `File("x").deleteRecursively()`: the text stands in front.
+                    _ if matches!(
+                        name.rsplit('.').next(),
+                        Some("execute" | "deleteRecursively" | "bang")
+                    ) =>
+                    {
+                        match all.get(..at).unwrap_or_default().iter().rev().take(4).find_map(text) {
+                            Some(path) if name.ends_with("deleteRecursively") => {
+                                report.file(call, Access::Delete, &Arg::literal(path), true);
+                                true
+                            }
+                            Some(text) => {
+                                report.then_shell(&Arg::literal(text), &[], call.program);
+                                true
+                            }
+                            None => perform(Act::Run, name, rest, call, report),
+                        }
+                    }
+                    Some(act) => perform(act, name, rest, call, report),
+                    None => !super::broken::is_danger(name),
+                };
+                unexplained |= !explained;
+            }
+            _ => {}
+        }
+    }
+    unexplained
+}
+
+/// Whether a text starts like a command that destroys or runs others.
+fn is_command(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    words.next().is_some_and(crate::programs::is_run_by_wrappers) && words.next().is_some()
+}
+
+/// Whether the statement up to here prints, or asks whether something is so.
+fn is_printed(before: &[Token]) -> bool {
+    let statement = before
+        .iter()
+        .rev()
+        .take(16)
+        .take_while(|token| !matches!(token, Token::Sign(';' | '\n' | '{' | '}')));
+    let mut words = statement.filter_map(|token| match token {
+        Token::Word(word) => Some(word.rsplit(['.', ':']).next().unwrap_or(word)),
+        _ => None,
+    });
+    words.any(|word| {
+        let lower = word.to_ascii_lowercase();
+        [
+            "print", "puts", "say", "echo", "display", "write", "cat", "message", "format", "log", "inspect",
+            "warn", "error",
+        ]
+        .iter()
+        .any(|printer| lower.starts_with(printer) || lower.ends_with(printer))
+    })
+}
+
+fn text(token: &Token) -> Option<&str> {
+    match token {
+        Token::Text(text, _) => Some(text),
+        _ => None,
+    }
+}
+
+/// Takes the literal arguments of a call. `false` when what it does cannot be told from them.
+fn perform(act: Act, name: &str, rest: &[Token], call: &Call<'_>, report: &mut Report) -> bool {
+    let rest = match rest {
+        [Token::Sign('!' | '?'), rest @ ..] => rest,
+        rest => rest,
+    };
+    let mut depth = 0_u32;
+    let mut literal: Vec<&str> = Vec::new();
+    let mut certain = true;
+    let chained = name.ends_with("::new");
+    for token in rest.iter().take(MOST_WORDS * 4) {
+        match token {
+            Token::Sign('(' | '[' | '{') => depth += 1,
+            Token::Sign(')' | ']' | '}') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && !chained {
+                    break;
+                }
+            }
+            Token::Sign(';') => break,
+            Token::Sign('\n') if depth == 0 && !chained => break,
+            Token::Text(text, _) if literal.len() < MOST_WORDS => literal.push(text),
+            // `paste("rm", x)`: what is put together is not known. `c("a", "b")` and names of options are.
+            Token::Word(word) => {
+                certain &= chained
+                    || matches!(
+                        word.as_str(),
+                        "c" | "TRUE"
+                            | "FALSE"
+                            | "true"
+                            | "false"
+                            | "recursive"
+                            | "intern"
+                            | "atPath"
+                            | "NULL"
+                            | "String"
+                            | "nil"
+                            | "force"
+                            | "list"
+                            | "ctx"
+                            | "std"
+                            | "stdout"
+                            | "stderr"
+                            | "wait"
+                    );
+            }
+            Token::Number(_) | Token::Sign(_) | Token::Command(_) | Token::Text(..) => {}
+        }
+        if depth == 0
+            && literal.len() == 1
+            && !matches!(token, Token::Sign('('))
+            && !chained
+            && act == Act::Delete
+        {
+            break;
+        }
+    }
+    let Some((first, more)) = literal.split_first() else {
+        // A mention without arguments (`import "os/exec"`, `run(`…`)`) runs nothing by itself.
+        return act == Act::Run
+            && matches!(name, "run" | "exec" | "execute" | "cmd" | "shell" | "spawn")
+            && certain;
+    };
+    match act {
+        Act::Delete => {
+            literal.iter().for_each(|path| report.file(call, Access::Delete, &Arg::literal(*path), true))
+        }
+        Act::Run if more.is_empty() => report.then_shell(&Arg::literal(*first), &[], call.program),
+        Act::Run => {
+            // `execl("/bin/rm", "rm", …)` names the program twice.
+            let twice = name.starts_with("exec") && first.rsplit('/').next() == more.first().copied();
+            let words = if twice { more } else { literal.as_slice() };
+            // `system2("rm", "-rf ~")` has several words in one text.
+            let argv: Vec<Arg> = words.iter().map(|word| Arg::literal(*word)).collect();
+            if words.iter().any(|word| word.contains(' ')) && !words.contains(&"-c") {
+                report.then_shell(&Arg::literal(words.join(" ")), &[], call.program);
+            } else {
+                report.then_argv(&argv, call.program);
+            }
+        }
+    }
+    certain
+}
+
+/// Tcl has no quotes to speak of: `exec rm -rf x` runs the words of the line or bracket.
+pub(super) fn tcl(body: &str, call: &Call<'_>, report: &mut Report) {
+    for command in body.split(['\n', ';', '[', ']']).map(str::trim) {
+        let mut words = command.split_whitespace();
+        match (words.next(), words.next()) {
+            (Some("exec"), Some(_)) => {
+                let text = command.get(4..).unwrap_or_default().trim().trim_start_matches("-ignorestderr");
+                report.then_shell(&Arg::literal(text.trim_start_matches("-- ")), &[], call.program);
+            }
+            (Some("file"), Some("delete")) => {
+                for path in words.filter(|word| !word.starts_with('-')) {
+                    report.file(call, Access::Delete, &Arg::literal(path.trim_matches('"')), true);
+                }
+            }
+            (Some("eval" | "source" | "open"), Some(rest)) if rest.starts_with(['$', '"', '{', '|']) => {
+                super::broken::judge(body, report);
+            }
+            _ => {}
+        }
+    }
+}

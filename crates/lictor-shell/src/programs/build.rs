@@ -1,0 +1,74 @@
+//! Tools that build: what they are told to run by their words.
+
+use lictor_core::facts::Access;
+
+use super::options::{Grammar, after};
+use super::{recipes, shells};
+use crate::call::{Call, Report, Stdin};
+use crate::operand::Arg;
+
+/// `make` with a makefile of the line, or with commands in place of its tools.
+pub(crate) fn make(call: &Call<'_>, report: &mut Report) {
+    // A makefile on standard input is code like any other.
+    let options = Grammar::anywhere("CfIjloWE", "directory= file= makefile= jobs? eval=").parse(call.args);
+    if options.has(&["n", "dry-run", "just-print", "recon"]) {
+        return;
+    }
+    for arg in call.args.iter().filter(|arg| arg.prefix().starts_with("SHELL=")) {
+        report.then_shell(&after(arg, 6), &[], "make");
+    }
+    let from_stdin = options.text(&["f", "file", "makefile"]) == Some("-");
+    if let (true, Stdin::Text(text)) = (from_stdin, call.stdin) {
+        for line in recipes::makefile(text, &options.words().collect::<Vec<_>>()) {
+            report.then_shell(&Arg::literal(line), &[], "make");
+        }
+    } else if from_stdin {
+        shells::stdin_is_code(call, report);
+    }
+    for arg in call.args.iter().filter(|arg| !arg.prefix().starts_with("SHELL=")) {
+        // `make CC='rm -rf x;'`: a command in place of a tool's name.
+        let value = arg.known().and_then(|word| word.split_once('=')).map(|(_, value)| value);
+        let mut words = value.unwrap_or_default().split_whitespace();
+        if words.next().is_some_and(super::is_run_by_wrappers) && words.next().is_some() {
+            report.then_shell(&Arg::literal(value.unwrap_or_default()), &[], "make");
+        }
+    }
+    for text in options.values(&["eval", "E"]).filter_map(Arg::known) {
+        for line in recipes::makefile(text, &options.words().collect::<Vec<_>>()) {
+            report.then_shell(&Arg::literal(line), &[], "make");
+        }
+        if let Some((_, command)) = text.split_once("$(shell ") {
+            report.then_shell(&Arg::literal(command.trim_end_matches(')')), &[], "make");
+        }
+    }
+}
+
+/// `cmake -E`.
+pub(crate) fn cmake_tool(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("", "").parse(call.args.get(1..).unwrap_or_default());
+    match options.word(0) {
+        "rm" | "remove" => {
+            for path in options.from(1) {
+                report.file(call, Access::Delete, path, options.has(&["r", "R"]));
+            }
+        }
+        "rm_r" | "remove_directory" => {
+            for path in options.from(1) {
+                report.file(call, Access::Delete, path, true);
+            }
+        }
+        "env" | "time" => report.then_argv(options.from(1), "cmake -E"),
+        _ => {}
+    }
+}
+
+/// Compilers.
+pub(crate) fn compiler(call: &Call<'_>, report: &mut Report) {
+    // `-wrapper program,word,word` runs that in front of every stage.
+    let wrapper = call.args.windows(2).find_map(|pair| match pair {
+        [option, words] if option.known() == Some("-wrapper") => words.known(),
+        _ => None,
+    });
+    let argv: Vec<Arg> = wrapper.into_iter().flat_map(|words| words.split(',')).map(Arg::literal).collect();
+    report.then_argv(&argv, call.program);
+}

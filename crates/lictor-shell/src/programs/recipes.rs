@@ -1,0 +1,178 @@
+//! Files that build tools and test runners run, when the line itself wrote them: `printf 'x:\n\trm …' > Makefile && make x`.
+//!
+//! Only the targets that are asked for are followed. Files that were there before are the project's own.
+
+mod just;
+mod make;
+mod package;
+mod tasks;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::options::Grammar;
+use crate::call::{Call, Next, Report};
+use crate::operand::Arg;
+
+/// A target: what has to be made first, and the shell lines that make it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Rule {
+    needs: Vec<String>,
+    lines: Vec<String>,
+}
+
+/// All targets of a file.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Rules {
+    named: BTreeMap<String, Rule>,
+    /// The target that is made when none is asked for.
+    first: Option<String>,
+    /// Lines that are run whatever is asked for.
+    always: Vec<String>,
+}
+
+impl Rules {
+    /// The lines that are run for these targets, in order.
+    fn lines(&self, goals: &[&str]) -> Vec<&str> {
+        let mut found: Vec<&str> = self.always.iter().map(String::as_str).collect();
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let asked = goals.iter().rev().copied();
+        let mut open: Vec<&str> = match goals {
+            [] => self.first.iter().map(String::as_str).collect(),
+            _ => asked.collect(),
+        };
+        while let Some(goal) = open.pop() {
+            let Some((name, rule)) = self.named.get_key_value(goal).filter(|_| seen.insert(goal)) else {
+                continue;
+            };
+            found.extend(rule.lines.iter().map(String::as_str));
+            open.extend(rule.needs.iter().map(String::as_str).filter(|need| need != name));
+        }
+        found
+    }
+}
+
+/// What a written file is to the program that runs it.
+enum Kind {
+    Make,
+    Just,
+    Tasks,
+    Package,
+    /// A shell script.
+    Shell,
+    /// Code of a language.
+    Code(&'static str),
+}
+
+/// The files that a call runs: the names it looks for, or the operands that are such files.
+fn looks_for(program: &str) -> Option<(&'static [&'static str], Kind)> {
+    Some(match program {
+        "make" | "gmake" | "bmake" => (&["GNUmakefile", "makefile", "Makefile"], Kind::Make),
+        "just" => (&["justfile", "Justfile", ".justfile"], Kind::Just),
+        "task" | "go-task" => (&["Taskfile.yml", "Taskfile.yaml", "taskfile.yml"], Kind::Tasks),
+        "npm" | "pnpm" | "yarn" | "bun" => (&["package.json"], Kind::Package),
+        "rake" => (&["Rakefile", "rakefile"], Kind::Code("ruby")),
+        "pytest" | "py.test" => (&["conftest.py", "tests/conftest.py"], Kind::Code("python")),
+        "pip" | "pip3" | "uv" | "build" => (&["setup.py"], Kind::Code("python")),
+        "nox" => (&["noxfile.py"], Kind::Code("python")),
+        "invoke" | "inv" => (&["tasks.py"], Kind::Code("python")),
+        "fab" => (&["fabfile.py"], Kind::Code("python")),
+        "doit" => (&["dodo.py"], Kind::Code("python")),
+        "scons" => (&["SConstruct"], Kind::Code("python")),
+        "gulp" => (&["gulpfile.js"], Kind::Code("javascript")),
+        "grunt" => (&["Gruntfile.js"], Kind::Code("javascript")),
+        "jest" => (&["jest.config.js", "jest.setup.js"], Kind::Code("javascript")),
+        "vite" | "vitest" => {
+            (&["vite.config.js", "vite.config.ts", "vitest.config.ts"], Kind::Code("javascript"))
+        }
+        "webpack" => (&["webpack.config.js"], Kind::Code("javascript")),
+        "rollup" => (&["rollup.config.js"], Kind::Code("javascript")),
+        "eslint" => (&["eslint.config.js", ".eslintrc.js"], Kind::Code("javascript")),
+        "cargo" => (&["build.rs", "src/main.rs", "src/lib.rs"], Kind::Code("compiled")),
+        "direnv" => (&[".envrc"], Kind::Shell),
+        "cmake" => (&["CMakeLists.txt"], Kind::Code("cmake")),
+        "gcc" | "cc" | "clang" | "g++" | "c++" | "clang++" | "tcc" | "rustc" | "go" | "java" | "javac"
+        | "zig" | "swiftc" | "kotlinc" | "csc" | "dotnet" => (&[], Kind::Code("compiled")),
+        "ansible-playbook" => (&[], Kind::Code("playbook")),
+        _ => return None,
+    })
+}
+
+/// Options whose value names the file.
+const FILE: Grammar = Grammar::anywhere("fCP", "file= makefile= justfile= taskfile= directory= rakefile=");
+
+/// Reports what the files that the line wrote do when the call runs them.
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    let Some((names, kind)) = looks_for(call.program) else { return };
+    let written = |path: &str| call.surroundings.written(path);
+    if call.program == "cmake" && call.args.first().and_then(Arg::known) == Some("-E") {
+        return;
+    }
+    let options = FILE.parse(call.args);
+    let directory = options.text(&["C", "directory"]);
+    let file = options.text(&["f", "file", "makefile", "justfile", "taskfile", "rakefile", "P"]);
+    let words: Vec<&str> = options.words().collect();
+    // `cmake -P <(…)` and the like: text of the line without a file.
+    let mut texts: Vec<String> = match (file, directory) {
+        (Some(file), _) => written(file).into_iter().collect(),
+        (None, Some(directory)) => {
+            names.iter().filter_map(|name| written(&format!("{directory}/{name}"))).collect()
+        }
+        (None, None) => names.iter().filter_map(|name| written(name)).collect(),
+    };
+    if matches!(kind, Kind::Code(_)) {
+        texts.extend(words.iter().filter(|word| word.contains('.')).filter_map(|word| written(word)));
+    }
+    let lines_of = |rules: &Rules, goals: &[&str]| -> Vec<String> {
+        rules.lines(goals).into_iter().map(str::to_owned).collect()
+    };
+    for text in texts {
+        let lines = match kind {
+            Kind::Make => {
+                let (given, goals): (Vec<&str>, Vec<&str>) =
+                    words.iter().partition(|word| word.contains('='));
+                lines_of(&make::rules(&text, &given), &goals)
+            }
+            Kind::Just => lines_of(&just::rules(&text), words.get(..1).unwrap_or_default()),
+            Kind::Tasks => lines_of(&tasks::rules(&text), &words),
+            Kind::Package => package::scripts(&text, call.program, &words),
+            Kind::Shell => vec![text],
+            Kind::Code("playbook") => tasks::playbook(&text),
+            Kind::Code("cmake") => cmake(&text),
+            Kind::Code(language) => {
+                report.next.push(Next::Code { language, body: Arg::literal(text) });
+                continue;
+            }
+        };
+        for line in lines {
+            report.next.push(Next::Recipe { text: line, through: call.program.to_owned() });
+        }
+    }
+}
+
+/// The targets of a makefile that is not in a file (`make -f -`, `make --eval`).
+pub(crate) fn makefile(text: &str, args: &[&str]) -> Vec<String> {
+    let (given, goals): (Vec<&str>, Vec<&str>) = args.iter().partition(|word| word.contains('='));
+    make::rules(text, &given).lines(&goals).into_iter().map(str::to_owned).collect()
+}
+
+/// The commands of `execute_process(COMMAND …)` and what `file(REMOVE…)` deletes.
+pub(crate) fn cmake(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for call in text.split("execute_process").skip(1) {
+        let body = call.split(')').next().unwrap_or_default();
+        for command in body.split("COMMAND ").skip(1) {
+            let words = command.split_whitespace().take_while(|word| {
+                word.contains(|letter: char| !letter.is_ascii_uppercase() && letter != '_')
+            });
+            found.push(words.collect::<Vec<_>>().join(" "));
+        }
+    }
+    for call in text.split("file(REMOVE").skip(1) {
+        let body = call.split(')').next().unwrap_or_default();
+        found.push(format!("rm -rf {}", body.trim_start_matches("_RECURSE").trim()));
+    }
+    found
+}

@@ -1,0 +1,237 @@
+//! Words by which the tools of stores, clouds and key rings destroy, shut down or show secrets: one row for each.
+//!
+//! A row holds for a call when its words stand next to each other among the first operands, and every option it names
+//! is there. Families that need more than words have a file of their own.
+
+use lictor_core::facts::{DatabaseEffect, ProcessEffect};
+
+use super::say::written;
+use super::secrets;
+use crate::call::{Call, Report};
+use crate::operand::Arg;
+
+/// What the words do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Does {
+    /// Destroys something that others rely on.
+    Destroys,
+    /// Destroys it wholesale.
+    DestroysAll,
+    /// Destroys a whole database.
+    Drops,
+    /// Shows a secret, whoever reads it.
+    Reveals,
+    /// Prints a credential. Taken up by another command it is used for what it is for.
+    Prints,
+    /// Stops the machine.
+    Stops,
+    /// Publishes a package.
+    Publishes,
+}
+
+/// One row: the program, words and options, and what they do. `a|b` stands for either word, `*` for any, and a word that
+/// starts with `*` for its ending.
+type Row = (&'static str, &'static str, Does);
+
+/// How far into the operands the words may start: options in front may take values.
+const STARTS_WITHIN: usize = 4;
+
+/// Sorted by program, which a test checks.
+const ROWS: &[Row] = &[
+    ("aliyun", "* Delete*|Release*", Does::Destroys),
+    ("ansible-vault", "view", Does::Prints),
+    ("atlas", "* delete|terminate", Does::Destroys),
+    ("aws", "kms decrypt", Does::Prints),
+    ("aws", "sts get-session-token|assume-role|get-federation-token", Does::Prints),
+    ("aws", "ecr|ecr-public get-login-password", Does::Prints),
+    ("az", "ad sp create-for-rbac", Does::Prints),
+    ("az", "account get-access-token", Does::Prints),
+    ("az", "acr credential show", Does::Prints),
+    ("az", "storage account keys list", Does::Prints),
+    ("az", "cosmosdb keys list", Does::Prints),
+    ("az", "deployment group create --mode=Complete", Does::Destroys),
+    ("az", "deployment group create --mode Complete", Does::Destroys),
+    ("b2", "delete-bucket|delete-file-version", Does::Destroys),
+    ("bcachefs", "format", Does::DestroysAll),
+    ("berglas", "access", Does::Reveals),
+    ("borg", "repo-delete", Does::DestroysAll),
+    ("busctl", "* PowerOff|Reboot|Halt|KExec", Does::Stops),
+    ("busctl", "call * * * PowerOff|Reboot|Halt|KExec", Does::Stops),
+    ("ccloud", "* * delete", Does::Destroys),
+    ("ceph", "osd purge|destroy", Does::Destroys),
+    ("ceph", "osd pool delete|rm", Does::DestroysAll),
+    ("ceph", "fs rm", Does::DestroysAll),
+    ("civo", "* remove|delete", Does::Destroys),
+    ("cloudflared", "tunnel delete", Does::Destroys),
+    ("confluent", "* * delete", Does::Destroys),
+    ("confluent", "* delete", Does::Destroys),
+    ("copilot", "app|svc|env|job|pipeline delete", Does::Destroys),
+    ("cpan-upload", "*", Does::Publishes),
+    ("credstash", "get|getall", Does::Reveals),
+    ("dbus-send", "*.PowerOff", Does::Stops),
+    ("dbus-send", "*.Reboot", Does::Stops),
+    ("dbus-send", "*.Halt", Does::Stops),
+    ("dcli", "password|secret", Does::Reveals),
+    ("dmsetup", "remove_all|wipe_table", Does::DestroysAll),
+    ("dmsetup", "remove", Does::Destroys),
+    ("doctl", "databases connection", Does::Prints),
+    ("drbdadm", "invalidate|wipe-md", Does::DestroysAll),
+    ("ejson", "decrypt", Does::Prints),
+    ("firebase", "database:remove", Does::DestroysAll),
+    ("fly", "auth token", Does::Prints),
+    ("flyctl", "auth token", Does::Prints),
+    ("fsarchiver", "restfs|restdir", Does::DestroysAll),
+    ("gcloud", "auth application-default print-access-token", Does::Prints),
+    ("gcloud", "auth print-access-token|print-identity-token|print-refresh-token", Does::Prints),
+    ("gcloud", "billing projects unlink", Does::Destroys),
+    ("gcloud", "sql users set-password", Does::Destroys),
+    ("gdbus", "*.PowerOff", Does::Stops),
+    ("gdbus", "*.Reboot", Does::Stops),
+    ("gh", "run|label|ruleset|project delete", Does::Destroys),
+    (
+        "git",
+        "credential-store|credential-cache|credential-libsecret|credential-osxkeychain get",
+        Does::Reveals,
+    ),
+    ("gluster", "volume delete|reset|stop", Does::Destroys),
+    ("goose", "reset", Does::Drops),
+    ("gpg", "--export-secret-ssh-key", Does::Reveals),
+    ("hasura", "metadata clear", Does::Destroys),
+    ("heroku", "auth:token", Does::Prints),
+    ("heroku", "config:get", Does::Prints),
+    ("heroku", "pg:credentials:url", Does::Reveals),
+    ("ibmcloud", "* *-delete", Does::Destroys),
+    ("influxd", "wipe", Does::Drops),
+    ("ipmitool", "power off|cycle|reset|soft", Does::Stops),
+    ("k3s-agent-uninstall.sh", "", Does::DestroysAll),
+    ("k3s-killall.sh", "", Does::Destroys),
+    ("k3s-uninstall.sh", "", Does::DestroysAll),
+    ("keepassxc-cli", "show --show-protected", Does::Reveals),
+    ("keepassxc-cli", "show -s", Does::Reveals),
+    ("keepassxc-cli", "export|clip", Does::Reveals),
+    ("keyctl", "print|pipe|read", Does::Prints),
+    ("keyring", "get", Does::Prints),
+    ("kubectl", "config view --raw", Does::Reveals),
+    ("kubectl", "create token", Does::Prints),
+    ("kubectl", "view-secret", Does::Reveals),
+    ("kwallet-query", "* --read-password", Does::Reveals),
+    ("kwallet-query", "* -r", Does::Reveals),
+    ("lpass", "show|export", Does::Reveals),
+    ("mlflow", "gc", Does::Destroys),
+    ("nats", "stream|kv|object|consumer rm|del|delete|purge", Does::Destroys),
+    ("neo4j-admin", "database delete", Does::Drops),
+    ("neo4j-admin", "database load --overwrite-destination=true", Does::Drops),
+    ("netlify", "api deleteSite|deleteDeploy", Does::Destroys),
+    ("netlify", "env:get|env:list", Does::Prints),
+    ("oc", "whoami -t", Does::Prints),
+    ("oc", "whoami --show-token", Does::Prints),
+    ("ocs-sr", "restoredisk|restoreparts", Does::DestroysAll),
+    ("pm-hibernate", "", Does::Stops),
+    ("proxmox-backup-client", "snapshot forget", Does::Destroys),
+    ("pub", "publish", Does::Publishes),
+    ("pulumi", "config --show-secrets", Does::Reveals),
+    ("pulumi", "stack output --show-secrets", Does::Reveals),
+    ("pulumi", "stack export --show-secrets", Does::Reveals),
+    ("qdbus", "org.kde.ksmserver * logout", Does::Stops),
+    ("rados", "rmpool|purge", Does::DestroysAll),
+    ("rails", "credentials:show|secrets:show", Does::Reveals),
+    ("railway", "variables", Does::Prints),
+    ("rbd", "rm|remove", Does::Destroys),
+    ("rbd", "snap purge|rm", Does::Destroys),
+    ("rbw", "get", Does::Reveals),
+    ("rdiff-backup", "--remove-older-than", Does::Destroys),
+    ("snapcraft", "upload|push|release", Does::Publishes),
+    ("sops", "decrypt", Does::Prints),
+    ("sops", "-d", Does::Prints),
+    ("sops", "--decrypt", Does::Prints),
+    ("talosctl", "reboot|shutdown|reset|upgrade", Does::Destroys),
+    ("tarsnap", "-d", Does::Destroys),
+    ("tarsnap", "--nuke", Does::DestroysAll),
+    ("tccli", "* Terminate*|Delete*", Does::Destroys),
+    ("terraform", "state pull", Does::Prints),
+    ("timeshift", "--delete", Does::Destroys),
+    ("timeshift", "--delete-all", Does::DestroysAll),
+    ("twilio", "*:remove", Does::Destroys),
+    ("vault", "print token", Does::Prints),
+    ("vault", "token lookup|create", Does::Prints),
+    ("yc", "* * delete", Does::Destroys),
+];
+
+/// The rows of a program.
+fn rows(program: &str) -> impl Iterator<Item = &'static Row> {
+    let from = ROWS.partition_point(|(name, _, _)| *name < program);
+    ROWS.iter().skip(from).take_while(move |(name, _, _)| *name == program)
+}
+
+/// Whether a word fits one of the alternatives.
+fn fits(pattern: &str, word: &str) -> bool {
+    pattern.split('|').any(|one| match (one.strip_prefix('*'), one.strip_suffix('*')) {
+        (Some(ending), _) => word.ends_with(ending),
+        (None, Some(start)) => word.starts_with(start),
+        (None, None) => one == word,
+    })
+}
+
+/// Whether a row holds for the words of a call.
+fn holds(pattern: &str, call: &Call<'_>) -> bool {
+    let given = |option: &str| {
+        call.args.iter().filter_map(Arg::known).any(|word| {
+            word == option
+                || option
+                    .strip_prefix('-')
+                    .is_some_and(|letter| letter.len() == 1 && is_in_cluster(letter, word))
+        })
+    };
+    let (options, wanted): (Vec<&str>, Vec<&str>) =
+        pattern.split_ascii_whitespace().partition(|word| word.starts_with('-'));
+    if !options.into_iter().all(given) {
+        return false;
+    }
+    let words: Vec<&str> = call
+        .args
+        .iter()
+        .map(|arg| arg.known().unwrap_or_default())
+        .filter(|word| !word.starts_with('-'))
+        .take(STARTS_WITHIN + 6)
+        .collect();
+    let starts = words.len().saturating_sub(wanted.len()).min(STARTS_WITHIN);
+    let at = |from: usize| {
+        wanted
+            .iter()
+            .enumerate()
+            .all(|(index, one)| words.get(from + index).is_some_and(|word| fits(one, word)))
+    };
+    wanted.is_empty() || (0..=starts).any(at)
+}
+
+/// `-rv` holds `-r`.
+fn is_in_cluster(letter: &str, word: &str) -> bool {
+    word.strip_prefix('-')
+        .is_some_and(|rest| !rest.starts_with('-') && rest.len() <= 4 && rest.contains(letter))
+}
+
+/// Reports what the words of a call do.
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    let Some((_, _, does)) = rows(call.program).find(|(_, pattern, _)| holds(pattern, call)) else { return };
+    let asks = |word: &str| matches!(word, "--help" | "-h" | "--dry-run" | "--dryrun");
+    if call.args.iter().filter_map(Arg::known).any(asks) {
+        return;
+    }
+    match does {
+        Does::Destroys => report.infrastructure(call.program, &written(call), false),
+        Does::DestroysAll => report.infrastructure(call.program, &written(call), true),
+        Does::Drops => report.database(DatabaseEffect::DropAll, &written(call)),
+        Does::Reveals => secrets::reveals(report),
+        Does::Prints => report.taint.secret = true,
+        Does::Stops => report.process(ProcessEffect::Shutdown),
+        Does::Publishes => report.publish(call.program),
+    }
+}
+
+/// Whether the output of a call is a credential.
+pub(crate) fn prints_credential(call: &Call<'_>) -> bool {
+    rows(call.program).any(|(_, pattern, does)| *does == Does::Prints && holds(pattern, call))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! Code in the subscript of a name: the shell evaluates it wherever it expects a name or a number.
+
+use super::{Scene, Walker};
+use crate::ast::Word;
+use crate::state::Value;
+
+impl Walker<'_> {
+    /// Walks what stands in the subscript of a name that was only text so far (`'a[$(…)]'`).
+    pub(crate) fn subscript(&mut self, name: &str) {
+        let Some((front, rest)) = name.split_once('[') else { return };
+        if front.is_empty()
+            || front.contains(|letter: char| !(letter.is_ascii_alphanumeric() || "_=+-".contains(letter)))
+            || !(rest.contains("$(") || rest.contains('`'))
+        {
+            return;
+        }
+        let inner = rest.rsplit_once(']').map_or(rest, |(inner, _)| inner);
+        let scene = Scene { certain: false, attributable: false, capture: false };
+        let text = format!(": {inner}");
+        self.through("subscript", |this| this.text(&text, scene));
+    }
+
+    /// The names in an arithmetic text stand for their values, which are read as arithmetic in turn.
+    pub(crate) fn arithmetic_names(&mut self, text: &str) {
+        if !text.contains(|letter: char| letter.is_ascii_alphabetic() || letter == '_') {
+            return;
+        }
+        let names = text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+        let values: Vec<String> = names
+            .filter_map(|name| match self.state.variable(name) {
+                Some(Value::Scalar(datum)) => {
+                    datum.text().filter(|text| text.contains('[')).map(str::to_owned)
+                }
+                _ => None,
+            })
+            .take(16)
+            .collect();
+        for value in values {
+            self.subscript(&value);
+        }
+    }
+
+    /// The words of `[[ … ]]` and `test`: names behind `-v`, numbers around `-eq`.
+    pub(super) fn test_words(&mut self, words: &[Word]) {
+        let values: Vec<Option<String>> =
+            words.iter().map(|word| self.value(word).text().map(str::to_owned)).collect();
+        self.tested(values.iter().flatten().map(String::as_str));
+    }
+
+    /// Looks for code in names and numbers that a test evaluates.
+    pub(crate) fn tested<'a>(&mut self, words: impl Iterator<Item = &'a str> + Clone) {
+        let evaluates =
+            |word: &str| matches!(word, "-v" | "-R" | "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge");
+        if words.clone().any(evaluates) {
+            for word in words.filter(|word| word.contains('[') && word.len() > 1) {
+                self.subscript(word);
+            }
+        }
+    }
+}
