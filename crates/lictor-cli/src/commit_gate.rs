@@ -37,7 +37,7 @@ impl CommitGate {
             Ok(in_force) => in_force,
             Err(error) => return Verdict::error(format!("{error:#}"), "run `lictor check`"),
         };
-        let git = match Git::at(&self.root) {
+        let git = match Git::rooted(&self.root) {
             Ok(git) => git,
             // Not a repository: git will say so itself.
             Err(_) => return Verdict::pass(),

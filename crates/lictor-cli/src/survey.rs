@@ -106,7 +106,7 @@ impl Surveyor for Survey {
     }
 
     fn tree(&self) -> Result<Option<Digest>, String> {
-        let git = match Git::at(&self.root) {
+        let git = match Git::rooted(&self.root) {
             Ok(git) => git,
             Err(RepositoryError::NotARepository(_) | RepositoryError::NoGit(_)) => return Ok(None),
             Err(error) => return Err(error.to_string()),
@@ -133,7 +133,7 @@ impl Surveyor for Survey {
     }
 
     fn open_findings(&self, at_least: Level) -> Result<Vec<String>, String> {
-        let git = match Git::at(&self.root) {
+        let git = match Git::rooted(&self.root) {
             Ok(git) => git,
             // Findings belong to a repository.
             Err(RepositoryError::NotARepository(_)) => return Ok(Vec::new()),

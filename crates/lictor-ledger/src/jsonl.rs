@@ -6,6 +6,7 @@ use crate::evidence::{Evidence, EvidenceError};
 use crate::finding::{Claim, ClaimError};
 use crate::identity::NotAFindingId;
 use crate::level::Level;
+use crate::misread::Misread;
 
 #[cfg(test)]
 mod tests;
@@ -20,12 +21,23 @@ pub struct LineError {
     pub problem: Problem,
 }
 
+/// A line is found by its number in the file; what the reader of that line counts is the column.
+fn in_a_line(error: serde_json::Error) -> Problem {
+    let Misread { column, what, .. } = Misread::from(error);
+    Problem::Json { column, what }
+}
+
 /// What is wrong with a line.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// Not the JSON that is expected.
-    #[error("not a finding: {0}")]
-    Json(#[from] serde_json::Error),
+    #[error("not a finding: {what} (column {column})")]
+    Json {
+        /// Where in the line, counted from one.
+        column: usize,
+        /// What is wrong.
+        what: String,
+    },
     /// Evidence that cannot be read.
     #[error(transparent)]
     Evidence(#[from] EvidenceError),
@@ -125,12 +137,12 @@ pub fn write(verdicts: &[crate::verdict::PlanVerdict]) -> String {
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines()
         .enumerate()
-        .map(|(index, line)| (index + 1, line.trim()))
+        .map(|(index, line)| (index + 1, line.trim_end()))
         .filter(|(_, line)| !line.is_empty())
 }
 
 fn claim(text: &str, default_agent: &str, names_agent: bool) -> Result<Claim, Problem> {
-    let line: Line = serde_json::from_str(text)?;
+    let line: Line = serde_json::from_str(text).map_err(in_a_line)?;
     let agent = line.agent.filter(|_| names_agent).unwrap_or_else(|| default_agent.to_owned());
     let evidence = line.evidence.into_iter().map(|place| match place {
         Place::Text(spec) => Evidence::parse(&spec),

@@ -21,6 +21,7 @@ pub mod identity;
 pub mod jsonl;
 pub mod ledger;
 pub mod level;
+pub mod misread;
 pub mod plain;
 pub mod process;
 pub mod render;

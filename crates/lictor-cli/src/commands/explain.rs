@@ -206,21 +206,11 @@ fn steps(path: &str) -> Vec<(String, usize)> {
 fn line(entry: &TraceEntry, evaluation: &Evaluation, style: Style) -> String {
     let depth = steps(&entry.path).len();
     let indent = "  ".repeat(depth + 2);
-    let kind = match entry.kind {
-        NodeKind::Guard => "",
-        NodeKind::All => "all",
-        NodeKind::Any => "any",
-        NodeKind::Not => "not",
-        NodeKind::When => "when",
-        NodeKind::Threshold => "threshold",
-        NodeKind::Escalate => "escalate",
-        NodeKind::Observer => "observe",
-    };
-    let name = match (kind, &*entry.name) {
-        ("", name) => name.to_owned(),
+    let name = match (entry.kind, &*entry.name) {
+        (NodeKind::Guard, name) => name.to_owned(),
         // The graph names combinators after what they are when nobody else does.
-        (kind, name) if name.is_empty() || name == kind => kind.to_owned(),
-        (kind, name) => format!("{kind} {name}"),
+        (kind, name) if name.is_empty() || name == kind.as_str() => kind.as_str().to_owned(),
+        (kind, name) => format!("{} {name}", kind.as_str()),
     };
     let value = match entry.value {
         None => return format!("{indent}{}\n", style.dim(&format!("{name}  skipped"))),

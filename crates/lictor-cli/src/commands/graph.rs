@@ -118,12 +118,7 @@ pub fn run(args: &GraphArgs) -> Result<Exit> {
 fn title(node: &Outline) -> (&'static str, String) {
     let word = match node.kind {
         NodeKind::Guard | NodeKind::Observer => "",
-        NodeKind::All => "all",
-        NodeKind::Any => "any",
-        NodeKind::Not => "not",
-        NodeKind::When => "when",
-        NodeKind::Threshold => "threshold",
-        NodeKind::Escalate => "escalate",
+        combinator => combinator.as_str(),
     };
     let name = node.name.to_string();
     // The graph names combinators after what they are when nobody else does.

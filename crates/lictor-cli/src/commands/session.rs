@@ -1,8 +1,11 @@
 //! `lictor session`: what a session has been through, and under which policy it goes on.
 
+use std::cmp::Reverse;
+
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use lictor::PolicyEngine;
+use lictor::log::kind;
 use lictor_core::{Digest, SessionKey, SessionState};
 use lictor_store::{Query, StoreExt as _};
 use serde_json::json;
@@ -72,9 +75,13 @@ pub fn run(args: &SessionArgs) -> Result<Exit> {
 }
 
 fn sessions(past: &PolicyEngine) -> Result<Vec<SessionKey>> {
-    let query = Query::all().kind("session.started").newest_first();
-    let records = past.store().view(|view| view.records(&query))?;
-    Ok(records.into_iter().filter_map(|record| record.session).collect())
+    let mut begun = Vec::new();
+    for kind in [kind::SESSION_STARTED, kind::SESSION_FORKED] {
+        let query = Query::all().kind(kind).newest_first().limit(usize::MAX);
+        begun.extend(past.store().view(|view| view.records(&query))?);
+    }
+    begun.sort_by_key(|record| Reverse(record.seq));
+    Ok(begun.into_iter().filter_map(|record| record.session).collect())
 }
 
 fn list(past: &PolicyEngine, json: bool) -> Result<Exit> {

@@ -249,7 +249,7 @@ impl Desk {
 
     /// The project's repository, if it is one.
     pub fn git(&self) -> Option<Git> {
-        Git::at(&self.project.root).ok()
+        Git::rooted(&self.project.root).ok()
     }
 }
 

@@ -177,3 +177,21 @@ fn a_session_keeps_the_policy_that_it_began_with() {
     let state = sandbox.lictor(&["session", "show", "a", "--json"]).json();
     assert_eq!(state["state"]["block_count"], 3, "one record for one session: {state}");
 }
+
+#[test]
+fn every_session_is_listed_however_it_began() {
+    let sandbox = Sandbox::new();
+    sandbox.claude_bash("ls");
+    sandbox.claude("SubagentStart", json!({"agent_id": "a1", "agent_type": "explore"}));
+    sandbox.claude("SessionStart", json!({"agent_id": "a2", "agent_type": "explore", "source": "fork"}));
+    let kinds = sandbox.lictor(&["audit", "query", "--kind", "session.forked"]).stdout;
+    assert_eq!(kinds.lines().count(), 1, "{kinds}");
+    let list = sandbox.lictor(&["session", "list"]).stdout;
+    let names: Vec<&str> = list.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(names.len(), 3, "{list}");
+    assert_eq!(names.last(), Some(&"claude-code:s1"), "newest first: {list}");
+    for name in names {
+        let show = sandbox.lictor(&["session", "show", name]);
+        assert_eq!(show.code, 0, "{show:?}");
+    }
+}

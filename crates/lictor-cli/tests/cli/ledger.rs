@@ -245,10 +245,51 @@ fn findings_travel_as_sarif_and_as_lines() {
         };
         assert_eq!(explain(format), explain("abc123"));
     }
-    let bad = "{\"level\":\"LOW\",\"title\":\"fine\"}\n{\"level\":\"LOW\"}\n";
-    let run = sandbox.lictor_with(&["verdict", "import", "-", "--plan-hash", "bad"], bad);
-    assert!(run.code == 64 && run.stderr.contains("line 2"), "{run:?}");
-    assert_eq!(sandbox.lictor(&["verdict", "show", "--plan-hash", "bad"]).code, 1);
+}
+
+#[test]
+fn a_file_that_cannot_be_imported_is_refused_with_its_line_and_in_plain_words() {
+    let sandbox = project();
+    for (text, said) in [
+        (
+            "{\"level\":\"LOW\",\"title\":\"fine\"}\n{\"level\":\"LOW\"}\n",
+            "line 2: not a finding: `title` is missing (column 15)",
+        ),
+        ("\n{\"level\":\"LOW\"", "line 2: not a finding: it ends in the middle (column 14)"),
+        (
+            "{\n \"version\": \"2.1.0\",\n \"runs\": 7\n}",
+            "not a SARIF log: line 3, column 10: the number `7` stands where a list is wanted",
+        ),
+        (
+            "{\n \"version\": \"2.1.0\",\n \"runs\": [}\n}",
+            "not a SARIF log: line 3, column 11: it is not JSON from here on",
+        ),
+    ] {
+        let run = sandbox.lictor_with(&["verdict", "import", "-", "--plan-hash", "bad"], text);
+        assert_eq!((run.code, run.stdout.as_str()), (64, ""), "{run:?}");
+        assert_eq!(run.stderr, format!("error: `-`: {said}; nothing was recorded\n"));
+        assert_eq!(sandbox.lictor(&["verdict", "show", "--plan-hash", "bad"]).code, 1);
+    }
+}
+
+#[test]
+fn a_repository_above_the_project_is_not_the_projects() {
+    let sandbox = Sandbox::new();
+    fs::remove_dir_all(sandbox.project().join(".git")).unwrap();
+    // People keep their home directory under version control; a folder in it is not part of a project.
+    let home = sandbox.home().to_str().unwrap();
+    assert_eq!(git(&sandbox, &["init", "-q", home]).code, 0);
+    let above = sandbox.home().join(".git");
+    let before = fs::read_dir(above.join("hooks")).unwrap().count();
+    let run = sandbox.lictor(&["init", "--yes", "--git"]);
+    assert!(run.code != 0 && run.stderr.contains("git init"), "{run:?}");
+    for args in [&["verdict", "gate"][..], &["doctor"], &["verdict", "gate", "--event", "post-commit"]] {
+        sandbox.lictor(args);
+    }
+    assert_eq!(fs::read_dir(above.join("hooks")).unwrap().count(), before);
+    assert!(!above.join("lictor-record").exists());
+    let run = sandbox.lictor(&["verdict", "gate"]);
+    assert!(run.stderr.contains("is not inside a git repository"), "{run:?}");
 }
 
 #[test]

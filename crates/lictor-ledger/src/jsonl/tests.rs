@@ -23,13 +23,13 @@ fn lines_become_claims() {
 fn a_bad_line_is_named() {
     for (line, said) in [
         (r#"{"level":"INFO","title":"t"}"#, "line 2: not a finding: `INFO` is not a level"),
-        (r#"{"level":"LOW"}"#, "missing field `title`"),
+        (r#"{"level":"LOW"}"#, "not a finding: `title` is missing (column 15)"),
         (r#"{"level":"LOW","title":""}"#, "a finding needs a title"),
-        (r#"{"level":"LOW","title":"t","titel":"t"}"#, "unknown field `titel`"),
-        (r#"{"level":"LOW","title":"t","evidence":"x"}"#, "expected a sequence"),
+        (r#"{"level":"LOW","title":"t","titel":"t"}"#, "`titel` is not known; known are `level`, `title`,"),
+        (r#"{"level":"LOW","title":"t","evidence":"x"}"#, "the text \"x\" stands where a list is wanted"),
         (r#"{"level":"LOW","title":"t","evidence":["a:99999999999"]}"#, "line number that is too large"),
-        ("[1]", "not a finding"),
-        ("nonsense", "not a finding"),
+        ("[1]", "the number `1` stands where"),
+        ("nonsense", "not a finding: it is not JSON from here on (column 2)"),
     ] {
         let text = format!("{{\"level\":\"LOW\",\"title\":\"fine\"}}\n{line}\n");
         let error = read(&text, "me").unwrap_err().to_string();

@@ -15,6 +15,10 @@ use crate::ledger::RepositoryId;
 /// Files larger than this are not looked into; evidence in them stays as it is.
 const MAX_CONTENT: u64 = 8 * 1024 * 1024;
 
+/// Asks git where its repository is.
+const WHERE: [&str; 5] =
+    ["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir", "--absolute-git-dir"];
+
 /// A git repository.
 #[derive(Debug, Clone)]
 pub struct Git {
@@ -31,14 +35,24 @@ impl Git {
     /// # Errors
     /// When there is none, or git is not installed.
     pub fn at(dir: &Path) -> Result<Self, RepositoryError> {
-        let args = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--show-toplevel",
-            "--git-common-dir",
-            "--absolute-git-dir",
-        ];
-        let output = run(dir, None, args, None)?;
+        Self::read(dir, git(dir, None, WHERE))
+    }
+
+    /// The repository whose top a directory is: what lies above it is not looked at, even where the directory itself
+    /// holds no repository.
+    ///
+    /// # Errors
+    /// When there is none, or git is not installed.
+    pub fn rooted(root: &Path) -> Result<Self, RepositoryError> {
+        let mut command = git(root, None, WHERE);
+        if let Some(above) = root.parent() {
+            command.env("GIT_CEILING_DIRECTORIES", above);
+        }
+        Self::read(root, command)
+    }
+
+    fn read(dir: &Path, command: Command) -> Result<Self, RepositoryError> {
+        let output = finish(command, None)?;
         if !output.status.success() {
             return Err(RepositoryError::NotARepository(dir.to_owned()));
         }
@@ -149,12 +163,20 @@ fn run<A: AsRef<OsStr>>(
     args: impl IntoIterator<Item = A>,
     stdin: Option<&[u8]>,
 ) -> Result<Output, RepositoryError> {
+    finish(git(dir, index, args), stdin)
+}
+
+fn git<A: AsRef<OsStr>>(dir: &Path, index: Option<&Path>, args: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new("git");
     command.args(["-c", "core.fsmonitor=false", "--no-optional-locks"]).args(args);
     command.current_dir(dir).env("LC_ALL", "C");
     if let Some(index) = index {
         command.env("GIT_INDEX_FILE", index);
     }
+    command
+}
+
+fn finish(mut command: Command, stdin: Option<&[u8]>) -> Result<Output, RepositoryError> {
     command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
     let mut child =
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(RepositoryError::NoGit)?;

@@ -10,6 +10,7 @@ use super::{OWN, VERSION, uri};
 use crate::evidence::Evidence;
 use crate::finding::{Claim, ClaimError, MAX_TITLE, shortened};
 use crate::level::Level;
+use crate::misread::Misread;
 
 /// A SARIF log that says nothing useful.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +18,7 @@ use crate::level::Level;
 pub enum SarifError {
     /// Not SARIF.
     #[error("not a SARIF log: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(Misread),
     /// Another version.
     #[error("SARIF version {0} is not supported; ask the tool for {VERSION}")]
     Version(String),
@@ -186,7 +187,8 @@ struct Own {
 /// # Errors
 /// When it is not SARIF 2.1.0, or a tool did not run or says that it failed.
 pub fn import(text: &str, agent: Option<&str>, root: Option<&Path>) -> Result<Vec<Claim>, SarifError> {
-    let log: Log = serde_json::from_str(text.trim_start_matches('\u{feff}'))?;
+    let log: Log = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+        .map_err(|error| SarifError::Json(error.into()))?;
     if log.version != VERSION {
         return Err(SarifError::Version(log.version));
     }

@@ -227,7 +227,7 @@ fn ungoverned_agents(report: &mut Report, place: &Where, homes: &BTreeMap<Agent,
 
 /// The hooks in the repository, where there are any.
 pub fn git(report: &mut Report, project: &Project) {
-    let Ok(git) = Git::at(&project.root) else { return };
+    let Ok(git) = Git::rooted(&project.root) else { return };
     let Ok(directory) = git.hooks_dir() else {
         report.problem("git does not say where its hooks are", "look at `git config core.hooksPath`");
         return;

@@ -11,7 +11,7 @@ use crate::place::Project;
 
 /// Plans the hooks.
 pub fn install(plan: &mut Plan, project: &Project, binary: &Path) -> Result<()> {
-    let git = Git::at(&project.root).context("`--git` needs a git repository; run `git init` first")?;
+    let git = Git::rooted(&project.root).context("`--git` needs a git repository; run `git init` first")?;
     let home = Home::of(&git.hooks_dir()?);
     plan.add_hooks(hooks::install(&home, &binary.to_string_lossy(), hooks::read_file));
     Ok(())
@@ -19,7 +19,7 @@ pub fn install(plan: &mut Plan, project: &Project, binary: &Path) -> Result<()> 
 
 /// Plans to take them out again, where there is a repository at all.
 pub fn uninstall(plan: &mut Plan, project: &Project) -> Result<()> {
-    let Ok(git) = Git::at(&project.root) else { return Ok(()) };
+    let Ok(git) = Git::rooted(&project.root) else { return Ok(()) };
     plan.add_hooks(hooks::uninstall(&Home::of(&git.hooks_dir()?), hooks::read_file));
     Ok(())
 }

@@ -134,7 +134,7 @@ fn judge(event: &GateEvent, cwd: &Path) -> GateOutcome {
             GateOutcome::Error { reason: why.to_string() }
         }
     };
-    let git = match Git::at(&project.root) {
+    let git = match Git::rooted(&project.root) {
         Ok(git) => git,
         Err(error) => return GateOutcome::Error { reason: error.to_string() },
     };

@@ -88,17 +88,22 @@ pub fn import(args: &ImportArgs, cwd: &Path, json: bool) -> Result<Exit> {
 }
 
 fn read(args: &ImportArgs, text: &str, desk: &Desk) -> Result<Vec<Claim>> {
-    let looks_like_sarif = || {
-        serde_json::from_str::<serde_json::Value>(text.trim_start_matches('\u{feff}'))
-            .is_ok_and(|value| value.get("runs").is_some())
-    };
-    let format = args
-        .format
-        .unwrap_or_else(|| if looks_like_sarif() { TransferFormat::Sarif } else { TransferFormat::Jsonl });
-    Ok(match format {
+    Ok(match args.format.unwrap_or_else(|| format_of(text)) {
         TransferFormat::Sarif => sarif::import(text, args.agent.as_deref(), Some(&desk.project.root))?,
         TransferFormat::Jsonl => jsonl::read(text, args.agent.as_deref().unwrap_or_default())?,
     })
+}
+
+/// SARIF is one object over many lines; broken SARIF is still SARIF, so that what is wrong with it can be said.
+fn format_of(text: &str) -> TransferFormat {
+    let text = text.trim_start_matches('\u{feff}');
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text);
+    let is_sarif = match json(text).or_else(|_| json(first)) {
+        Ok(value) => value.get("runs").is_some(),
+        Err(_) => text.contains("\"runs\""),
+    };
+    if is_sarif { TransferFormat::Sarif } else { TransferFormat::Jsonl }
 }
 
 /// Runs `export`.
