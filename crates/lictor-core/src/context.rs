@@ -16,7 +16,7 @@ use crate::graph::Progress;
 use crate::policy::Violation;
 use crate::risk::Risk;
 use crate::session::SessionState;
-use crate::trace::{GivenVerdict, Status, TraceEntry};
+use crate::trace::{GivenVerdict, Listed, Site, Status, Step, Trace};
 use crate::verdict::Verdict;
 
 /// The most annotations one evaluation keeps. What is over is refused, not dropped silently.
@@ -37,7 +37,7 @@ pub struct Context<'a> {
     progress: Option<&'a Progress>,
     stopwatch: Option<&'a dyn Stopwatch>,
     verdicts: Vec<GivenVerdict>,
-    trace: Vec<TraceEntry>,
+    trace: Trace,
     violations: Vec<Violation>,
     annotations: BTreeMap<String, Json>,
     risk: Risk,
@@ -51,8 +51,9 @@ pub struct Context<'a> {
 /// What one guard leaves behind while it is asked, besides its verdict.
 #[derive(Default)]
 pub(crate) struct Asked {
-    /// Its name: the namespace of its annotations. Lent by the verdict to come, so that it is counted only once.
-    pub(crate) guard: Option<Arc<str>>,
+    /// Where it stands; its name is the namespace of its annotations. Lent by the verdict to come, so that it is
+    /// counted only once.
+    pub(crate) at: Option<Arc<Site>>,
     pub(crate) further: Vec<(Verdict, Option<u32>)>,
     pub(crate) noted: Vec<String>,
     /// Set when it did something it may not; its verdict is then an error.
@@ -79,7 +80,7 @@ impl<'a> Context<'a> {
             progress: None,
             stopwatch: None,
             verdicts: Vec::new(),
-            trace: Vec::new(),
+            trace: Trace::default(),
             violations: Vec::new(),
             annotations: BTreeMap::new(),
             risk: Risk::NONE,
@@ -154,7 +155,7 @@ impl<'a> Context<'a> {
 
     /// The path of evaluation so far.
     #[must_use]
-    pub fn trace(&self) -> &[TraceEntry] {
+    pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
@@ -189,7 +190,7 @@ impl<'a> Context<'a> {
 
     /// Leaves a note for later guards under this guard's own name (`guard.key`).
     pub fn annotate(&mut self, key: &str, value: impl Into<Json>) {
-        let full = format!("{}.{key}", self.asked.guard.as_deref().unwrap_or_default());
+        let full = format!("{}.{key}", self.asked.at.as_ref().map_or("", |at| &at.name));
         if self.annotations.len() >= MAX_ANNOTATIONS && !self.annotations.contains_key(&full) {
             self.asked.misuse = Some("it left more notes than one evaluation keeps");
             return;
@@ -221,7 +222,8 @@ impl<'a> Context<'a> {
     /// It is checked again when the judgement is recorded, so two actions at once cannot both take the last place.
     pub fn claim(&mut self, claim: Claim) -> bool {
         let holds = self.lineage().all(|session| claim.holds(session, self.now));
-        self.claims.push((self.asked.guard.clone().unwrap_or_default(), claim));
+        let guard = self.asked.at.as_ref().map(|at| Arc::clone(&at.name));
+        self.claims.push((guard.unwrap_or_default(), claim));
         holds
     }
 
@@ -246,9 +248,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Room for what a graph of that size will file, so that the walk does not have to ask for it bit by bit.
-    pub(crate) fn reserve(&mut self, nodes: usize, leaves: usize) {
-        self.trace.reserve(nodes);
+    /// Makes ready for a graph of these nodes: room for all that its leaves will file, so that the walk does not have
+    /// to ask for it bit by bit.
+    pub(crate) fn enter_graph(&mut self, nodes: &Arc<[Listed]>, leaves: usize) {
+        self.trace = Trace::through(nodes);
         self.verdicts.reserve(leaves);
     }
 
@@ -260,9 +263,9 @@ impl<'a> Context<'a> {
         Some(self.elapsed()?.saturating_sub(began?))
     }
 
-    pub(crate) fn enter(&self, leaf: u32) {
+    pub(crate) fn enter(&self, node: u32) {
         if let Some(progress) = self.progress {
-            progress.enter(leaf);
+            progress.enter(node);
         }
     }
 
@@ -270,8 +273,8 @@ impl<'a> Context<'a> {
         self.verdicts.push(given);
     }
 
-    pub(crate) fn note(&mut self, entry: TraceEntry) {
-        self.trace.push(entry);
+    pub(crate) fn note(&mut self, step: Step) {
+        self.trace.push(step);
     }
 
     pub(crate) fn mark(&self) -> Mark {
@@ -284,11 +287,7 @@ impl<'a> Context<'a> {
         for given in self.verdicts.get_mut(from.verdicts..to.verdicts).into_iter().flatten() {
             given.status = Status::Superseded;
         }
-        for entry in self.trace.get_mut(from.trace..to.trace).into_iter().flatten() {
-            if entry.status == Status::Active {
-                entry.status = Status::Superseded;
-            }
-        }
+        self.trace.supersede(from.trace, to.trace);
     }
 
     /// The verdicts between two marks.
@@ -303,7 +302,7 @@ impl<'a> Context<'a> {
     pub(crate) fn finish(self, value: Value) -> Judged {
         Judged {
             value,
-            escalated: self.trace.iter().any(TraceEntry::escalated),
+            escalated: self.trace.escalated(),
             verdicts: self.verdicts,
             violations: self.violations,
             trace: self.trace,

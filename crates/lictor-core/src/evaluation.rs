@@ -13,7 +13,7 @@ use crate::policy::Violation;
 use crate::redact::{self, Redact};
 use crate::risk::Risk;
 use crate::session::SessionState;
-use crate::trace::{GivenVerdict, TraceEntry};
+use crate::trace::{GivenVerdict, Trace};
 
 /// What the graph says, before anything is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Judged {
     /// All policies that were triggered.
     pub violations: Vec<Violation>,
     /// The path.
-    pub trace: Vec<TraceEntry>,
+    pub trace: Trace,
     /// Notes between guards.
     pub annotations: BTreeMap<String, Json>,
     /// Risk at the end.
@@ -46,7 +46,7 @@ impl Judged {
             value: given.verdict.value(),
             verdicts: vec![given],
             violations: Vec::new(),
-            trace: Vec::new(),
+            trace: Trace::default(),
             annotations: BTreeMap::new(),
             risk: Risk::NONE,
             tags: Vec::new(),
@@ -70,7 +70,7 @@ pub struct Evaluation {
     pub risk: Risk,
     /// The path.
     #[serde(default)]
-    pub trace: Vec<TraceEntry>,
+    pub trace: Trace,
     /// Notes between guards.
     #[serde(default)]
     pub annotations: BTreeMap<String, Json>,
@@ -178,7 +178,7 @@ impl Evaluation {
             .active()
             .into_iter()
             .filter(|given| given.verdict.value() == Value::Error)
-            .map(|given| format!("the check `{}` could not be carried out", given.guard))
+            .map(|given| format!("the check `{}` could not be carried out", given.guard()))
             .collect();
         let plain = self.active().into_iter().filter(|given| given.verdict.value() != Value::Error);
         join(plain.map(|given| given.verdict.reason()).chain(faults.iter().map(String::as_str)))

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use crate::action::Action;
 use crate::context::Context;
 use crate::guard::{Guard, Layer};
-use crate::trace::NodeKind;
+use crate::trace::{Listed, NodeKind, Site};
 
 /// A guard that may stand in several places of one graph.
 pub type SharedGuard = Arc<dyn Guard>;
@@ -38,20 +38,15 @@ pub type Condition = Arc<dyn Fn(&Action, &Context<'_>) -> Result<bool, String> +
 /// A guard or a combinator, before the graph is checked.
 pub struct Node {
     pub(crate) kind: Kind,
-    /// Of the guard or of the combinator; filled in when the graph is built and nobody gave one.
-    pub(crate) name: Arc<str>,
-    /// Filled in when the graph is built.
-    pub(crate) path: Arc<str>,
-    /// Of the guard; for a combinator the first layer below it, filled in when the graph is built.
-    pub(crate) layer: Layer,
+    /// Filled in when the graph is built: the path, the name of a combinator that nobody named, and as its layer the
+    /// first one below it. Until then nobody else holds it.
+    pub(crate) site: Arc<Site>,
+    /// Its number among the nodes, filled in when the graph is built.
+    pub(crate) number: u32,
 }
 
 pub(crate) enum Kind {
-    Leaf {
-        guard: SharedGuard,
-        /// Its number among the leaves, filled in when the graph is built.
-        index: u32,
-    },
+    Leaf(SharedGuard),
     /// `at_least` of `children` must allow; how it is shown is `shape`.
     Quorum {
         shape: Quorum,
@@ -86,17 +81,21 @@ pub(crate) enum Quorum {
 impl Node {
     pub(crate) fn of(kind: Kind) -> Self {
         let (name, layer) = match &kind {
-            Kind::Leaf { guard, .. } => (Arc::from(guard.name()), guard.layer()),
+            Kind::Leaf(guard) => (Arc::from(guard.name()), guard.layer()),
             _ => (Arc::default(), Layer::Intent),
         };
-        Self { kind, name, path: Arc::default(), layer }
+        Self { kind, site: Arc::new(Site { name, path: Arc::default(), layer }), number: 0 }
     }
 
     /// The same node under another name. A guard's verdicts then carry that name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
-        self.name = Arc::from(name);
+        self.site_mut().name = Arc::from(name);
         self
+    }
+
+    fn site_mut(&mut self) -> &mut Site {
+        Arc::make_mut(&mut self.site)
     }
 
     /// The same tree with a word before the name of every guard, so that it can stand beside another of its kind.
@@ -108,7 +107,7 @@ impl Node {
 
     fn prefix(&mut self, word: &str) {
         match &mut self.kind {
-            Kind::Leaf { .. } => self.name = Arc::from(format!("{word}{}", self.name)),
+            Kind::Leaf(_) => self.site_mut().name = Arc::from(format!("{word}{}", self.site.name)),
             Kind::Quorum { children, .. } => children.iter_mut().for_each(|child| child.prefix(word)),
             Kind::Not { child, .. } => child.prefix(word),
             Kind::When { then, otherwise, .. } => {
@@ -123,7 +122,7 @@ impl Node {
 
     pub(crate) fn node_kind(&self) -> NodeKind {
         match &self.kind {
-            Kind::Leaf { .. } => NodeKind::Guard,
+            Kind::Leaf(_) => NodeKind::Guard,
             Kind::Quorum { shape: Quorum::All, .. } => NodeKind::All,
             Kind::Quorum { shape: Quorum::Any, .. } => NodeKind::Any,
             Kind::Quorum { shape: Quorum::Threshold, .. } => NodeKind::Threshold,
@@ -136,7 +135,7 @@ impl Node {
     /// The nodes directly below, in the order in which they are judged.
     pub(crate) fn children(&self) -> impl Iterator<Item = &Node> {
         let (many, first, second): (&[Node], Option<&Node>, Option<&Node>) = match &self.kind {
-            Kind::Leaf { .. } => (&[], None, None),
+            Kind::Leaf(_) => (&[], None, None),
             Kind::Quorum { children, .. } => (children, None, None),
             Kind::Not { child, .. } => (&[], Some(child), None),
             Kind::When { then, otherwise, .. } => (&[], then.as_deref(), otherwise.as_deref()),
@@ -154,13 +153,13 @@ impl<G: Guard + 'static> From<G> for Node {
 
 impl From<SharedGuard> for Node {
     fn from(guard: SharedGuard) -> Self {
-        Self::of(Kind::Leaf { guard, index: 0 })
+        Self::of(Kind::Leaf(guard))
     }
 }
 
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Node({} {})", self.path, self.name)
+        write!(f, "Node({} {})", self.site.path, self.site.name)
     }
 }
 
@@ -168,22 +167,25 @@ impl fmt::Debug for Node {
 pub struct Graph {
     root: Node,
     observers: Vec<Observer>,
-    /// Names of the leaves by their number.
-    leaves: Vec<Arc<str>>,
-    /// How many nodes there are.
-    size: usize,
+    /// The nodes by their number, observers last.
+    nodes: Arc<[Listed]>,
+    /// How many of them are guards.
+    leaves: usize,
 }
 
 struct Observer {
     guard: SharedGuard,
-    name: Arc<str>,
-    index: u32,
+    site: Arc<Site>,
+    number: u32,
     /// A fault of it stops the action.
     required: bool,
 }
 
 impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Graph").field("root", &self.root).field("size", &self.size).finish_non_exhaustive()
+        f.debug_struct("Graph")
+            .field("root", &self.root)
+            .field("size", &self.nodes.len())
+            .finish_non_exhaustive()
     }
 }

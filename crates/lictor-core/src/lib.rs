@@ -58,5 +58,5 @@ pub use resolve::{Question, resolve};
 pub use risk::Risk;
 pub use scope::{Limit, Scope};
 pub use session::SessionState;
-pub use trace::{Branch, GivenVerdict, NodeKind, Status, TraceEntry};
+pub use trace::{Branch, GivenVerdict, NodeKind, Status, Trace, TraceEntry};
 pub use verdict::Verdict;

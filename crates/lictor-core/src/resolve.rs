@@ -43,8 +43,8 @@ impl Evaluation {
     /// The points that need a yes, in order. Approving all of them allows the action.
     pub fn pending(&self) -> impl Iterator<Item = Point> {
         self.asked_about().filter(|given| given.verdict.value() == Value::Ask).map(|given| Point {
-            guard: given.guard.to_string(),
-            path: given.path.to_string(),
+            guard: given.guard().to_owned(),
+            path: given.path().to_owned(),
             rule: given.verdict.rule().map(str::to_owned),
             message: given.verdict.reason().to_owned(),
         })
@@ -117,7 +117,7 @@ pub fn settle(mut evaluation: Evaluation, answers: Result<Vec<Answer>, &str>) ->
 
 fn refuse(evaluation: Evaluation, reason: &str) -> Evaluation {
     let verdict = Verdict::block(reason, FIX);
-    evaluation.blocked_by(GivenVerdict::active("resolve".into(), "/resolve".into(), Layer::Boundary, verdict))
+    evaluation.blocked_by(GivenVerdict::active("resolve", "/resolve", Layer::Boundary, verdict))
 }
 
 #[cfg(test)]

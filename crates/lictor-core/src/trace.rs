@@ -1,14 +1,19 @@
 //! The recorded path of one evaluation.
 
+mod path;
+mod site;
+
+pub(crate) use path::{Listed, Step};
+pub use path::{Trace, TraceEntry};
+pub(crate) use site::Site;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::approval::Answer;
 use crate::decision::Value;
 use crate::guard::Layer;
-use crate::risk::Risk;
 use crate::verdict::Verdict;
 
 /// Whether something counted for the result.
@@ -26,12 +31,8 @@ pub enum Status {
 /// A verdict with its place in the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenVerdict {
-    /// The guard or combinator that said it.
-    pub guard: Arc<str>,
-    /// Where it stands, for instance `/all[0]/when/then`.
-    pub path: Arc<str>,
-    /// Its layer. For a combinator, the first layer of what stands below it.
-    pub layer: Layer,
+    #[serde(flatten)]
+    pub(crate) at: Arc<Site>,
     /// Whether it counts.
     pub status: Status,
     /// What it said.
@@ -48,8 +49,31 @@ pub struct GivenVerdict {
 impl GivenVerdict {
     /// A verdict that counts and that nobody was asked about.
     #[must_use]
-    pub fn active(guard: Arc<str>, path: Arc<str>, layer: Layer, verdict: Verdict) -> Self {
-        Self { guard, path, layer, status: Status::Active, verdict, violation: None, answer: None }
+    pub fn active(guard: &str, path: &str, layer: Layer, verdict: Verdict) -> Self {
+        let site = Site { name: Arc::from(guard), path: Arc::from(path), layer };
+        Self::at(Arc::new(site), verdict, None)
+    }
+
+    pub(crate) fn at(at: Arc<Site>, verdict: Verdict, violation: Option<u32>) -> Self {
+        Self { at, status: Status::Active, verdict, violation, answer: None }
+    }
+
+    /// The guard or combinator that said it.
+    #[must_use]
+    pub fn guard(&self) -> &str {
+        &self.at.name
+    }
+
+    /// Where it stands, for instance `/all[0]/when/then`.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.at.path
+    }
+
+    /// Its layer. For a combinator, the first layer of what stands below it.
+    #[must_use]
+    pub fn layer(&self) -> Layer {
+        self.at.layer
     }
 
     /// Whether it counts and is more than a plain pass.
@@ -128,50 +152,5 @@ impl Branch {
             Self::Primary => "primary",
             Self::Fallback => "fallback",
         }
-    }
-}
-
-/// One visited node, in the order in which nodes were finished, or one skipped node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TraceEntry {
-    /// Where it stands.
-    pub path: Arc<str>,
-    /// Name of the guard, or of the combinator; its kind when it was given none.
-    pub name: Arc<str>,
-    /// What it is.
-    pub kind: NodeKind,
-    /// Its layer. For a combinator, the first layer of what stands below it.
-    pub layer: Layer,
-    /// What it yielded; `None` when it was skipped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<Value>,
-    /// Whether it counted.
-    pub status: Status,
-    /// The way that a `When` or an `Escalate` took.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch: Option<Branch>,
-    /// Risk when it was entered.
-    #[serde(default, skip_serializing_if = "Risk::is_none")]
-    pub risk_before: Risk,
-    /// Risk when it was left.
-    #[serde(default, skip_serializing_if = "Risk::is_none")]
-    pub risk_after: Risk,
-    /// Annotations that it wrote, by their full names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub noted: Vec<String>,
-    /// How long it took with all below it, when somebody held a stopwatch. Not recorded: the same evaluation is the same
-    /// record.
-    #[serde(skip)]
-    pub took: Option<Duration>,
-}
-
-impl TraceEntry {
-    /// Whether this is where an override took place that counts: a primary blocked and the action may still go on.
-    #[must_use]
-    pub fn escalated(&self) -> bool {
-        self.kind == NodeKind::Escalate
-            && self.branch == Some(Branch::Fallback)
-            && self.status == Status::Active
-            && self.value.is_some_and(|value| value <= Value::Ask)
     }
 }

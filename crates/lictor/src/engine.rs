@@ -225,9 +225,7 @@ impl PolicyEngine {
             Some(mut clean) => {
                 // What is not recorded is not redacted either.
                 clean.session.clone_from(&evaluation.session);
-                for (entry, timed) in clean.trace.iter_mut().zip(&evaluation.trace) {
-                    entry.took = timed.took;
-                }
+                clean.trace.timed_as(&evaluation.trace);
                 Cow::Owned(clean)
             }
         };

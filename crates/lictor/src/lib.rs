@@ -126,7 +126,7 @@
 //! let _ = engine.evaluate(&action);
 //! let traces = tracer.traces();
 //! assert_eq!(traces[0].0, action);
-//! assert_eq!(traces[0].1.iter().map(|entry| &*entry.path).collect::<Vec<_>>(), ["/all[0]", "/"]);
+//! assert_eq!(traces[0].1.iter().map(|entry| entry.path).collect::<Vec<_>>(), ["/all[0]", "/"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

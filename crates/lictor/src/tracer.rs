@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use lictor_core::{Action, Evaluation, TraceEntry};
+use lictor_core::{Action, Evaluation, Trace};
 
 /// Gets every evaluation after it was recorded.
 pub trait Tracer: Send + Sync {
@@ -27,7 +27,7 @@ impl Tracer for StderrTracer {
 
 fn write_trace(out: &mut impl Write, action: &Action, evaluation: &Evaluation) -> io::Result<()> {
     writeln!(out, "{} {} → {}", action.kind, evaluation.action.short(), evaluation.decision)?;
-    for entry in &evaluation.trace {
+    for entry in evaluation.trace.iter() {
         let value = entry.value.map_or("skipped", |value| value.as_str());
         let took = entry.took.map_or_else(String::new, |took| format!(" {} µs", took.as_micros()));
         writeln!(out, "  {} {} {value}{took}", entry.path, entry.name)?;
@@ -38,7 +38,7 @@ fn write_trace(out: &mut impl Write, action: &Action, evaluation: &Evaluation) -
 /// Keeps every evaluation: tests, and programs that look at the path themselves.
 #[derive(Debug, Default)]
 pub struct CollectingTracer {
-    traces: Mutex<Vec<(Action, Vec<TraceEntry>)>>,
+    traces: Mutex<Vec<(Action, Trace)>>,
 }
 
 impl CollectingTracer {
@@ -50,7 +50,7 @@ impl CollectingTracer {
 
     /// Everything so far: each action with the path of its evaluation.
     #[must_use]
-    pub fn traces(&self) -> Vec<(Action, Vec<TraceEntry>)> {
+    pub fn traces(&self) -> Vec<(Action, Trace)> {
         self.traces.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }

@@ -291,7 +291,7 @@ fn report(store: &SqliteStore, json: bool) -> Result<Exit> {
             }
             would_stop += 1;
             let active = body.evaluation.active();
-            let rule = active.first().map(|given| given.verdict.rule().unwrap_or(&given.guard).to_owned());
+            let rule = active.first().map(|given| given.verdict.rule().unwrap_or(given.guard()).to_owned());
             let title = format!("#{} {}", record.seq, super::explain::title(&body.action));
             stopped.entry(rule.unwrap_or_default()).or_default().push(title);
         }

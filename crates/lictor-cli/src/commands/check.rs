@@ -113,12 +113,12 @@ fn forbidden_ways_out(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnost
             let of_the_session =
                 |guard: &str| ["tools", "budget", "rate_limit"].iter().any(|name| guard.ends_with(name));
             let blocks = judged.verdicts.iter().find(|given| {
-                given.verdict.value() == Value::Block && given.counts() && !of_the_session(&given.guard)
+                given.verdict.value() == Value::Block && given.counts() && !of_the_session(given.guard())
             });
             if let Some(given) = blocks.filter(|_| judged.value == Value::Block) {
                 let message = format!("this way out is itself blocked: `{command}`");
                 let problem = Diagnostic::warning(&named.file, named.span, message);
-                found.push(problem.help(format!("{}: {}", given.guard, given.verdict.reason())));
+                found.push(problem.help(format!("{}: {}", given.guard(), given.verdict.reason())));
             }
         }
     }

@@ -174,7 +174,7 @@ fn insert(fields: &mut Map<String, Value>, key: &str, value: &str) {
 fn describe(evaluation: &Evaluation, style: Style) -> String {
     let mut text = format!("{}\n", style.decision(evaluation.decision));
     for given in evaluation.active() {
-        let rule = given.verdict.rule().unwrap_or(&given.guard);
+        let rule = given.verdict.rule().unwrap_or(given.guard());
         text += &format!("  {} {}\n", given.verdict.reason(), style.dim(&format!("[{rule}]")));
     }
     for line in evaluation.fix().lines() {

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor::log::Evaluated;
 use lictor_core::facts::Deed;
-use lictor_core::{Action, Decision, Evaluation, NodeKind, Status, TraceEntry, Value};
+use lictor_core::{Action, Decision, Evaluation, NodeKind, Status, Trace, TraceEntry, Value};
 use lictor_store::{Query, Record, StoreExt as _};
 
 use crate::args::Common;
@@ -137,7 +137,8 @@ fn tell(id: u64, evaluated: &Evaluated<'_>, style: Style) -> String {
     );
     for given in evaluation.active() {
         let rule = given.verdict.rule().map(|rule| format!(" [{rule}]")).unwrap_or_default();
-        text += &format!("\n  {} {}{}\n", style.bold(&given.guard), given.verdict.reason(), style.dim(&rule));
+        text +=
+            &format!("\n  {} {}{}\n", style.bold(given.guard()), given.verdict.reason(), style.dim(&rule));
         if !given.verdict.fix().is_empty() {
             text += &format!("    fix: {}\n", given.verdict.fix());
         }
@@ -152,7 +153,7 @@ fn tell(id: u64, evaluated: &Evaluated<'_>, style: Style) -> String {
     }
     text += "\n  how it was judged\n";
     for entry in ordered(&evaluation.trace) {
-        text += &line(entry, evaluation, style);
+        text += &line(&entry, evaluation, style);
     }
     text += &style.dim(&format!(
         "\n  risk {}   action {}   policy {}\n",
@@ -182,8 +183,8 @@ pub fn in_words(deed: &Deed, style: Style) -> String {
 }
 
 /// Parents before children: entries are recorded as nodes finish, a tree reads from its root.
-fn ordered(trace: &[TraceEntry]) -> Vec<&TraceEntry> {
-    let mut entries: Vec<(usize, &TraceEntry)> = trace.iter().enumerate().collect();
+fn ordered(trace: &Trace) -> Vec<TraceEntry<'_>> {
+    let mut entries: Vec<(usize, TraceEntry<'_>)> = trace.iter().enumerate().collect();
     entries.sort_by(|(i, a), (j, b)| {
         let (a_path, b_path) = (steps(&a.path), steps(&b.path));
         a_path.cmp(&b_path).then(i.cmp(j))
@@ -203,7 +204,7 @@ fn steps(path: &str) -> Vec<(String, usize)> {
         .collect()
 }
 
-fn line(entry: &TraceEntry, evaluation: &Evaluation, style: Style) -> String {
+fn line(entry: &TraceEntry<'_>, evaluation: &Evaluation, style: Style) -> String {
     let depth = steps(&entry.path).len();
     let indent = "  ".repeat(depth + 2);
     let name = match (entry.kind, &*entry.name) {
@@ -219,7 +220,9 @@ fn line(entry: &TraceEntry, evaluation: &Evaluation, style: Style) -> String {
     };
     let branch = entry.branch.map(|branch| format!(" → {}", branch.as_str())).unwrap_or_default();
     let superseded = evaluation.verdicts.iter().any(|given| {
-        given.path == entry.path && given.status == Status::Superseded && given.verdict.value() > Value::Pass
+        given.path() == entry.path
+            && given.status == Status::Superseded
+            && given.verdict.value() > Value::Pass
     });
     let mark = if superseded { style.dim("  (does not count)") } else { String::new() };
     format!("{indent}{name}{branch}  {value}{mark}\n")

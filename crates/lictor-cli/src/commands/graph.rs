@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use lictor::SystemClock;
 use lictor_core::graph::Outline;
-use lictor_core::{NodeKind, Status, TraceEntry, Value};
+use lictor_core::{NodeKind, Status, Trace, Value};
 
 use super::explain;
 use crate::args::Common;
@@ -65,14 +65,14 @@ enum Visit {
 }
 
 impl Path {
-    fn of(trace: &[TraceEntry]) -> Self {
+    fn of(trace: &Trace) -> Self {
         let visited = trace.iter().map(|entry| {
             let visit = match (entry.value, entry.status) {
                 (Some(value), Status::Active) => Visit::Counts(value),
                 (Some(value), _) => Visit::Superseded(value),
                 (None, _) => Visit::Skipped,
             };
-            (entry.path.to_string(), visit)
+            (entry.path.into_owned(), visit)
         });
         Self { visited: visited.collect() }
     }

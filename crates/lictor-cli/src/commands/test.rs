@@ -73,9 +73,9 @@ struct Coverage {
 impl Coverage {
     fn add(&mut self, evaluation: &Evaluation) {
         let reached = evaluation.trace.iter().filter(|entry| entry.value.is_some());
-        self.paths.extend(reached.map(|entry| entry.path.to_string()));
+        self.paths.extend(reached.map(|entry| entry.path.into_owned()));
         for given in evaluation.active() {
-            let rule = given.verdict.rule().unwrap_or(&given.guard).to_owned();
+            let rule = given.verdict.rule().unwrap_or(given.guard()).to_owned();
             *self.rules.entry(rule).or_default() += 1;
         }
     }
@@ -187,7 +187,7 @@ fn compare(step: &Step, evaluation: &Evaluation) -> Option<String> {
         let decided: Vec<String> = evaluation
             .active()
             .iter()
-            .flat_map(|given| [Some(given.guard.to_string()), given.verdict.rule().map(str::to_owned)])
+            .flat_map(|given| [Some(given.guard().to_owned()), given.verdict.rule().map(str::to_owned)])
             .flatten()
             .collect();
         // `require_first` stands for every rule of that family.

@@ -38,11 +38,11 @@ pub fn run(args: &WhyNotArgs) -> Result<Exit> {
     let packs: Vec<String> = runtime.policy.base_packs().into_iter().map(str::to_owned).collect();
     let rules = Rules::new(&RulesConfig { packs, ..RulesConfig::default() })?;
     let near = rules.near(&evaluated.facts);
-    let guards: Vec<(&str, Option<Value>)> = evaluation
+    let guards: Vec<(String, Option<Value>)> = evaluation
         .trace
         .iter()
         .filter(|entry| entry.kind == NodeKind::Guard)
-        .map(|entry| (&*entry.name, entry.value))
+        .map(|entry| (entry.name.into_owned(), entry.value))
         .collect();
     if args.common.json {
         let near: Vec<_> = near

@@ -1,7 +1,9 @@
 use std::sync::Mutex;
 
 use lictor_core::facts::{Access, Cardinality, Command, Effect, Facts, Opaque, OpaqueWhat, Place};
-use lictor_core::{Action, ActionKind, Context, Graph, Judged, SessionState, Timestamp, Verdict, guard_fn};
+use lictor_core::{
+    Action, ActionKind, Context, GivenVerdict, Graph, Judged, SessionState, Timestamp, Verdict, guard_fn,
+};
 
 use super::*;
 use crate::command::Asked;
@@ -81,7 +83,7 @@ impl World {
     fn says(&self, action: &Action, effects: Vec<Effect<Place>>) -> String {
         let judged = self.judge(action, effects);
         let guards: Vec<&str> =
-            judged.verdicts.iter().filter(|given| given.counts()).map(|given| &*given.guard).collect();
+            judged.verdicts.iter().filter(|given| given.counts()).map(GivenVerdict::guard).collect();
         format!("{} {}", judged.value, guards.join(" ")).trim_end().to_owned()
     }
 
@@ -330,7 +332,7 @@ policy: tested
     let submit = Action::task("x").in_session("s");
     let judge = |session: &SessionState| {
         let judged = world.graph.judge(&submit, &Facts::none(), session, Timestamp(10_000));
-        judged.verdicts.iter().find(|given| &*given.guard == "tested").map(|given| given.verdict.value())
+        judged.verdicts.iter().find(|given| given.guard() == "tested").map(|given| given.verdict.value())
     };
     let mut session = SessionState::default();
     assert_eq!(judge(&session), Some(lictor_core::Value::Block));
@@ -351,7 +353,7 @@ fn risk_is_judged_after_everything_else() {
     let text = "risk: {ask_at: 0.2}\nbudget: {max_actions: 9}\n";
     let world = world(&[(Origin::User, text), (Origin::Repository, text)]);
     let judged = world.judge(&Action::bash("ls"), Vec::new());
-    let policy = judged.verdicts.iter().filter(|given| &*given.guard != "self_protection");
-    let guards: Vec<&str> = policy.map(|given| &*given.guard).collect();
+    let policy = judged.verdicts.iter().filter(|given| given.guard() != "self_protection");
+    let guards: Vec<&str> = policy.map(GivenVerdict::guard).collect();
     assert_eq!(guards.last_chunk(), Some(&["user.risk", "risk"]), "{guards:?}");
 }

@@ -3,7 +3,7 @@ use crate::guard::Layer;
 use crate::verdict::Verdict;
 
 fn given(guard: &str, verdict: Verdict) -> GivenVerdict {
-    GivenVerdict::active(guard.into(), "/".into(), Layer::Intent, verdict)
+    GivenVerdict::active(guard, "/", Layer::Intent, verdict)
 }
 
 fn evaluation(verdicts: Vec<GivenVerdict>) -> Evaluation {

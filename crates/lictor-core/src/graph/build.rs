@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{Graph, GraphError, Kind, Node, Observer, Quorum, SharedGuard};
 use crate::guard::Layer;
+use crate::trace::{Listed, NodeKind, Site};
 
 /// Deeper graphs are refused, so that walking one cannot exhaust the stack.
 const MAX_DEPTH: usize = 64;
@@ -17,8 +18,9 @@ impl Graph {
     pub fn new(root: impl Into<Node>) -> Result<Self, GraphError> {
         let mut root = root.into();
         let mut settling = Settling::default();
-        settling.settle(&mut root, String::new(), 0, Parent::Root)?;
-        Ok(Self { root, observers: Vec::new(), leaves: settling.leaves, size: settling.size })
+        settling.settle(&mut root, "", 0, Parent::Root)?;
+        let Settling { nodes, leaves, .. } = settling;
+        Ok(Self { root, observers: Vec::new(), nodes: nodes.into(), leaves })
     }
 
     /// Adds a guard that records. It always runs, after the tree, and its verdict is ignored.
@@ -35,11 +37,12 @@ impl Graph {
     }
 
     fn with_observer(mut self, guard: SharedGuard, required: bool) -> Self {
-        let name: Arc<str> = Arc::from(guard.name());
-        let index = number(self.leaves.len());
-        self.leaves.push(Arc::clone(&name));
-        self.observers.push(Observer { guard, name, index, required });
-        self.size += 1;
+        let site = Site { name: Arc::from(guard.name()), path: Arc::from("/observe"), layer: Layer::Observe };
+        let site = Arc::new(site);
+        let listed = Listed { site: Arc::clone(&site), kind: NodeKind::Observer };
+        self.observers.push(Observer { guard, site, number: number(self.nodes.len()), required });
+        self.nodes = self.nodes.iter().cloned().chain([listed]).collect();
+        self.leaves += 1;
         self
     }
 }
@@ -54,9 +57,9 @@ enum Parent {
 #[derive(Default)]
 struct Settling {
     /// Which guard a name stands for, and where it was first met.
-    names: HashMap<Arc<str>, (*const (), String)>,
-    leaves: Vec<Arc<str>>,
-    size: usize,
+    names: HashMap<Arc<str>, (*const (), Arc<str>)>,
+    nodes: Vec<Listed>,
+    leaves: usize,
 }
 
 impl Settling {
@@ -64,45 +67,24 @@ impl Settling {
     fn settle(
         &mut self,
         node: &mut Node,
-        path: String,
+        path: &str,
         depth: usize,
         parent: Parent,
     ) -> Result<(), GraphError> {
-        let shown = || if path.is_empty() { "/".to_owned() } else { path.clone() };
+        let shown = || if path.is_empty() { "/".to_owned() } else { path.to_owned() };
         if depth > MAX_DEPTH {
             return Err(GraphError::TooDeep { limit: MAX_DEPTH, path: shown() });
         }
-        self.size += 1;
-        node.path = Arc::from(shown());
-        if node.name.is_empty() && !matches!(node.kind, Kind::Leaf { .. }) {
-            node.name = Arc::from(node.node_kind().as_str());
-        }
-        let word = node.node_kind().as_str();
+        let kind = node.node_kind();
+        let word = kind.as_str();
         match &mut node.kind {
-            Kind::Leaf { guard, index } => {
-                if node.name.trim().is_empty() {
-                    return Err(GraphError::NoName { path: shown() });
-                }
-                if node.layer == Layer::Observe {
-                    return Err(GraphError::ObserverInTree { name: node.name.to_string(), path: shown() });
-                }
-                let identity = identity(guard);
-                match self.names.get(&node.name) {
-                    Some((known, first)) if *known != identity => {
-                        return Err(GraphError::DuplicateName {
-                            name: node.name.to_string(),
-                            first: first.clone(),
-                            second: shown(),
-                        });
-                    }
-                    Some(_) => {}
-                    None => {
-                        self.names.insert(Arc::clone(&node.name), (identity, shown()));
-                    }
-                }
-                *index = number(self.leaves.len());
-                self.leaves.push(Arc::clone(&node.name));
+            Kind::Leaf(_) if node.site.name.trim().is_empty() => {
+                return Err(GraphError::NoName { path: shown() });
             }
+            Kind::Leaf(_) if node.site.layer == Layer::Observe => {
+                return Err(GraphError::ObserverInTree { name: node.site.name.to_string(), path: shown() });
+            }
+            Kind::Leaf(_) => {}
             Kind::Quorum { shape, at_least, children, .. } => {
                 if children.is_empty() {
                     return Err(GraphError::Empty { combinator: word, path: shown() });
@@ -119,14 +101,14 @@ impl Settling {
                 }
                 let below = if *shape == Quorum::All { Parent::All } else { Parent::Other };
                 for (index, child) in children.iter_mut().enumerate() {
-                    self.settle(child, format!("{path}/{word}[{index}]"), depth + 1, below)?;
+                    self.settle(child, &format!("{path}/{word}[{index}]"), depth + 1, below)?;
                 }
             }
             Kind::Not { child, reason, fix } => {
                 if reason.trim().is_empty() || fix.trim().is_empty() {
                     return Err(GraphError::NotWithoutWords { path: shown() });
                 }
-                self.settle(child, format!("{path}/not"), depth + 1, Parent::Other)?;
+                self.settle(child, &format!("{path}/not"), depth + 1, Parent::Other)?;
             }
             Kind::When { then, otherwise, .. } => {
                 if otherwise.is_none() && parent == Parent::Other {
@@ -134,24 +116,51 @@ impl Settling {
                 }
                 let Some(then) = then else { return Err(GraphError::NoThen { path: shown() }) };
                 // A branch stands where the condition stands: what may be left out above may be left out below.
-                self.settle(then, format!("{path}/when/then"), depth + 1, parent)?;
+                self.settle(then, &format!("{path}/when/then"), depth + 1, parent)?;
                 if let Some(otherwise) = otherwise {
-                    self.settle(otherwise, format!("{path}/when/otherwise"), depth + 1, parent)?;
+                    self.settle(otherwise, &format!("{path}/when/otherwise"), depth + 1, parent)?;
                 }
             }
             Kind::Escalate { primary, fallback, .. } => {
-                self.settle(primary, format!("{path}/escalate/primary"), depth + 1, Parent::Other)?;
-                self.settle(fallback, format!("{path}/escalate/fallback"), depth + 1, Parent::Other)?;
+                self.settle(primary, &format!("{path}/escalate/primary"), depth + 1, Parent::Other)?;
+                self.settle(fallback, &format!("{path}/escalate/fallback"), depth + 1, Parent::Other)?;
             }
         }
-        if let Some(first) = node.children().map(|child| child.layer).min() {
-            node.layer = first;
+        let first = node.children().map(|child| child.site.layer).min();
+        let site = node.site_mut();
+        site.path = Arc::from(if path.is_empty() { "/" } else { path });
+        if let Some(first) = first {
+            site.layer = first;
+            if site.name.is_empty() {
+                site.name = Arc::from(word);
+            }
         }
+        if let Kind::Leaf(guard) = &node.kind {
+            self.claim_name(guard, &node.site)?;
+        }
+        node.number = number(self.nodes.len());
+        self.nodes.push(Listed { site: Arc::clone(&node.site), kind });
         Ok(())
+    }
+
+    /// One name is one guard, wherever it stands.
+    fn claim_name(&mut self, guard: &SharedGuard, site: &Site) -> Result<(), GraphError> {
+        self.leaves += 1;
+        let identity = identity(guard);
+        let place = || (identity, Arc::clone(&site.path));
+        let (known, first) = self.names.entry(Arc::clone(&site.name)).or_insert_with(place);
+        if *known == identity {
+            return Ok(());
+        }
+        Err(GraphError::DuplicateName {
+            name: site.name.to_string(),
+            first: first.to_string(),
+            second: site.path.to_string(),
+        })
     }
 }
 
-/// More than four thousand million leaves cannot be built; if they were, the last would share a number.
+/// More than four thousand million nodes cannot be built; if they were, the last would share a number.
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
@@ -176,7 +185,7 @@ fn refuse_double_votes(children: &[Node], path: &str) -> Result<(), GraphError> 
 fn voter(mut node: &Node) -> Option<(&str, *const ())> {
     loop {
         match &node.kind {
-            Kind::Leaf { guard, .. } => return Some((&node.name, identity(guard))),
+            Kind::Leaf(guard) => return Some((&node.site.name, identity(guard))),
             Kind::Quorum { children, .. } if children.len() == 1 => node = children.first()?,
             _ => return None,
         }

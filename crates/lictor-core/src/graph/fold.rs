@@ -14,9 +14,9 @@ use crate::context::{Context, Mark};
 use crate::decision::Value;
 use crate::evaluation::Judged;
 use crate::facts::Facts;
-use crate::guard::{Guard, Layer, panic_text};
+use crate::guard::{Guard, panic_text};
 use crate::session::SessionState;
-use crate::trace::{Branch, GivenVerdict, NodeKind, Status, TraceEntry};
+use crate::trace::{Branch, GivenVerdict, Site, Status, Step};
 use crate::verdict::Verdict;
 
 impl Graph {
@@ -29,7 +29,7 @@ impl Graph {
     /// As [`judge`](Self::judge), in a context that knows more.
     #[must_use]
     pub fn judge_in(&self, mut context: Context<'_>) -> Judged {
-        context.reserve(self.size, self.leaves.len());
+        context.enter_graph(&self.nodes, self.leaves);
         let mut value = walk(&self.root, &mut context);
         context.decided(value);
         for observer in &self.observers {
@@ -44,8 +44,8 @@ fn walk(node: &Node, context: &mut Context<'_>) -> Value {
     let began = context.elapsed();
     let mut branch = None;
     let value = match &node.kind {
-        Kind::Leaf { guard, index } => {
-            context.enter(*index);
+        Kind::Leaf(guard) => {
+            context.enter(node.number);
             leaf(node, guard.as_ref(), context)
         }
         Kind::Quorum { shape: Quorum::All, children, short_circuit, .. } => {
@@ -89,11 +89,8 @@ fn walk(node: &Node, context: &mut Context<'_>) -> Value {
             value
         }
     };
-    let entry = TraceEntry {
-        path: Arc::clone(&node.path),
-        name: Arc::clone(&node.name),
-        kind: node.node_kind(),
-        layer: node.layer,
+    let step = Step {
+        node: node.number,
         value: Some(value),
         status: Status::Active,
         branch,
@@ -102,25 +99,27 @@ fn walk(node: &Node, context: &mut Context<'_>) -> Value {
         noted: std::mem::take(&mut context.asked.noted),
         took: context.since(began),
     };
-    context.note(entry);
+    context.note(step);
     value
 }
 
 /// The strictest of the guard's verdicts; all of them count.
 fn leaf(node: &Node, guard: &dyn Guard, context: &mut Context<'_>) -> Value {
-    let verdict = ask(guard, &node.name, context);
-    let name = context.asked.guard.take().unwrap_or_else(|| Arc::clone(&node.name));
-    let further = std::mem::take(&mut context.asked.further);
-    let mut value = say_as(name, node, verdict, None, context);
-    for (verdict, violation) in further {
-        value = value.max(say(node, verdict, violation, context));
+    let verdict = ask(guard, &node.site, context);
+    let mut value = verdict.value();
+    let at = context.asked.at.take().unwrap_or_else(|| Arc::clone(&node.site));
+    context.give(GivenVerdict::at(at, verdict, None));
+    if !context.asked.further.is_empty() {
+        for (verdict, violation) in std::mem::take(&mut context.asked.further) {
+            value = value.max(say(node, verdict, violation, context));
+        }
     }
     value
 }
 
 /// Asks one guard; whatever goes wrong inside it becomes an error verdict.
-fn ask(guard: &dyn Guard, name: &Arc<str>, context: &mut Context<'_>) -> Verdict {
-    context.asked.guard = Some(Arc::clone(name));
+fn ask(guard: &dyn Guard, at: &Arc<Site>, context: &mut Context<'_>) -> Verdict {
+    context.asked.at = Some(Arc::clone(at));
     context.asked.misuse = None;
     let action = context.action();
     let answer = catch_unwind(AssertUnwindSafe(|| guard.check(action, context)));
@@ -129,31 +128,14 @@ fn ask(guard: &dyn Guard, name: &Arc<str>, context: &mut Context<'_>) -> Verdict
         (Ok(_), Some(misuse)) => misuse.to_owned(),
         (Err(panic), _) => panic_text(panic.as_ref()),
     };
+    let name = &at.name;
     Verdict::error(format!("guard `{name}` failed: {why}"), format!("mend the guard `{name}`"))
 }
 
 /// Files a verdict under its node and says how strict it is.
 fn say(node: &Node, verdict: Verdict, violation: Option<u32>, context: &mut Context<'_>) -> Value {
-    say_as(Arc::clone(&node.name), node, verdict, violation, context)
-}
-
-fn say_as(
-    guard: Arc<str>,
-    node: &Node,
-    verdict: Verdict,
-    violation: Option<u32>,
-    context: &mut Context<'_>,
-) -> Value {
     let value = verdict.value();
-    context.give(GivenVerdict {
-        guard,
-        path: Arc::clone(&node.path),
-        layer: node.layer,
-        status: Status::Active,
-        verdict,
-        violation,
-        answer: None,
-    });
+    context.give(GivenVerdict::at(Arc::clone(&node.site), verdict, violation));
     value
 }
 
@@ -241,7 +223,7 @@ fn condition_failed(
     skip(then, context);
     skip(otherwise, context);
     let verdict = Verdict::error(
-        format!("the condition at `{}` could not be evaluated: {why}", node.path),
+        format!("the condition at `{}` could not be evaluated: {why}", node.site.path),
         "guard the field with `has()`, or correct its name",
     );
     say(node, verdict, None, context)
@@ -270,7 +252,7 @@ fn escalate(
         .given(before, between)
         .iter()
         .filter(|given| given.counts())
-        .map(|given| format!("`{}` ({})", given.guard, given.verdict.reason()))
+        .map(|given| format!("`{}` ({})", given.guard(), given.verdict.reason()))
         .collect::<Vec<_>>()
         .join(", ");
     context.supersede(before, between);
@@ -286,11 +268,8 @@ fn escalate(
 fn skip(node: Option<&Node>, context: &mut Context<'_>) {
     let Some(node) = node else { return };
     let risk = context.risk();
-    context.note(TraceEntry {
-        path: Arc::clone(&node.path),
-        name: Arc::clone(&node.name),
-        kind: node.node_kind(),
-        layer: node.layer,
+    context.note(Step {
+        node: node.number,
         value: None,
         status: Status::Skipped,
         branch: None,
@@ -303,19 +282,15 @@ fn skip(node: Option<&Node>, context: &mut Context<'_>) {
 
 /// Runs an observer. Its verdict is ignored; only an error of a required one counts.
 fn observe(observer: &Observer, context: &mut Context<'_>) -> Value {
-    context.enter(observer.index);
+    context.enter(observer.number);
     let risk_before = context.risk();
     let began = context.elapsed();
-    let verdict = ask(observer.guard.as_ref(), &observer.name, context);
+    let verdict = ask(observer.guard.as_ref(), &observer.site, context);
     context.asked.further.clear();
     let value = verdict.value();
-    let path: Arc<str> = Arc::from("/observe");
     let noted = std::mem::take(&mut context.asked.noted);
-    context.note(TraceEntry {
-        path: Arc::clone(&path),
-        name: Arc::clone(&observer.name),
-        kind: NodeKind::Observer,
-        layer: Layer::Observe,
+    context.note(Step {
+        node: observer.number,
         value: Some(value),
         status: Status::Active,
         branch: None,
@@ -325,7 +300,7 @@ fn observe(observer: &Observer, context: &mut Context<'_>) -> Value {
         took: context.since(began),
     });
     if observer.required && value == Value::Error {
-        context.give(GivenVerdict::active(Arc::clone(&observer.name), path, Layer::Observe, verdict));
+        context.give(GivenVerdict::at(Arc::clone(&observer.site), verdict, None));
         return Value::Error;
     }
     Value::Pass

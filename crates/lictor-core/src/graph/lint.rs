@@ -77,7 +77,7 @@ struct Walk {
 impl Walk {
     fn visit(&mut self, node: &Node, place: Place) {
         match &node.kind {
-            Kind::Leaf { .. } => self.leaf(node, place),
+            Kind::Leaf(_) => self.leaf(node, place),
             Kind::Not { .. } if place.below_not => self.add(node, Smell::NotUnderNot),
             _ => {}
         }
@@ -88,7 +88,7 @@ impl Walk {
                     Kind::Quorum { shape, children, .. } => *shape != Quorum::All && children.len() > 1,
                     Kind::Not { .. } => true,
                     Kind::Escalate { .. } => index == 0,
-                    Kind::Leaf { .. } | Kind::When { .. } => false,
+                    Kind::Leaf(_) | Kind::When { .. } => false,
                 };
             let below_not = matches!(node.kind, Kind::Not { .. });
             self.visit(child, Place { relative, below_not });
@@ -96,8 +96,8 @@ impl Walk {
     }
 
     fn leaf(&mut self, node: &Node, place: Place) {
-        match node.layer {
-            Layer::Resource => self.spenders.push((Arc::clone(&node.path), Arc::clone(&node.name))),
+        match node.site.layer {
+            Layer::Resource => self.spenders.push((Arc::clone(&node.site.path), Arc::clone(&node.site.name))),
             Layer::Boundary => {
                 for (path, name) in self.spenders.drain(..) {
                     self.lints.push(Lint { path, name, smell: Smell::ResourceBeforeBoundary });
@@ -111,6 +111,6 @@ impl Walk {
     }
 
     fn add(&mut self, node: &Node, smell: Smell) {
-        self.lints.push(Lint { path: Arc::clone(&node.path), name: Arc::clone(&node.name), smell });
+        self.lints.push(Lint { path: Arc::clone(&node.site.path), name: Arc::clone(&node.site.name), smell });
     }
 }

@@ -45,9 +45,9 @@ impl Graph {
             .iter()
             .map(|observer| Outline {
                 kind: NodeKind::Observer,
-                name: Arc::clone(&observer.name),
-                path: Arc::from("/observe"),
-                layer: Layer::Observe,
+                name: Arc::clone(&observer.site.name),
+                path: Arc::clone(&observer.site.path),
+                layer: observer.site.layer,
                 role: None,
                 at_least: None,
                 short_circuit: false,
@@ -65,14 +65,14 @@ fn outline(node: &Node, role: Option<&'static str>) -> Outline {
             ([None; 2], Some(*at_least), *short_circuit)
         }
         Kind::Quorum { short_circuit, .. } => ([None; 2], None, *short_circuit),
-        Kind::Leaf { .. } | Kind::Not { .. } => ([None; 2], None, false),
+        Kind::Leaf(_) | Kind::Not { .. } => ([None; 2], None, false),
     };
     let roles = roles.into_iter().chain(std::iter::repeat(None));
     Outline {
         kind: node.node_kind(),
-        name: Arc::clone(&node.name),
-        path: Arc::clone(&node.path),
-        layer: node.layer,
+        name: Arc::clone(&node.site.name),
+        path: Arc::clone(&node.site.path),
+        layer: node.site.layer,
         role,
         at_least,
         short_circuit,

@@ -16,8 +16,8 @@ impl Default for Progress {
 }
 
 impl Progress {
-    pub(crate) fn enter(&self, leaf: u32) {
-        self.0.store(leaf, Ordering::Relaxed);
+    pub(crate) fn enter(&self, node: u32) {
+        self.0.store(node, Ordering::Relaxed);
     }
 }
 
@@ -26,6 +26,6 @@ impl Graph {
     #[must_use]
     pub fn guard_at(&self, progress: &Progress) -> Option<&str> {
         let index = usize::try_from(progress.0.load(Ordering::Relaxed)).ok()?;
-        self.leaves.get(index).map(AsRef::as_ref)
+        self.nodes.get(index).map(|node| &*node.site.name)
     }
 }

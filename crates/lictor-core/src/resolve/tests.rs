@@ -3,7 +3,7 @@ use crate::digest::Digest;
 use crate::evaluation::Judged;
 
 fn given(verdict: Verdict) -> GivenVerdict {
-    GivenVerdict::active("g".into(), "/".into(), Layer::Intent, verdict)
+    GivenVerdict::active("g", "/", Layer::Intent, verdict)
 }
 
 fn asking() -> Evaluation {

@@ -191,5 +191,5 @@ pub(crate) fn path(tree: &Tree, at: &[usize]) -> String {
 /// The verdicts that count, as the fast evaluator has them: path and value.
 pub(crate) fn active(judged: &Judged) -> Vec<(String, Value)> {
     let active = judged.verdicts.iter().filter(|given| given.counts());
-    active.map(|given| (given.path.to_string(), given.verdict.value())).collect()
+    active.map(|given| (given.path().to_owned(), given.verdict.value())).collect()
 }

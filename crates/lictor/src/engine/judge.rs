@@ -73,5 +73,5 @@ impl PolicyEngine {
 
 /// A verdict that no guard of the graph gave.
 pub(super) fn from_engine(by: &str, verdict: Verdict) -> GivenVerdict {
-    GivenVerdict::active(by.into(), "/engine".into(), Layer::Boundary, verdict)
+    GivenVerdict::active(by, "/engine", Layer::Boundary, verdict)
 }

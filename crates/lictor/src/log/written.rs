@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lictor_core::{
-    Claim, Decision, Digest, Evaluation, GivenVerdict, Layer, NodeKind, Risk, SessionState, Status,
+    Claim, Decision, Digest, Evaluation, GivenVerdict, Layer, NodeKind, Risk, SessionState, Status, Trace,
     TraceEntry, Value, Verdict, Violation,
 };
 use serde::de::Error as _;
@@ -55,7 +55,7 @@ enum Given<'a> {
 #[serde(untagged)]
 enum Step<'a> {
     Passed(Passed<'a>),
-    Whole(Cow<'a, TraceEntry>),
+    Whole(TraceEntry<'a>),
 }
 
 /// Guards beside each other that passed and counted.
@@ -67,7 +67,7 @@ struct Passed<'a> {
     from: usize,
     layer: Layer,
     /// Their names.
-    passed: Vec<Arc<str>>,
+    passed: Vec<Cow<'a, str>>,
 }
 
 pub(super) fn serialize<S: Serializer>(evaluation: &Evaluation, serializer: S) -> Result<S::Ok, S::Error> {
@@ -111,7 +111,7 @@ pub(super) fn deserialize<'de, 'a, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Cow<'a, Evaluation>, D::Error> {
     let written = Written::deserialize(deserializer)?;
-    let trace: Vec<TraceEntry> = written.trace.into_iter().flat_map(Step::entries).collect();
+    let trace: Vec<TraceEntry<'_>> = written.trace.into_iter().flat_map(Step::entries).collect();
     let verdict = |given| match given {
         Given::Whole(given) => Ok(given.into_owned()),
         Given::Passed(place) => trace.get(place).map(pass_of).ok_or_else(|| {
@@ -133,19 +133,19 @@ pub(super) fn deserialize<'de, 'a, D: Deserializer<'de>>(
         dry: written.dry,
         observed: written.observed,
         session: SessionState::default(),
-        trace,
+        trace: trace.into_iter().collect(),
     }))
 }
 
-fn shorter_verdicts<'a>(verdicts: &'a [GivenVerdict], trace: &[TraceEntry]) -> Vec<Given<'a>> {
+fn shorter_verdicts<'a>(verdicts: &'a [GivenVerdict], trace: &Trace) -> Vec<Given<'a>> {
     // Both are in the order in which guards were asked, so the next one is found a few steps on.
-    let mut next = 0;
+    let mut rest = trace.iter().enumerate();
     let mut short = |given: &'a GivenVerdict| {
-        let mut ahead = trace.iter().enumerate().skip(next);
-        match ahead.find(|(_, entry)| entry.path == given.path) {
+        let mut ahead = rest.clone();
+        match ahead.find(|(_, entry)| entry.path == given.path()) {
             Some((place, entry)) => {
-                next = place + 1;
-                let same = passed(entry) && pass_of(entry) == *given;
+                rest = ahead;
+                let same = passed(&entry) && is_pass_of(given, &entry);
                 if same { Given::Passed(place) } else { Given::Whole(Cow::Borrowed(given)) }
             }
             // Not a guard of the graph: nothing of the trace was used up.
@@ -155,11 +155,11 @@ fn shorter_verdicts<'a>(verdicts: &'a [GivenVerdict], trace: &[TraceEntry]) -> V
     verdicts.iter().map(&mut short).collect()
 }
 
-fn shorter_trace(trace: &[TraceEntry]) -> Vec<Step<'_>> {
+fn shorter_trace(trace: &Trace) -> Vec<Step<'_>> {
     let mut steps: Vec<Step<'_>> = Vec::new();
-    for entry in trace {
-        let Some((below, number)) = place(&entry.path).filter(|_| passed(entry)) else {
-            steps.push(Step::Whole(Cow::Borrowed(entry)));
+    for entry in trace.iter() {
+        let Some((below, number)) = place(&entry.path).filter(|_| passed(&entry)) else {
+            steps.push(Step::Whole(entry));
             continue;
         };
         if let Some(Step::Passed(run)) = steps.last_mut()
@@ -167,14 +167,14 @@ fn shorter_trace(trace: &[TraceEntry]) -> Vec<Step<'_>> {
             && run.from + run.passed.len() == number
             && run.layer == entry.layer
         {
-            run.passed.push(Arc::clone(&entry.name));
+            run.passed.push(entry.name);
             continue;
         }
         steps.push(Step::Passed(Passed {
-            below: Cow::Borrowed(below),
+            below: below.to_owned().into(),
             from: number,
             layer: entry.layer,
-            passed: vec![Arc::clone(&entry.name)],
+            passed: vec![entry.name],
         }));
     }
     steps
@@ -187,7 +187,7 @@ fn place(path: &str) -> Option<(&str, usize)> {
 }
 
 /// Whether it is a guard that passed, counted and did nothing else.
-fn passed(entry: &TraceEntry) -> bool {
+fn passed(entry: &TraceEntry<'_>) -> bool {
     let TraceEntry {
         path: _,
         name: _,
@@ -208,14 +208,24 @@ fn passed(entry: &TraceEntry) -> bool {
         && noted.is_empty()
 }
 
-fn pass_of(entry: &TraceEntry) -> GivenVerdict {
-    GivenVerdict::active(Arc::clone(&entry.name), Arc::clone(&entry.path), entry.layer, Verdict::pass())
+fn pass_of(entry: &TraceEntry<'_>) -> GivenVerdict {
+    GivenVerdict::active(&entry.name, &entry.path, entry.layer, Verdict::pass())
 }
 
-impl Step<'_> {
-    fn entries(self) -> Vec<TraceEntry> {
+/// Whether it is what [`pass_of`] makes of that entry.
+fn is_pass_of(given: &GivenVerdict, entry: &TraceEntry<'_>) -> bool {
+    let GivenVerdict { status, verdict, violation, answer, .. } = given;
+    (given.guard(), given.path(), given.layer()) == (&entry.name, &entry.path, entry.layer)
+        && *status == Status::Active
+        && *verdict == Verdict::pass()
+        && violation.is_none()
+        && answer.is_none()
+}
+
+impl<'a> Step<'a> {
+    fn entries(self) -> Vec<TraceEntry<'a>> {
         let Passed { below, from, layer, passed } = match self {
-            Self::Whole(entry) => return vec![entry.into_owned()],
+            Self::Whole(entry) => return vec![entry],
             Self::Passed(passed) => passed,
         };
         let entry = |(number, name)| TraceEntry {
@@ -228,7 +238,7 @@ impl Step<'_> {
             branch: None,
             risk_before: Risk::NONE,
             risk_after: Risk::NONE,
-            noted: Vec::new(),
+            noted: Cow::default(),
             took: None,
         };
         passed.into_iter().enumerate().map(entry).collect()

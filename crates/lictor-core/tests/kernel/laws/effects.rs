@@ -52,7 +52,7 @@ fn outcome(root: impl Into<Node>) -> (Value, Risk, Vec<(String, String)>) {
         Timestamp(0),
     );
     let said =
-        judged.verdicts.iter().map(|given| (given.guard.to_string(), given.verdict.reason().to_owned()));
+        judged.verdicts.iter().map(|given| (given.guard().to_owned(), given.verdict.reason().to_owned()));
     (judged.value, judged.risk, said.collect())
 }
 
@@ -196,7 +196,7 @@ fn answers_are_kept_with_their_verdicts() {
     let kept: Vec<_> = settled.verdicts.iter().filter_map(|given| given.answer.as_ref()).collect();
     assert_eq!(kept.len(), 3);
     assert_eq!(kept[1].reason.as_deref(), Some("fine"));
-    assert_eq!(path(&tree, &[2]), &*settled.verdicts[2].path);
+    assert_eq!(path(&tree, &[2]), settled.verdicts[2].path());
 }
 
 // ---- 12: risk ------------------------------------------------------------------------------------------------
