@@ -32,6 +32,9 @@ const CORPUS: [&str; 8] =
     ["run", "--quiet", "--package", "lictor-guards", "--example", "judge_corpus", "--", "--docs"];
 
 fn main() -> Result<()> {
+    if let Some(linked) = release::order::asked() {
+        return linked;
+    }
     let mut args = std::env::args().skip(1);
     let chore = args.next();
     let rest: Vec<String> = args.collect();

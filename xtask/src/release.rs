@@ -1,5 +1,10 @@
 //! The binary that people get. Its build flags are here and nowhere else.
 
+pub mod order;
+mod rehearsal;
+
+use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -9,17 +14,35 @@ use crate::shell;
 /// Builds it and says where it is.
 pub fn build() -> Result<PathBuf> {
     let target = Target::best()?;
-    let flags = format!("target.{}.rustflags={}", target.name, target.flags);
-    shell::run(
+    let mut flags = target.flags.to_vec();
+    let linker = format!("linker={}", env::current_exe()?.display());
+    let note = shell::root().join("target/release-order.txt");
+    let ordered = target.is_static() && rehearsal::is_possible();
+    if ordered {
+        flags.extend(["-C", &linker, "-C", "linker-flavor=gcc"]);
+    } else if target.is_static() {
+        println!(
+            "building without an order of functions: the hook starts sooner with one; install `valgrind` for it"
+        );
+    }
+    let flags = format!("target.{}.rustflags={flags:?}", target.name);
+    shell::run_with(
+        &[(order::VARIABLE, note.as_os_str())],
         "cargo",
         &["build", "--locked", "--release", "--bin", "lictor", "--target", &target.name, "--config", &flags],
     )?;
+    if ordered {
+        println!(
+            "{}",
+            fs::read_to_string(&note).with_context(|| format!("cannot read `{}`", note.display()))?
+        );
+    }
     Ok(shell::root().join("target").join(target.name).join("release/lictor"))
 }
 
 struct Target {
     name: String,
-    flags: &'static str,
+    flags: &'static [&'static str],
 }
 
 impl Target {
@@ -28,10 +51,10 @@ impl Target {
     /// either: glibc does so with some eighty `cpuid`, and each of them leaves a virtual machine (0.4 ms together where
     /// this was measured).
     fn best() -> Result<Self> {
-        const STATIC: &str = r#"["-C", "target-feature=+crt-static", "-C", "relocation-model=static"]"#;
+        const STATIC: &[&str] = &["-C", "target-feature=+crt-static", "-C", "relocation-model=static"];
         let host = host()?;
         if !host.ends_with("linux-gnu") {
-            return Ok(Self { name: host, flags: "[]" });
+            return Ok(Self { name: host, flags: &[] });
         }
         let musl = format!("{}musl", host.trim_end_matches("gnu"));
         if can_build(&musl) {
@@ -41,6 +64,10 @@ impl Target {
             "building with glibc: the hook starts sooner with musl; `rustup target add {musl}` and install `musl-tools` for it"
         );
         Ok(Self { name: host, flags: STATIC })
+    }
+
+    fn is_static(&self) -> bool {
+        !self.flags.is_empty()
     }
 }
 
