@@ -2,25 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use lictor_fuzz::Nowhere;
+use lictor_shell::Cwd;
 use lictor_shell::call::{Call, Report, Stdin};
-use lictor_shell::{Cwd, Surroundings};
-
-struct Nothing;
-
-impl Surroundings for Nothing {
-    fn variable(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn home_of(&self, _user: &str) -> Option<String> {
-        None
-    }
-    fn git_alias(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn script(&self, _path: &str) -> Option<String> {
-        None
-    }
-}
 
 const LANGUAGES: [&str; 10] =
     ["python", "javascript", "typescript", "perl", "ruby", "php", "lua", "awk", "sql", "other"];
@@ -37,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
         cwd: &Cwd::Start,
         stdin: &Stdin::Inherited,
         assignments: &[],
-        surroundings: &Nothing,
+        surroundings: &Nowhere,
     };
     lictor_shell::languages::judge(language, body, &call, &mut report);
     let scan = lictor_shell::languages::scan(language, body);

@@ -3,24 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use lictor_core::facts::Access;
-use lictor_shell::{Effect, Reading, Surroundings};
-
-struct Nothing;
-
-impl Surroundings for Nothing {
-    fn variable(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn home_of(&self, _user: &str) -> Option<String> {
-        None
-    }
-    fn git_alias(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn script(&self, _path: &str) -> Option<String> {
-        None
-    }
-}
+use lictor_fuzz::Nowhere;
+use lictor_shell::{Effect, Reading};
 
 /// Whether the reading either sees the deletion or says that it does not understand everything.
 fn is_honest(reading: &Reading) -> bool {
@@ -32,11 +16,11 @@ fn is_honest(reading: &Reading) -> bool {
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let _ = lictor_shell::read(text, &Nothing);
+    let _ = lictor_shell::read(text, &Nowhere);
     // Text may turn the line into data (an open here-document) or take `rm` over (a function, an alias).
     if text.contains("<<") || text.contains("rm") || text.contains('(') || text.ends_with('\\') {
         return;
     }
-    let reading = lictor_shell::read(&format!("{text}\nrm /lictor\n"), &Nothing);
+    let reading = lictor_shell::read(&format!("{text}\nrm /lictor\n"), &Nowhere);
     assert!(is_honest(&reading), "{text:?}");
 });

@@ -10,8 +10,7 @@ const BAD: &str =
 
 fn flagged() -> World {
     let world = World::new();
-    world.write("users.py", BAD);
-    world.git(&["add", "."]);
+    world.stage("users.py", BAD);
     world.record(Level::High, "SQL", "users.py:4:raw");
     world
 }
@@ -27,8 +26,7 @@ fn what_was_flagged_is_blocked_with_the_way_on() {
 #[test]
 fn low_and_medium_never_block() {
     let world = World::new();
-    world.write("a.py", "x\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "x\n");
     world.record(Level::Low, "a", "a.py:1");
     world.record(Level::Medium, "b", "a.py:1");
     assert_eq!(world.pre_commit().exit_code(), 0);
@@ -45,8 +43,7 @@ fn a_fixed_line_is_let_through_without_clearing() {
     world.git(&["add", "."]);
     assert_eq!(world.pre_commit().exit_code(), 0);
     // Back again: blocked again.
-    world.write("users.py", BAD);
-    world.git(&["add", "."]);
+    world.stage("users.py", BAD);
     assert_eq!(world.pre_commit().exit_code(), 2);
 }
 
@@ -54,8 +51,7 @@ fn a_fixed_line_is_let_through_without_clearing() {
 fn an_unrelated_edit_changes_nothing_and_the_line_is_followed() {
     let world = flagged();
     world.write("users.py", &format!("# licence\n# text\n{}", BAD.replace("return 1", "return 2")));
-    world.write("other.txt", "x\n");
-    world.git(&["add", "."]);
+    world.stage("other.txt", "x\n");
     assert_eq!(blockers(&world.pre_commit()), ["SQL users.py:6"]);
 }
 
@@ -64,14 +60,12 @@ fn moving_reindenting_and_renaming_do_not_help() {
     let world = flagged();
     // Cut and pasted to the end, with other white space.
     let line = "    return db.run('select ' + name)\n";
-    world.write(
+    world.stage(
         "users.py",
         &format!("{}\ndef moved(name):\n\t\treturn  db.run( 'select ' + name )\n", BAD.replace(line, "")),
     );
-    world.git(&["add", "."]);
     assert_eq!(blockers(&world.pre_commit()), ["SQL users.py:9"]);
-    world.write("users.py", BAD);
-    world.git(&["add", "."]);
+    world.stage("users.py", BAD);
     world.git(&["commit", "-qm", "x"]);
     world.git(&["mv", "users.py", "people.py"]);
     assert_eq!(blockers(&world.pre_commit()), ["SQL people.py:4"]);
@@ -80,11 +74,9 @@ fn moving_reindenting_and_renaming_do_not_help() {
 #[test]
 fn a_line_that_looked_the_same_all_along_is_not_the_flagged_one() {
     let world = World::new();
-    world.write("a.py", "def a():\n    go()\n\ndef b():\n    go()\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "def a():\n    go()\n\ndef b():\n    go()\n");
     world.record(Level::High, "t", "a.py:5");
-    world.write("a.py", "def a():\n    go()\n\ndef b():\n    stop()\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "def a():\n    go()\n\ndef b():\n    stop()\n");
     assert_eq!(world.pre_commit().exit_code(), 0);
 }
 
@@ -101,11 +93,9 @@ fn a_deleted_file_is_settled_and_an_unknown_one_is_not() {
 #[test]
 fn a_finding_on_a_whole_file_stays_while_the_file_does() {
     let world = World::new();
-    world.write("a.py", "x\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "x\n");
     world.record(Level::High, "t", "a.py");
-    world.write("a.py", "y\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "y\n");
     assert_eq!(world.pre_commit().exit_code(), 2);
 }
 
@@ -134,7 +124,6 @@ fn another_branch_with_other_content_is_not_concerned() {
     let world = flagged();
     world.git(&["commit", "-qm", "bad"]);
     world.git(&["checkout", "-q", "--orphan", "clean"]);
-    world.write("users.py", "def find(name):\n    return safe(name)\n");
-    world.git(&["add", "."]);
+    world.stage("users.py", "def find(name):\n    return safe(name)\n");
     assert_eq!(world.pre_commit().exit_code(), 0);
 }

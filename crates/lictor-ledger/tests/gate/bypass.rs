@@ -21,9 +21,7 @@ fn notes(outcome: &GateOutcome) -> String {
 fn commit_all_and_pathspecs_are_judged_by_what_they_would_commit() {
     let world = World::new();
     world.write("a.py", "fine\n");
-    world.write("b.py", "fine\n");
-    world.git(&["add", "."]);
-    assert_eq!(world.commit().exit_code(), 0);
+    world.pass("b.py", "fine\n");
     world.write("a.py", "EVIL\n");
     world.record(Level::High, "evil", "a.py:1");
     // Not staged: a plain commit does not contain it, `-a` and the path do.
@@ -51,9 +49,7 @@ fn commit_all_and_pathspecs_are_judged_by_what_they_would_commit() {
 #[test]
 fn another_index_is_honoured() {
     let world = World::new();
-    world.write("a.py", "fine\n");
-    world.git(&["add", "."]);
-    assert_eq!(world.commit().exit_code(), 0);
+    world.pass("a.py", "fine\n");
     world.write("a.py", "EVIL\n");
     world.record(Level::High, "evil", "a.py:1");
     let index = world.root().join(".git/next-index");
@@ -74,8 +70,7 @@ fn another_index_is_honoured() {
 fn dirtying_another_file_does_not_change_the_answer() {
     let world = World::with_council(&[("sec", REVIEW)]);
     world.write("a.py", "EVIL\n");
-    world.write("b.py", "fine\n");
-    world.git(&["add", "."]);
+    world.stage("b.py", "fine\n");
     assert_eq!(blockers(&world.pre_commit()), ["evil a.py:1"]);
     world.write("b.py", "dirty\n");
     assert_eq!(blockers(&world.pre_commit()), ["evil a.py:1"]);
@@ -86,12 +81,9 @@ fn dirtying_another_file_does_not_change_the_answer() {
 #[test]
 fn no_verify_is_noticed_after_the_commit_and_before_the_push() {
     let world = World::with_council(&[("sec", REVIEW)]);
-    world.write("ok.py", "fine\n");
-    world.git(&["add", "."]);
-    assert_eq!(world.commit().exit_code(), 0);
+    world.pass("ok.py", "fine\n");
     let base = world.git(&["rev-parse", "HEAD"]);
-    world.write("a.py", "EVIL\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "EVIL\n");
     world.git(&["commit", "-q", "--no-verify", "-m", "sneak"]);
     let tip = world.git(&["rev-parse", "HEAD"]);
     // Without a post-commit hook: the push notices, reviews and blocks.
@@ -120,8 +112,7 @@ fn no_verify_is_noticed_after_the_commit_and_before_the_push() {
 #[test]
 fn what_is_said_to_an_agent_does_not_stand_for_the_councils() {
     let world = World::with_council(&[("sec", REVIEW)]);
-    world.write("a.py", "EVIL\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "EVIL\n");
     // Nobody has looked yet, and the commit's own hook will let them; without the hook it stops here.
     assert_eq!(world.agent_commit(&["-m", "x"]).exit_code(), 0);
     assert_eq!(world.agent_commit(&["-nm", "x"]).exit_code(), 2);
@@ -132,29 +123,22 @@ fn what_is_said_to_an_agent_does_not_stand_for_the_councils() {
 #[test]
 fn amending_a_bypass_does_not_make_it_good() {
     let world = World::with_council(&[("sec", REVIEW)]);
-    world.write("ok.py", "fine\n");
-    world.git(&["add", "."]);
-    assert_eq!(world.commit().exit_code(), 0);
-    world.write("a.py", "EVIL\n");
-    world.git(&["add", "."]);
+    world.pass("ok.py", "fine\n");
+    world.stage("a.py", "EVIL\n");
     world.git(&["commit", "-q", "--no-verify", "-m", "sneak"]);
     assert!(world.after_commit().is_some());
     // `git commit --amend` with nothing staged, and a commit on top: what went around is looked at again.
     assert_eq!(blockers(&world.pre_commit()), ["evil a.py:1"]);
-    world.write("b.py", "fine\n");
-    world.git(&["add", "."]);
+    world.stage("b.py", "fine\n");
     assert_eq!(blockers(&world.pre_commit()), ["evil a.py:1"]);
-    world.write("a.py", "fine\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "fine\n");
     assert_eq!(world.pre_commit().exit_code(), 0);
 }
 
 #[test]
 fn an_amended_commit_is_judged_by_its_own_tree() {
     let world = World::new();
-    world.write("a.py", "fine\n");
-    world.git(&["add", "."]);
-    assert_eq!(world.commit().exit_code(), 0);
+    world.pass("a.py", "fine\n");
     world.write("a.py", "EVIL\n");
     world.record(Level::High, "evil", "a.py:1");
     world.git(&["add", "."]);
@@ -167,17 +151,12 @@ fn an_amended_commit_is_judged_by_its_own_tree() {
 #[test]
 fn the_commit_of_a_merge_is_judged() {
     let world = World::with_council(&[("sec", REVIEW)]);
-    world.write("a.py", "fine\n");
-    world.git(&["add", "."]);
-    assert_eq!(world.commit().exit_code(), 0);
+    world.pass("a.py", "fine\n");
     world.git(&["checkout", "-q", "-b", "side"]);
-    world.write("side.py", "EVIL\n");
-    world.git(&["add", "."]);
+    world.stage("side.py", "EVIL\n");
     world.git(&["commit", "-q", "--no-verify", "-m", "side"]);
     world.git(&["checkout", "-q", "main"]);
-    world.write("b.py", "fine\n");
-    world.git(&["add", "."]);
-    assert_eq!(world.commit().exit_code(), 0);
+    world.pass("b.py", "fine\n");
     world.git(&["merge", "-q", "--no-commit", "--no-ff", "side"]);
     assert_eq!(blockers(&world.pre_commit()), ["evil side.py:1"]);
 }
@@ -185,8 +164,7 @@ fn the_commit_of_a_merge_is_judged() {
 #[test]
 fn unresolved_conflicts_are_said_so() {
     let world = World::new();
-    world.write("a.py", "one\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "one\n");
     world.git(&["commit", "-qm", "x"]);
     world.git(&["checkout", "-q", "-b", "side"]);
     world.write("a.py", "two\n");
@@ -205,8 +183,7 @@ fn unresolved_conflicts_are_said_so() {
 #[test]
 fn the_first_commit_is_reviewed_as_a_whole() {
     let world = World::with_council(&[("sec", REVIEW)]);
-    world.write("a.py", "EVIL\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "EVIL\n");
     assert_eq!(blockers(&world.pre_commit()), ["evil a.py:1"]);
     assert_eq!(blockers(&world.agent_commit(&["-m", "x"])), ["evil a.py:1"]);
 }
@@ -214,9 +191,7 @@ fn the_first_commit_is_reviewed_as_a_whole() {
 #[test]
 fn work_trees_share_findings_and_have_their_own_index() {
     let world = World::new();
-    world.write("a.py", "fine\n");
-    world.git(&["add", "."]);
-    assert_eq!(world.commit().exit_code(), 0);
+    world.pass("a.py", "fine\n");
     let tree = world.dir.path().join("tree");
     world.git(&["worktree", "add", "-q", tree.to_str().unwrap(), "-b", "side"]);
     fs::write(tree.join("a.py"), "EVIL\n").unwrap();
@@ -252,13 +227,11 @@ fn submodules_are_seen_and_findings_inside_them_stay() {
 #[test]
 fn two_repositories_with_the_same_names_do_not_meet() {
     let first = World::new();
-    first.write("a.py", "EVIL\n");
-    first.git(&["add", "."]);
+    first.stage("a.py", "EVIL\n");
     first.record(Level::High, "evil", "a.py:1");
     assert_eq!(first.pre_commit().exit_code(), 2);
     let second = World { store: first.store, ..World::new() };
-    second.write("a.py", "EVIL\n");
-    second.git(&["add", "."]);
+    second.stage("a.py", "EVIL\n");
     assert_eq!(second.pre_commit().exit_code(), 0);
 }
 
@@ -266,8 +239,7 @@ fn two_repositories_with_the_same_names_do_not_meet() {
 fn a_damaged_record_blocks_with_the_way_out() {
     use lictor_store::{Durability, Keys, Space, StoreExt as _};
     let world = World::new();
-    world.write("a.py", "x\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "x\n");
     world.record(Level::High, "t", "a.py:1");
     world
         .store
@@ -289,12 +261,10 @@ fn a_damaged_record_blocks_with_the_way_out() {
 #[test]
 fn ci_judges_head() {
     let world = World::with_council(&[("sec", REVIEW)]);
-    world.write("ok.py", "fine\n");
-    world.git(&["add", "."]);
+    world.stage("ok.py", "fine\n");
     world.git(&["commit", "-qm", "x"]);
     assert_eq!(world.judge(&GateEvent::Ci { base: None }).exit_code(), 0);
-    world.write("a.py", "EVIL\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "EVIL\n");
     world.git(&["commit", "-qm", "x"]);
     let outcome = world.judge(&GateEvent::Ci { base: Some("HEAD~1".to_owned()) });
     assert_eq!(blockers(&outcome), ["evil a.py:1"]);

@@ -6,8 +6,7 @@ use lictor_ledger::gate::GateOutcome;
 use crate::world::{World, blockers, reasons};
 
 fn staged(world: World) -> World {
-    world.write("a.py", "x\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "x\n");
     world
 }
 
@@ -18,8 +17,7 @@ fn silence_with_exit_code_zero_is_a_clean_report_and_is_not_asked_for_twice() {
     assert_eq!(world.take_progress(), ["start quiet", "quiet: clean"]);
     assert_eq!(world.pre_commit().exit_code(), 0);
     assert_eq!(world.take_progress(), ["reused ship-it"]);
-    world.write("a.py", "y\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "y\n");
     assert_eq!(world.pre_commit().exit_code(), 0);
     assert_eq!(world.take_progress(), ["start quiet", "quiet: clean"]);
 }
@@ -95,8 +93,7 @@ fn reviewers_get_the_call_and_see_what_would_be_committed() {
     // The tree was laid out elsewhere, so the script's `..` is not the world's.
     assert!(!world.dir.path().join("call.json").exists());
     world.git(&["checkout", "a.py"]);
-    world.write("b.py", "y\n");
-    world.git(&["add", "."]);
+    world.stage("b.py", "y\n");
     assert_eq!(world.pre_commit().exit_code(), 0);
     let call: serde_json::Value =
         serde_json::from_slice(&std::fs::read(world.dir.path().join("call.json")).unwrap()).unwrap();
@@ -112,8 +109,7 @@ fn partly_staged_files_are_reviewed_as_staged() {
     let script =
         "grep -q EVIL a.py && echo '{\"level\":\"HIGH\",\"title\":\"evil\",\"evidence\":[\"a.py:1\"]}'; true";
     let world = World::with_council(&[("sec", script)]);
-    world.write("a.py", "EVIL\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "EVIL\n");
     world.write("a.py", "innocent\n");
     assert_eq!(blockers(&world.pre_commit()), ["evil a.py:1"]);
 }
@@ -124,8 +120,7 @@ fn what_the_reviewer_no_longer_finds_is_settled_by_its_next_report() {
     let script = "[ -e guard.py ] || echo '{\"level\":\"HIGH\",\"title\":\"open door\",\"evidence\":[\"a.py:1\"]}'; true";
     let world = staged(World::with_council(&[("sec", script)]));
     assert_eq!(blockers(&world.pre_commit()), ["open door a.py:1"]);
-    world.write("guard.py", "closed\n");
-    world.git(&["add", "."]);
+    world.stage("guard.py", "closed\n");
     assert_eq!(world.pre_commit().exit_code(), 0);
     world.git(&["rm", "-q", "-f", "guard.py"]);
     assert_eq!(blockers(&world.pre_commit()), ["open door a.py:1"]);
@@ -144,16 +139,14 @@ fn the_other_formats() {
     assert_eq!(blockers(&world.pre_commit()), ["tests failed ", "R1: bad a.py:1"]);
     // A SARIF tool that says nothing has not reported.
     std::fs::write(world.dir.path().join("scan.sh.sarif"), "").unwrap();
-    world.write("a.py", "z\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "z\n");
     assert!(reasons(&world.pre_commit()).contains("reviewer scan did not report (no report)"));
 }
 
 #[test]
 fn presets_are_skipped_visibly() {
     let mut world = staged(World::new());
-    world.write("a.py", "X = 1\n");
-    world.git(&["add", "."]);
+    world.stage("a.py", "X = 1\n");
     world.councils = serde_json::from_str(
         r#"{"lint":{"on":["pre-commit"],"guardrail":true,"reviewers":[
             {"name":"clippy","preset":"clippy"},{"name":"ruff","preset":"ruff"}]}}"#,
@@ -171,8 +164,7 @@ fn presets_are_skipped_visibly() {
 #[test]
 fn budgets_are_kept() {
     let mut world = staged(World::with_council(&[("sec", "sleep 1000")]));
-    world.write("b.py", "x\n");
-    world.git(&["add", "."]);
+    world.stage("b.py", "x\n");
     world.councils.get_mut("ship-it").unwrap().budget.max_files = Some(1);
     assert!(reasons(&world.pre_commit()).contains("would look at 2 files, its budget allows 1"));
     let council = world.councils.get_mut("ship-it").unwrap();
@@ -186,13 +178,10 @@ fn dependents_are_found_by_what_they_import() {
     let mut world = World::with_council(&[("sec", "true")]);
     world.write("users.py", "x\n");
     world.write("api.py", "from app import users\n");
-    world.write("readme.md", "about users\n");
-    world.git(&["add", "."]);
-    assert_eq!(world.commit().exit_code(), 0);
+    world.pass("readme.md", "about users\n");
     world.councils.get_mut("ship-it").unwrap().scope =
         serde_json::from_str(r#"{"files":"staged","dependents":true}"#).unwrap();
-    world.write("users.py", "y\n");
-    world.git(&["add", "."]);
+    world.stage("users.py", "y\n");
     let repository = world.repository();
     let plan = world.gate(&repository, |gate| gate.plan("ship-it", &world.councils["ship-it"])).unwrap();
     assert_eq!(plan.files.keys().collect::<Vec<_>>(), ["api.py", "users.py"]);

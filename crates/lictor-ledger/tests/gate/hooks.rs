@@ -62,8 +62,7 @@ fn hooks_run_beside_others_and_leave_no_trace() {
     install(&home, &program, read_file).apply().unwrap();
     assert_eq!(install(&home, &program, read_file).changes, []);
 
-    world.write("a", "1\n");
-    world.git(&["add", "."]);
+    world.stage("a", "1\n");
     assert!(try_git(&world, &["commit", "-qm", "x"]));
     assert_eq!(calls(&world), "verdict gate --event pre-commit\nverdict gate --event post-commit\n");
     assert_eq!(fs::read_to_string(world.dir.path().join("theirs")).unwrap(), "theirs\n");

@@ -56,8 +56,7 @@ fn python(reviewer: &str) -> World {
     world.write("pkg/__init__.py", "");
     world.write("pkg/bad dir/sloppy.py", SLOPPY);
     world.write("pkg/broken.py", "def f(:\n");
-    world.write("readme.md", "import nothing\n");
-    world.git(&["add", "."]);
+    world.stage("readme.md", "import nothing\n");
     world
 }
 
@@ -83,8 +82,7 @@ fn ruff_reports_what_cannot_run_as_high_and_the_rest_as_medium() {
 
     // Repaired, it is clean.
     world.write("pkg/bad dir/sloppy.py", "def f():\n    return 1\n");
-    world.write("pkg/broken.py", "");
-    world.git(&["add", "."]);
+    world.stage("pkg/broken.py", "");
     let outcome = world.pre_commit();
     assert_eq!(outcome.exit_code(), 0, "{outcome:?}");
     assert!(world.take_progress().contains(&"ruff: clean".to_owned()));
@@ -124,8 +122,7 @@ fn rust(lib: &str) -> World {
     world.councils = council(r#"{"name":"clippy","preset":"clippy"}"#);
     world.write("Cargo.toml", CARGO);
     world.write(".gitignore", "/target\n");
-    world.write("src/lib.rs", lib);
-    world.git(&["add", "."]);
+    world.stage("src/lib.rs", lib);
     world
 }
 
@@ -145,13 +142,11 @@ fn clippy_reports_warnings_as_medium_and_errors_as_high() {
             (Level::Medium, "clippy::ptr_arg", &["src/lib.rs:1:17"]),
         ])
     );
-    world.write("src/lib.rs", "pub fn f() -> u8 {\n    \"x\"\n}\n");
-    world.git(&["add", "."]);
+    world.stage("src/lib.rs", "pub fn f() -> u8 {\n    \"x\"\n}\n");
     let outcome = world.pre_commit();
     assert_eq!(outcome.exit_code(), 2, "{outcome:?}");
     assert!(found(&world, &outcome).iter().any(|row| row.0 == Level::High && row.1 == "E0308"));
-    world.write("src/lib.rs", "pub fn f() -> u8 {\n    1\n}\n");
-    world.git(&["add", "."]);
+    world.stage("src/lib.rs", "pub fn f() -> u8 {\n    1\n}\n");
     let outcome = world.pre_commit();
     assert_eq!(outcome.exit_code(), 0, "{outcome:?}");
     assert!(world.take_progress().contains(&"clippy: clean".to_owned()));
@@ -163,8 +158,7 @@ fn clippy_that_cannot_build_has_not_reported() {
         return;
     }
     let world = rust(SLOW);
-    world.write("Cargo.toml", "[package]\nname = ");
-    world.git(&["add", "."]);
+    world.stage("Cargo.toml", "[package]\nname = ");
     let outcome = world.pre_commit();
     assert_eq!(outcome.exit_code(), 2, "{outcome:?}");
     assert!(crate::world::reasons(&outcome).contains("reviewer clippy did not report"), "{outcome:?}");

@@ -79,6 +79,18 @@ impl World {
         fs::write(path, text).unwrap();
     }
 
+    /// Writes a file and stages all there is.
+    pub(crate) fn stage(&self, path: &str, text: &str) {
+        self.write(path, text);
+        self.git(&["add", "."]);
+    }
+
+    /// Commits a file, and the gate has nothing against it.
+    pub(crate) fn pass(&self, path: &str, text: &str) {
+        self.stage(path, text);
+        assert_eq!(self.commit().exit_code(), 0);
+    }
+
     pub(crate) fn repository(&self) -> Git {
         Git::at(&self.root()).unwrap()
     }
