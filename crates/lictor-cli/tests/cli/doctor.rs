@@ -1,6 +1,8 @@
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use lictor_agents::{Agent, Moment, slots};
 use serde_json::json;
 
 use crate::sandbox::{Run, Sandbox};
@@ -67,6 +69,26 @@ fn every_agent_that_init_knows_is_proven_to_block() {
             run.stdout.lines().any(|line| line.starts_with("ok") && line.contains(&format!(": {agent} ")));
         assert!(proven, "{agent}: {run:?}");
     }
+    // No event that stands before a call is left out, those for the tools of servers included.
+    let proven: BTreeSet<&str> = run
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("ok"))
+        .filter_map(|line| line.split(": ").nth(1))
+        .collect();
+    let mut asked = 0;
+    for agent in Agent::ALL.into_iter().filter(|agent| agents.contains(&agent.name())) {
+        for slot in slots(agent).filter(|slot| slot.moment() == Moment::PreTool) {
+            let name = format!("{agent} {}", slot.event_name());
+            // What the editor reads for completions is no call of an agent: `init` installs no hook for it.
+            if name == "cursor beforeTabFileRead" {
+                continue;
+            }
+            assert!(proven.contains(name.as_str()), "{name}: {proven:?}");
+            asked += 1;
+        }
+    }
+    assert!(asked > agents.len(), "{asked}");
 }
 
 #[test]
