@@ -33,20 +33,29 @@ pub(crate) fn questions(program: &Program, history: &mut History) -> Vec<Questio
     let millis = |within: &Option<std::time::Duration>| {
         within.map(|within| u64::try_from(within.as_millis()).unwrap_or(u64::MAX))
     };
-    let mut track = |asked: &lictor_expr::Pattern, window| history.track(pattern(asked), window);
     program
         .history()
         .iter()
-        .map(|operator| match operator {
-            HistoryOp::Formerly { pattern, within } => {
-                Question::Formerly { key: track(pattern, None), within: millis(within) }
+        .enumerate()
+        .map(|(index, operator)| match operator {
+            HistoryOp::Formerly { pattern: asked, within } => {
+                Question::Formerly { key: history.track(pattern(asked), None), within: millis(within) }
             }
-            HistoryOp::Previous { pattern } => Question::Previous { key: track(pattern, None) },
-            HistoryOp::Since { held, negated, start } => {
-                Question::Since { held: track(held, None), negated: *negated, start: track(start, None) }
+            HistoryOp::Previous { pattern: asked } => {
+                Question::Previous { key: history.track(pattern(asked), None) }
             }
-            HistoryOp::Count { pattern, within } => {
-                Question::Count { key: track(pattern, millis(within)), within: millis(within) }
+            HistoryOp::Since { held, negated, start } => Question::Since {
+                held: history.track(pattern(held), None),
+                negated: *negated,
+                start: history.track(pattern(start), None),
+            },
+            HistoryOp::Count { pattern: asked, within } => {
+                let within = millis(within);
+                let key = match within {
+                    Some(window) => history.count(pattern(asked), window, program.counts_to(index)),
+                    None => history.track(pattern(asked), None),
+                };
+                Question::Count { key, within }
             }
         })
         .collect()

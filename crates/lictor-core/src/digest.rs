@@ -47,6 +47,18 @@ impl Digest {
         Self(bytes)
     }
 
+    /// How many hexadecimal digits a digest has.
+    pub(crate) const DIGITS: usize = 64;
+
+    /// The hexadecimal digits, written into `room`.
+    pub(crate) fn text<'a>(&self, room: &'a mut [u8; Self::DIGITS]) -> &'a str {
+        let digit = |bits: u8| if bits < 10 { b'0' + bits } else { b'a' + bits - 10 };
+        for (pair, byte) in room.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *pair = [digit(byte >> 4), digit(byte & 15)];
+        }
+        std::str::from_utf8(room).unwrap_or_default()
+    }
+
     /// The first twelve hexadecimal digits: what people see and type.
     #[must_use]
     pub fn short(&self) -> String {
@@ -56,12 +68,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        let mut text = [0; 64];
-        for (place, digit) in text.iter_mut().zip(digits) {
-            *place = if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
-        }
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+        f.write_str(self.text(&mut [0; Self::DIGITS]))
     }
 }
 
@@ -80,30 +87,54 @@ impl FromStr for Digest {
     type Err = NotADigest;
 
     fn from_str(text: &str) -> Result<Self, NotADigest> {
+        let digits: &[u8; Self::DIGITS] = text.as_bytes().try_into().map_err(|_| NotADigest)?;
         let mut bytes = [0u8; 32];
-        let mut digits = text.bytes();
-        for byte in &mut bytes {
-            let high = digits.next().and_then(hex_value).ok_or(NotADigest)?;
-            let low = digits.next().and_then(hex_value).ok_or(NotADigest)?;
-            *byte = high << 4 | low;
+        // Bits that no digit has; looked at once at the end, because this stands in the way of every hook.
+        let mut wrong = 0;
+        for (byte, pair) in bytes.iter_mut().zip(digits.as_chunks::<2>().0) {
+            let [high, low] = *pair;
+            let (high, low) = (hex_value(high), hex_value(low));
+            wrong |= high | low;
+            *byte = high << 4 | low & 15;
         }
-        if digits.next().is_some() { Err(NotADigest) } else { Ok(Self(bytes)) }
+        if wrong > 15 { Err(NotADigest) } else { Ok(Self(bytes)) }
     }
 }
 
-fn hex_value(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+const NO_DIGIT: u8 = 0xff;
+
+#[inline]
+fn hex_value(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        b'a'..=b'f' => digit - b'a' + 10,
+        b'A'..=b'F' => digit - b'A' + 10,
+        _ => NO_DIGIT,
+    }
 }
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(self.text(&mut [0; Self::DIGITS]))
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
+        struct Digits;
+
+        impl serde::de::Visitor<'_> for Digits {
+            type Value = Digest;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("64 hexadecimal digits")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Digest, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Digits)
     }
 }

@@ -11,9 +11,11 @@ mod past;
 mod pattern;
 #[cfg(test)]
 mod reference;
+mod times;
 
 pub use past::{Past, RECENT_TIMES, Track};
 pub use pattern::{Ended, Pattern, What};
+pub use times::Times;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +33,9 @@ struct Tracked {
     pattern: Pattern,
     key: String,
     window: Option<u64>,
+    /// How far matches within the window are counted; `None`: as far as a session can.
+    #[serde(default)]
+    most: Option<u64>,
 }
 
 /// That an action matches a pattern, as far as can be told before its outcome.
@@ -44,32 +49,57 @@ pub struct Mark {
     /// The longest window, in milliseconds, over which matches are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<u64>,
+    /// How far they are counted over it; `None`: as far as a session can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<u64>,
 }
 
 impl History {
     /// Has the past of that pattern kept; counts over at most `window` milliseconds where given. Returns the key to
     /// ask with.
     pub fn track(&mut self, pattern: Pattern, window: Option<u64>) -> String {
+        self.keep(pattern, window, None)
+    }
+
+    /// Has matches of that pattern counted over at most `window` milliseconds, up to `most` where more would make no
+    /// difference. Returns the key to ask with.
+    pub fn count(&mut self, pattern: Pattern, window: u64, most: Option<u64>) -> String {
+        self.keep(pattern, Some(window), most)
+    }
+
+    fn keep(&mut self, pattern: Pattern, window: Option<u64>, most: Option<u64>) -> String {
         let key = pattern.to_string();
         match self.tracked.iter_mut().find(|tracked| tracked.key == key) {
-            Some(tracked) => tracked.window = tracked.window.max(window),
-            None => self.tracked.push(Tracked { pattern, key: key.clone(), window }),
+            Some(tracked) => {
+                tracked.most = match (tracked.window, window) {
+                    (_, None) => tracked.most,
+                    (None, _) => most,
+                    _ => tracked.most.zip(most).map(|(one, other)| one.max(other)),
+                };
+                tracked.window = tracked.window.max(window);
+            }
+            None => self.tracked.push(Tracked { pattern, key: key.clone(), window, most }),
         }
         key
     }
 
     /// Has all that is asked of the other kept here too.
     pub fn join(&mut self, other: Self) {
-        for Tracked { pattern, window, .. } in other.tracked {
-            self.track(pattern, window);
+        for Tracked { pattern, window, most, .. } in other.tracked {
+            self.keep(pattern, window, most);
         }
     }
 
-    /// Whether everything that is asked here is kept by the other too, and for as long.
+    /// Whether everything that is asked here is kept by the other too, for as long and as far.
     #[must_use]
     pub fn is_kept_by(&self, other: &Self) -> bool {
+        let far = |tracked: &Tracked| tracked.most.unwrap_or(u64::MAX);
         let kept = |asked: &Tracked| {
-            other.tracked.iter().any(|tracked| tracked.key == asked.key && tracked.window >= asked.window)
+            other.tracked.iter().any(|tracked| {
+                tracked.key == asked.key
+                    && tracked.window >= asked.window
+                    && (asked.window.is_none() || far(tracked) >= far(asked))
+            })
         };
         self.tracked.iter().all(kept)
     }
@@ -94,6 +124,7 @@ impl History {
                 key: tracked.key.clone(),
                 ended: tracked.pattern.ended,
                 window: tracked.window,
+                most: tracked.most,
             })
             .collect()
     }

@@ -4,13 +4,15 @@
 //! [`SessionState::apply_below`]) is the only way it changes, and applying the same events in the same order gives
 //! the same state. Everything in it is bounded, so the thousandth event costs what the tenth did.
 
+mod closed;
 mod open;
 mod pace;
 mod policy;
 mod todos;
 mod watched;
 
-pub use open::Open;
+pub use closed::{CLOSED_KEPT, Closed};
+pub use open::{BLOCKED_KEPT, OPEN_KEPT, Open};
 pub use policy::Recalled;
 pub use todos::Todos;
 pub use watched::{WATCHED_KEPT, Watched};
@@ -32,12 +34,6 @@ use crate::scope::Scope;
 use crate::tools::KnownFiles;
 use pace::Pace;
 
-/// How many recent actions a session remembers.
-pub const RECENT_KEPT: usize = 32;
-/// How many judged actions wait for their outcome before the oldest is given up.
-pub const OPEN_KEPT: usize = 64;
-/// How many calls whose outcome was seen are remembered, so that a second report counts for nothing.
-pub const CLOSED_KEPT: usize = 64;
 /// How many different tags have a streak at once.
 pub const STREAKS_KEPT: usize = 64;
 /// How many budgets one session keeps. What is over is counted under [`OTHER_BUDGETS`].
@@ -85,20 +81,17 @@ pub struct SessionState {
     /// What actions whose outcome is not known may still use.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reserved: BTreeMap<String, u64>,
-    /// The last few actions of this session itself, oldest first.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
-    pub recent: VecDeque<Recent>,
     /// Judged actions of this session itself whose outcome has not been seen, oldest first.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    #[serde(skip_serializing_if = "VecDeque::is_empty", with = "open::stored")]
     pub open: VecDeque<Open>,
-    /// Calls whose outcome has been seen, by the agent's id, oldest first.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
-    pub closed: VecDeque<String>,
+    /// Calls whose outcome has been seen.
+    #[serde(skip_serializing_if = "Closed::is_empty")]
+    pub closed: Closed,
     /// Actions that were not blocked, per second over the last minute.
     #[serde(skip_serializing_if = "Pace::is_empty")]
     pub pace: Pace,
     /// Judged actions of subagents that the policy's patterns match and whose outcome has not been seen.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    #[serde(skip_serializing_if = "VecDeque::is_empty", with = "open::stored")]
     pub open_below: VecDeque<Open>,
     /// What questions about the past are answered from. Subagents' actions count.
     #[serde(skip_serializing_if = "Past::is_empty")]
@@ -143,25 +136,6 @@ pub struct SessionState {
     /// It is over.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
-}
-
-/// A recent action.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recent {
-    /// What it was.
-    pub action: Digest,
-    /// Its kind.
-    pub kind: String,
-    /// Its tool.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub tool: String,
-    /// What was decided.
-    pub decision: Decision,
-    /// How risky it was.
-    #[serde(default, skip_serializing_if = "Risk::is_none")]
-    pub risk: Risk,
-    /// When.
-    pub at: Timestamp,
 }
 
 impl SessionState {
@@ -226,12 +200,12 @@ impl SessionState {
                 }
                 let position = self.past.judged(&judgement.marks, judgement.may_happen(), at);
                 if !judgement.marks.is_empty() {
-                    push_bounded(&mut self.open_below, Open::of(judgement, position, at), OPEN_KEPT);
+                    drop(open::push(&mut self.open_below, Open::of(judgement, position, at)));
                 }
             }
             SessionEvent::Happened(happened) => {
                 self.count_outcome(happened);
-                let open = find(&self.open_below, &happened.action, happened.tool_use_id.as_deref())
+                let open = open::find(&self.open_below, &happened.action, happened.tool_use_id.as_deref())
                     .and_then(|index| self.open_below.remove(index));
                 self.remember(happened, open.as_ref(), at);
             }
@@ -254,7 +228,7 @@ impl SessionState {
         Self {
             open: VecDeque::new(),
             open_below: VecDeque::new(),
-            closed: VecDeque::new(),
+            closed: Closed::default(),
             reserved: BTreeMap::new(),
             ended: false,
             ..self.clone()
@@ -268,24 +242,12 @@ impl SessionState {
         self.count(judgement, at);
         self.streaks.retain(|tag, _| judgement.tags.contains(tag));
         self.extend_streaks(&judgement.tags);
-        push_bounded(
-            &mut self.recent,
-            Recent {
-                action: judgement.action,
-                kind: judgement.kind.clone(),
-                tool: judgement.tool.clone(),
-                decision: judgement.decision,
-                risk: judgement.risk,
-                at,
-            },
-            RECENT_KEPT,
-        );
         if judgement.may_happen() {
             spend(&mut self.reserved, &judgement.spends);
         }
         let position = self.past.judged(&judgement.marks, judgement.may_happen(), at);
-        if let Some(given_up) = push_bounded(&mut self.open, Open::of(judgement, position, at), OPEN_KEPT) {
-            self.settle(&given_up);
+        for given_up in open::push(&mut self.open, Open::of(judgement, position, at)) {
+            settle(&given_up, &mut self.reserved, &mut self.spent);
         }
     }
 
@@ -337,11 +299,11 @@ impl SessionState {
             .find_open(&happened.action, happened.tool_use_id.as_deref())
             .and_then(|index| self.open.remove(index));
         if let Some(open) = &open {
-            self.settle(open);
+            settle(open, &mut self.reserved, &mut self.spent);
         }
         self.remember(happened, open.as_ref(), at);
         if let Some(id) = &happened.tool_use_id {
-            push_bounded(&mut self.closed, id.clone(), CLOSED_KEPT);
+            self.closed.push(id);
         }
     }
 
@@ -372,18 +334,12 @@ impl SessionState {
         *counter = counter.saturating_add(1);
     }
 
-    /// What was reserved is now spent.
-    fn settle(&mut self, open: &Open) {
-        give_back(&mut self.reserved, &open.spends);
-        spend(&mut self.spent, &open.spends);
-    }
-
     /// How the outcome of an action stands to what was decided about it.
     #[must_use]
     pub fn standing(&self, action: &Digest, tool_use_id: Option<&str>) -> Standing {
         match self.find_open(action, tool_use_id).and_then(|index| self.open.get(index)) {
             None => Standing::Ungoverned,
-            Some(open) if open.decision == Decision::Block && !open.observed => Standing::Bypass,
+            Some(open) if open.is_blocked() => Standing::Bypass,
             Some(_) => Standing::Governed,
         }
     }
@@ -391,11 +347,11 @@ impl SessionState {
     /// Whether the outcome of that call has been reported already.
     #[must_use]
     pub fn has_happened(&self, tool_use_id: Option<&str>) -> bool {
-        tool_use_id.is_some_and(|id| self.closed.iter().any(|closed| closed == id))
+        tool_use_id.is_some_and(|id| self.closed.contains(id))
     }
 
     fn find_open(&self, action: &Digest, tool_use_id: Option<&str>) -> Option<usize> {
-        find(&self.open, action, tool_use_id)
+        open::find(&self.open, action, tool_use_id)
     }
 
     /// How much of a budget is used or reserved.
@@ -424,6 +380,12 @@ impl SessionState {
     }
 }
 
+/// What was reserved is now spent.
+fn settle(open: &Open, reserved: &mut BTreeMap<String, u64>, spent: &mut BTreeMap<String, u64>) {
+    give_back(reserved, &open.spends);
+    spend(spent, &open.spends);
+}
+
 fn spend(budgets: &mut BTreeMap<String, u64>, spends: &BTreeMap<String, u64>) {
     for (budget, amount) in spends {
         let known = budgets.len() < BUDGETS_KEPT || budgets.contains_key(budget);
@@ -443,23 +405,6 @@ fn give_back(budgets: &mut BTreeMap<String, u64>, spends: &BTreeMap<String, u64>
             }
         }
     }
-}
-
-/// Adds at the end; what falls out at the front is returned.
-fn push_bounded<T>(queue: &mut VecDeque<T>, item: T, limit: usize) -> Option<T> {
-    let out = if queue.len() >= limit { queue.pop_front() } else { None };
-    queue.push_back(item);
-    out
-}
-
-/// The newest open entry of the call, or of the action when the call has no id.
-fn find(open: &VecDeque<Open>, action: &Digest, tool_use_id: Option<&str>) -> Option<usize> {
-    let by_id =
-        tool_use_id.and_then(|id| open.iter().rposition(|open| open.tool_use_id.as_deref() == Some(id)));
-    by_id.or_else(|| {
-        open.iter()
-            .rposition(|open| open.action == *action && (tool_use_id.is_none() || open.tool_use_id.is_none()))
-    })
 }
 
 #[cfg(test)]

@@ -94,6 +94,38 @@ impl Program {
         &self.history
     }
 
+    /// How far the history operator at this index has to count: every larger number means the same to the expression,
+    /// because it only compares it with smaller ones that are written out. `None` when any number may matter.
+    #[must_use]
+    pub fn counts_to(&self, index: usize) -> Option<u64> {
+        let mut most = None;
+        let asks =
+            |id: &NodeId| matches!(self.nodes.get(id.index()), Some(Node::History(asked)) if *asked == index);
+        if asks(&self.root_node()) {
+            return None;
+        }
+        for node in &self.nodes {
+            let (number, comparison) = match node {
+                Node::Binary { op, left, right } if asks(left) => (right, op),
+                Node::Binary { op, left, right } if asks(right) => (left, op),
+                _ => {
+                    let mut asked = false;
+                    node.children(|child, _| asked |= asks(&child));
+                    if asked {
+                        return None;
+                    }
+                    continue;
+                }
+            };
+            let Some(Node::Int(number)) = self.nodes.get(number.index()).filter(|_| comparison.compares())
+            else {
+                return None;
+            };
+            most = most.max(Some(u64::try_from(*number).unwrap_or(0).saturating_add(1)));
+        }
+        most
+    }
+
     /// The roots that the expression reads, each once.
     #[must_use]
     pub fn roots(&self) -> &[String] {

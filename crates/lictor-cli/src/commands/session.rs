@@ -8,7 +8,7 @@ use lictor::PolicyEngine;
 use lictor::log::kind;
 use lictor_core::{Digest, SessionKey, SessionState};
 use lictor_store::{Query, StoreExt as _};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::Common;
 use crate::exit::{self, Exit};
@@ -95,7 +95,7 @@ fn list(past: &PolicyEngine, json: bool) -> Result<Exit> {
             output::count(state.action_count, "action"),
             state.block_count
         );
-        rows.push(json!({"agent": key.agent, "id": key.id, "state": state}));
+        rows.push(told(&key, &state));
     }
     if json {
         output::print_json(&rows)?
@@ -163,7 +163,7 @@ fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<
     let key = &named(past, id)?;
     let state = past.session(key)?;
     if json {
-        output::print_json(&json!({"agent": key.agent, "id": key.id, "state": state}))?;
+        output::print_json(&told(key, &state))?;
     } else {
         let mut text = describe(key, &state);
         // A policy that is refused now is no reason not to look.
@@ -178,6 +178,17 @@ fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<
         output::print(&text)?;
     }
     Ok(Exit::Ok)
+}
+
+/// A session for programs: as it is stored, with the open actions spelled out.
+fn told(key: &SessionKey, state: &SessionState) -> Value {
+    let mut shown = json!(state);
+    for (field, queue) in [("open", &state.open), ("open_below", &state.open_below)] {
+        if let Some(stored) = shown.get_mut(field) {
+            *stored = json!(queue);
+        }
+    }
+    json!({"agent": key.agent, "id": key.id, "state": shown})
 }
 
 fn describe(key: &SessionKey, state: &SessionState) -> String {

@@ -1,18 +1,18 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ended, Mark};
+use super::{Ended, Mark, Times};
 use crate::clock::Timestamp;
 
-/// How many moments of one pattern are kept for counting over a window. A count over a window that was reached more
-/// often is at least this.
+/// How many moments of one pattern are kept at most for counting over a window. A count over a window that was reached
+/// more often is at least this.
 pub const RECENT_TIMES: usize = 1024;
 
 /// What a session remembers for questions about the past.
 ///
 /// Space: at most one [`Track`] for each pattern of the policy, each of constant size plus, where a policy counts
-/// over a window, at most [`RECENT_TIMES`] moments.
+/// over a window, as many moments as make a difference to it, at most [`RECENT_TIMES`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Past {
@@ -38,8 +38,8 @@ pub struct Track {
     /// When it matched last.
     pub last_at: Timestamp,
     /// When it matched, oldest first; kept only for patterns that are counted over a window.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
-    pub recent: VecDeque<Timestamp>,
+    #[serde(skip_serializing_if = "Times::is_empty")]
+    pub recent: Times,
 }
 
 impl Past {
@@ -108,12 +108,8 @@ impl Past {
         track.until = track.until.max(newest);
         track.last_at = track.last_at.max(at);
         if let Some(window) = mark.window {
-            track.recent.push_back(at);
-            let horizon = at.plus_millis(-i64::try_from(window).unwrap_or(i64::MAX));
-            while track.recent.len() > RECENT_TIMES || track.recent.front().is_some_and(|old| *old < horizon)
-            {
-                track.recent.pop_front();
-            }
+            let most = mark.most.and_then(|most| usize::try_from(most).ok());
+            track.recent.push(at, window, most.map_or(RECENT_TIMES, |most| most.min(RECENT_TIMES)));
         }
     }
 
@@ -155,7 +151,7 @@ impl Past {
         match within {
             None => track.count,
             Some(_) => {
-                let recent = track.recent.iter().filter(|at| is_within(**at, within, now)).count();
+                let recent = track.recent.iter().filter(|at| is_within(*at, within, now)).count();
                 u64::try_from(recent).unwrap_or(u64::MAX)
             }
         }

@@ -1,6 +1,9 @@
-use std::collections::BTreeMap;
+pub(super) mod stored;
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::Serialize;
 
 use super::SessionState;
 use crate::clock::Timestamp;
@@ -9,36 +12,40 @@ use crate::digest::Digest;
 use crate::event::Judgement;
 use crate::history::Mark;
 
+/// How many judged actions wait for their outcome before the oldest is given up.
+pub const OPEN_KEPT: usize = 32;
+/// How many of them may be blocked ones: they wait for an outcome that should never come.
+pub const BLOCKED_KEPT: usize = 8;
+/// The longest id of a call that is kept as it is. Of a longer one its digest is kept.
+const ID_LENGTH: usize = 64;
 /// A call that comes again from another dialect within this time is the same call.
 const SAME_CALL_MS: i64 = 2_000;
 
 /// A judged action whose outcome has not been seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Open {
     /// What it was.
     pub action: Digest,
     /// The agent's id for the call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     /// What was decided.
     pub decision: Decision,
     /// The decision was not enforced.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
     /// The dialect through which it was seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// When.
-    #[serde(default)]
     pub at: Timestamp,
     /// Where it stands among the session's actions.
-    #[serde(default)]
     pub position: u64,
     /// Patterns of the policy that it matches.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
     /// What is reserved for it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub spends: BTreeMap<String, u64>,
 }
 
@@ -46,7 +53,7 @@ impl Open {
     pub(super) fn of(judgement: &Judgement, position: u64, at: Timestamp) -> Self {
         Self {
             action: judgement.action,
-            tool_use_id: judgement.tool_use_id.clone(),
+            tool_use_id: judgement.tool_use_id.as_deref().map(|id| short(id).into_owned()),
             decision: judgement.decision,
             observed: judgement.observed,
             dialect: judgement.dialect.clone(),
@@ -56,6 +63,41 @@ impl Open {
             spends: if judgement.may_happen() { judgement.spends.clone() } else { BTreeMap::new() },
         }
     }
+
+    /// Whether it was blocked, and the block enforced.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.decision == Decision::Block && !self.observed
+    }
+}
+
+/// An id that fits into the state.
+fn short(id: &str) -> Cow<'_, str> {
+    if id.len() <= ID_LENGTH { Cow::Borrowed(id) } else { Cow::Owned(Digest::of(id.as_bytes()).to_string()) }
+}
+
+/// Adds at the end. Returns those that there is no room for any more and that may still have been under way.
+pub(super) fn push(queue: &mut VecDeque<Open>, open: Open) -> impl Iterator<Item = Open> {
+    queue.push_back(open);
+    let mut over = queue.iter().filter(|open| open.is_blocked()).count().saturating_sub(BLOCKED_KEPT);
+    if over > 0 {
+        queue.retain(|open| {
+            let goes = over > 0 && open.is_blocked();
+            over -= usize::from(goes);
+            !goes
+        });
+    }
+    queue.drain(..queue.len().saturating_sub(OPEN_KEPT))
+}
+
+/// The newest open entry of the call, or of the action when the call has no id.
+pub(super) fn find(queue: &VecDeque<Open>, action: &Digest, tool_use_id: Option<&str>) -> Option<usize> {
+    let id = tool_use_id.map(short);
+    let by_id = id.and_then(|id| queue.iter().rposition(|open| open.tool_use_id.as_deref() == Some(&*id)));
+    by_id.or_else(|| {
+        queue
+            .iter()
+            .rposition(|open| open.action == *action && (tool_use_id.is_none() || open.tool_use_id.is_none()))
+    })
 }
 
 impl SessionState {
@@ -69,8 +111,9 @@ impl SessionState {
         dialect: Option<&str>,
         now: Timestamp,
     ) -> Option<&Open> {
+        let id = tool_use_id.map(short);
         self.open.iter().rev().find(|open| {
-            let same_id = tool_use_id.is_some() && open.tool_use_id.as_deref() == tool_use_id;
+            let same_id = id.is_some() && open.tool_use_id.as_deref() == id.as_deref();
             let other_dialect = dialect.is_some()
                 && open.dialect.is_some()
                 && open.dialect.as_deref() != dialect

@@ -1,15 +1,19 @@
 use std::collections::VecDeque;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::clock::Timestamp;
+use crate::digits;
 
 /// How many seconds are looked back.
 const WINDOW_SECONDS: i64 = 60;
 
 /// Counts per second over the last minute, oldest first. At most one entry a second is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+///
+/// Written as one text of [`digits`]: for each second how long after the one before it, and its count.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pace(VecDeque<(i64, u32)>);
 
 impl Pace {
@@ -32,6 +36,60 @@ impl Pace {
 
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl Serialize for Pace {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = String::with_capacity(self.0.len() * 2 + 16);
+        let mut before = 0;
+        for (second, count) in &self.0 {
+            // Wraps for a second before the epoch, and back when it is read.
+            digits::push(&mut text, second.wrapping_sub(before).cast_unsigned());
+            digits::push(&mut text, u64::from(*count));
+            before = *second;
+        }
+        serializer.serialize_str(&text)
+    }
+}
+
+/// Sessions of older versions have a list of pairs.
+impl<'de> Deserialize<'de> for Pace {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Seconds;
+
+        impl<'de> Visitor<'de> for Seconds {
+            type Value = Pace;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("counts per second")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Pace, E> {
+                let mut pace = VecDeque::with_capacity(text.len() / 2);
+                let mut numbers = digits::numbers(text);
+                let mut second = 0_i64;
+                while let Some(gap) = numbers.next() {
+                    let count = numbers.next().flatten().and_then(|count| u32::try_from(count).ok());
+                    let (Some(gap), Some(count)) = (gap, count) else {
+                        return Err(E::custom("not counts per second"));
+                    };
+                    second = second.wrapping_add(gap.cast_signed());
+                    pace.push_back((second, count));
+                }
+                Ok(Pace(pace))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut pairs: A) -> Result<Pace, A::Error> {
+                let mut pace = VecDeque::new();
+                while let Some(pair) = pairs.next_element()? {
+                    pace.push_back(pair);
+                }
+                Ok(Pace(pace))
+            }
+        }
+
+        deserializer.deserialize_any(Seconds)
     }
 }
 

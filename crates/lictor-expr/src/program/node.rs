@@ -153,6 +153,12 @@ pub(crate) enum BinaryOp {
 }
 
 impl BinaryOp {
+    /// Whether it only asks which of two numbers is larger.
+    pub(crate) fn compares(self) -> bool {
+        use BinaryOp::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+        matches!(self, Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual)
+    }
+
     /// The operator as written.
     pub(crate) fn text(self) -> &'static str {
         match self {

@@ -87,3 +87,25 @@ fn constants_are_found() {
         assert_eq!(program(source).constant(), want, "{source}");
     }
 }
+
+#[test]
+fn a_count_goes_as_far_as_it_is_compared() {
+    for (source, most) in [
+        ("count('x', '1h') < 3", Some(4)),
+        ("3 > count('x', '1h')", Some(4)),
+        ("count('x', '1h') == 0 || count('x', '1h') >= 7", Some(8)),
+        ("count('x', '1h') < -1", Some(1)),
+        ("a.free || !(count('x', '1h') != 5)", Some(6)),
+        ("count('x', '1h') < a.most", None),
+        ("count('x', '1h') < 3 && count('x', '1h') < a.most", None),
+        ("count('x', '1h') + 1 < 3", None),
+        ("count('x', '1h') < 2 + 1", None),
+        ("count('x', '1h') in [1, 2]", None),
+        ("a[count('x', '1h')]", None),
+        ("count('x', '1h')", None),
+    ] {
+        assert_eq!(program(source).counts_to(0), most, "{source}");
+    }
+    let two = program("count('x', '1h') < 3 && count('y', '1h') < 9");
+    assert_eq!((two.counts_to(0), two.counts_to(1), two.counts_to(2)), (Some(4), Some(10), None));
+}
