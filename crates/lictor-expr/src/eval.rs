@@ -6,7 +6,7 @@
 use crate::error::EvalError;
 use crate::history::{HistoryOp, HistoryValue};
 use crate::limits::{BYTES_PER_STEP, STEP_BUDGET};
-use crate::program::{BinaryOp, Macro, Node, NodeId, Program};
+use crate::program::{Macro, Node, NodeId, Program};
 use crate::span::Span;
 use crate::value::{List, Map, Text, Value};
 
@@ -38,12 +38,14 @@ impl Env for Nothing {
 
 /// Evaluates the whole program.
 pub(crate) fn evaluate<'a>(program: &'a Program, env: &'a dyn Env) -> Result<Value<'a>, EvalError> {
-    Evaluator::new(program, env, STEP_BUDGET).value(program.root_node()).map_err(|error| *error)
+    let mut evaluator = Evaluator::new(program, env, STEP_BUDGET);
+    evaluator.value(program.root_node()).map_err(|Failed| evaluator.error())
 }
 
 /// Evaluates a program that must come to a bool.
 pub(crate) fn test(program: &Program, env: &dyn Env) -> Result<bool, EvalError> {
-    Evaluator::new(program, env, STEP_BUDGET).bool(program.root_node(), CONDITION).map_err(|error| *error)
+    let mut evaluator = Evaluator::new(program, env, STEP_BUDGET);
+    evaluator.bool(program.root_node(), CONDITION).map_err(|Failed| evaluator.error())
 }
 
 /// What a bool is needed for, when the whole expression must be one.
@@ -56,14 +58,63 @@ pub(crate) struct Evaluator<'a> {
     /// Variables of the macros around the current node, outermost first.
     locals: Vec<Value<'a>>,
     budget: u32,
+    /// What went wrong last; looked at where something [`Failed`].
+    error: Option<Box<EvalError>>,
 }
 
-/// Errors are rare and large: boxed, a value on its way up is a few words and not a dozen.
-type Result<T, E = Box<EvalError>> = core::result::Result<T, E>;
+/// There is no value, and the evaluator knows why. Errors are rare and large: kept there, a bool on its way up is one
+/// byte in a register, and a value is copied as little as possible.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed;
+
+type Result<T, E = Failed> = core::result::Result<T, E>;
 
 impl<'a> Evaluator<'a> {
     pub(crate) fn new(program: &'a Program, env: &'a dyn Env, budget: u32) -> Self {
-        Self { program, env, locals: Vec::new(), budget }
+        Self { program, env, locals: Vec::new(), budget, error: None }
+    }
+
+    /// What went wrong last.
+    pub(crate) fn error(&mut self) -> EvalError {
+        self.error.take().map_or(EvalError::Damaged { span: Span::default() }, |error| *error)
+    }
+
+    #[cold]
+    fn fail(&mut self, error: EvalError) -> Failed {
+        self.error = Some(Box::new(error));
+        Failed
+    }
+
+    /// Puts what went wrong aside, because the rest may still settle the matter; the first of several is kept. Nothing
+    /// settles what is fatal.
+    #[cold]
+    fn put_aside(&mut self, first: &mut Option<Box<EvalError>>) -> Result<()> {
+        match self.error.take() {
+            Some(error) if !error.is_fatal() => {
+                first.get_or_insert(error);
+                Ok(())
+            }
+            fatal => {
+                self.error = fatal;
+                Err(Failed)
+            }
+        }
+    }
+
+    /// The result after all, unless something was put aside.
+    fn settled<T>(&mut self, result: T, aside: Option<Box<EvalError>>) -> Result<T> {
+        match aside {
+            None => Ok(result),
+            error => {
+                self.error = error;
+                Err(Failed)
+            }
+        }
+    }
+
+    #[inline]
+    fn node(&mut self, id: NodeId) -> Result<&'a Node> {
+        self.program.nodes.get(id.index()).ok_or_else(|| self.damaged(id))
     }
 
     fn span(&self, id: NodeId) -> Span {
@@ -77,64 +128,114 @@ impl<'a> Evaluator<'a> {
                 self.budget = left;
                 Ok(())
             }
-            None => {
-                self.budget = 0;
-                Err(Box::new(EvalError::CostLimit { span: self.span(id) }))
-            }
+            None => Err(self.too_much(id)),
         }
     }
 
+    #[inline]
     fn charge_bytes(&mut self, id: NodeId, bytes: usize) -> Result<()> {
         self.charge(id, bytes / BYTES_PER_STEP)
+    }
+
+    #[cold]
+    fn too_much(&mut self, id: NodeId) -> Failed {
+        self.budget = 0;
+        self.fail(EvalError::CostLimit { span: self.span(id) })
     }
 
     /// The value of a node.
     pub(crate) fn value(&mut self, id: NodeId) -> Result<Value<'a>> {
         self.charge(id, 1)?;
-        Ok(match self.program.node(id)? {
-            Node::Null => Value::Null,
-            Node::Bool(value) => Value::Bool(*value),
-            Node::Int(value) => Value::Int(*value),
-            Node::Double(value) => Value::Double(*value),
-            Node::Text(text) => Value::text(text),
-            Node::List(items) => items.iter().map(|item| self.value(*item)).collect::<Result<Value<'a>>>()?,
-            Node::Map(entries) => self.map_literal(entries)?,
-            Node::Root(index) => self.root(id, *index)?,
-            Node::Local(index) => match self.locals.get(*index) {
-                Some(value) => value.clone(),
-                None => return Err(Box::new(EvalError::Damaged { span: self.span(id) })),
-            },
-            Node::Select { target, field } => {
-                let map = self.map(*target, "a field")?;
-                self.charge_bytes(id, field.len())?;
-                match map.get(field) {
-                    Some(value) => value,
-                    None => return Err(self.missing(id)),
+        let node = self.node(id)?;
+        self.value_of(id, node)
+    }
+
+    /// As [`value`](Self::value), without a call for what most operands are: written out, or a root.
+    #[inline]
+    fn operand(&mut self, id: NodeId) -> Result<Value<'a>> {
+        self.charge(id, 1)?;
+        match self.node(id)? {
+            Node::Int(value) => Ok(Value::Int(*value)),
+            Node::Text(text) => Ok(Value::text(text)),
+            Node::Root(index) => self.root(id, *index),
+            node => self.value_of(id, node),
+        }
+    }
+
+    /// The value of a node that is paid for.
+    fn value_of(&mut self, id: NodeId, node: &'a Node) -> Result<Value<'a>> {
+        match node {
+            Node::Null => Ok(Value::Null),
+            Node::Bool(value) => Ok(Value::Bool(*value)),
+            Node::Int(value) => Ok(Value::Int(*value)),
+            Node::Double(value) => Ok(Value::Double(*value)),
+            Node::Text(text) => Ok(Value::text(text)),
+            Node::Root(index) => self.root(id, *index),
+            Node::Select { target, field } => match &self.operand(*target)? {
+                Value::Map(map) => {
+                    self.charge_bytes(id, field.len())?;
+                    map.get(field).ok_or_else(|| self.missing(id))
                 }
+                other => Err(self.wrong_type(*target, "a field", "a map", other)),
+            },
+            node => self.computed(id, node),
+        }
+    }
+
+    /// The value of what is neither written out nor a field: apart, so that reading a field, which nearly every
+    /// expression does, needs no room on the stack for all of this.
+    #[inline(never)]
+    fn computed(&mut self, id: NodeId, node: &'a Node) -> Result<Value<'a>> {
+        if let Some(holds) = self.condition(id, node) {
+            return holds.map(Value::Bool);
+        }
+        match node {
+            Node::List(items) => items.iter().map(|item| self.value(*item)).collect(),
+            Node::Map(entries) => self.map_literal(entries),
+            Node::Local(index) => self.locals.get(*index).cloned().ok_or_else(|| self.damaged(id)),
+            Node::Index { target, index } => self.index(id, *target, *index),
+            Node::Negate(operand) => self.negate(id, *operand),
+            Node::Binary { op, left, right } => {
+                let (a, b) = (self.value(*left)?, self.value(*right)?);
+                self.arithmetic(id, *op, &a, &b)
             }
-            Node::Has { target, field } => {
-                let map = self.map(*target, "`has`")?;
-                self.charge_bytes(id, field.len())?;
-                Value::Bool(map.get(field).is_some())
-            }
-            Node::Index { target, index } => self.index(id, *target, *index)?,
-            Node::Not(operand) => Value::Bool(!self.bool(*operand, "`!`")?),
-            Node::Binary { op: BinaryOp::In, left, right } => Value::Bool(self.is_in(id, *left, *right)?),
-            Node::Negate(operand) => self.negate(id, *operand)?,
-            Node::Binary { op, left, right } => self.binary(id, *op, *left, *right)?,
-            Node::And(operands) => Value::Bool(self.decided(operands, false, "`&&`")?),
-            Node::Or(operands) => Value::Bool(self.decided(operands, true, "`||`")?),
             Node::Choose { condition, then, otherwise } => {
                 let chosen = if self.bool(*condition, "`?`")? { then } else { otherwise };
-                self.value(*chosen)?
+                self.value(*chosen)
             }
-            Node::Each { kind, over, condition, body } => self.each(id, *kind, *over, *condition, *body)?,
-            Node::Call { function, argument } => self.call(id, *function, *argument)?,
-            Node::Compare { function, text, part } => self.text_test(id, *function, *text, *part)?,
-            Node::Matches { text, regex } => self.matches(id, *text, *regex)?,
-            Node::Glob { text, glob } => self.glob(id, *text, *glob)?,
-            Node::History(index) => self.history(id, *index)?,
+            Node::Each { kind, over, condition, body } => self.each(id, *kind, *over, *condition, *body),
+            Node::Call { function, argument } => self.call(id, *function, *argument),
+            Node::History(index) => self.history(id, *index),
+            _ => Err(self.damaged(id)),
+        }
+    }
+
+    /// Whether it holds, if the node is one that can only be a bool; these need not become values on the way.
+    fn condition(&mut self, id: NodeId, node: &'a Node) -> Option<Result<bool>> {
+        Some(match node {
+            Node::Not(operand) => self.bool(*operand, "`!`").map(core::ops::Not::not),
+            Node::And(operands) => self.decided(operands, false, "`&&`"),
+            Node::Or(operands) => self.decided(operands, true, "`||`"),
+            Node::Has { target, field } => self.has(id, *target, field),
+            Node::Binary { op, left, right } => return self.relation(id, *op, *left, *right),
+            Node::Compare { function, text, part } => self.text_test(id, *function, *text, *part),
+            Node::Matches { text, regex } => self.matches(id, *text, *regex),
+            Node::Glob { text, glob } => self.glob(id, *text, *glob),
+            _ => return None,
         })
+    }
+
+    /// The value of a node that must be a bool.
+    pub(crate) fn bool(&mut self, id: NodeId, operation: &str) -> Result<bool> {
+        self.charge(id, 1)?;
+        let node = self.node(id)?;
+        if let Some(holds) = self.condition(id, node) {
+            return holds;
+        }
+        match self.value_of(id, node)? {
+            Value::Bool(value) => Ok(value),
+            other => Err(self.wrong_type(id, operation, "a bool", &other)),
+        }
     }
 
     /// The first operand that is `decisive` settles it, even when one before it had no value.
@@ -144,57 +245,32 @@ impl<'a> Evaluator<'a> {
             match self.bool(*operand, operator) {
                 Ok(value) if value == decisive => return Ok(decisive),
                 Ok(_) => {}
-                Err(error) if error.is_fatal() => return Err(error),
-                Err(error) => failed = failed.or(Some(error)),
+                Err(Failed) => self.put_aside(&mut failed)?,
             }
         }
-        failed.map_or(Ok(!decisive), Err)
+        self.settled(!decisive, failed)
     }
 
-    /// The value of a node that must be a bool.
-    pub(crate) fn bool(&mut self, id: NodeId, operation: &str) -> Result<bool> {
-        // What can only be a bool need not become a value first.
-        match self.program.node(id)? {
-            Node::Not(operand) => {
-                self.charge(id, 1)?;
-                Ok(!self.bool(*operand, "`!`")?)
+    fn has(&mut self, id: NodeId, target: NodeId, field: &str) -> Result<bool> {
+        match self.operand(target)? {
+            Value::Map(map) => {
+                self.charge_bytes(id, field.len())?;
+                Ok(map.get(field).is_some())
             }
-            Node::Binary { op: BinaryOp::In, left, right } => {
-                self.charge(id, 1)?;
-                self.is_in(id, *left, *right)
-            }
-            Node::And(operands) => {
-                self.charge(id, 1)?;
-                self.decided(operands, false, "`&&`")
-            }
-            Node::Or(operands) => {
-                self.charge(id, 1)?;
-                self.decided(operands, true, "`||`")
-            }
-            _ => match self.value(id)? {
-                Value::Bool(value) => Ok(value),
-                other => Err(self.wrong_type(id, operation, "a bool", &other)),
-            },
-        }
-    }
-
-    fn map(&mut self, id: NodeId, operation: &str) -> Result<Map<'a>> {
-        match self.value(id)? {
-            Value::Map(map) => Ok(map),
-            other => Err(self.wrong_type(id, operation, "a map", &other)),
+            other => Err(self.wrong_type(target, "`has`", "a map", &other)),
         }
     }
 
     fn text(&mut self, id: NodeId, operation: &str) -> Result<Text<'a>> {
-        match self.value(id)? {
+        match self.operand(id)? {
             Value::Text(text) => Ok(text),
             other => Err(self.wrong_type(id, operation, "a string", &other)),
         }
     }
 
     #[cold]
-    fn wrong_type(&self, id: NodeId, operation: &str, wanted: &str, found: &Value<'_>) -> Box<EvalError> {
-        Box::new(EvalError::WrongType {
+    fn wrong_type(&mut self, id: NodeId, operation: &str, wanted: &str, found: &Value<'_>) -> Failed {
+        self.fail(EvalError::WrongType {
             span: self.span(id),
             operation: operation.to_owned(),
             wanted: wanted.to_owned(),
@@ -203,30 +279,36 @@ impl<'a> Evaluator<'a> {
     }
 
     #[cold]
-    fn missing(&self, id: NodeId) -> Box<EvalError> {
-        Box::new(EvalError::Missing { span: self.span(id), name: self.program.text(id) })
+    fn missing(&mut self, id: NodeId) -> Failed {
+        self.fail(EvalError::Missing { span: self.span(id), name: self.program.text(id) })
     }
 
-    fn root(&self, id: NodeId, index: usize) -> Result<Value<'a>> {
-        let name = self
-            .program
-            .roots
-            .get(index)
-            .ok_or_else(|| Box::new(EvalError::Damaged { span: self.span(id) }))?;
+    #[cold]
+    fn damaged(&mut self, id: NodeId) -> Failed {
+        self.fail(EvalError::Damaged { span: self.span(id) })
+    }
+
+    #[inline]
+    fn root(&mut self, id: NodeId, index: usize) -> Result<Value<'a>> {
         let env = self.env;
-        env.root(name).ok_or_else(|| self.missing(id))
+        match self.program.roots.get(index) {
+            Some(name) => env.root(name).ok_or_else(|| self.missing(id)),
+            None => Err(self.damaged(id)),
+        }
     }
 
-    fn history(&self, id: NodeId, index: usize) -> Result<Value<'a>> {
-        let span = self.span(id);
-        let op = self.program.history.get(index).ok_or_else(|| Box::new(EvalError::Damaged { span }))?;
+    fn history(&mut self, id: NodeId, index: usize) -> Result<Value<'a>> {
+        let op = self.program.history.get(index).ok_or_else(|| self.damaged(id))?;
         match (op, self.env.history(index)) {
             (HistoryOp::Count { .. }, Some(HistoryValue::Int(count))) => Ok(Value::Int(count)),
             (
                 HistoryOp::Formerly { .. } | HistoryOp::Previous { .. } | HistoryOp::Since { .. },
                 Some(HistoryValue::Bool(answer)),
             ) => Ok(Value::Bool(answer)),
-            _ => Err(Box::new(EvalError::NoHistory { span, operator: self.program.text(id) })),
+            _ => {
+                let operator = self.program.text(id);
+                Err(self.fail(EvalError::NoHistory { span: self.span(id), operator }))
+            }
         }
     }
 
@@ -238,7 +320,7 @@ impl<'a> Evaluator<'a> {
             let value = self.value(*value)?;
             let shown = crate::value::shortened(text.as_str());
             if map.insert(text, value).is_some() {
-                return Err(Box::new(EvalError::DuplicateKey { span: self.span(*key), key: shown }));
+                return Err(self.fail(EvalError::DuplicateKey { span: self.span(*key), key: shown }));
             }
         }
         Ok(Value::Map(Map::Shared(map.into())))
@@ -251,7 +333,8 @@ impl<'a> Evaluator<'a> {
             (Value::List(list), Value::Int(position)) => {
                 let found = usize::try_from(*position).ok().and_then(|position| list.get(position));
                 found.ok_or_else(|| {
-                    Box::new(EvalError::OutOfRange { span: self.span(id), index: *position, len: list.len() })
+                    let (span, len) = (self.span(id), list.len());
+                    self.fail(EvalError::OutOfRange { span, index: *position, len })
                 })
             }
             (Value::Map(map), Value::Text(key)) => {
@@ -285,7 +368,7 @@ impl<'a> Evaluator<'a> {
         for position in 0..items.len() {
             self.charge(id, 1)?;
             let Some(item) = items.get(position) else {
-                return Err(Box::new(EvalError::Damaged { span: self.span(over) }));
+                return Err(self.damaged(over));
             };
             self.locals.push(item);
             let finished = self.each_item(&mut state, condition, body);
@@ -294,7 +377,11 @@ impl<'a> Evaluator<'a> {
                 break;
             }
         }
-        state.result()
+        let failed = state.failed.take();
+        match kind {
+            Macro::All | Macro::Exists if state.matched == 0 => self.settled(state.result(), failed),
+            _ => Ok(state.result()),
+        }
     }
 
     /// Looks at the innermost variable; true when the rest of the list cannot change the result.
@@ -306,8 +393,7 @@ impl<'a> Evaluator<'a> {
                     return Ok(true);
                 }
                 Ok(_) => {}
-                Err(error) if error.is_fatal() => return Err(error),
-                Err(error) => state.failed = state.failed.take().or(Some(error)),
+                Err(Failed) => self.put_aside(&mut state.failed)?,
             },
             Macro::ExistsOne => state.matched += usize::from(self.bool(body, state.kind.shown())?),
             Macro::Filter => {
@@ -338,15 +424,12 @@ struct Each<'a> {
 }
 
 impl<'a> Each<'a> {
-    fn result(self) -> Result<Value<'a>> {
-        Ok(match (self.kind, self.failed) {
-            (Macro::All, _) if self.matched > 0 => Value::Bool(false),
-            (Macro::Exists, _) if self.matched > 0 => Value::Bool(true),
-            (Macro::All | Macro::Exists, Some(error)) => return Err(error),
-            (Macro::All, None) => Value::Bool(true),
-            (Macro::Exists, None) => Value::Bool(false),
-            (Macro::ExistsOne, _) => Value::Bool(self.matched == 1),
-            (Macro::Filter | Macro::Map, _) => self.kept.into_iter().collect(),
-        })
+    fn result(self) -> Value<'a> {
+        match self.kind {
+            Macro::All => Value::Bool(self.matched == 0),
+            Macro::Exists => Value::Bool(self.matched > 0),
+            Macro::ExistsOne => Value::Bool(self.matched == 1),
+            Macro::Filter | Macro::Map => self.kept.into_iter().collect(),
+        }
     }
 }

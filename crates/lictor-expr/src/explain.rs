@@ -1,7 +1,7 @@
 //! Why a condition came out as it did: the values of its parts.
 
 use crate::error::EvalError;
-use crate::eval::{CONDITION, Env, Evaluator};
+use crate::eval::{CONDITION, Env, Evaluator, Failed};
 use crate::limits::EXPLAIN_BUDGET;
 use crate::program::{Node, NodeId, Program};
 use crate::span::Span;
@@ -74,7 +74,7 @@ impl Walk<'_> {
         match self.evaluator.bool(id, CONDITION) {
             Ok(true) => Outcome::True,
             Ok(false) => Outcome::False,
-            Err(error) => Outcome::Error(*error),
+            Err(Failed) => Outcome::Error(self.evaluator.error()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Functions.
 
-use super::{Evaluator, Result};
+use super::{Evaluator, Failed, Result};
 use crate::error::EvalError;
 use crate::program::{Function, NodeId, TextTest};
 use crate::value::{Text, Value, shortened};
@@ -51,19 +51,19 @@ impl<'a> Evaluator<'a> {
         })
     }
 
-    fn bad_conversion(&self, id: NodeId, text: &str, wanted: &str) -> Box<EvalError> {
-        Box::new(EvalError::BadConversion {
+    fn bad_conversion(&mut self, id: NodeId, text: &str, wanted: &str) -> Failed {
+        self.fail(EvalError::BadConversion {
             span: self.span(id),
             text: shortened(text),
             wanted: wanted.to_owned(),
         })
     }
 
-    fn double_to_int(&self, id: NodeId, double: f64) -> Result<Value<'a>> {
+    fn double_to_int(&mut self, id: NodeId, double: f64) -> Result<Value<'a>> {
         /// 2⁶³; like CEL, both ends are outside.
         const LIMIT: f64 = 9_223_372_036_854_775_808.0;
         if double.is_nan() || double <= -LIMIT || double >= LIMIT {
-            return Err(Box::new(EvalError::Overflow { span: self.span(id) }));
+            return Err(self.fail(EvalError::Overflow { span: self.span(id) }));
         }
         #[expect(clippy::cast_possible_truncation, reason = "within the range of i64; CEL truncates")]
         Ok(Value::Int(double as i64))
@@ -75,11 +75,11 @@ impl<'a> Evaluator<'a> {
         function: TextTest,
         text: NodeId,
         part: NodeId,
-    ) -> Result<Value<'a>> {
+    ) -> Result<bool> {
         let text = self.text(text, function.shown())?;
         let part = self.text(part, function.shown())?;
         let (text, part) = (text.as_str(), part.as_str());
-        Ok(Value::Bool(match function {
+        Ok(match function {
             TextTest::StartsWith => {
                 self.charge_bytes(id, part.len())?;
                 text.starts_with(part)
@@ -92,25 +92,24 @@ impl<'a> Evaluator<'a> {
                 self.charge_bytes(id, text.len().saturating_add(part.len()))?;
                 text.contains(part)
             }
-        }))
+        })
     }
 
-    pub(super) fn matches(&mut self, id: NodeId, text: NodeId, regex: usize) -> Result<Value<'a>> {
+    pub(super) fn matches(&mut self, id: NodeId, text: NodeId, regex: usize) -> Result<bool> {
         let text = self.text(text, "`matches`")?;
         let program = self.program;
         let regex = program.regexes.get(regex).and_then(|pattern| pattern.get());
-        let regex = regex.ok_or_else(|| Box::new(EvalError::Damaged { span: self.span(id) }))?;
+        let regex = regex.ok_or_else(|| self.damaged(id))?;
         self.charge_bytes(id, regex.work(text.as_str().len()))?;
-        Ok(Value::Bool(regex.matches(text.as_str())))
+        Ok(regex.matches(text.as_str()))
     }
 
-    pub(super) fn glob(&mut self, id: NodeId, text: NodeId, glob: usize) -> Result<Value<'a>> {
+    pub(super) fn glob(&mut self, id: NodeId, text: NodeId, glob: usize) -> Result<bool> {
         let text = self.text(text, "`glob`")?;
         let program = self.program;
-        let glob =
-            program.globs.get(glob).ok_or_else(|| Box::new(EvalError::Damaged { span: self.span(id) }))?;
+        let glob = program.globs.get(glob).ok_or_else(|| self.damaged(id))?;
         self.charge_bytes(id, glob.work(text.as_str().len()))?;
-        Ok(Value::Bool(glob.matches(text.as_str())))
+        Ok(glob.matches(text.as_str()))
     }
 }
 

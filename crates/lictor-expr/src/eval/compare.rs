@@ -2,9 +2,9 @@
 
 use core::cmp::Ordering;
 
-use super::{Evaluator, Result};
+use super::{Evaluator, Failed, Result};
 use crate::error::EvalError;
-use crate::limits::MAX_VALUE_DEPTH;
+use crate::limits::{BYTES_PER_STEP, MAX_VALUE_DEPTH};
 use crate::program::NodeId;
 use crate::value::{List, Map, Value};
 
@@ -36,7 +36,7 @@ impl<'a> Evaluator<'a> {
             (a, b) => match numbers(a, b) {
                 Some(ordering) => ordering == Some(Ordering::Equal),
                 None => {
-                    return Err(Box::new(EvalError::NeverEqual {
+                    return Err(self.fail(EvalError::NeverEqual {
                         span: self.span(id),
                         left: a.kind().article().to_owned(),
                         right: b.kind().article().to_owned(),
@@ -72,7 +72,7 @@ impl<'a> Evaluator<'a> {
         depth: usize,
     ) -> Result<bool> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err(Box::new(EvalError::CostLimit { span: self.span(id) }));
+            return Err(self.fail(EvalError::CostLimit { span: self.span(id) }));
         };
         let mut failed = None;
         for pair in pairs {
@@ -83,11 +83,10 @@ impl<'a> Evaluator<'a> {
             match self.equal_within(id, &left, &right, depth) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                Err(error) if error.is_fatal() => return Err(error),
-                Err(error) => failed = failed.or(Some(error)),
+                Err(Failed) => self.put_aside(&mut failed)?,
             }
         }
-        failed.map_or(Ok(true), Err)
+        self.settled(true, failed)
     }
 
     /// Whether a value is an element of a list or a key of a map.
@@ -104,30 +103,44 @@ impl<'a> Evaluator<'a> {
                 Ok(map.get(key.as_str()).is_some())
             }
             (key, Value::Map(_)) => Err(self.wrong_type(id, "a key", "a string", key)),
-            (item, Value::List(list)) => {
-                let mut failed = None;
-                for index in 0..list.len() {
-                    self.charge(id, 1)?;
-                    let Some(element) = list.get(index) else { break };
-                    if let (Value::Text(wanted), Value::Text(found)) = (item, &element) {
-                        let (wanted, found) = (wanted.as_str(), found.as_str());
-                        self.charge_bytes(id, wanted.len().min(found.len()))?;
-                        if wanted == found {
-                            return Ok(true);
-                        }
-                        continue;
-                    }
-                    match self.equal(id, item, &element) {
-                        Ok(true) => return Ok(true),
-                        Ok(false) => {}
-                        Err(error) if error.is_fatal() => return Err(error),
-                        Err(error) => failed = failed.or(Some(error)),
-                    }
-                }
-                failed.map_or(Ok(false), Err)
-            }
+            (Value::Text(text), Value::List(list)) => self.listed_text(id, item, text.as_str(), list),
+            (item, Value::List(list)) => self.listed(id, item, list, 0),
             (_, other) => Err(self.wrong_type(right, "`in`", "a list or a map", other)),
         }
+    }
+
+    /// Whether a list contains a text: what `in` is mostly asked.
+    fn listed_text(&mut self, id: NodeId, item: &Value<'a>, text: &str, list: &List<'a>) -> Result<bool> {
+        for index in 0..list.len() {
+            match list.get(index) {
+                Some(Value::Text(found)) => {
+                    let found = found.as_str();
+                    self.charge(id, 1 + text.len().min(found.len()) / BYTES_PER_STEP)?;
+                    if text == found {
+                        return Ok(true);
+                    }
+                }
+                // Something else among them: whether that is comparable is looked at with more care.
+                _ => return self.listed(id, item, list, index),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a list contains a value, from an index on. Like `||`: one that is equal settles it, even after one
+    /// without an answer.
+    fn listed(&mut self, id: NodeId, item: &Value<'a>, list: &List<'a>, from: usize) -> Result<bool> {
+        let mut failed = None;
+        for index in from..list.len() {
+            self.charge(id, 1)?;
+            let Some(element) = list.get(index) else { break };
+            match self.equal(id, item, &element) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(Failed) => self.put_aside(&mut failed)?,
+            }
+        }
+        self.settled(false, failed)
     }
 
     /// How two values are ordered. NaN is an error: `risk > 0.8` must not pass because of it.
@@ -146,9 +159,9 @@ impl<'a> Evaluator<'a> {
             }
             (a, b) => match numbers(a, b) {
                 Some(ordering) => {
-                    ordering.ok_or_else(|| Box::new(EvalError::NoOrder { span: self.span(id) }))
+                    ordering.ok_or_else(|| self.fail(EvalError::NoOrder { span: self.span(id) }))
                 }
-                None => Err(Box::new(EvalError::WrongType {
+                None => Err(self.fail(EvalError::WrongType {
                     span: self.span(id),
                     operation: format!("`{operator}`"),
                     wanted: "two numbers or two strings".to_owned(),

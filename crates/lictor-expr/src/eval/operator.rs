@@ -8,39 +8,53 @@ use crate::program::{BinaryOp, NodeId};
 use crate::value::{List, Text, Value};
 
 impl<'a> Evaluator<'a> {
-    pub(super) fn binary(
+    /// Whether a comparison holds; none when the operator does not compare.
+    pub(super) fn relation(
         &mut self,
         id: NodeId,
         op: BinaryOp,
         left: NodeId,
         right: NodeId,
-    ) -> Result<Value<'a>> {
-        let a = self.value(left)?;
-        let b = self.value(right)?;
+    ) -> Option<Result<bool>> {
         let accepted: &[Ordering] = match op {
-            BinaryOp::Equal => return Ok(Value::Bool(self.equal(id, &a, &b)?)),
-            BinaryOp::NotEqual => return Ok(Value::Bool(!self.equal(id, &a, &b)?)),
-            BinaryOp::In => return Ok(Value::Bool(self.contained(id, right, &a, &b)?)),
-            BinaryOp::Add
-            | BinaryOp::Subtract
-            | BinaryOp::Multiply
-            | BinaryOp::Divide
-            | BinaryOp::Remainder => return self.arithmetic(id, op, &a, &b),
+            BinaryOp::Equal => return Some(self.are_equal(id, left, right)),
+            BinaryOp::NotEqual => return Some(self.are_equal(id, left, right).map(core::ops::Not::not)),
+            BinaryOp::In => return Some(self.is_in(id, left, right)),
             BinaryOp::Less => &[Ordering::Less],
             BinaryOp::LessEqual => &[Ordering::Less, Ordering::Equal],
             BinaryOp::Greater => &[Ordering::Greater],
             BinaryOp::GreaterEqual => &[Ordering::Greater, Ordering::Equal],
+            BinaryOp::Add
+            | BinaryOp::Subtract
+            | BinaryOp::Multiply
+            | BinaryOp::Divide
+            | BinaryOp::Remainder => return None,
         };
-        Ok(Value::Bool(accepted.contains(&self.order(id, op.text(), &a, &b)?)))
+        Some(self.ordered(id, op, left, right).map(|ordering| accepted.contains(&ordering)))
     }
 
-    pub(super) fn is_in(&mut self, id: NodeId, item: NodeId, container: NodeId) -> Result<bool> {
-        let a = self.value(item)?;
-        let b = self.value(container)?;
+    fn are_equal(&mut self, id: NodeId, left: NodeId, right: NodeId) -> Result<bool> {
+        let (a, b) = (self.operand(left)?, self.operand(right)?);
+        self.equal(id, &a, &b)
+    }
+
+    fn is_in(&mut self, id: NodeId, item: NodeId, container: NodeId) -> Result<bool> {
+        let (a, b) = (self.operand(item)?, self.operand(container)?);
         self.contained(id, container, &a, &b)
     }
 
-    fn arithmetic(&mut self, id: NodeId, op: BinaryOp, a: &Value<'a>, b: &Value<'a>) -> Result<Value<'a>> {
+    fn ordered(&mut self, id: NodeId, op: BinaryOp, left: NodeId, right: NodeId) -> Result<Ordering> {
+        let (a, b) = (self.operand(left)?, self.operand(right)?);
+        self.order(id, op.text(), &a, &b)
+    }
+
+    pub(super) fn arithmetic(
+        &mut self,
+        id: NodeId,
+        op: BinaryOp,
+        a: &Value<'a>,
+        b: &Value<'a>,
+    ) -> Result<Value<'a>> {
         match (op, a, b) {
             (_, Value::Int(a), Value::Int(b)) => self.int_arithmetic(id, op, *a, *b),
             (BinaryOp::Add, Value::Double(a), Value::Double(b)) => Ok(Value::Double(a + b)),
@@ -57,7 +71,7 @@ impl<'a> Evaluator<'a> {
                 let items = |list: List<'a>| (0..list.len()).filter_map(move |index| list.get(index));
                 Ok(items(a.clone()).chain(items(b.clone())).collect())
             }
-            _ => Err(Box::new(EvalError::WrongType {
+            _ => Err(self.fail(EvalError::WrongType {
                 span: self.span(id),
                 operation: format!("`{}`", op.text()),
                 wanted: match op {
@@ -70,19 +84,19 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn int_arithmetic(&self, id: NodeId, op: BinaryOp, a: i64, b: i64) -> Result<Value<'a>> {
+    fn int_arithmetic(&mut self, id: NodeId, op: BinaryOp, a: i64, b: i64) -> Result<Value<'a>> {
         let span = self.span(id);
         let result = match op {
             BinaryOp::Subtract => a.checked_sub(b),
             BinaryOp::Multiply => a.checked_mul(b),
             BinaryOp::Divide | BinaryOp::Remainder if b == 0 => {
-                return Err(Box::new(EvalError::DivisionByZero { span }));
+                return Err(self.fail(EvalError::DivisionByZero { span }));
             }
             BinaryOp::Divide => a.checked_div(b),
             BinaryOp::Remainder => a.checked_rem(b),
             _ => a.checked_add(b),
         };
-        result.map(Value::Int).ok_or_else(|| Box::new(EvalError::Overflow { span }))
+        result.map(Value::Int).ok_or_else(|| self.fail(EvalError::Overflow { span }))
     }
 
     pub(super) fn negate(&mut self, id: NodeId, operand: NodeId) -> Result<Value<'a>> {
@@ -90,7 +104,7 @@ impl<'a> Evaluator<'a> {
             Value::Int(value) => value
                 .checked_neg()
                 .map(Value::Int)
-                .ok_or_else(|| Box::new(EvalError::Overflow { span: self.span(id) })),
+                .ok_or_else(|| self.fail(EvalError::Overflow { span: self.span(id) })),
             Value::Double(value) => Ok(Value::Double(-value)),
             other => Err(self.wrong_type(operand, "`-`", "a number", &other)),
         }
