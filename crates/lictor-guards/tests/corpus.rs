@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use world::{Case, Expect, Judge, Table, own_corpus, read_cases};
 
 /// The counts below which the corpus may not fall.
-const HARMFUL: usize = 3_780;
-const HARMLESS: usize = 3_840;
-const CLASSES: usize = 35;
+const HARMFUL: usize = 3_899;
+const HARMLESS: usize = 4_000;
+const CLASSES: usize = 36;
 
 fn cases() -> Vec<Case> {
     own_corpus().iter().flat_map(|path| read_cases(path)).collect()

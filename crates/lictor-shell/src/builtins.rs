@@ -9,7 +9,7 @@ mod variables;
 use lictor_core::facts::Command;
 
 use crate::expand::fields::Expanded;
-use crate::operand::{Arg, Known};
+use crate::operand::{Arg, Known, Taint};
 use crate::walk::simple::Argv;
 use crate::walk::{Output, Scene, Walker};
 
@@ -64,7 +64,21 @@ impl Walker<'_> {
             "exit" | "return" => self.end(args, argv.scene.certain),
             _ => return Outcome::Program(Box::new(argv)),
         }
-        Outcome::Done(self.done(name, argv, Output::silent()))
+        let lists = match argv.words.get(1..).unwrap_or_default() {
+            [] => matches!(name, "set" | "export" | "declare" | "typeset"),
+            [only] => matches!(
+                (name, only.arg.known()),
+                ("export" | "declare" | "typeset", Some("-p" | "-x" | "-px"))
+            ),
+            _ => false,
+        };
+        // All variables, the secret ones among them.
+        let output = if lists {
+            Output::Unknown(Taint { secret: true, ..Taint::default() })
+        } else {
+            Output::silent()
+        };
+        Outcome::Done(self.done(name, argv, output))
     }
 
     /// Builtins that take names, numbers or commands as words evaluate what stands in them.

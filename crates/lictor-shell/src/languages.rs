@@ -18,7 +18,7 @@ mod value;
 
 use std::collections::BTreeSet;
 
-use lictor_core::facts::OpaqueWhat;
+use lictor_core::facts::{Access, OpaqueWhat};
 
 use crate::call::{Call, Report};
 
@@ -31,6 +31,24 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     if only_forks(body) {
         report.process(lictor_core::facts::ProcessEffect::ForkBomb);
     }
+    let from = report.effects.len();
+    judge_in(language, body, call, report);
+    let writes = ["write", "print", "dump", "puts", "save", "copy", "<<", "to_csv", "extract"];
+    if language == "python"
+        && body.contains("open")
+        && !body.contains("rename")
+        && !writes.iter().any(|word| body.contains(word))
+    {
+        // Opened to be written, and nothing is: what was there is gone.
+        for effect in report.effects.iter_mut().skip(from) {
+            if let crate::Effect::File { access: access @ Access::Write, .. } = effect {
+                *access = Access::Empty;
+            }
+        }
+    }
+}
+
+fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     match language {
         "python" => python::judge(body, call, report),
         "javascript" => javascript::judge(body, false, call, report),

@@ -35,6 +35,7 @@ mod shells;
 pub(crate) mod sql;
 mod system;
 pub(crate) mod text;
+mod uploads;
 mod wrappers;
 
 pub use guard::assignment as judge_assignment;
@@ -74,6 +75,7 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     }
     report.known_program = dispatch(&call, report);
     services::judge(&call, report);
+    uploads::judge(&call, report);
     recipes::judge(&call, report);
     if !report.known_program || name == "nvm" {
         machines::judge(&call, report);
@@ -268,6 +270,8 @@ fn is_disk_tool(program: &str) -> bool {
             | "mkdosfs"
             | "mkntfs"
             | "ntfsclone"
+            | "sg_format"
+            | "fallocate"
             | "zerofree"
             | "mkudffs"
             | "pvcreate"

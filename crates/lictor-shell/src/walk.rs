@@ -96,6 +96,8 @@ pub(crate) struct Walker<'s> {
     decoded: Vec<String>,
     /// The line put the variables of an environment file into its own.
     loaded: bool,
+    /// Files that the pipeline being walked reads.
+    reads: Vec<String>,
     /// Traps that the line set.
     pub(crate) traps: Vec<crate::builtins::Trap>,
     /// Values of variables that `local` hides, for each function being called.
@@ -146,6 +148,7 @@ impl<'s> Walker<'s> {
             status_changed: false,
             decoded: Vec::new(),
             loaded: false,
+            reads: Vec::new(),
             traps: Vec::new(),
             locals: Vec::new(),
         }
@@ -408,6 +411,14 @@ impl<'s> Walker<'s> {
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
+        // What a substitution or a body reads is read before or after, not while the pipeline runs.
+        let outer = std::mem::take(&mut self.reads);
+        let output = self.stages(pipeline, scene);
+        self.reads = outer;
+        output
+    }
+
+    fn stages(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
         let flags = self.state.flags();
         let scene = Scene {
             certain: scene.certain && !flags.ended && !flags.may_have_ended,

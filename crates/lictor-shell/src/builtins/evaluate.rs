@@ -154,8 +154,12 @@ impl Walker<'_> {
             return Outcome::Done(self.done(name, argv, Output::unknown()));
         }
         if asks {
-            let found =
-                argv.words.get(options).and_then(|word| word.arg.known()).map(|text| format!("{text}\n"));
+            let found = argv.words.get(options).and_then(|word| word.arg.known()).map(|text| {
+                match text.contains('/') {
+                    true => format!("{text}\n"),
+                    false => format!("/usr/bin/{text}\n"),
+                }
+            });
             let output = found.map_or_else(Output::unknown, Output::Text);
             return Outcome::Done(self.done(name, argv, output));
         }

@@ -95,12 +95,20 @@ impl Actor<'_, '_, '_> {
         let text = invocation.text;
         match api {
             Api::Delete => self.files(Access::Delete, first, false, text),
-            Api::DeleteTree => self.files(Access::Delete, first, true, text),
+            Api::DeleteTree => {
+                // `rm("-rf", path)` of shelljs.
+                let options = first.and_then(Value::known).is_some_and(|word| word.starts_with('-'));
+                self.files(Access::Delete, if options { second } else { first }, true, text);
+            }
             Api::DeleteByOption => {
                 let recursive = invocation.option("recursive").is_some_and(Value::is_true);
                 self.files(Access::Delete, first, recursive, text);
             }
-            Api::Write => self.files(Access::Write, first, false, text),
+            Api::Write => {
+                let nothing =
+                    second.is_some_and(|content| content.known() == Some("")) || text.contains("alloc(0)");
+                self.files(if nothing { Access::Empty } else { Access::Write }, first, false, text);
+            }
             Api::Append => self.files(Access::Append, first, false, text),
             Api::Truncate => {
                 let empties = second.is_none_or(|size| size.known() == Some("0") || size.name() == Some("0"));
@@ -158,7 +166,17 @@ impl Actor<'_, '_, '_> {
             Api::Fetch | Api::Send => self.reach(api == Api::Send, invocation),
             Api::Evaluate => self.evaluate(invocation),
             Api::Kill => {
-                let all = first.is_some_and(|value| matches!(value.name(), Some("-1" | "1" | "0")));
+                // The signal comes first there.
+                let signal_first = matches!(self.language, "perl" | "ruby");
+                if signal_first
+                    && first.is_some_and(|signal| {
+                        matches!(signal.name(), Some("0")) || signal.known() == Some("ZERO")
+                    })
+                {
+                    return;
+                }
+                let process = if signal_first { second } else { first };
+                let all = process.is_some_and(|value| matches!(value.name(), Some("-1" | "1" | "0")));
                 self.report.process(if all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
             }
             Api::ChangeDirectory => {}

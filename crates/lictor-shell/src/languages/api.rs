@@ -71,6 +71,7 @@ pub(super) fn python(name: &str) -> Option<Api> {
         | "distutils.dir_util.remove_tree"
         | "setuptools.distutils.dir_util.remove_tree" => Api::DeleteTree,
         "os.truncate" | "os.ftruncate" => Api::Truncate,
+        "dotenv.dotenv_values" => Api::Read,
         "open" | "io.open" | "codecs.open" | "builtins.open" | "gzip.open" | "bz2.open" | "lzma.open"
         | "os.fdopen" | "aiofiles.open" | "pathlib.Path.open" => Api::Open,
         "shutil.copy" | "shutil.copy2" | "shutil.copyfile" | "shutil.copymode" | "shutil.copystat" => {

@@ -292,6 +292,12 @@ impl Python<'_, '_> {
                     crate::programs::sql::judge(sql, report);
                 }
             }
+            "delete"
+                if invocation.text.contains(".objects.all()")
+                    || invocation.text.contains(".query.delete(") =>
+            {
+                report.database(lictor_core::facts::DatabaseEffect::DropPart, invocation.text);
+            }
             "drop_all" => report.database(lictor_core::facts::DatabaseEffect::DropAll, invocation.text),
             "drop_database" | "dropDatabase" | "flushall" | "flushdb" => {
                 report.database(lictor_core::facts::DatabaseEffect::DropAll, invocation.text);

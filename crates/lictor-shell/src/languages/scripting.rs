@@ -129,6 +129,34 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
             report.flow(FlowSource::Network, FlowSink::Shell, url);
         }
     }
+    statements(&all, report);
+    for at in 0..all.len() {
+        // `Pathname.new("x").rmtree`, `path("x")->remove_tree`.
+        let Some([Token::Word(made), Token::Sign('('), Token::Text(path, _), Token::Sign(')'), rest @ ..]) =
+            all.get(at..)
+        else {
+            continue;
+        };
+        let method = rest.iter().take(3).find_map(|token| match token {
+            Token::Word(word) => Some(word.as_str()),
+            _ => None,
+        });
+        if matches!(made.as_str(), "Pathname.new" | "path" | "Pathname")
+            && matches!(method, Some("rmtree" | "remove_tree" | "delete" | "unlink" | "remove"))
+        {
+            report.file(
+                call,
+                Access::Delete,
+                &Arg::literal(path),
+                matches!(method, Some("rmtree" | "remove_tree")),
+            );
+        }
+    }
+    for deleted in body.split("unlink <").skip(1).filter(|_| language == "perl") {
+        // `<…>` is a glob there.
+        let pattern = deleted.split('>').next().unwrap_or_default();
+        report.file(call, Access::Delete, &Arg { glob: true, ..Arg::literal(pattern) }, false);
+    }
     as_shell(body, &all, report);
     let mentions = |words: &[&str]| words.iter().any(|word| body.contains(word));
     // gawk talks to hosts through `/inet/…` and runs what comes back by `|& getline`.
@@ -142,6 +170,30 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
         && mentions(&["/bin/sh", "/bin/bash", "sh -i", "bash -i"])
     {
         report.flow(FlowSource::Network, FlowSink::Shell, body);
+    }
+}
+
+/// Statements for a database in the words of a framework (`DB::statement("DROP …")`, `User.delete_all`).
+fn statements(all: &[Token], report: &mut Report) {
+    for (at, token) in all.iter().enumerate() {
+        let Token::Word(name) = token else { continue };
+        let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+        match last {
+            "delete_all" | "destroy_all" => {
+                report.database(lictor_core::facts::DatabaseEffect::DropPart, name);
+            }
+            "statement" | "unprepared" | "execute" | "exec_query" | "select_all" => {
+                let text =
+                    all.get(at + 1..).unwrap_or_default().iter().take(3).find_map(|token| match token {
+                        Token::Text(text, _) => Some(text),
+                        _ => None,
+                    });
+                if let Some(text) = text {
+                    crate::programs::sql::judge(text, report);
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -346,9 +398,17 @@ impl Reader<'_> {
                 {
                     break;
                 }
-                Some(Token::Sign(',' | '\n' | '[' | ']' | '(' | '=' | '>')) => {
+                Some(Token::Sign(',' | '\n' | '[' | ']' | '(' | '=' | '>' | '*')) => {
                     rest = rest.get(1..).unwrap_or_default();
                     used += 1;
+                    continue;
+                }
+                Some(Token::Sign('-')) if matches!(rest.get(1), Some(Token::Number(_))) => {
+                    if let Some(Token::Number(number)) = rest.get(1) {
+                        values.push(Value::Name(format!("-{number}")));
+                    }
+                    rest = rest.get(2..).unwrap_or_default();
+                    used += 2;
                     continue;
                 }
                 // No other sign starts a value: `print if /system/` calls nothing.
@@ -513,8 +573,20 @@ fn printed_code(before: &[Token], report: &mut Report) {
 
 /// awk: `print > "file"`, `print | "command"`, `"command" | getline`.
 fn awk(all: &[Token], call: &Call<'_>, report: &mut Report) {
+    let held = |name: &str| {
+        all.windows(3).find_map(|window| match window {
+            [Token::Word(variable), Token::Sign('='), Token::Text(text, _)] if variable == name => Some(text),
+            _ => None,
+        })
+    };
     for (at, window) in all.windows(2).enumerate() {
         match window {
+            [Token::Word(name), Token::Sign('|')] if matches!(all.get(at + 2), Some(Token::Word(word)) if word == "getline") => {
+                match held(name) {
+                    Some(command) => report.then_shell(&Arg::literal(command), &[], "awk"),
+                    None => report.opaque(OpaqueWhat::Code, name),
+                }
+            }
             [Token::Sign('|'), Token::Text(command, _)] | [Token::Sign('&'), Token::Text(command, _)]
                 if at == 0
                     || matches!(window.first(), Some(Token::Sign('|')))

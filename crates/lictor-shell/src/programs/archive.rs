@@ -10,7 +10,7 @@ use crate::operand::Arg;
 
 const TAR: Grammar = Grammar::anywhere(
     "bCfFgHIKLNTVX",
-    "file= directory= exclude= exclude-from= files-from= use-compress-program= rsh-command= checkpoint-action= checkpoint? to-command= \
+    "file= directory= exclude= exclude-from= files-from= use-compress-program= checkpoint-action= checkpoint? to-command= \
      transform= xform= strip-components= owner= group= mode= mtime= newer= after-date= listed-incremental= info-script= \
      new-volume-script= rsh-command= rmt-command= format= one-top-level? remove-files extract get create append update \
      list diff compare delete concatenate catenate to-stdout overwrite keep-old-files gzip bzip2 xz zstd verbose",
@@ -155,6 +155,13 @@ fn tar(call: &Call<'_>, report: &mut Report) {
     }
     if options.has(&["c", "create", "r", "append", "u", "update"]) {
         for file in &options.operands {
+            let there = match (&directory, file.known()) {
+                (Some(directory), Some(name)) if !name.starts_with(['/', '~']) => {
+                    super::say::below(directory, name)
+                }
+                _ => file.clone(),
+            };
+            let file = &there;
             secrets::read(call, report, file, true);
             if options.has(&["remove-files"]) {
                 report.file(call, Access::Delete, file, true);
@@ -226,6 +233,13 @@ fn rsync(call: &Call<'_>, report: &mut Report) {
         if options.has(&["remove-source-files", "remove-sent-files"]) {
             report.file(call, Access::Delete, source, true);
         }
+    }
+    let picked = options
+        .values(&["include"])
+        .filter_map(Arg::known)
+        .find(|pattern| secrets::is_secret_path(pattern.trim_end_matches(['*', '/'])));
+    if let (Some(pattern), true) = (picked, target.is_some()) {
+        report.flow(FlowSource::Secret, FlowSink::Host, pattern);
     }
     match target {
         Some(host) => {

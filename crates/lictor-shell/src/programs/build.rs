@@ -33,6 +33,14 @@ pub(crate) fn make(call: &Call<'_>, report: &mut Report) {
             report.then_shell(&Arg::literal(value.unwrap_or_default()), &[], "make");
         }
     }
+    let flags =
+        call.assignments.iter().filter(|(name, _)| matches!(name.as_str(), "MAKEFLAGS" | "GNUMAKEFLAGS"));
+    for word in call.args.iter().chain(flags.map(|(_, value)| value)).filter_map(Arg::known) {
+        if let Some((_, command)) = word.split_once("$(shell") {
+            let command = command.trim_end_matches(')').replace("\\ ", " ");
+            report.then_shell(&Arg::literal(command.trim()), &[], "make");
+        }
+    }
     for text in options.values(&["eval", "E"]).filter_map(Arg::known) {
         for line in recipes::makefile(text, &options.words().collect::<Vec<_>>()) {
             report.then_shell(&Arg::literal(line), &[], "make");

@@ -199,6 +199,12 @@ fn aws(call: &Call<'_>, report: &mut Report) {
         {
             return secrets::reveals(report);
         }
+        ("rds-data", "execute-statement" | "batch-execute-statement") => {
+            for text in Grammar::anywhere("", "sql=").parse(call.args).values(&["sql"]) {
+                super::sql::judge(text.prefix(), report);
+            }
+            return;
+        }
         ("configure", "get") => {
             report.taint.secret |= options.word(2) != "region";
             return;

@@ -209,8 +209,25 @@ fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     argv.extend(options.from(1).iter().cloned());
     let looks_like_command =
         entry.is_some() || argv.first().is_some_and(|arg| !arg.prefix().starts_with('-'));
-    if looks_like_command {
-        elsewhere(call, report, &argv, Some(&mounts));
+    // Where it starts, when that is a directory of ours and the command deletes what it names from there.
+    let start = options.text(&["w", "workdir"]).and_then(|place| {
+        let mount =
+            mounts.iter().find(|mount| mount.inside.trim_end_matches('/') == place.trim_end_matches('/'))?;
+        Some(mount.host.clone())
+    });
+    let deletes =
+        argv.first().is_some_and(|program| matches!(program.known(), Some("rm" | "find" | "shred")));
+    match start.filter(|_| deletes) {
+        Some(host) => report.next.push(Next::Argv {
+            argv,
+            assignments: Vec::new(),
+            cwd: Some(crate::operand::Cwd::Known(host)),
+            through: format!("{} run", call.program),
+            more: false,
+            elsewhere: false,
+        }),
+        None if looks_like_command => elsewhere(call, report, &argv, Some(&mounts)),
+        None => {}
     }
 }
 

@@ -85,6 +85,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 format(call, report, &disks);
             }
         }
+        "sg_format" if options.has(&["format", "F"]) => report.process(ProcessEffect::Format),
+        "fallocate" => {
+            let options = Grammar::anywhere("lo", "length= offset=").parse(call.args);
+            for target in &options.operands {
+                super::files::write_maybe_device(call, report, target, Access::Modify);
+            }
+        }
         "asr" if first == "restore" => report.process(ProcessEffect::Format),
         "fdisk" | "gdisk" | "sgdisk" | "cfdisk" | "sfdisk" | "cgdisk"
             if (!listed || options.has(&["Z", "o", "zap-all", "clear", "zap"]))

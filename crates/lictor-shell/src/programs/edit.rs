@@ -161,6 +161,12 @@ fn line_editor(call: &Call<'_>, report: &mut Report) {
     }
     match call.stdin {
         Stdin::Text(script) => {
+            let deletes_all =
+                script.lines().any(|line| matches!(line.trim(), ",d" | "%d" | "1,$d" | "g/^/d" | "%delete"));
+            let saves = script.lines().any(|line| matches!(line.trim(), "w" | "wq" | "x" | "w!" | "wq!"));
+            for file in options.operands.iter().filter(|_| deletes_all && saves) {
+                report.file(call, Access::Empty, file, false);
+            }
             for line in script.lines() {
                 editor_command(call, report, line);
             }
@@ -247,7 +253,8 @@ fn vim(call: &Call<'_>, report: &mut Report) {
         if file.prefix().starts_with('+') {
             editor_command_arg(call, report, &after(file, 1));
         } else {
-            report.file(call, Access::Modify, file, false);
+            let only_shows = call.program == "view" || options.has(&["R"]);
+            report.file(call, if only_shows { Access::Read } else { Access::Modify }, file, false);
             if options.has(&["e", "E", "s"]) || options.has(&["c"]) && secrets::is_secret(file) {
                 secrets::read(call, report, file, false);
             }
@@ -263,8 +270,18 @@ fn vim(call: &Call<'_>, report: &mut Report) {
 }
 
 fn emacs(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("lft", "eval= execute= load= funcall= script= directory=").parse(call.args);
+    // Long options may have one dash.
+    let args: Vec<Arg> = call
+        .args
+        .iter()
+        .map(|arg| match arg.known() {
+            Some(word @ ("-eval" | "-execute" | "-load" | "-funcall" | "-batch" | "-script")) => {
+                Arg::literal(format!("-{word}"))
+            }
+            _ => arg.clone(),
+        })
+        .collect();
+    let options = Grammar::anywhere("lft", "eval= execute= load= funcall= script= directory=").parse(&args);
     for code in options.values(&["eval", "execute"]) {
         let Some(text) = code.known() else {
             report.unknown_code(code.taint, &code.text);

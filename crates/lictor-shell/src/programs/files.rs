@@ -93,7 +93,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 Stdin::Text(text) if text.is_empty() => Access::Empty,
                 _ => Access::Write,
             };
-            all(call, report, access, &options.operands, false);
+            let files: Vec<Arg> =
+                options.operands.into_iter().filter(|arg| !is_stream(arg.prefix())).collect();
+            all(call, report, access, &files, false);
             super::text::pass_on(call, report);
         }
         "dd" | "gdd" | "dcfldd" | "dc3dd" | "ddrescue" | "pv" => dd(call, report),
@@ -299,7 +301,13 @@ fn dd(call: &Call<'_>, report: &mut Report) {
             .filter_map(Arg::known)
             .any(|word| word.strip_prefix("if=").is_some_and(|input| devices.contains(&input)))
     };
-    let empties = reads(&["/dev/null"]);
+    let nothing = call.args.iter().any(|arg| arg.known() == Some("count=0"));
+    let keeps = call
+        .args
+        .iter()
+        .filter_map(Arg::known)
+        .any(|word| word.contains("notrunc") || word.starts_with("seek="));
+    let empties = reads(&["/dev/null"]) || nothing && !keeps;
     let noise = reads(&["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"]);
     let access = if empties { Access::Empty } else { Access::Write };
     for arg in call.args {
@@ -320,6 +328,12 @@ fn dd(call: &Call<'_>, report: &mut Report) {
     {
         write_maybe_device(call, report, target, Access::Write);
     }
+}
+
+/// Paths of the command's own streams.
+fn is_stream(path: &str) -> bool {
+    matches!(path, "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty" | "/dev/null")
+        || path.starts_with("/dev/fd/") && path.len() == "/dev/fd/2".len()
 }
 
 /// A write that wipes when it goes to a disk.

@@ -43,6 +43,12 @@ fn forge(call: &Call<'_>, report: &mut Report) {
     }
     match (first, second) {
         ("api", _) => api(call, report, &options),
+        // hub passes on to git what it has no word for.
+        ("push" | "reset" | "clean" | "checkout" | "branch" | "stash" | "restore", _) if tool == "hub" => {
+            let mut argv = vec![Arg::literal("git")];
+            argv.extend(call.args.iter().cloned());
+            report.then_argv(&argv, "hub");
+        }
         ("repo" | "project", "delete") => report.infrastructure(tool, &format!("{first} delete"), true),
         ("repo", "archive" | "rename" | "transfer") => {
             report.infrastructure(tool, &format!("repo {second}"), false)

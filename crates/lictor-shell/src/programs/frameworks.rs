@@ -98,6 +98,16 @@ pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg
     if has("--dry-run") || has("--help") || has("--pretend") || call.assignments.iter().any(for_tests) {
         return;
     }
+    if matches!(
+        (name, first),
+        ("manage.py" | "django-admin" | "rails" | "bin/rails", "dbshell" | "dbconsole")
+    ) {
+        match call.stdin {
+            crate::call::Stdin::Text(text) => super::sql::judge(text, report),
+            crate::call::Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
+            _ => {}
+        }
+    }
     let language = match (name, first) {
         ("manage.py" | "django-admin" | "django-admin.py", "shell" | "shell_plus") => Some("python"),
         ("rails", "runner" | "r") => Some("ruby"),

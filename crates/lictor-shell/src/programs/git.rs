@@ -116,6 +116,14 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "branch" => branch(&git, report),
         "worktree" => worktree(&git, report),
         "submodule" => submodule(&git, report),
+        "add" | "stage" => {
+            // What is kept out of commits on purpose is forced into one.
+            let options = git.parse(Grammar::anywhere("", "force all patch update"));
+            let secret = options.operands.iter().find(|arg| super::secrets::is_secret(arg));
+            if let Some(file) = secret.filter(|_| options.has(&["f", "force"])) {
+                super::secrets::read(git.call, report, file, false);
+            }
+        }
         "bisect" => {
             if let Some((sub, command)) = args.split_first()
                 && sub.known() == Some("run")
@@ -128,6 +136,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             history(&git, report, name, prunes_now);
         }
         "apply" => apply(&git, report),
+        "submodule--helper" => submodule(&git, report),
         "difftool" | "mergetool" => {
             let options = git.parse(Grammar::anywhere("xt", "extcmd= tool="));
             if let Some(command) = options.value(&["x", "extcmd"]) {
@@ -291,7 +300,10 @@ fn submodule(git: &Git<'_, '_>, report: &mut Report) {
                 .skip_while(|arg| arg.prefix().starts_with('-'))
                 .cloned()
                 .collect();
-            report.then_shell(&joined(&command), &[], "git submodule foreach");
+            match command.as_slice() {
+                [text] => report.then_shell(text, &[], "git submodule foreach"),
+                words => report.then_argv(words, "git submodule foreach"),
+            }
         }
         "deinit" if options.has(&["f", "force"]) => report.git(GitEffect::DiscardWork, Some("submodule")),
         "update" if options.has(&["f", "force"]) => report.git(GitEffect::DiscardWork, Some("submodule")),
@@ -348,11 +360,22 @@ fn history(git: &Git<'_, '_>, report: &mut Report, name: &str, prunes_now: bool)
             }
             _ => report.git(GitEffect::ExpireHistory, None),
         },
+        "update-ref" if options.operands.len() == 2 && keeps_aside(options.word(0)) => {}
         "update-ref" if options.operands.len() >= 2 => report.git(GitEffect::DiscardCommits, target),
         "symbolic-ref" if options.has(&["d", "delete"]) => report.git(GitEffect::DiscardCommits, target),
         "replace" if options.has(&["d", "delete"]) => {}
         _ => {}
     }
+}
+
+/// A ref that is made to keep commits: outside of branches and tags, or called like that.
+fn keeps_aside(name: &str) -> bool {
+    let known = ["refs/heads/", "refs/tags/", "refs/remotes/", "refs/stash", "HEAD"];
+    let name = name.to_ascii_lowercase();
+    name.starts_with("refs/")
+        && (!known.iter().any(|start| name.starts_with(start))
+            || name.starts_with("refs/heads/")
+                && ["backup", "bak", "save", "keep"].iter().any(|word| name.contains(word)))
 }
 
 fn apply(git: &Git<'_, '_>, report: &mut Report) {

@@ -199,6 +199,9 @@ fn curl(call: &Call<'_>, report: &mut Report) {
             report.flow(FlowSource::Secret, FlowSink::Host, &value.text);
         }
     }
+    for value in options.values(&["H", "header"]).filter(|value| value.prefix().starts_with('@')) {
+        send_file(call, report, &after(value, 1));
+    }
     for value in options.values(&["F", "form"]) {
         if let Some(at) = value.prefix().find(['@', '<']) {
             let file = after(value, at + 1);
@@ -480,7 +483,9 @@ fn openssl(call: &Call<'_>, report: &mut Report) {
         }
         report.taint.network = true;
     }
-    if let Some(file) = options.value(&["in"]) {
+    // Certificates and requests for them are public.
+    let public = matches!(options.word(0), "x509" | "req" | "verify" | "crl" | "s_client");
+    if let Some(file) = options.value(&["in"]).filter(|file| !public || !secrets::is_secret(file)) {
         secrets::read(call, report, file, false);
     }
     if let Some(file) = options.value(&["out"]) {

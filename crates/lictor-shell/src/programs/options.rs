@@ -103,6 +103,7 @@ impl Grammar {
     /// The full name behind what was written: itself, or the only entry it is a prefix of.
     fn resolve(&self, written: &str) -> (String, Takes) {
         let mut found: Option<(&str, Takes)> = None;
+        let mut several = false;
         for entry in self.long.split_ascii_whitespace() {
             let (name, takes) = match entry.strip_suffix('=') {
                 Some(name) => (name, Takes::Value),
@@ -115,13 +116,12 @@ impl Grammar {
                 return (name.to_owned(), takes);
             }
             if self.style != Style::SingleDash && !written.is_empty() && name.starts_with(written) {
-                if found.is_some() {
-                    return (format!("--{written}"), Takes::Nothing);
-                }
+                several |= found.is_some();
                 found = Some((name, takes));
             }
         }
         match found {
+            Some(_) if several => (format!("--{written}"), Takes::Nothing),
             Some((name, takes)) => (name.to_owned(), takes),
             // One letter after two dashes must not read as the short option of that letter.
             None if written.chars().count() == 1 && self.style != Style::SingleDash => {

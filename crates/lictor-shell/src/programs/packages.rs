@@ -304,13 +304,15 @@ fn cargo(call: &Call<'_>, report: &mut Report) {
         _ => call.args,
     };
     let options = Grammar::anywhere("pxsCjZF", "package= manifest-path= target-dir= exec= shell= version= index= token= features= target= profile= config= dry-run").parse(args);
-    if is_dry(&options) {
+    if is_dry(&options) || options.has(&["n"]) {
         return;
     }
     match options.word(0) {
         "publish" => report.publish("cargo"),
         "yank" | "owner" => report.publish("cargo"),
         "watch" => {
+            let behind = args.iter().position(|arg| arg.known() == Some("--")).map(|at| at + 1);
+            report.then_argv(behind.and_then(|at| args.get(at..)).unwrap_or_default(), "cargo watch");
             for text in options.values(&["s", "shell"]) {
                 report.then_shell(text, &[], "cargo watch");
             }
@@ -493,6 +495,12 @@ pub(crate) fn python_module(call: &Call<'_>, report: &mut Report, module: &str, 
         "timeit" | "cProfile" | "trace" | "pdb" => {
             for body in args.iter().filter(|_| module == "timeit") {
                 report.then_code("python", body);
+            }
+            return;
+        }
+        "json.tool" => {
+            for file in args.get(..1).unwrap_or_default() {
+                super::secrets::read(call, report, file, false);
             }
             return;
         }

@@ -225,6 +225,7 @@ fn list(call: &Call<'_>, report: &mut Report) {
         return;
     }
     // Names in a listed directory come without it; a glob's names come as the shell wrote them.
+    let as_written = options.has(&["d", "directory"]) || options.operands.iter().any(|arg| arg.glob);
     report.names =
-        if options.operands.iter().any(|arg| arg.glob) { options.operands.clone() } else { vec![glob("*")] };
+        if as_written && !options.operands.is_empty() { options.operands.clone() } else { vec![glob("*")] };
 }

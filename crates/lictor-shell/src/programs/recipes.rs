@@ -101,7 +101,8 @@ fn looks_for(program: &str) -> Option<(&'static [&'static str], Kind)> {
 }
 
 /// Options whose value names the file.
-const FILE: Grammar = Grammar::anywhere("fCP", "file= makefile= justfile= taskfile= directory= rakefile=");
+const FILE: Grammar =
+    Grammar::anywhere("fCP", "file= makefile= justfile= taskfile= directory= rakefile= prefix= cwd= dir=");
 
 /// Reports what the files that the line wrote do when the call runs them.
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
@@ -111,7 +112,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let options = FILE.parse(call.args);
-    let directory = options.text(&["C", "directory"]);
+    let directory = options.text(&["C", "directory", "prefix", "cwd", "dir"]);
     let file = options.text(&["f", "file", "makefile", "justfile", "taskfile", "rakefile", "P"]);
     let words: Vec<&str> = options.words().collect();
     // `cmake -P <(…)` and the like: text of the line without a file.
@@ -124,6 +125,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     };
     if matches!(kind, Kind::Code(_)) {
         texts.extend(words.iter().filter(|word| word.contains('.')).filter_map(|word| written(word)));
+    }
+    if let (Kind::Package, ["pkg", "set", settings @ ..]) = (&kind, words.as_slice()) {
+        // `npm pkg set scripts.x='…'` writes the file by another way.
+        let scripts = settings.iter().filter_map(|setting| setting.strip_prefix("scripts.")?.split_once('='));
+        for (_, script) in scripts {
+            report.next.push(Next::Recipe { text: script.to_owned(), through: call.program.to_owned() });
+        }
     }
     let lines_of = |rules: &Rules, goals: &[&str]| -> Vec<String> {
         rules.lines(goals).into_iter().map(str::to_owned).collect()

@@ -114,6 +114,7 @@ pub fn is_secret_path(path: &str) -> bool {
         || (under(".gem") && lower == "credentials")
         || (under(".codex") && lower == "auth.json")
         || (under(".config") && lower == "hub")
+        || (under("doctl") && lower == "config.yaml")
         || (under(".config") && under("op"))
         || under("keyrings")
         || (under("Keychains") || path.ends_with("/Keychains"))

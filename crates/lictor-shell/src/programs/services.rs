@@ -87,7 +87,6 @@ const ROWS: &[Row] = &[
     ("gcloud", "sql users set-password", Does::Destroys),
     ("gdbus", "*.PowerOff", Does::Stops),
     ("gdbus", "*.Reboot", Does::Stops),
-    ("gh", "run|label|ruleset|project delete", Does::Destroys),
     (
         "git",
         "credential-store|credential-cache|credential-libsecret|credential-osxkeychain get",
@@ -103,6 +102,7 @@ const ROWS: &[Row] = &[
     ("ibmcloud", "* *-delete", Does::Destroys),
     ("influxd", "wipe", Does::Drops),
     ("ipmitool", "power off|cycle|reset|soft", Does::Stops),
+    ("java", "delete-job|delete-node|delete-view|delete-credentials", Does::Destroys),
     ("k3s-agent-uninstall.sh", "", Does::DestroysAll),
     ("k3s-killall.sh", "", Does::Destroys),
     ("k3s-uninstall.sh", "", Does::DestroysAll),
@@ -173,7 +173,7 @@ fn fits(pattern: &str, word: &str) -> bool {
 }
 
 /// Whether a row holds for the words of a call.
-fn holds(pattern: &str, call: &Call<'_>) -> bool {
+pub(super) fn holds(pattern: &str, call: &Call<'_>) -> bool {
     let given = |option: &str| {
         call.args.iter().filter_map(Arg::known).any(|word| {
             word == option

@@ -135,7 +135,9 @@ fn multiplexer(call: &Call<'_>, report: &mut Report) {
     } else {
         options
     };
-    let command: Vec<Arg> = options.operands.iter().filter(is_key).cloned().collect();
+    // `\;` parts commands of tmux itself.
+    let own = options.operands.iter().take_while(|arg| arg.known() != Some(";"));
+    let command: Vec<Arg> = own.filter(is_key).cloned().collect();
     match command.as_slice() {
         [] => {}
         [only] => report.then_shell(only, &[], call.program),

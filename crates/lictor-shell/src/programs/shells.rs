@@ -97,6 +97,13 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
     if let Some((_, value)) = call.assignments.iter().find(|(name, _)| name == "BASH_ENV") {
         run_script(report, value, Some("shell"));
     }
+    if options.has(&["n"]) && !call.program.starts_with("nu") {
+        // Only checks the syntax.
+        for file in options.operands.iter().filter(|_| !options.has(&["c"])) {
+            report.file(call, Access::Read, file, false);
+        }
+        return;
+    }
     if options.has(&["c"]) {
         match options.operands.split_first() {
             Some((text, args)) => report.then_shell(text, args, &format!("{} -c", call.program)),
@@ -197,6 +204,11 @@ pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report, language: &'stat
     match options.operands.first() {
         Some(path) if matches!(path.known(), Some("-" | "/dev/stdin")) => stdin_code(call, report, language),
         Some(path) => {
+            let uploads = path.known() == Some("setup.py")
+                && options.words().any(|word| matches!(word, "upload" | "register"));
+            if uploads {
+                report.publish("setup.py");
+            }
             if super::frameworks::judge(call, report, path, options.from(1)) {
                 return;
             }

@@ -381,7 +381,17 @@ fn kill(call: &Call<'_>, report: &mut Report) {
             _ => targets.push(arg),
         }
     }
-    let signal_zero = call.args.first().is_some_and(|arg| matches!(arg.known(), Some("-0")));
+    let gentle = |word: &str| {
+        matches!(
+            word.trim_start_matches("SIG"),
+            "0" | "USR1" | "USR2" | "WINCH" | "CONT" | "URG" | "CHLD" | "10" | "12"
+        )
+    };
+    let signal_zero = match call.args {
+        [option, name, ..] if matches!(option.known(), Some("-s" | "-n")) => name.known().is_some_and(gentle),
+        [option, ..] => option.known().and_then(|word| word.strip_prefix('-')).is_some_and(gentle),
+        [] => false,
+    };
     if targets.is_empty() || signal_zero {
         return;
     }

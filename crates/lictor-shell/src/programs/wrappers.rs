@@ -171,7 +171,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             super::machines::judge(call, report)
         }
         "perf" => {
-            let options = Grammar::until_operand("", "").parse(call.args.get(1..).unwrap_or_default());
+            let options = Grammar::until_operand(
+                "eoprtCMIxFgcm",
+                "event= output= pid= repeat= metrics= cpu= field-separator=",
+            )
+            .parse(call.args.get(1..).unwrap_or_default());
             report.then_argv(&options.operands, "perf");
         }
         "sandbox-exec" => {

@@ -112,7 +112,7 @@ impl Walker<'_> {
         }
         let arg = Arg {
             text: written.to_owned(),
-            glob: false,
+            glob: datum.glob,
             splits: false,
             value: datum.value,
             taint: datum.taint,
@@ -237,7 +237,14 @@ impl Walker<'_> {
             self.effect(Effect::Reach(reach));
         }
         for (access, target, takes_output) in plumbing.files {
-            let empties = takes_output && silent && access == Access::Write;
+            let key = target.arg.known().map(|path| crate::paths::key(&target.cwd, path));
+            // The shell empties the file before anything reads it.
+            let own_input =
+                access == Access::Write && key.as_ref().is_some_and(|key| self.reads.contains(key));
+            if access == Access::Read {
+                self.reads.extend(key);
+            }
+            let empties = own_input || takes_output && silent && access == Access::Write;
             let access = if empties { Access::Empty } else { access };
             let added = Self::printed_text(output.as_ref().filter(|_| takes_output));
             self.adds_to_startup(&target, access, added.as_deref(), by);

@@ -312,7 +312,7 @@ impl Walker<'_> {
         if programs::is_shell(program)
             && report.next.is_empty()
             && *stdin == Stdin::Inherited
-            && !args.iter().any(|arg| matches!(arg.known(), Some("--version" | "--help")))
+            && !args.iter().any(|arg| matches!(arg.known(), Some("--version" | "--help" | "-n")))
             && self.through.last().is_some_and(|outer| opens_no_shells(outer))
         {
             // A shell behind an editor, a pager or an interpreter: what is typed there is seen by nobody.
@@ -397,6 +397,9 @@ impl Walker<'_> {
             if let Effect::File { by, target, access, .. } = &mut effect {
                 *by = by.or(context.by);
                 super::next::open_gap(&mut target.arg);
+                if let (Access::Read, Some(path), false) = (*access, target.arg.known(), target.arg.glob) {
+                    self.reads.push(crate::paths::key(&target.cwd, path));
+                }
                 let added = match (context.program, context.stdin) {
                     ("tee", Stdin::Text(text)) => Some(text.as_str()),
                     ("touch", _) => Some(""),
@@ -479,8 +482,14 @@ impl Walker<'_> {
                     let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
                     let from_input = context.args.iter().any(|arg| arg.known() == Some("/dev/stdin"));
                     let content = source.and_then(|path| self.written_content(path));
+                    let program = source.filter(|path| is_installed(path) && context.program != "mv");
                     match content.or_else(|| from_input.then(|| content_of(context.stdin))) {
                         Some(content) => content,
+                        // A program under another name.
+                        None if program.is_some() => {
+                            self.links = true;
+                            Content { link: program.map(Into::into), ..Content::default() }
+                        }
                         None => continue,
                     }
                 }
@@ -496,6 +505,13 @@ impl Walker<'_> {
         directories.instead = None;
         self.state.set_directories(directories);
     }
+}
+
+/// Where programs of the system are.
+fn is_installed(path: &str) -> bool {
+    ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"]
+        .iter()
+        .any(|place| path.starts_with(place))
 }
 
 /// What a file holds into which standard input was copied.
