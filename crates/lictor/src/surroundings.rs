@@ -1,3 +1,5 @@
+//! What feedback and the stop gate may ask about the world, and what is known where nobody looks.
+
 use lictor_core::completion::{CommandCheck, Found, Ran, Surveyor};
 use lictor_core::feedback::{Feedback, Moment, Provider};
 use lictor_core::level::Level;

@@ -24,6 +24,7 @@
 mod sandbox;
 
 mod blocks;
+mod map;
 mod session;
 
 use std::fs;
