@@ -16,7 +16,7 @@ use crate::graph::Progress;
 use crate::policy::Violation;
 use crate::risk::Risk;
 use crate::session::SessionState;
-use crate::trace::{GivenVerdict, Listed, Site, Status, Step, Trace};
+use crate::trace::{Branch, GivenVerdict, Listed, Site, Status, Step, Trace};
 use crate::verdict::Verdict;
 
 /// The most annotations one evaluation keeps. What is over is refused, not dropped silently.
@@ -259,7 +259,7 @@ impl<'a> Context<'a> {
         self.stopwatch.map(|stopwatch| stopwatch.elapsed())
     }
 
-    pub(crate) fn since(&self, began: Option<Duration>) -> Option<Duration> {
+    fn since(&self, began: Option<Duration>) -> Option<Duration> {
         Some(self.elapsed()?.saturating_sub(began?))
     }
 
@@ -269,12 +269,48 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(crate) fn give(&mut self, given: GivenVerdict) {
-        self.verdicts.push(given);
+    /// Files a verdict under its node and says how strict it is.
+    pub(crate) fn give(&mut self, at: Arc<Site>, verdict: Verdict, violation: Option<u32>) -> Value {
+        let value = verdict.value();
+        // Made in its place, after room was made.
+        self.verdicts.extend(std::iter::once_with(|| GivenVerdict::at(at, verdict, violation)));
+        value
     }
 
-    pub(crate) fn note(&mut self, step: Step) {
-        self.trace.push(step);
+    /// Writes down what a node that was entered at `risk_before` and `began` yielded.
+    pub(crate) fn note(
+        &mut self,
+        node: u32,
+        value: Value,
+        branch: Option<Branch>,
+        risk_before: Risk,
+        began: Option<Duration>,
+    ) {
+        let took = self.since(began);
+        self.trace.push(|| Step {
+            node,
+            value: Some(value),
+            status: Status::Active,
+            branch,
+            risk_before,
+            risk_after: self.risk,
+            noted: std::mem::take(&mut self.asked.noted),
+            took,
+        });
+    }
+
+    /// Writes down that a node was not asked.
+    pub(crate) fn note_skipped(&mut self, node: u32) {
+        self.trace.push(|| Step {
+            node,
+            value: None,
+            status: Status::Skipped,
+            branch: None,
+            risk_before: self.risk,
+            risk_after: self.risk,
+            noted: Vec::new(),
+            took: None,
+        });
     }
 
     pub(crate) fn mark(&self) -> Mark {

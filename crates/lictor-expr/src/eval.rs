@@ -39,13 +39,13 @@ impl Env for Nothing {
 /// Evaluates the whole program.
 pub(crate) fn evaluate<'a>(program: &'a Program, env: &'a dyn Env) -> Result<Value<'a>, EvalError> {
     let mut evaluator = Evaluator::new(program, env, STEP_BUDGET);
-    evaluator.value(program.root_node()).map_err(|Failed| evaluator.error())
+    evaluator.value(program.root_node()).ok_or_else(|| evaluator.error())
 }
 
 /// Evaluates a program that must come to a bool.
 pub(crate) fn test(program: &Program, env: &dyn Env) -> Result<bool, EvalError> {
     let mut evaluator = Evaluator::new(program, env, STEP_BUDGET);
-    evaluator.bool(program.root_node(), CONDITION).map_err(|Failed| evaluator.error())
+    evaluator.bool(program.root_node(), CONDITION).ok_or_else(|| evaluator.error())
 }
 
 /// What a bool is needed for, when the whole expression must be one.
@@ -58,16 +58,14 @@ pub(crate) struct Evaluator<'a> {
     /// Variables of the macros around the current node, outermost first.
     locals: Vec<Value<'a>>,
     budget: u32,
-    /// What went wrong last; looked at where something [`Failed`].
+    /// What went wrong last; looked at where nothing was [`Found`].
     error: Option<Box<EvalError>>,
 }
 
-/// There is no value, and the evaluator knows why. Errors are rare and large: kept there, a bool on its way up is one
-/// byte in a register, and a value is copied as little as possible.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Failed;
-
-type Result<T, E = Failed> = core::result::Result<T, E>;
+/// What was found; none when there is nothing, and then the evaluator knows why. Errors are rare and large: kept apart, a
+/// bool on its way up is one byte in a register, and a value goes up in the form in which the environment gave it. For
+/// the same reason values are looked at where they lie: to move one is to wait until all of it is written.
+type Found<T> = Option<T>;
 
 impl<'a> Evaluator<'a> {
     pub(crate) fn new(program: &'a Program, env: &'a dyn Env, budget: u32) -> Self {
@@ -80,41 +78,41 @@ impl<'a> Evaluator<'a> {
     }
 
     #[cold]
-    fn fail(&mut self, error: EvalError) -> Failed {
+    fn fail<T>(&mut self, error: EvalError) -> Found<T> {
         self.error = Some(Box::new(error));
-        Failed
+        None
     }
 
     /// Puts what went wrong aside, because the rest may still settle the matter; the first of several is kept. Nothing
     /// settles what is fatal.
     #[cold]
-    fn put_aside(&mut self, first: &mut Option<Box<EvalError>>) -> Result<()> {
+    fn put_aside(&mut self, first: &mut Option<Box<EvalError>>) -> Found<()> {
         match self.error.take() {
             Some(error) if !error.is_fatal() => {
                 first.get_or_insert(error);
-                Ok(())
+                Some(())
             }
             fatal => {
                 self.error = fatal;
-                Err(Failed)
+                None
             }
         }
     }
 
     /// The result after all, unless something was put aside.
-    fn settled<T>(&mut self, result: T, aside: Option<Box<EvalError>>) -> Result<T> {
+    fn settled<T>(&mut self, result: T, aside: Option<Box<EvalError>>) -> Found<T> {
         match aside {
-            None => Ok(result),
+            None => Some(result),
             error => {
                 self.error = error;
-                Err(Failed)
+                None
             }
         }
     }
 
     #[inline]
-    fn node(&mut self, id: NodeId) -> Result<&'a Node> {
-        self.program.nodes.get(id.index()).ok_or_else(|| self.damaged(id))
+    fn node(&mut self, id: NodeId) -> Found<&'a Node> {
+        self.program.nodes.get(id.index()).or_else(|| self.damaged(id))
     }
 
     fn span(&self, id: NodeId) -> Span {
@@ -122,29 +120,29 @@ impl<'a> Evaluator<'a> {
     }
 
     #[inline]
-    fn charge(&mut self, id: NodeId, steps: usize) -> Result<()> {
+    fn charge(&mut self, id: NodeId, steps: usize) -> Found<()> {
         match u32::try_from(steps).ok().and_then(|steps| self.budget.checked_sub(steps)) {
             Some(left) => {
                 self.budget = left;
-                Ok(())
+                Some(())
             }
-            None => Err(self.too_much(id)),
+            None => self.too_much(id),
         }
     }
 
     #[inline]
-    fn charge_bytes(&mut self, id: NodeId, bytes: usize) -> Result<()> {
+    fn charge_bytes(&mut self, id: NodeId, bytes: usize) -> Found<()> {
         self.charge(id, bytes / BYTES_PER_STEP)
     }
 
     #[cold]
-    fn too_much(&mut self, id: NodeId) -> Failed {
+    fn too_much<T>(&mut self, id: NodeId) -> Found<T> {
         self.budget = 0;
         self.fail(EvalError::CostLimit { span: self.span(id) })
     }
 
     /// The value of a node.
-    pub(crate) fn value(&mut self, id: NodeId) -> Result<Value<'a>> {
+    pub(crate) fn value(&mut self, id: NodeId) -> Found<Value<'a>> {
         self.charge(id, 1)?;
         let node = self.node(id)?;
         self.value_of(id, node)
@@ -152,47 +150,57 @@ impl<'a> Evaluator<'a> {
 
     /// As [`value`](Self::value), without a call for what most operands are: written out, or a root.
     #[inline]
-    fn operand(&mut self, id: NodeId) -> Result<Value<'a>> {
+    fn operand(&mut self, id: NodeId) -> Found<Value<'a>> {
         self.charge(id, 1)?;
         match self.node(id)? {
-            Node::Int(value) => Ok(Value::Int(*value)),
-            Node::Text(text) => Ok(Value::text(text)),
+            Node::Int(value) => Some(Value::Int(*value)),
+            Node::Text(text) => Some(Value::text(text)),
             Node::Root(index) => self.root(id, *index),
             node => self.value_of(id, node),
         }
     }
 
     /// The value of a node that is paid for.
-    fn value_of(&mut self, id: NodeId, node: &'a Node) -> Result<Value<'a>> {
+    fn value_of(&mut self, id: NodeId, node: &'a Node) -> Found<Value<'a>> {
         match node {
-            Node::Null => Ok(Value::Null),
-            Node::Bool(value) => Ok(Value::Bool(*value)),
-            Node::Int(value) => Ok(Value::Int(*value)),
-            Node::Double(value) => Ok(Value::Double(*value)),
-            Node::Text(text) => Ok(Value::text(text)),
+            Node::Null => Some(Value::Null),
+            Node::Bool(value) => Some(Value::Bool(*value)),
+            Node::Int(value) => Some(Value::Int(*value)),
+            Node::Double(value) => Some(Value::Double(*value)),
+            Node::Text(text) => Some(Value::text(text)),
             Node::Root(index) => self.root(id, *index),
-            Node::Select { target, field } => match &self.operand(*target)? {
-                Value::Map(map) => {
-                    self.charge_bytes(id, field.len())?;
-                    map.get(field).ok_or_else(|| self.missing(id))
-                }
-                other => Err(self.wrong_type(*target, "a field", "a map", other)),
-            },
+            Node::Select { target, field } => self.select(id, *target, field),
             node => self.computed(id, node),
         }
+    }
+
+    #[inline]
+    fn select(&mut self, id: NodeId, target: NodeId, field: &str) -> Found<Value<'a>> {
+        let found = match &self.operand(target) {
+            Some(Value::Map(map)) => {
+                self.charge_bytes(id, field.len())?;
+                map.get(field)
+            }
+            Some(other) => return self.wrong_type(target, "a field", "a map", other),
+            None => return None,
+        };
+        if found.is_none() {
+            return self.missing(id);
+        }
+        found
     }
 
     /// The value of what is neither written out nor a field: apart, so that reading a field, which nearly every
     /// expression does, needs no room on the stack for all of this.
     #[inline(never)]
-    fn computed(&mut self, id: NodeId, node: &'a Node) -> Result<Value<'a>> {
+    fn computed(&mut self, id: NodeId, node: &'a Node) -> Found<Value<'a>> {
         if let Some(holds) = self.condition(id, node) {
             return holds.map(Value::Bool);
         }
         match node {
             Node::List(items) => items.iter().map(|item| self.value(*item)).collect(),
             Node::Map(entries) => self.map_literal(entries),
-            Node::Local(index) => self.locals.get(*index).cloned().ok_or_else(|| self.damaged(id)),
+            Node::Local(index) => self.locals.get(*index).cloned().or_else(|| self.damaged(id)),
             Node::Index { target, index } => self.index(id, *target, *index),
             Node::Negate(operand) => self.negate(id, *operand),
             Node::Binary { op, left, right } => {
@@ -206,12 +214,12 @@ impl<'a> Evaluator<'a> {
             Node::Each { kind, over, condition, body } => self.each(id, *kind, *over, *condition, *body),
             Node::Call { function, argument } => self.call(id, *function, *argument),
             Node::History(index) => self.history(id, *index),
-            _ => Err(self.damaged(id)),
+            _ => self.damaged(id),
         }
     }
 
     /// Whether it holds, if the node is one that can only be a bool; these need not become values on the way.
-    fn condition(&mut self, id: NodeId, node: &'a Node) -> Option<Result<bool>> {
+    fn condition(&mut self, id: NodeId, node: &'a Node) -> Option<Found<bool>> {
         Some(match node {
             Node::Not(operand) => self.bool(*operand, "`!`").map(core::ops::Not::not),
             Node::And(operands) => self.decided(operands, false, "`&&`"),
@@ -226,50 +234,52 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of a node that must be a bool.
-    pub(crate) fn bool(&mut self, id: NodeId, operation: &str) -> Result<bool> {
+    pub(crate) fn bool(&mut self, id: NodeId, operation: &str) -> Found<bool> {
         self.charge(id, 1)?;
         let node = self.node(id)?;
         if let Some(holds) = self.condition(id, node) {
             return holds;
         }
-        match self.value_of(id, node)? {
-            Value::Bool(value) => Ok(value),
-            other => Err(self.wrong_type(id, operation, "a bool", &other)),
+        match &self.value_of(id, node) {
+            Some(Value::Bool(value)) => Some(*value),
+            Some(other) => self.wrong_type(id, operation, "a bool", other),
+            None => None,
         }
     }
 
     /// The first operand that is `decisive` settles it, even when one before it had no value.
-    fn decided(&mut self, operands: &[NodeId], decisive: bool, operator: &str) -> Result<bool> {
+    fn decided(&mut self, operands: &[NodeId], decisive: bool, operator: &str) -> Found<bool> {
         let mut failed = None;
         for operand in operands {
             match self.bool(*operand, operator) {
-                Ok(value) if value == decisive => return Ok(decisive),
-                Ok(_) => {}
-                Err(Failed) => self.put_aside(&mut failed)?,
+                Some(value) if value == decisive => return Some(decisive),
+                Some(_) => {}
+                None => self.put_aside(&mut failed)?,
             }
         }
         self.settled(!decisive, failed)
     }
 
-    fn has(&mut self, id: NodeId, target: NodeId, field: &str) -> Result<bool> {
-        match self.operand(target)? {
-            Value::Map(map) => {
+    fn has(&mut self, id: NodeId, target: NodeId, field: &str) -> Found<bool> {
+        match &self.operand(target) {
+            Some(Value::Map(map)) => {
                 self.charge_bytes(id, field.len())?;
-                Ok(map.get(field).is_some())
+                Some(map.get(field).is_some())
             }
-            other => Err(self.wrong_type(target, "`has`", "a map", &other)),
+            Some(other) => self.wrong_type(target, "`has`", "a map", other),
+            None => None,
         }
     }
 
-    fn text(&mut self, id: NodeId, operation: &str) -> Result<Text<'a>> {
+    fn text(&mut self, id: NodeId, operation: &str) -> Found<Text<'a>> {
         match self.operand(id)? {
-            Value::Text(text) => Ok(text),
-            other => Err(self.wrong_type(id, operation, "a string", &other)),
+            Value::Text(text) => Some(text),
+            other => self.wrong_type(id, operation, "a string", &other),
         }
     }
 
     #[cold]
-    fn wrong_type(&mut self, id: NodeId, operation: &str, wanted: &str, found: &Value<'_>) -> Failed {
+    fn wrong_type<T>(&mut self, id: NodeId, operation: &str, wanted: &str, found: &Value<'_>) -> Found<T> {
         self.fail(EvalError::WrongType {
             span: self.span(id),
             operation: operation.to_owned(),
@@ -279,40 +289,46 @@ impl<'a> Evaluator<'a> {
     }
 
     #[cold]
-    fn missing(&mut self, id: NodeId) -> Failed {
+    fn missing<T>(&mut self, id: NodeId) -> Found<T> {
         self.fail(EvalError::Missing { span: self.span(id), name: self.program.text(id) })
     }
 
     #[cold]
-    fn damaged(&mut self, id: NodeId) -> Failed {
+    fn damaged<T>(&mut self, id: NodeId) -> Found<T> {
         self.fail(EvalError::Damaged { span: self.span(id) })
     }
 
     #[inline]
-    fn root(&mut self, id: NodeId, index: usize) -> Result<Value<'a>> {
+    fn root(&mut self, id: NodeId, index: usize) -> Found<Value<'a>> {
         let env = self.env;
         match self.program.roots.get(index) {
-            Some(name) => env.root(name).ok_or_else(|| self.missing(id)),
-            None => Err(self.damaged(id)),
+            Some(name) => {
+                let found = env.root(name);
+                if found.is_none() {
+                    return self.missing(id);
+                }
+                found
+            }
+            None => self.damaged(id),
         }
     }
 
-    fn history(&mut self, id: NodeId, index: usize) -> Result<Value<'a>> {
-        let op = self.program.history.get(index).ok_or_else(|| self.damaged(id))?;
+    fn history(&mut self, id: NodeId, index: usize) -> Found<Value<'a>> {
+        let op = self.program.history.get(index).or_else(|| self.damaged(id))?;
         match (op, self.env.history(index)) {
-            (HistoryOp::Count { .. }, Some(HistoryValue::Int(count))) => Ok(Value::Int(count)),
+            (HistoryOp::Count { .. }, Some(HistoryValue::Int(count))) => Some(Value::Int(count)),
             (
                 HistoryOp::Formerly { .. } | HistoryOp::Previous { .. } | HistoryOp::Since { .. },
                 Some(HistoryValue::Bool(answer)),
-            ) => Ok(Value::Bool(answer)),
+            ) => Some(Value::Bool(answer)),
             _ => {
                 let operator = self.program.text(id);
-                Err(self.fail(EvalError::NoHistory { span: self.span(id), operator }))
+                self.fail(EvalError::NoHistory { span: self.span(id), operator })
             }
         }
     }
 
-    fn map_literal(&mut self, entries: &[(NodeId, NodeId)]) -> Result<Value<'a>> {
+    fn map_literal(&mut self, entries: &[(NodeId, NodeId)]) -> Found<Value<'a>> {
         let mut map = std::collections::BTreeMap::new();
         for (key, value) in entries {
             let text = self.text(*key, "a key")?;
@@ -320,30 +336,30 @@ impl<'a> Evaluator<'a> {
             let value = self.value(*value)?;
             let shown = crate::value::shortened(text.as_str());
             if map.insert(text, value).is_some() {
-                return Err(self.fail(EvalError::DuplicateKey { span: self.span(*key), key: shown }));
+                return self.fail(EvalError::DuplicateKey { span: self.span(*key), key: shown });
             }
         }
-        Ok(Value::Map(Map::Shared(map.into())))
+        Some(Value::Map(Map::Shared(map.into())))
     }
 
-    fn index(&mut self, id: NodeId, target: NodeId, index: NodeId) -> Result<Value<'a>> {
+    fn index(&mut self, id: NodeId, target: NodeId, index: NodeId) -> Found<Value<'a>> {
         let target_value = self.value(target)?;
         let index_value = self.value(index)?;
         match (&target_value, &index_value) {
             (Value::List(list), Value::Int(position)) => {
                 let found = usize::try_from(*position).ok().and_then(|position| list.get(position));
-                found.ok_or_else(|| {
+                found.or_else(|| {
                     let (span, len) = (self.span(id), list.len());
                     self.fail(EvalError::OutOfRange { span, index: *position, len })
                 })
             }
             (Value::Map(map), Value::Text(key)) => {
                 self.charge_bytes(id, key.as_str().len())?;
-                map.get(key.as_str()).ok_or_else(|| self.missing(id))
+                map.get(key.as_str()).or_else(|| self.missing(id))
             }
-            (Value::List(_), other) => Err(self.wrong_type(index, "a list index", "an int", other)),
-            (Value::Map(_), other) => Err(self.wrong_type(index, "a key", "a string", other)),
-            (other, _) => Err(self.wrong_type(target, "`[…]`", "a list or a map", other)),
+            (Value::List(_), other) => self.wrong_type(index, "a list index", "an int", other),
+            (Value::Map(_), other) => self.wrong_type(index, "a key", "a string", other),
+            (other, _) => self.wrong_type(target, "`[…]`", "a list or a map", other),
         }
     }
 
@@ -354,7 +370,7 @@ impl<'a> Evaluator<'a> {
         over: NodeId,
         condition: Option<NodeId>,
         body: NodeId,
-    ) -> Result<Value<'a>> {
+    ) -> Found<Value<'a>> {
         let items = match self.value(over)? {
             Value::List(list) => list,
             Value::Map(map) => {
@@ -362,13 +378,13 @@ impl<'a> Evaluator<'a> {
                 self.charge(id, keys.len())?;
                 List::Shared(keys.into_iter().map(Value::Text).collect())
             }
-            other => return Err(self.wrong_type(over, kind.shown(), "a list or a map", &other)),
+            other => return self.wrong_type(over, kind.shown(), "a list or a map", &other),
         };
         let mut state = Each { kind, matched: 0, failed: None, kept: Vec::new() };
         for position in 0..items.len() {
             self.charge(id, 1)?;
             let Some(item) = items.get(position) else {
-                return Err(self.damaged(over));
+                return self.damaged(over);
             };
             self.locals.push(item);
             let finished = self.each_item(&mut state, condition, body);
@@ -380,20 +396,20 @@ impl<'a> Evaluator<'a> {
         let failed = state.failed.take();
         match kind {
             Macro::All | Macro::Exists if state.matched == 0 => self.settled(state.result(), failed),
-            _ => Ok(state.result()),
+            _ => Some(state.result()),
         }
     }
 
     /// Looks at the innermost variable; true when the rest of the list cannot change the result.
-    fn each_item(&mut self, state: &mut Each<'a>, condition: Option<NodeId>, body: NodeId) -> Result<bool> {
+    fn each_item(&mut self, state: &mut Each<'a>, condition: Option<NodeId>, body: NodeId) -> Found<bool> {
         match state.kind {
             Macro::All | Macro::Exists => match self.bool(body, state.kind.shown()) {
-                Ok(value) if value == (state.kind == Macro::Exists) => {
+                Some(value) if value == (state.kind == Macro::Exists) => {
                     state.matched = 1;
-                    return Ok(true);
+                    return Some(true);
                 }
-                Ok(_) => {}
-                Err(Failed) => self.put_aside(&mut state.failed)?,
+                Some(_) => {}
+                None => self.put_aside(&mut state.failed)?,
             },
             Macro::ExistsOne => state.matched += usize::from(self.bool(body, state.kind.shown())?),
             Macro::Filter => {
@@ -411,7 +427,7 @@ impl<'a> Evaluator<'a> {
                 }
             }
         }
-        Ok(false)
+        Some(false)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Why a condition came out as it did: the values of its parts.
 
 use crate::error::EvalError;
-use crate::eval::{CONDITION, Env, Evaluator, Failed};
+use crate::eval::{CONDITION, Env, Evaluator};
 use crate::limits::EXPLAIN_BUDGET;
 use crate::program::{Node, NodeId, Program};
 use crate::span::Span;
@@ -72,9 +72,9 @@ impl Walk<'_> {
 
     fn outcome(&mut self, id: NodeId) -> Outcome {
         match self.evaluator.bool(id, CONDITION) {
-            Ok(true) => Outcome::True,
-            Ok(false) => Outcome::False,
-            Err(Failed) => Outcome::Error(self.evaluator.error()),
+            Some(true) => Outcome::True,
+            Some(false) => Outcome::False,
+            None => Outcome::Error(self.evaluator.error()),
         }
     }
 
@@ -92,7 +92,7 @@ impl Walk<'_> {
             .into_iter()
             .filter(|id| !is_literal(self.program, *id))
             .filter_map(|id| {
-                let value = self.evaluator.value(id).ok()?;
+                let value = self.evaluator.value(id)?;
                 Some((self.program.span(id), value.to_string()))
             })
             .collect()

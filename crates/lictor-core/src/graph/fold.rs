@@ -16,7 +16,7 @@ use crate::evaluation::Judged;
 use crate::facts::Facts;
 use crate::guard::{Guard, panic_text};
 use crate::session::SessionState;
-use crate::trace::{Branch, GivenVerdict, Site, Status, Step};
+use crate::trace::{Branch, Site};
 use crate::verdict::Verdict;
 
 impl Graph {
@@ -89,26 +89,15 @@ fn walk(node: &Node, context: &mut Context<'_>) -> Value {
             value
         }
     };
-    let step = Step {
-        node: node.number,
-        value: Some(value),
-        status: Status::Active,
-        branch,
-        risk_before,
-        risk_after: context.risk(),
-        noted: std::mem::take(&mut context.asked.noted),
-        took: context.since(began),
-    };
-    context.note(step);
+    context.note(node.number, value, branch, risk_before, began);
     value
 }
 
 /// The strictest of the guard's verdicts; all of them count.
 fn leaf(node: &Node, guard: &dyn Guard, context: &mut Context<'_>) -> Value {
     let verdict = ask(guard, &node.site, context);
-    let mut value = verdict.value();
     let at = context.asked.at.take().unwrap_or_else(|| Arc::clone(&node.site));
-    context.give(GivenVerdict::at(at, verdict, None));
+    let mut value = context.give(at, verdict, None);
     if !context.asked.further.is_empty() {
         for (verdict, violation) in std::mem::take(&mut context.asked.further) {
             value = value.max(say(node, verdict, violation, context));
@@ -132,11 +121,9 @@ fn ask(guard: &dyn Guard, at: &Arc<Site>, context: &mut Context<'_>) -> Verdict 
     Verdict::error(format!("guard `{name}` failed: {why}"), format!("mend the guard `{name}`"))
 }
 
-/// Files a verdict under its node and says how strict it is.
+/// Files one more verdict of a node and says how strict it is.
 fn say(node: &Node, verdict: Verdict, violation: Option<u32>, context: &mut Context<'_>) -> Value {
-    let value = verdict.value();
-    context.give(GivenVerdict::at(Arc::clone(&node.site), verdict, violation));
-    value
+    context.give(Arc::clone(&node.site), verdict, violation)
 }
 
 /// The strictest child. Stops at a block only: stopping at anything less could change the value below a `Not`.
@@ -266,18 +253,9 @@ fn escalate(
 }
 
 fn skip(node: Option<&Node>, context: &mut Context<'_>) {
-    let Some(node) = node else { return };
-    let risk = context.risk();
-    context.note(Step {
-        node: node.number,
-        value: None,
-        status: Status::Skipped,
-        branch: None,
-        risk_before: risk,
-        risk_after: risk,
-        noted: Vec::new(),
-        took: None,
-    });
+    if let Some(node) = node {
+        context.note_skipped(node.number);
+    }
 }
 
 /// Runs an observer. Its verdict is ignored; only an error of a required one counts.
@@ -288,20 +266,9 @@ fn observe(observer: &Observer, context: &mut Context<'_>) -> Value {
     let verdict = ask(observer.guard.as_ref(), &observer.site, context);
     context.asked.further.clear();
     let value = verdict.value();
-    let noted = std::mem::take(&mut context.asked.noted);
-    context.note(Step {
-        node: observer.number,
-        value: Some(value),
-        status: Status::Active,
-        branch: None,
-        risk_before,
-        risk_after: context.risk(),
-        noted,
-        took: context.since(began),
-    });
+    context.note(observer.number, value, None, risk_before, began);
     if observer.required && value == Value::Error {
-        context.give(GivenVerdict::at(Arc::clone(&observer.site), verdict, None));
-        return Value::Error;
+        return context.give(Arc::clone(&observer.site), verdict, None);
     }
     Value::Pass
 }

@@ -131,8 +131,9 @@ impl Trace {
         })
     }
 
-    pub(crate) fn push(&mut self, step: Step) {
-        self.steps.push(step);
+    /// Adds the step that `make` makes: in its place, after room was made, so that it is not copied there.
+    pub(crate) fn push(&mut self, make: impl FnOnce() -> Step) {
+        self.steps.extend(std::iter::once_with(make));
     }
 
     /// What was asked between these two steps does not count.

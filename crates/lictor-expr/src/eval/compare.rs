@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use super::{Evaluator, Failed, Result};
+use super::{Evaluator, Found};
 use crate::error::EvalError;
 use crate::limits::{BYTES_PER_STEP, MAX_VALUE_DEPTH};
 use crate::program::NodeId;
@@ -12,18 +12,12 @@ impl<'a> Evaluator<'a> {
     /// Whether two values are equal. Values of different types are an error, not false: a rule that
     /// compares an int with a string has no meaning that could be enforced. `null` is comparable
     /// with everything, ints and doubles compare by their numbers.
-    pub(super) fn equal(&mut self, id: NodeId, left: &Value<'a>, right: &Value<'a>) -> Result<bool> {
+    pub(super) fn equal(&mut self, id: NodeId, left: &Value<'a>, right: &Value<'a>) -> Found<bool> {
         self.equal_within(id, left, right, MAX_VALUE_DEPTH)
     }
 
-    fn equal_within(
-        &mut self,
-        id: NodeId,
-        left: &Value<'a>,
-        right: &Value<'a>,
-        depth: usize,
-    ) -> Result<bool> {
-        Ok(match (left, right) {
+    fn equal_within(&mut self, id: NodeId, left: &Value<'a>, right: &Value<'a>, depth: usize) -> Found<bool> {
+        Some(match (left, right) {
             (Value::Null, Value::Null) => true,
             (Value::Null, _) | (_, Value::Null) => false,
             (Value::Bool(a), Value::Bool(b)) => a == b,
@@ -36,29 +30,29 @@ impl<'a> Evaluator<'a> {
             (a, b) => match numbers(a, b) {
                 Some(ordering) => ordering == Some(Ordering::Equal),
                 None => {
-                    return Err(self.fail(EvalError::NeverEqual {
+                    return self.fail(EvalError::NeverEqual {
                         span: self.span(id),
                         left: a.kind().article().to_owned(),
                         right: b.kind().article().to_owned(),
-                    }));
+                    });
                 }
             },
         })
     }
 
-    fn equal_lists(&mut self, id: NodeId, left: &List<'a>, right: &List<'a>, depth: usize) -> Result<bool> {
+    fn equal_lists(&mut self, id: NodeId, left: &List<'a>, right: &List<'a>, depth: usize) -> Found<bool> {
         if left.len() != right.len() {
-            return Ok(false);
+            return Some(false);
         }
         let pairs = (0..left.len()).map(|index| (left.get(index), right.get(index)));
         self.equal_pairs(id, pairs, depth)
     }
 
-    fn equal_maps(&mut self, id: NodeId, left: &Map<'a>, right: &Map<'a>, depth: usize) -> Result<bool> {
+    fn equal_maps(&mut self, id: NodeId, left: &Map<'a>, right: &Map<'a>, depth: usize) -> Found<bool> {
         let (keys, others) = (left.keys(), right.keys());
         self.charge(id, keys.len().saturating_add(others.len()))?;
         if keys.len() != others.len() {
-            return Ok(false);
+            return Some(false);
         }
         let pairs = keys.iter().map(|key| (left.get(key.as_str()), right.get(key.as_str())));
         self.equal_pairs(id, pairs, depth)
@@ -70,20 +64,20 @@ impl<'a> Evaluator<'a> {
         id: NodeId,
         pairs: impl Iterator<Item = (Option<Value<'a>>, Option<Value<'a>>)>,
         depth: usize,
-    ) -> Result<bool> {
+    ) -> Found<bool> {
         let Some(depth) = depth.checked_sub(1) else {
-            return Err(self.fail(EvalError::CostLimit { span: self.span(id) }));
+            return self.fail(EvalError::CostLimit { span: self.span(id) });
         };
         let mut failed = None;
         for pair in pairs {
             self.charge(id, 1)?;
             let (Some(left), Some(right)) = pair else {
-                return Ok(false);
+                return Some(false);
             };
             match self.equal_within(id, &left, &right, depth) {
-                Ok(true) => {}
-                Ok(false) => return Ok(false),
-                Err(Failed) => self.put_aside(&mut failed)?,
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => self.put_aside(&mut failed)?,
             }
         }
         self.settled(true, failed)
@@ -96,48 +90,48 @@ impl<'a> Evaluator<'a> {
         right: NodeId,
         item: &Value<'a>,
         container: &Value<'a>,
-    ) -> Result<bool> {
+    ) -> Found<bool> {
         match (item, container) {
             (Value::Text(key), Value::Map(map)) => {
                 self.charge_bytes(id, key.as_str().len())?;
-                Ok(map.get(key.as_str()).is_some())
+                Some(map.get(key.as_str()).is_some())
             }
-            (key, Value::Map(_)) => Err(self.wrong_type(id, "a key", "a string", key)),
+            (key, Value::Map(_)) => self.wrong_type(id, "a key", "a string", key),
             (Value::Text(text), Value::List(list)) => self.listed_text(id, item, text.as_str(), list),
             (item, Value::List(list)) => self.listed(id, item, list, 0),
-            (_, other) => Err(self.wrong_type(right, "`in`", "a list or a map", other)),
+            (_, other) => self.wrong_type(right, "`in`", "a list or a map", other),
         }
     }
 
     /// Whether a list contains a text: what `in` is mostly asked.
-    fn listed_text(&mut self, id: NodeId, item: &Value<'a>, text: &str, list: &List<'a>) -> Result<bool> {
+    fn listed_text(&mut self, id: NodeId, item: &Value<'a>, text: &str, list: &List<'a>) -> Found<bool> {
         for index in 0..list.len() {
-            match list.get(index) {
+            match &list.get(index) {
                 Some(Value::Text(found)) => {
                     let found = found.as_str();
                     self.charge(id, 1 + text.len().min(found.len()) / BYTES_PER_STEP)?;
                     if text == found {
-                        return Ok(true);
+                        return Some(true);
                     }
                 }
                 // Something else among them: whether that is comparable is looked at with more care.
                 _ => return self.listed(id, item, list, index),
             }
         }
-        Ok(false)
+        Some(false)
     }
 
     /// Whether a list contains a value, from an index on. Like `||`: one that is equal settles it, even after one
     /// without an answer.
-    fn listed(&mut self, id: NodeId, item: &Value<'a>, list: &List<'a>, from: usize) -> Result<bool> {
+    fn listed(&mut self, id: NodeId, item: &Value<'a>, list: &List<'a>, from: usize) -> Found<bool> {
         let mut failed = None;
         for index in from..list.len() {
             self.charge(id, 1)?;
             let Some(element) = list.get(index) else { break };
             match self.equal(id, item, &element) {
-                Ok(true) => return Ok(true),
-                Ok(false) => {}
-                Err(Failed) => self.put_aside(&mut failed)?,
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => self.put_aside(&mut failed)?,
             }
         }
         self.settled(false, failed)
@@ -150,23 +144,21 @@ impl<'a> Evaluator<'a> {
         operator: &str,
         left: &Value<'a>,
         right: &Value<'a>,
-    ) -> Result<Ordering> {
+    ) -> Found<Ordering> {
         match (left, right) {
-            (Value::Bool(a), Value::Bool(b)) => Ok(a.cmp(b)),
+            (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
             (Value::Text(a), Value::Text(b)) => {
                 self.charge_bytes(id, a.as_str().len().min(b.as_str().len()))?;
-                Ok(a.cmp(b))
+                Some(a.cmp(b))
             }
             (a, b) => match numbers(a, b) {
-                Some(ordering) => {
-                    ordering.ok_or_else(|| self.fail(EvalError::NoOrder { span: self.span(id) }))
-                }
-                None => Err(self.fail(EvalError::WrongType {
+                Some(ordering) => ordering.or_else(|| self.fail(EvalError::NoOrder { span: self.span(id) })),
+                None => self.fail(EvalError::WrongType {
                     span: self.span(id),
                     operation: format!("`{operator}`"),
                     wanted: "two numbers or two strings".to_owned(),
                     found: format!("{} and {}", a.kind().article(), b.kind().article()),
-                })),
+                }),
             },
         }
     }

@@ -51,7 +51,7 @@ const EXACT: f64 = 9_007_199_254_740_991.0;
 /// What has to be so for a node to come to a truth value: its own test, and the fields that are read for it.
 pub(super) fn of(program: &Program, schema: &Schema, id: NodeId, wanted: bool) -> Vec<Literal> {
     let reader = Reader { program, schema };
-    if let Ok(value) = Evaluator::new(program, &Nothing, STEP_BUDGET).bool(id, "a condition") {
+    if let Some(value) = Evaluator::new(program, &Nothing, STEP_BUDGET).bool(id, "a condition") {
         return vec![Literal { term: String::new(), test: Test::Is(value), wanted, whole: false }];
     }
     let mut found = Vec::new();
