@@ -26,6 +26,10 @@ enum Command {
     /// Govern this repository: write governance.yaml, install agent and git hooks.
     Init(init::InitArgs),
     /// Answer an agent's hook event on standard input (installed by `init`).
+    #[command(after_help = "\
+Examples:
+  lictor hook claude-code < event.json
+  lictor hook gemini-cli BeforeTool < event.json")]
     Hook {
         /// The agent: claude-code, codex, gemini-cli, cursor, copilot-cli, vscode, opencode, antigravity, factory, windsurf.
         agent: String,
@@ -56,7 +60,7 @@ enum Command {
     Approve(approve::ApproveArgs),
     /// Say no to an action that waits.
     Deny(approve::DenyArgs),
-    /// Show sessions.
+    /// Show sessions, or let them go on under the current policy.
     Session(session::SessionArgs),
     /// Read and check the log.
     Audit(audit::AuditArgs),

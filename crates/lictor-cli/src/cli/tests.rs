@@ -102,14 +102,23 @@ fn every_help_fits_a_screen_and_shows_an_example() {
     };
     assert!(help("").lines().count() <= 45, "{}", help(""));
     let groups = Cli::command();
-    for (words, _) in leaves() {
+    for (words, command) in leaves() {
         let text = help(&words);
         assert!(text.lines().count() <= 45, "{text}");
+        assert!(!text.contains(&u64::MAX.to_string()), "{text}");
         let above = words.split(' ').next().unwrap_or_default();
         let example = groups.find_subcommand(above).is_some_and(|group| {
             group.get_after_help().is_some_and(|text| text.to_string().contains("Examples:"))
         });
-        assert!(example || words == "hook", "`lictor {above} --help` shows no example");
+        assert!(example, "`lictor {above} --help` shows no example");
+        // A longer line would be broken where it does not belong.
+        let own = command
+            .get_after_help()
+            .into_iter()
+            .chain(groups.find_subcommand(above).and_then(clap::Command::get_after_help));
+        for line in own.map(ToString::to_string).collect::<Vec<_>>().join("\n").lines() {
+            assert!(line.chars().count() <= 98, "lictor {words}: {line}");
+        }
     }
 }
 

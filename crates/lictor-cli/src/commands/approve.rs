@@ -33,8 +33,8 @@ pub struct ApprovalsArgs {
 /// Say yes to exactly one action, once.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without an ID, goes through everything that waits, one by one, and asks. An answer counts for exactly the action,
-session and policy it was given for.
+Without an ID, goes through everything that waits, one by one, and asks. An answer counts for
+exactly the action, session and policy it was given for.
 
 Examples:
   lictor approve

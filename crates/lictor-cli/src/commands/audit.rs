@@ -65,8 +65,8 @@ enum AuditCommand {
         /// First record to check.
         #[arg(long, default_value_t = 1)]
         from: u64,
-        /// Last record to check.
-        #[arg(long, default_value_t = u64::MAX)]
+        /// Last record to check; the newest when it is not said.
+        #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
         to: u64,
         /// File with `<number> <hash>` lines kept outside the store; also looked at: `/etc/lictor/anchors` and the notes that
         /// `init --git` lets commits carry. Without any, removal of the newest records cannot be seen.

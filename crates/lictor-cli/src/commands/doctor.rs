@@ -16,7 +16,8 @@ use crate::place::Project;
 /// Prove that every installed hook blocks, and find what is wrong.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Fires a harmless canary through each installed hook, in a scratch project, and sees whether a block comes back.
+Sends a call that must be blocked through each installed hook, as the agent would, and sees
+whether a block comes back. The call is not carried out and leaves nothing in your log.
 
 Examples:
   lictor doctor

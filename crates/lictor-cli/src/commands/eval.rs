@@ -27,7 +27,8 @@ Examples:
   lictor eval submit_task deploy --payload '{\"ticket\": \"OPS-12\"}'
   lictor eval --batch actions.jsonl
 
-Exit codes: 0 pass or warn, 2 block, 3 ask, 64 usage, 70 internal. With --batch: 0 when every line was judged.
+Exit codes: 0 pass or warn, 2 block, 3 ask, 64 usage, 70 internal. With --batch: 0 when every
+line was judged.
 The action is recorded as dry: no counter moves, no grant is used, no approval is requested.")]
 pub struct EvalArgs {
     /// What kind of action: bash, read, write, execute_code, submit_task, fetch, tool, delegate.

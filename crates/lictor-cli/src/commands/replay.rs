@@ -29,7 +29,8 @@ Examples:
   lictor replay --policy new.yaml                     the log against another repository policy
   lictor replay --transcript ~/.claude/projects/x/s.jsonl
 
-Sessions are run in order, with their state. Facts come from the record, so nothing is looked at again.")]
+Sessions are run in order, with their state. Facts come from the record, so that nothing is
+looked at again.")]
 pub struct ReplayArgs {
     /// Use this file instead of the repository's governance.yaml.
     #[arg(long, value_name = "FILE")]

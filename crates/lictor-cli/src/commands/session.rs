@@ -19,7 +19,7 @@ use crate::rooted;
 use crate::runtime::{self, Runtime};
 use crate::when;
 
-/// Show sessions, or put the policy of now in force for them.
+/// Show sessions, or let them go on under the current policy.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -42,7 +42,7 @@ enum SessionCommand {
         /// Its id; `agent:id` where ids of several agents collide.
         id: String,
     },
-    /// Put the policy of now in force for a running session, where it was loosened too.
+    /// Let a running session go on under the current policy, also where that allows more.
     Refresh {
         /// Its id; without one, every running session that has seen another policy.
         id: Option<String>,
@@ -144,7 +144,7 @@ fn refresh(project: &Project, id: Option<&str>, json: bool) -> Result<Exit> {
         let state = engine.session(&key)?;
         if is_behind(engine.policy(), project, &key, &state) && (id.is_some() || !state.ended) {
             let policy = engine.refresh(&key)?.policy;
-            text += &format!("session {key} goes on under the policy of now\n");
+            text += &format!("session {key} goes on under the current policy\n");
             rows.push(json!({"agent": key.agent, "id": key.id, "policy": policy}));
         }
     }

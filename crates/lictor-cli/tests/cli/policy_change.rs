@@ -46,7 +46,7 @@ fn what_is_loosened_waits_for_the_next_session_or_a_person() {
 
     let refresh = sandbox.lictor(&["session", "refresh", "s1"]);
     assert_eq!(refresh.code, 0, "{refresh:?}");
-    assert!(refresh.stdout.contains("s1 goes on under the policy of now"), "{refresh:?}");
+    assert!(refresh.stdout.contains("s1 goes on under the current policy"), "{refresh:?}");
     assert_eq!(bash(&sandbox, "s1", "make deploy").code, 0);
     assert!(!sandbox.lictor(&["session", "show", "s1"]).stdout.contains("refresh"));
     assert!(sandbox.lictor(&["session", "refresh"]).stdout.contains("nothing to do"));

@@ -30,7 +30,7 @@ pub trait EarlierPolicies: Send + Sync {
 pub(super) fn lost(why: &str) -> Verdict {
     Verdict::error(
         format!("the policy has changed, and what held in this session before cannot be told: {why}"),
-        "a person can put the policy of now in force for this session with `lictor session refresh`, or start a new one",
+        "a person can let this session go on under the current policy with `lictor session refresh`, or start a new one",
     )
 }
 

@@ -15,6 +15,13 @@ use crate::progress::Progress;
 
 /// Record findings from a file.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor verdict import scan.sarif --plan-hash abc123
+  my-linter --json-lines | lictor verdict import - --plan-hash abc123 --agent my-linter
+
+A line of JSON lines: {\"level\": \"HIGH\", \"title\": \"SQL injection\",
+\"evidence\": [\"src/users.py:42:unescaped input\"], \"rationale\": \"why\"}")]
 pub struct ImportArgs {
     /// The file; `-` for standard input.
     file: PathBuf,
@@ -31,6 +38,10 @@ pub struct ImportArgs {
 
 /// Print findings.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor verdict export > findings.sarif
+  lictor verdict export --plan-hash abc123 --format jsonl")]
 pub struct ExportArgs {
     /// The plans; the last changed ones when absent.
     #[arg(long, value_name = "HASH")]
