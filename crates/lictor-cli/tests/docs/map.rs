@@ -84,6 +84,12 @@ fn links(page: &str) -> Vec<&str> {
     targets.filter(|target| !target.is_empty() && !target.contains("://")).collect()
 }
 
+/// Whether a word between backticks is meant as a path of this repository.
+fn is_of_ours(word: &str) -> bool {
+    let folders = ["crates/", "xtask/", "fuzz/", "benches/", ".ci/"];
+    folders.iter().any(|folder| word.starts_with(folder)) && !word.contains([' ', '<', '*', '\n'])
+}
+
 #[test]
 fn links_lead_to_files_and_the_readme_leads_to_every_page() {
     let pages = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path());
@@ -94,6 +100,10 @@ fn links_lead_to_files_and_the_readme_leads_to_every_page() {
         let text = fs::read_to_string(page).unwrap();
         for target in links(&text) {
             assert!(page.parent().unwrap().join(target).exists(), "{}: {target}", page.display());
+            followed += 1;
+        }
+        for target in text.split('`').skip(1).step_by(2).filter(|word| is_of_ours(word)) {
+            assert!(root().join(target).exists(), "{}: {target}", page.display());
             followed += 1;
         }
     }
