@@ -235,7 +235,8 @@ fn judge(runtime: &Runtime, event: &Event, action: &Action) -> Reply {
         observe: runtime.policy.is_observing(),
         ..Mode::default()
     };
-    let evaluation = runtime.judge(action, mode);
+    // As the runtime: the process ends before this is needed again.
+    let evaluation = ManuallyDrop::new(runtime.judge(action, mode));
     if evaluation.observed {
         return Reply::Silence;
     }

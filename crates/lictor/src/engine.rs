@@ -118,7 +118,7 @@ impl PolicyEngine {
                 None => {}
             }
         }
-        let mut watched = None;
+        let (mut watched, mut read) = (None, None);
         let (judged, facts) = match sessions {
             Ok(_) if let Some(why) = lost => {
                 // It may have been enforced.
@@ -127,7 +127,11 @@ impl PolicyEngine {
             }
             Ok(sessions) => {
                 watched = sessions.seen().and_then(|own| self.first_look(own));
-                self.judge(action, sessions, now)
+                let sessions = Arc::new(sessions);
+                let judged = self.judge(action, &sessions, now);
+                // A guard that is late still looks at it.
+                read = Arc::into_inner(sessions);
+                judged
             }
             Err(fault) => {
                 let verdict = Verdict::error(fault.to_string(), OPERATOR);
@@ -140,7 +144,7 @@ impl PolicyEngine {
         let marks = self.inner.history.marks(action, &facts);
         let current = self.inner.current;
         let case = record::Case { action, facts: &facts, mode: &mode, now, current, marks, watched };
-        let evaluation = self.record(&case, evaluation);
+        let evaluation = self.record(&case, evaluation, read);
         self.tell(action, &evaluation);
         evaluation
     }

@@ -27,6 +27,24 @@ fn a_session_counts_and_shows_the_state_after_the_action() {
     assert_eq!(engine.evaluate(&ls.in_session("s2")).session.action_count, 1);
 }
 
+/// The session is read before the graph judges and again when the judgement is recorded.
+#[test]
+fn what_is_recorded_while_the_graph_judges_counts() {
+    let other = PolicyEngine::new(no_rm()).unwrap();
+    let store = Arc::clone(other.store());
+    let ls = Action::bash("ls").in_session("s");
+    assert_eq!(other.evaluate(&ls).session.action_count, 1);
+    let slow = guard_fn("slow", move |_, _| match other.evaluate(&ls).passed() {
+        true => Verdict::pass(),
+        false => Verdict::block("the other one was stopped", "look why"),
+    });
+    let engine = PolicyEngine::builder(slow).shared_store(store).build().unwrap();
+    let slow = engine.evaluate(&Action::bash("pwd").in_session("s"));
+    assert_eq!((slow.decision, slow.session.action_count), (Decision::Pass, 3));
+    let after = engine.evaluate(&Action::bash("id").in_session("s"));
+    assert_eq!((after.decision, after.session.action_count), (Decision::Pass, 5));
+}
+
 #[test]
 fn what_happened_is_held_against_what_was_decided() {
     let engine = PolicyEngine::new(All::new([no_rm()])).unwrap();

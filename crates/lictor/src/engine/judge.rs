@@ -12,18 +12,19 @@ use super::{OPERATOR, PolicyEngine, sessions::Lineage};
 
 impl PolicyEngine {
     /// Never fails: a fault is a judgement that blocks.
-    pub(super) fn judge(&self, action: &Action, sessions: Lineage, now: Timestamp) -> (Judged, Facts) {
+    pub(super) fn judge(&self, action: &Action, sessions: &Arc<Lineage>, now: Timestamp) -> (Judged, Facts) {
         if let Err(fault) = action.validate() {
             let verdict = Verdict::error(fault.to_string(), "send a complete action");
             return (Judged::refused(from_engine("action", verdict)), Facts::none());
         }
         let progress = Arc::new(Progress::default());
         let Some(deadline) = self.inner.deadline else {
-            return self.judge_now(action, &sessions, &progress, now);
+            return self.judge_now(action, sessions, &progress, now);
         };
         let (sender, receiver) = mpsc::sync_channel(1);
         let worker = {
-            let (engine, action, progress) = (self.clone(), action.clone(), Arc::clone(&progress));
+            let (engine, action) = (self.clone(), action.clone());
+            let (sessions, progress) = (Arc::clone(sessions), Arc::clone(&progress));
             thread::Builder::new().name("lictor-judge".to_owned()).spawn(move || {
                 // The receiver is gone when the deadline passed first.
                 let _ = sender.send(engine.judge_now(&action, &sessions, &progress, now));

@@ -31,15 +31,20 @@ pub(super) struct Case<'a> {
 
 impl PolicyEngine {
     /// Records the evaluation against the state as it is by now. One that cannot be recorded is a block: there is
-    /// no unrecorded pass.
-    pub(super) fn record(&self, case: &Case<'_>, evaluation: Evaluation) -> Evaluation {
+    /// no unrecorded pass. `read` are the sessions as they were when the graph judged.
+    pub(super) fn record(
+        &self,
+        case: &Case<'_>,
+        evaluation: Evaluation,
+        read: Option<Lineage>,
+    ) -> Evaluation {
         // A used grant must stay used even when the power fails right after.
         let asks = evaluation.decision == Decision::Ask && !case.mode.dry;
         let durability = if asks { Durability::Power } else { Durability::Process };
         let given = evaluation.clone();
         let recorded = self.inner.store.update(durability, |tx| {
             let mut journal = Journal::new(tx, case.action.session.as_ref(), case.now, &*self.inner.redactor);
-            commit(&mut journal, case, evaluation)
+            commit(&mut journal, case, evaluation, read)
         });
         recorded.unwrap_or_else(|fault| {
             let reason = format!("the decision could not be recorded: {fault}");
@@ -52,9 +57,10 @@ fn commit(
     journal: &mut Journal<'_>,
     case: &Case<'_>,
     mut evaluation: Evaluation,
+    read: Option<Lineage>,
 ) -> Result<Evaluation, StoreError> {
     let Case { action, facts, mode, now, .. } = *case;
-    let mut sessions = Lineage::load(journal.tx, action)?;
+    let mut sessions = Lineage::load_again(journal.tx, action, read)?;
     let mut duplicate = false;
     if !mode.dry {
         if sessions.is_new() {

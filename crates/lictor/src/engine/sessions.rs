@@ -12,30 +12,54 @@ const MAX_LINEAGE: usize = 16;
 pub(super) struct Lineage {
     keys: Vec<SessionKey>,
     states: Vec<SessionState>,
+    /// What the store held of each state when it was read; `None` once the state is another.
+    stored: Vec<Option<Vec<u8>>>,
     /// The action names its session.
     named: bool,
 }
 
 impl Lineage {
     pub(super) fn load(view: &(impl View + ?Sized), action: &Action) -> Result<Self, StoreError> {
-        Self::load_session(view, action.session.clone(), action.parent_session.clone())
+        Self::load_again(view, action, None)
+    }
+
+    /// As [`load`](Self::load), by one who has loaded it before: of a state that is stored as it was then, reading is
+    /// spared, and that is most of what loading costs.
+    pub(super) fn load_again(
+        view: &(impl View + ?Sized),
+        action: &Action,
+        before: Option<Self>,
+    ) -> Result<Self, StoreError> {
+        Self::load_known(view, action.session.clone(), action.parent_session.clone(), before)
     }
 
     pub(super) fn load_session(
         view: &(impl View + ?Sized),
         session: Option<SessionKey>,
+        parent: Option<SessionKey>,
+    ) -> Result<Self, StoreError> {
+        Self::load_known(view, session, parent, None)
+    }
+
+    fn load_known(
+        view: &(impl View + ?Sized),
+        session: Option<SessionKey>,
         mut parent: Option<SessionKey>,
+        mut before: Option<Self>,
     ) -> Result<Self, StoreError> {
         let named = session.is_some();
-        let mut lineage = Self { keys: Vec::new(), states: Vec::new(), named };
+        let mut lineage = Self { keys: Vec::new(), states: Vec::new(), stored: Vec::new(), named };
         let mut key = session.unwrap_or_else(log::anonymous);
         loop {
-            let state = read(view, &key)?;
+            let stored = view.get(Space::Session, &stored_key(&key))?;
+            let known = before.as_mut().and_then(|before| before.give(&key, stored.as_deref()));
+            let state = known.map_or_else(|| state_of(&key, stored.as_deref()), Ok)?;
             // What was said of a session's parent at its first event stands; later claims are not believed.
             let claimed = parent.take();
             let above = if state.started.is_some() { state.parent.clone() } else { claimed };
             lineage.keys.push(key);
             lineage.states.push(state);
+            lineage.stored.push(stored);
             let Some(above) = above.filter(|_| named) else {
                 lineage.inherit();
                 return Ok(lineage);
@@ -49,6 +73,13 @@ impl Lineage {
             }
             key = above;
         }
+    }
+
+    /// The state of a session, if it is the one that is stored as this.
+    fn give(&mut self, key: &SessionKey, stored: Option<&[u8]>) -> Option<SessionState> {
+        let at = self.keys.iter().position(|known| known == key)?;
+        let same = stored.is_some() && self.stored.get(at).is_some_and(|before| before.as_deref() == stored);
+        self.states.get_mut(at).filter(|_| same).map(std::mem::take)
     }
 
     /// A session that is about to begin has the scope of its parent, already while its first action is judged.
@@ -121,6 +152,7 @@ impl Lineage {
 
     /// Applies an event of the session that stands so far above, and to those above it.
     pub(super) fn apply_to(&mut self, index: usize, event: &SessionEvent, at: Timestamp) {
+        self.stored.iter_mut().skip(index).for_each(|stored| *stored = None);
         let mut states = self.states.iter_mut().skip(index);
         if let Some(own) = states.next() {
             own.apply(event, at);
@@ -138,9 +170,13 @@ impl Lineage {
 
 /// The state of one session; the empty one when nothing is known of it.
 pub(super) fn read(view: &(impl View + ?Sized), key: &SessionKey) -> Result<SessionState, StoreError> {
-    match view.get(Space::Session, &stored_key(key))? {
+    state_of(key, view.get(Space::Session, &stored_key(key))?.as_deref())
+}
+
+fn state_of(key: &SessionKey, stored: Option<&[u8]>) -> Result<SessionState, StoreError> {
+    match stored {
         None => Ok(SessionState::default()),
-        Some(value) => serde_json::from_slice(&value)
+        Some(value) => serde_json::from_slice(value)
             .map_err(|error| StoreError::other(format!("the state of session `{key}` is damaged: {error}"))),
     }
 }
