@@ -22,6 +22,7 @@ cargo xtask <chore>
   test            everything a change must pass: lint, all tests, doc tests (what .ci/run calls)
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
   corpus          judge the labelled commands and write the table in docs/shell-safety.md anew
+  order           find out anew which functions a hook runs, so that they stand side by side in the release binary (needs valgrind)
   soak            kill writers of the record at random points, many times over
   fuzz [target]   look for inputs that break what must hold for every input; --seconds N for each target, 60 if not said
   bench [what]    release figures, written into docs/benchmarks.md: shell, store, ledger, peers, hook; `all` of them when
@@ -32,9 +33,6 @@ const CORPUS: [&str; 8] =
     ["run", "--quiet", "--package", "lictor-guards", "--example", "judge_corpus", "--", "--docs"];
 
 fn main() -> Result<()> {
-    if let Some(linked) = release::order::asked() {
-        return linked;
-    }
     let mut args = std::env::args().skip(1);
     let chore = args.next();
     let rest: Vec<String> = args.collect();
@@ -44,6 +42,7 @@ fn main() -> Result<()> {
         (Some("install"), args) => install::run(args),
         (Some("pictures"), []) => pictures::run(false),
         (Some("corpus"), []) => shell::run("cargo", &CORPUS),
+        (Some("order"), []) => release::order(),
         (Some("soak"), []) => soak::run(),
         (Some("fuzz"), args) => fuzz::run(args),
         (Some("bench"), what) => bench::run(what),

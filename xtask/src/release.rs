@@ -1,10 +1,8 @@
 //! The binary that people get. Its build flags are here and nowhere else.
 
-pub mod order;
+mod order;
 mod rehearsal;
 
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -13,31 +11,33 @@ use crate::shell;
 
 /// Builds it and says where it is.
 pub fn build() -> Result<PathBuf> {
+    built(&[])
+}
+
+/// Writes down anew which functions stand side by side in it.
+pub fn order() -> Result<()> {
+    let named = built(&["--config", "profile.release.strip=\"none\""])?;
+    order::renew(&named)
+}
+
+fn built(more: &[&str]) -> Result<PathBuf> {
     let target = Target::best()?;
     let mut flags = target.flags.to_vec();
-    let linker = format!("linker={}", env::current_exe()?.display());
-    let note = shell::root().join("target/release-order.txt");
-    let ordered = target.is_static() && rehearsal::is_possible();
-    if ordered {
-        flags.extend(["-C", &linker, "-C", "linker-flavor=gcc"]);
-    } else if target.is_static() {
-        println!(
-            "building without an order of functions: the hook starts sooner with one; install `valgrind` for it"
-        );
+    let order = if target.is_static() { order::argument()? } else { None };
+    match &order {
+        Some(argument) => flags.extend(["-C", argument]),
+        None if target.is_static() => {
+            println!("the linker takes no order of functions; the hook starts sooner with one")
+        }
+        None => {}
     }
     let flags = format!("target.{}.rustflags={flags:?}", target.name);
-    shell::run_with(
-        &[(order::VARIABLE, note.as_os_str())],
-        "cargo",
-        &["build", "--locked", "--release", "--bin", "lictor", "--target", &target.name, "--config", &flags],
-    )?;
-    if ordered {
-        println!(
-            "{}",
-            fs::read_to_string(&note).with_context(|| format!("cannot read `{}`", note.display()))?
-        );
-    }
-    Ok(shell::root().join("target").join(target.name).join("release/lictor"))
+    let build =
+        ["build", "--locked", "--release", "--bin", "lictor", "--target", &target.name, "--config", &flags];
+    shell::run("cargo", &[&build[..], more].concat())?;
+    let binary = shell::root().join("target").join(target.name).join("release/lictor");
+    order::in_one_piece(&binary)?;
+    Ok(binary)
 }
 
 struct Target {

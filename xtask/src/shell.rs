@@ -1,6 +1,5 @@
 //! Running other programs, loudly.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -13,15 +12,9 @@ pub fn root() -> PathBuf {
 
 /// Runs a program in the repository's root and fails when it fails.
 pub fn run(program: &str, args: &[&str]) -> Result<()> {
-    run_with(&[], program, args)
-}
-
-/// As [`run`], with more in the environment.
-pub fn run_with(variables: &[(&str, &OsStr)], program: &str, args: &[&str]) -> Result<()> {
     println!("$ {program} {}", args.join(" "));
     let status = Command::new(program)
         .args(args)
-        .envs(variables.iter().copied())
         .current_dir(root())
         .status()
         .with_context(|| format!("cannot start `{program}`; is it installed?"))?;

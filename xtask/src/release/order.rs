@@ -1,83 +1,137 @@
 //! Puts the functions that a hook runs side by side in the binary.
 //!
-//! A process brings code in by pieces of 64 KiB, each at the price of a fault, and the 1 300 functions that a hook runs
-//! lie all over twelve megabytes: a hundred faults, and as many misses in every cache of the processor. Side by side they
-//! are a megabyte and a half, and the process takes a fifth less time.
+//! A process brings code in by pieces of 64 KiB, each at the price of a fault, and the functions that a hook runs lie all
+//! over twelve megabytes: a hundred faults, and as many misses in every cache of the processor.
 //!
-//! Which functions these are is found out by running them, so the program is linked twice: rustc calls this in place of
-//! its linker, the first result is tried out, and the second is what rustc gets.
+//! Their names are in `order.txt`, with a star for what differs from build to build. A name that is gone matches nothing, a
+//! new one is not found: both cost a little time and nothing else. `cargo xtask order` writes the file anew.
 
-use std::env;
-use std::ffi::{OsStr, OsString};
+use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 
 use super::rehearsal;
+use crate::shell;
 
-/// Set when this program is called as a linker: the file that takes a sentence on what came of it.
-pub const VARIABLE: &str = "LICTOR_LINKS_IN_ORDER";
+/// One name a line, those first that most events need.
+const FILE: &str = "xtask/src/release/order.txt";
 
-/// Links, when this program was called for that.
-pub fn asked() -> Option<Result<()>> {
-    let note = env::var_os(VARIABLE)?;
-    Some(link(&env::args_os().skip(1).collect::<Vec<_>>(), Path::new(&note)))
+/// A name stands for all forms that a generic function was compiled to. Where more than so many bytes come along for each
+/// that is needed, it comes after all others.
+const MOST_IN_TOW: usize = 3;
+
+/// What the linker has to be told, when it understands it.
+pub fn argument() -> Result<Option<String>> {
+    let names =
+        fs::read_to_string(shell::root().join(FILE)).with_context(|| format!("cannot read `{FILE}`"))?;
+    let text = script(names.lines());
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    // Named after what is in it, so that cargo links again when that is something else.
+    let file = shell::root().join(format!("target/order-{:016x}.ld", hasher.finish()));
+    fs::create_dir_all(shell::root().join("target"))?;
+    fs::write(&file, text)?;
+    let argument = format!("-Wl,-T,{}", file.display());
+    Ok(is_understood(&argument)?.then(|| format!("link-arg={argument}")))
 }
 
-fn link(args: &[OsString], note: &Path) -> Result<()> {
-    let said = match in_order(args) {
-        Ok(count) => format!("the {count} functions that a hook runs stand side by side"),
-        // A program in any order does the same.
-        Err(error) => {
-            cc(args)?;
-            format!("the functions stand in no order: {error:#}")
-        }
-    };
-    Ok(fs::write(note, said)?)
-}
-
-fn in_order(args: &[OsString]) -> Result<usize> {
-    let at = args.iter().position(|arg| arg == "-o").context("the linker is not told where to write")? + 1;
-    let result = args.get(at).context("the linker is not told where to write")?;
-    let beside = |suffix: &str| {
-        let mut name = result.clone();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let trial = beside(".trial");
-    let mut unordered: Vec<OsString> = args.iter().filter(|arg| !strips(arg)).cloned().collect();
-    if let Some(at) = unordered.iter().position(|arg| arg == "-o") {
-        unordered.splice(at + 1..at + 2, [trial.clone().into()]);
+/// Links a program that does nothing.
+fn is_understood(argument: &str) -> Result<bool> {
+    let result = shell::root().join("target/order-trial");
+    let mut cc = Command::new("cc")
+        .args(["-x", "c", "-", argument, "-o"])
+        .arg(&result)
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("cannot start `cc`; is it installed?")?;
+    if let Some(mut stdin) = cc.stdin.take() {
+        std::io::Write::write_all(&mut stdin, b"int main(void) { return 0; }")?;
     }
-    cc(&unordered)?;
-    let functions = rehearsal::functions(&trial, &beside(".home"));
-    fs::remove_file(&trial)?;
-    let functions = functions?;
-    let script = beside(".ld");
-    fs::write(&script, script_of(&functions))?;
-    let mut ordered = args.to_vec();
-    let mut insert = OsString::from("-Wl,-T,");
-    insert.push(&script);
-    ordered.push(insert);
-    cc(&ordered)?;
-    Ok(functions.len())
-}
-
-/// Whether an argument takes the names away, which the rehearsal needs.
-fn strips(arg: &OsStr) -> bool {
-    ["-s", "-Wl,--strip-all", "-Wl,--strip-debug"].iter().any(|known| arg == *known)
+    let linked = cc.wait()?.success();
+    let _ = fs::remove_file(result);
+    Ok(linked)
 }
 
 /// An addition to the linker's own script. Functions without a section of their own stay where they are.
-fn script_of(functions: &[String]) -> String {
-    let sections = functions.iter().map(|name| format!("*(.text.{name})\n*(.text.unlikely.{name})\n"));
+fn script<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let sections = names.flat_map(|name| {
+        ["", "unlikely."].map(|kind| format!("*(.text.{kind}{name} .text.{kind}{name}.llvm.*)\n"))
+    });
     format!("SECTIONS {{ .text.hook : {{\n{}}} }} INSERT BEFORE .text;\n", sections.collect::<String>())
 }
 
-fn cc(args: &[OsString]) -> Result<()> {
-    let status = Command::new("cc").args(args).status().context("cannot start `cc`; is it installed?")?;
-    ensure!(status.success(), "`cc` failed with {status}");
+/// Finds the functions anew, by running hooks of that binary, which has its names still.
+pub fn renew(lictor: &Path) -> Result<()> {
+    let ran = rehearsal::functions(lictor, &shell::root().join("target/rehearsal"))?;
+    let listed = shell::output("nm", &["--print-size", &lictor.display().to_string()])?;
+    let names = patterns(&ran, &sizes(&listed));
+    fs::write(shell::root().join(FILE), names.join("\n") + "\n")?;
+    println!("{} functions ran; {FILE} has {} names", ran.len(), names.len());
     Ok(())
 }
+
+/// Functions with their bytes.
+fn sizes(listed: &str) -> HashMap<&str, usize> {
+    let lines = listed.lines().filter_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+        [_, size, "t" | "T" | "w" | "W", name] => Some((name, usize::from_str_radix(size, 16).ok()?)),
+        _ => None,
+    });
+    lines.collect()
+}
+
+fn patterns(ran: &[String], sizes: &HashMap<&str, usize>) -> Vec<String> {
+    let (mut matched, mut needed): (HashMap<String, usize>, HashMap<String, usize>) = Default::default();
+    for (name, size) in sizes {
+        *matched.entry(pattern(name)).or_default() += size;
+    }
+    let mut known = HashSet::new();
+    let mut names = Vec::new();
+    for name in ran {
+        let pattern = pattern(name);
+        *needed.entry(pattern.clone()).or_default() += sizes.get(name.as_str()).copied().unwrap_or(0);
+        if known.insert(pattern.clone()) {
+            names.push(pattern);
+        }
+    }
+    let in_tow = |name: &String| matched.get(name).unwrap_or(&0) / needed.get(name).unwrap_or(&1).max(&1);
+    names.sort_by_key(|name| Some(in_tow(name)).filter(|many| *many >= MOST_IN_TOW));
+    names
+}
+
+/// The name of a function with stars for what the compiler puts in to tell builds apart.
+fn pattern(name: &str) -> String {
+    let name = name.split_once(".llvm.").map_or(name, |(name, _)| name);
+    // The older form of names ends with a hash; in the newer one each crate has one.
+    match name.rsplit_once("17h") {
+        Some((path, hash)) if name.starts_with("_ZN") && hash.len() == 17 => format!("{path}17h*E"),
+        _ if name.starts_with("_R") => {
+            let mut parts = name.split("Cs");
+            let first = parts.next().unwrap_or_default().to_owned();
+            parts.fold(first, |text, part| match part.split_once('_') {
+                Some((_, rest)) => text + "Cs*_" + rest,
+                None => text + "Cs" + part,
+            })
+        }
+        _ => name.to_owned(),
+    }
+}
+
+/// The binary, written from its first byte to its last.
+///
+/// A linker writes here and there, which leaves the file in small pieces in the system's memory, and mapping those costs each
+/// process a sixth of its time. One that was copied, installed or read from the disk lies there in large ones.
+pub fn in_one_piece(binary: &Path) -> Result<()> {
+    let mut whole = PathBuf::from(binary);
+    whole.set_extension("whole");
+    fs::write(&whole, fs::read(binary)?)?;
+    fs::set_permissions(&whole, fs::metadata(binary)?.permissions())?;
+    Ok(fs::rename(whole, binary)?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -9,15 +9,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::shell;
-
 /// A little of everything that policies are made of and that calls meet.
 const POLICY: &str = include_str!("rehearsal.yaml");
-
-/// Whether the program that watches is there.
-pub fn is_possible() -> bool {
-    shell::output("valgrind", &["--version"]).is_ok()
-}
 
 /// The functions that hooks of that binary run, those first that most events need. Everything is done below `home`, which
 /// is removed again.
