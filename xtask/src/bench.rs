@@ -4,6 +4,7 @@ mod hook;
 mod paper;
 mod plot;
 mod samples;
+mod session;
 
 use anyhow::{Result, bail};
 
@@ -13,7 +14,7 @@ use crate::shell;
 pub fn run(args: &[String]) -> Result<()> {
     match args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         None | Some(("all", [])) => {
-            for one in ["shell", "store", "ledger", "peers", "hook"] {
+            for one in ["shell", "store", "session", "ledger", "peers", "hook"] {
                 run(&[one.to_owned()])?;
             }
             Ok(())
@@ -27,6 +28,7 @@ pub fn run(args: &[String]) -> Result<()> {
             let tables: Vec<&str> = told.lines().filter(|line| !line.starts_with('{')).collect();
             paper::write("peers", &tables.join("\n"))
         }
+        Some(("session", [])) => session::run(),
         Some(("shell", [])) => of("shell", "lictor-shell", "read"),
         Some(("store", [])) => of("store", "lictor-store", "cold_open"),
         Some(("ledger", [])) => of("ledger", "lictor-ledger", "ledger"),

@@ -25,8 +25,8 @@ cargo xtask <chore>
   order           find out anew which functions a hook runs, so that they stand side by side in the release binary (needs valgrind)
   soak            kill writers of the record at random points, many times over
   fuzz [target]   look for inputs that break what must hold for every input; --seconds N for each target, 60 if not said
-  bench [what]    release figures, written into docs/benchmarks.md: shell, store, ledger, peers, hook; `all` of them when
-                  none is named; hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND
+  bench [what]    release figures, written into docs/benchmarks.md: shell, store, session, ledger, peers, hook; `all` of
+                  them when none is named; hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND
 ";
 
 const CORPUS: [&str; 8] =

@@ -5,8 +5,9 @@
 //! `cargo xtask bench session` runs this and writes the table of `docs/benchmarks.md`:
 //!
 //! - `session_cost DIRECTORY` goes through a session, leaves its state in the directory at each length, and prints
-//!   `calls`, `bytes` and `nanoseconds for a call`;
-//! - `session_cost FILE` makes the same few calls on top of such a state, for a tool that counts instructions.
+//!   `calls`, `bytes` that a hook reads and `nanoseconds` for a call;
+//! - `session_cost FILE` makes the same few calls on top of such a state, for a tool that counts the instructions of
+//!   [`parse`], [`judge`], [`fold`] and [`write`].
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -14,23 +15,27 @@
     reason = "an example that measures"
 )]
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use lictor_core::event::{Happened, Judgement};
+use lictor_core::facts::{Access, Effect, Existence, Place};
 use lictor_core::history::{Ended, History, Pattern, What};
-use lictor_core::tools::{Need, RequireFirst, Sequence};
+use lictor_core::tools::{Group, Knowledge, Need, ReadBeforeWrite, RequireFirst, Sequence, asked};
 use lictor_core::{
-    Action, ActionKind, Decision, Facts, Graph, Outcome, SessionEvent, SessionState, Standing, Timestamp,
+    Action, ActionKind, All, Decision, Digest, Facts, Graph, Outcome, SessionEvent, SessionState, Standing,
+    Timestamp,
 };
 
 /// The lengths of session that are measured.
 const LENGTHS: [u64; 5] = [10, 100, 1_000, 10_000, 100_000];
-/// In turns. `deploy` may run after `test`; `release` may not, and is blocked each time.
+/// In turns. `deploy` may run after `test`; `release` may not, and is blocked each time. `read` reads a file that was not
+/// seen before, and the two `write` after it may overwrite it.
 const TOOLS: [&str; 8] = ["write", "test", "deploy", "search", "read", "release", "search", "write"];
 /// How many rounds of calls are timed.
-const TIMED: u128 = 250;
+const TIMED: u32 = 250;
 
 struct Policy {
     graph: Graph,
@@ -57,8 +62,16 @@ impl Policy {
         let sequence = Sequence::new("tools", rules, &mut history).unwrap();
         // As `count(ok("deploy"), "10m") < 9` has it kept.
         history.count(name("deploy").ended(Ended::Ok), 600_000, Some(10));
-        Self { graph: Graph::new(sequence).unwrap(), history }
+        let graph = Graph::new(All::new((sequence, ReadBeforeWrite::new("read_before_write")))).unwrap();
+        Self { graph, history }
     }
+}
+
+/// A session as a store keeps it: the state, and the groups of files that it knows.
+#[derive(Clone)]
+struct Stored {
+    state: Vec<u8>,
+    groups: BTreeMap<Group, String>,
 }
 
 /// One call of a session.
@@ -76,17 +89,35 @@ impl Call {
         action.payload.insert("number".to_owned(), number.into());
         // As long as those of Claude Code.
         action.tool_use_id = Some(format!("toolu_01{number:022}"));
-        Self {
-            action,
-            facts: Facts::none(),
-            now: Timestamp(1_790_000_000_000 + i64::try_from(number).unwrap() * 1_000),
-        }
+        let facts = match index {
+            4 => touching(Access::Read, number),
+            7 | 0 => touching(Access::Write, number.saturating_sub(if index == 7 { 3 } else { 4 })),
+            _ => Facts::none(),
+        };
+        let now = Timestamp(1_790_000_000_000 + i64::try_from(number).unwrap() * 1_000);
+        Self { action, facts, now }
     }
 }
 
+/// A file of the project that never changes.
+fn touching(access: Access, number: u64) -> Facts {
+    let path = format!("src/module_{number}/handler.rs");
+    let content = Some(Digest::of(path.as_bytes()));
+    let target =
+        Place { existence: Existence::File, content, ..Place::project_file("/home/user/project", &path) };
+    Facts { effects: vec![Effect::File { access, target, recursive: false, by: None }], opaque: vec![] }
+}
+
+/// The state, and what it knows of these files.
 #[inline(never)]
-fn parse(bytes: &[u8]) -> SessionState {
-    serde_json::from_slice(black_box(bytes)).unwrap()
+fn parse<'a>(stored: &Stored, files: impl Iterator<Item = &'a str>) -> SessionState {
+    let mut state: SessionState = serde_json::from_slice(black_box(&stored.state)).unwrap();
+    for group in files.map(Group::of) {
+        if let Some(text) = stored.groups.get(&group) {
+            state.files.restore(group, text.clone()).unwrap();
+        }
+    }
+    state
 }
 
 #[inline(never)]
@@ -104,47 +135,54 @@ fn fold(state: &mut SessionState, event: &SessionEvent, now: Timestamp) {
 }
 
 #[inline(never)]
-fn write(state: &SessionState) -> Vec<u8> {
-    serde_json::to_vec(black_box(state)).unwrap()
+fn write(mut state: SessionState, stored: &mut Stored) {
+    let files = std::mem::take(&mut state.files);
+    stored.state = serde_json::to_vec(black_box(&state)).unwrap();
+    stored.groups.extend(files.groups().map(|(group, text)| (group, text.to_owned())));
 }
 
-fn before(policy: &Policy, call: &Call, stored: &[u8]) -> (Vec<u8>, Decision) {
-    let mut state = parse(stored);
+fn before(policy: &Policy, call: &Call, stored: &mut Stored) -> Decision {
+    let mut state = parse(stored, asked(&call.facts));
     let judgement = judge(policy, call, &state);
     let decision = judgement.decision;
     fold(&mut state, &SessionEvent::Judged(judgement), call.now);
-    (write(&state), decision)
+    write(state, stored);
+    decision
 }
 
-fn after(call: &Call, stored: &[u8]) -> Vec<u8> {
-    let mut state = parse(stored);
+fn after(call: &Call, stored: &mut Stored) {
+    let learned = Knowledge::gained(&call.facts);
+    let mut state = parse(stored, learned.iter().map(|file| file.path.as_str()));
     let event = SessionEvent::Happened(Happened {
         action: call.action.digest(),
         tool_use_id: call.action.tool_use_id.clone(),
         standing: Standing::Governed,
         outcome: Outcome::success(),
         marks: Vec::new(),
-        learned: Vec::new(),
+        learned,
     });
     fold(&mut state, &event, call.now);
-    write(&state)
+    write(state, stored);
 }
 
 /// One call from beginning to end.
-fn make(policy: &Policy, number: u64, stored: &[u8]) -> Vec<u8> {
+fn make(policy: &Policy, number: u64, stored: &mut Stored) {
     let call = Call::number(number);
-    let (stored, decision) = before(policy, &call, stored);
+    let decision = before(policy, &call, stored);
     assert_eq!(
         decision == Decision::Block,
         call.action.tool == "release",
         "the rules give the right answers"
     );
-    if decision == Decision::Block { stored } else { after(&call, &stored) }
+    if decision != Decision::Block {
+        after(&call, stored);
+    }
 }
 
 /// Each tool once more.
-fn a_round(policy: &Policy, number: u64, stored: Vec<u8>) -> Vec<u8> {
-    (1..=TOOLS.len() as u64).fold(stored, |stored, more| make(policy, number + more, &stored))
+fn a_round(policy: &Policy, number: u64, mut stored: Stored) -> Stored {
+    (1..=TOOLS.len() as u64).for_each(|more| make(policy, number + more, &mut stored));
+    stored
 }
 
 fn main() {
@@ -153,23 +191,33 @@ fn main() {
     let policy = Policy::new();
     if place.is_file() {
         let number = place.file_stem().unwrap().to_str().unwrap().parse::<u64>().unwrap();
-        a_round(&policy, number, std::fs::read(place).unwrap());
+        let mut state: SessionState = serde_json::from_slice(&std::fs::read(place).unwrap()).unwrap();
+        let files = std::mem::take(&mut state.files);
+        let groups = files.groups().map(|(group, text)| (group, text.to_owned())).collect();
+        a_round(&policy, number, Stored { state: serde_json::to_vec(&state).unwrap(), groups });
         return;
     }
-    let mut stored = b"{}".to_vec();
+    let mut stored = Stored { state: b"{}".to_vec(), groups: BTreeMap::new() };
     let mut number = 0;
     for length in LENGTHS {
         while number < length {
             number += 1;
-            stored = make(&policy, number, &stored);
+            make(&policy, number, &mut stored);
         }
-        std::fs::write(place.join(format!("{length}.json")), &stored).unwrap();
+        let mut state: SessionState = serde_json::from_slice(&stored.state).unwrap();
+        for (group, text) in &stored.groups {
+            state.files.restore(*group, text.clone()).unwrap();
+        }
+        std::fs::write(place.join(format!("{length}.json")), serde_json::to_vec(&state).unwrap()).unwrap();
         // What is timed does not count for the session, so each row is about the session of its length.
-        let begun = Instant::now();
+        let mut spent = Duration::ZERO;
         for _ in 0..TIMED {
-            black_box(a_round(&policy, number, stored.clone()));
+            let copy = stored.clone();
+            let begun = Instant::now();
+            black_box(a_round(&policy, number, copy));
+            spent += begun.elapsed();
         }
-        let calls = TIMED * TOOLS.len() as u128;
-        println!("{length} {} {}", stored.len(), begun.elapsed().as_nanos() / calls);
+        let calls = u128::from(TIMED) * TOOLS.len() as u128;
+        println!("{length} {} {}", stored.state.len(), spent.as_nanos() / calls);
     }
 }

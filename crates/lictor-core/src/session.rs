@@ -290,7 +290,7 @@ impl SessionState {
     }
 
     fn happened(&mut self, happened: &Happened, at: Timestamp) {
-        if self.has_happened(happened.tool_use_id.as_deref()) {
+        if happened.tool_use_id.as_deref().is_some_and(|id| !self.closed.insert(id)) {
             return;
         }
         self.count_outcome(happened);
@@ -302,9 +302,6 @@ impl SessionState {
             settle(open, &mut self.reserved, &mut self.spent);
         }
         self.remember(happened, open.as_ref(), at);
-        if let Some(id) = &happened.tool_use_id {
-            self.closed.push(id);
-        }
     }
 
     /// What an outcome means for questions about the past. An action that was never judged counts from now on.
@@ -319,7 +316,7 @@ impl SessionState {
             None => {}
         }
         if success {
-            self.files.learn(&happened.learned, self.past.position);
+            self.files.learn(&happened.learned);
         }
     }
 

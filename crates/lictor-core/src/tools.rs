@@ -7,7 +7,7 @@ mod knowledge;
 mod read_before_write;
 mod require_first;
 
-pub use knowledge::{FILES_KEPT, Knowledge, KnownFiles};
+pub use knowledge::{FILES_KEPT, Group, Knowledge, KnownFiles, NotAGroup, asked};
 pub use read_before_write::ReadBeforeWrite;
 pub use require_first::{Need, RequireFirst, Sequence, SequenceError};
 

@@ -6,11 +6,13 @@ mod tests {
     use std::sync::{Arc, Barrier};
 
     use lictor::event::Continuation;
+    use lictor::facts::{Access, Effect, Existence, Place};
+    use lictor::tools::ReadBeforeWrite;
     use lictor::{
-        Action, ActionKind, All, Claim, Decision, Facts, FixedClock, Limit, MemoryStore, Mode, Outcome,
-        PolicyEngine, SessionKey, Standing, Store, Timestamp, Verdict, guard_fn, log,
+        Action, ActionKind, All, Claim, Decision, Digest, Facts, FixedClock, Limit, MemoryStore, Mode,
+        Outcome, PolicyEngine, SessionKey, Standing, Store, Timestamp, Verdict, guard_fn, log,
     };
-    use lictor_store::{Query, StoreExt};
+    use lictor_store::{Durability, Query, Space, StoreExt};
 
     fn key(id: &str) -> SessionKey {
         SessionKey { agent: String::new(), id: id.to_owned() }
@@ -257,5 +259,77 @@ mod tests {
         for (session, state) in folded {
             assert_eq!(engine.session(&session).unwrap(), state, "{session}");
         }
+    }
+
+    /// `read X` and `write X`: files that exist and always hold the same.
+    fn touches(action: &Action) -> Facts {
+        let command = action.payload.get("command").and_then(|command| command.as_str()).unwrap_or_default();
+        let (how, path) = command.split_once(' ').unwrap();
+        let access = if how == "read" { Access::Read } else { Access::Write };
+        let content = Some(Digest::of(path.as_bytes()));
+        let target = Place { existence: Existence::File, content, ..Place::project_file("/p", path) };
+        Facts { effects: vec![Effect::File { access, target, recursive: false, by: None }], opaque: vec![] }
+    }
+
+    fn reader(store: &Arc<dyn Store>) -> PolicyEngine {
+        PolicyEngine::builder(ReadBeforeWrite::new("read_before_write"))
+            .shared_store(Arc::clone(store))
+            .clock(FixedClock(Timestamp(7)))
+            .facts(touches)
+            .knows_files(true)
+            .build()
+            .unwrap()
+    }
+
+    fn state_row(store: &Arc<dyn Store>, id: &str) -> usize {
+        let stored = store.view(|view| view.get(Space::Session, format!("0:{id}").as_bytes())).unwrap();
+        stored.map_or(0, |stored| stored.len())
+    }
+
+    #[test]
+    fn known_files_cost_an_event_what_it_is_about() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let engine = reader(&store);
+        let make = |command: String, id: &str| {
+            let mut action = Action::bash(command).in_session(id);
+            action.parent_session = (id == "sub").then(|| key("root"));
+            let passed = engine.evaluate(&action).passed();
+            if passed {
+                engine.post_action(&action, Outcome::success()).unwrap();
+            }
+            passed
+        };
+        assert!(make("read 0".into(), "root"));
+        let first = state_row(&store, "root");
+        for number in 1..400 {
+            assert!(make(format!("read {number}"), if number % 2 == 0 { "root" } else { "sub" }));
+        }
+        let last = state_row(&store, "root");
+        assert!(last < first + 400, "{first} bytes with one known file, {last} with 400");
+        assert!(make("write 0".into(), "root") && make("write 398".into(), "root"));
+        assert!(make("write 399".into(), "root"), "a parent knows what its subagent read");
+        assert!(!make("write 0".into(), "sub") && !make("write 400".into(), "root"));
+        engine.fork(&key("root"), &key("copy")).unwrap();
+        assert!(make("write 3".into(), "copy") && !make("write 3".into(), "other"));
+        let records = store.view(|view| view.records(&Query::all().limit(10_000))).unwrap();
+        for (session, state) in log::sessions(&records) {
+            assert_eq!(engine.session(&session).unwrap(), state, "{session}");
+        }
+    }
+
+    #[test]
+    fn files_that_an_older_version_kept_in_the_state_are_known() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let file =
+            |name: &str| format!(r#""/p/{name}": {{"content": "{}", "at": 1}}"#, Digest::of(name.as_bytes()));
+        let old = format!(r#"{{"started": 1, "files": {{{}, {}}}}}"#, file("a"), file("b"));
+        store.update(Durability::Process, |tx| tx.put(Space::Session, b"0:s", old.as_bytes())).unwrap();
+        let engine = reader(&store);
+        let write =
+            |name: &str| engine.evaluate(&Action::bash(format!("write {name}")).in_session("s")).passed();
+        assert!(write("a") && !write("c"));
+        assert!(write("b"), "also after the state was written anew");
+        let stored = store.view(|view| view.get(Space::Session, b"0:s")).unwrap().unwrap();
+        assert!(!String::from_utf8(stored).unwrap().contains("files"));
     }
 }

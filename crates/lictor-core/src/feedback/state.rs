@@ -9,6 +9,8 @@ use crate::clock::Timestamp;
 pub const PROVIDERS_KEPT: usize = 64;
 /// How many remarks wait for an event at which the agent can be told.
 pub const HELD_KEPT: usize = 4;
+/// How many characters of such a remark are kept.
+const REMARK_LENGTH: usize = 4096;
 
 /// What a session remembers of its feedback.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +85,7 @@ impl FeedbackState {
     }
 
     pub(crate) fn hold(&mut self, remark: &str) {
-        self.held.push_back(remark.to_owned());
+        self.held.push_back(remark.chars().take(REMARK_LENGTH).collect());
         while self.held.len() > HELD_KEPT {
             self.held.pop_front();
         }

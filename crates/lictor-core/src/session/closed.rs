@@ -28,16 +28,29 @@ impl Closed {
     /// Whether the outcome of that call has been seen.
     #[must_use]
     pub fn contains(&self, id: &str) -> bool {
-        let mut room = [0; Digest::DIGITS];
-        let wanted = short(id, &mut room).as_bytes();
-        self.0.as_bytes().chunks_exact(DIGITS).any(|known| known == wanted)
+        self.knows(short(id, &mut [0; Digest::DIGITS]))
     }
 
-    pub(super) fn push(&mut self, id: &str) {
+    /// The outcome of that call is seen. Returns whether it is for the first time.
+    pub(super) fn insert(&mut self, id: &str) -> bool {
+        let mut room = [0; Digest::DIGITS];
+        let id = short(id, &mut room);
+        if self.knows(id) {
+            return false;
+        }
+        self.push(id);
+        true
+    }
+
+    fn knows(&self, short: &str) -> bool {
+        self.0.as_bytes().chunks_exact(DIGITS).any(|known| known == short.as_bytes())
+    }
+
+    fn push(&mut self, short: &str) {
         if self.0.len() >= CLOSED_KEPT * DIGITS {
             self.0.drain(..DIGITS);
         }
-        self.0.push_str(short(id, &mut [0; Digest::DIGITS]));
+        self.0.push_str(short);
     }
 }
 
@@ -68,7 +81,7 @@ impl<'de> Deserialize<'de> for Closed {
             fn visit_seq<A: SeqAccess<'de>>(self, mut ids: A) -> Result<Closed, A::Error> {
                 let mut closed = Closed::default();
                 while let Some(id) = ids.next_element::<String>()? {
-                    closed.push(&id);
+                    closed.insert(&id);
                 }
                 Ok(closed)
             }

@@ -16,7 +16,8 @@ use crate::history::Mark;
 pub const OPEN_KEPT: usize = 32;
 /// How many of them may be blocked ones: they wait for an outcome that should never come.
 pub const BLOCKED_KEPT: usize = 8;
-/// The longest id of a call that is kept as it is. Of a longer one its digest is kept.
+/// The longest id of a call that is kept as it is. Of a longer one its digest is kept, and of one that would have to be
+/// escaped.
 const ID_LENGTH: usize = 64;
 /// A call that comes again from another dialect within this time is the same call.
 const SAME_CALL_MS: i64 = 2_000;
@@ -72,7 +73,12 @@ impl Open {
 
 /// An id that fits into the state.
 fn short(id: &str) -> Cow<'_, str> {
-    if id.len() <= ID_LENGTH { Cow::Borrowed(id) } else { Cow::Owned(Digest::of(id.as_bytes()).to_string()) }
+    let plain = |byte: u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    if id.len() <= ID_LENGTH && id.bytes().all(plain) {
+        Cow::Borrowed(id)
+    } else {
+        Cow::Owned(Digest::of(id.as_bytes()).to_string())
+    }
 }
 
 /// Adds at the end. Returns those that there is no room for any more and that may still have been under way.

@@ -9,6 +9,8 @@ use crate::action::Action;
 const ITEMS_KEPT: usize = 8;
 /// How many characters of an item are kept.
 const ITEM_LENGTH: usize = 120;
+/// How many characters of a task's id are kept.
+const ID_LENGTH: usize = 32;
 
 /// How many tasks are kept one by one; those beyond are not remembered.
 const TASKS_KEPT: usize = 256;
@@ -72,7 +74,7 @@ impl Todos {
     fn with_change(mut self, action: &Action) -> Option<Self> {
         let text = |name: &str| action.payload.get(name).and_then(Value::as_str);
         let id = match action.payload.get("taskId").or_else(|| action.payload.get("task_id"))? {
-            Value::String(id) => id.clone(),
+            Value::String(id) => short(id, ID_LENGTH),
             Value::Number(id) => id.to_string(),
             _ => return None,
         };
@@ -86,8 +88,10 @@ impl Todos {
         let over = text("status").map(is_over);
         let at = known.as_ref().map_or(self.created.saturating_add(1), |task| task.at);
         let over = over.unwrap_or_else(|| known.as_ref().is_some_and(|task| task.over));
-        let words = text("subject").map(short).or(known.map(|task| task.words));
-        let words = words.unwrap_or_else(|| NO_WORDS.to_owned());
+        let words = text("subject").map(|words| short(words, ITEM_LENGTH)).or(known.map(|task| task.words));
+        let words = words.filter(|words| !words.is_empty()).unwrap_or_else(|| NO_WORDS.to_owned());
+        // Nobody is reminded of what is over.
+        let words = if over { String::new() } else { words };
         Some(self.keep(id, Task { words, at, guessed: false, over }))
     }
 
@@ -135,11 +139,12 @@ fn is_over(status: &str) -> bool {
 
 fn words(item: &Value) -> String {
     let fields = ["content", "step", "subject", "description", "title"];
-    short(fields.iter().find_map(|field| item.get(*field)?.as_str()).unwrap_or(NO_WORDS))
+    short(fields.iter().find_map(|field| item.get(*field)?.as_str()).unwrap_or(NO_WORDS), ITEM_LENGTH)
 }
 
-fn short(text: &str) -> String {
-    text.chars().take(ITEM_LENGTH).collect()
+/// Text as it fits into the state.
+fn short(text: &str, length: usize) -> String {
+    text.chars().take(length).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]

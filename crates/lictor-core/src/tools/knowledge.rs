@@ -1,13 +1,23 @@
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::digest::Digest;
 use crate::facts::{Access, Effect, Facts, Place};
 
-/// How many files a session remembers having seen. Beyond that the one seen longest ago is forgotten, and has to be
+/// How many files of one group a session remembers. Beyond that the one seen longest ago is forgotten, and has to be
 /// read again.
-pub const FILES_KEPT: usize = 2048;
+const GROUP_KEPT: usize = 16;
+/// How many files a session remembers at most: there are 256 groups, and chance tells to which a file belongs.
+pub const FILES_KEPT: usize = 256 * GROUP_KEPT;
+/// How many digits of a path's digest stand for it.
+const PATH: usize = 16;
+/// What stands for the content of a file that could not be read.
+const UNREAD: &str = "----------------------------------------------------------------";
+/// How long the text of one file is.
+const FILE: usize = PATH + Digest::DIGITS;
 
 /// A file whose content an agent has seen or written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -42,48 +52,163 @@ fn tells_content(access: Access) -> bool {
     matches!(access, Access::Read | Access::Write | Access::Modify | Access::Append | Access::Empty)
 }
 
+/// The files that [`ReadBeforeWrite`](super::ReadBeforeWrite) asks about before an action that does this.
+pub fn asked(facts: &Facts) -> impl Iterator<Item = &str> {
+    facts.files().filter(|(access, _)| overwrites(*access)).map(|(_, place)| identity(place))
+}
+
+/// What needs to know the file.
+pub(super) fn overwrites(access: Access) -> bool {
+    matches!(access, Access::Write | Access::Modify | Access::Empty)
+}
+
 /// One file is one file, whichever way it was named.
 pub(super) fn identity(place: &Place) -> &str {
     place.real.as_deref().unwrap_or(&place.path)
 }
 
-/// The files a session knows.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The files a session knows, in groups, so that a store reads and writes only the groups of those files that an action
+/// is about.
+///
+/// A group is one text, [`FILE`] characters a file, the one seen longest ago first: some digits of its path's digest,
+/// then those of its content.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct KnownFiles {
-    files: BTreeMap<String, Known>,
+    groups: BTreeMap<Group, String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Known {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    content: Option<Digest>,
-    /// When, as the number of actions judged by then.
-    at: u64,
+/// Which files are kept together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group(u8);
+
+/// A text that is no group of known files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a group of known files")]
+pub struct NotAGroup;
+
+impl Group {
+    /// That of a file.
+    #[must_use]
+    pub fn of(path: &str) -> Self {
+        Self::of_digest(&Digest::of(path.as_bytes()))
+    }
+
+    fn of_digest(path: &Digest) -> Self {
+        let [first, ..] = *path.as_bytes();
+        Self(first)
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02x}", self.0)
+    }
+}
+
+impl FromStr for Group {
+    type Err = NotAGroup;
+
+    fn from_str(text: &str) -> Result<Self, NotAGroup> {
+        let number = u8::from_str_radix(text, 16).map_err(|_| NotAGroup)?;
+        if text.len() == 2 { Ok(Self(number)) } else { Err(NotAGroup) }
+    }
+}
+
+impl Serialize for Group {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl KnownFiles {
     /// Whether nothing is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.groups.is_empty()
     }
 
     /// More is known.
-    pub fn learn(&mut self, knowledge: &[Knowledge], at: u64) {
-        for item in knowledge {
-            self.files.insert(item.path.clone(), Known { content: item.content, at });
-        }
-        while self.files.len() > FILES_KEPT {
-            let oldest = self.files.iter().min_by_key(|(_, known)| known.at).map(|(path, _)| path.clone());
-            let Some(oldest) = oldest else { break };
-            self.files.remove(&oldest);
+    pub fn learn(&mut self, knowledge: &[Knowledge]) {
+        for Knowledge { path, content } in knowledge {
+            let path = Digest::of(path.as_bytes());
+            let text = self.groups.entry(Group::of_digest(&path)).or_default();
+            let mut room = [0; Digest::DIGITS];
+            let name = name(&path, &mut room);
+            let known = find(text, name).map(|(place, _)| place);
+            let full = text.len() >= GROUP_KEPT * FILE;
+            if let Some(gone) = known.or(full.then_some(0)) {
+                text.drain(gone..gone + FILE);
+            }
+            text.push_str(name);
+            text.push_str(content.as_ref().map_or(UNREAD, |content| content.text(&mut room)));
         }
     }
 
     /// What is known of a file: `None` nothing, otherwise its content when it was seen.
     #[must_use]
     pub fn content(&self, path: &str) -> Option<Option<Digest>> {
-        self.files.get(path).map(|known| known.content)
+        let path = Digest::of(path.as_bytes());
+        let text = self.groups.get(&Group::of_digest(&path))?;
+        let (_, content) = find(text, name(&path, &mut [0; Digest::DIGITS]))?;
+        Some(content.parse().ok())
+    }
+
+    /// The groups in which something is known, each as a text.
+    pub fn groups(&self) -> impl Iterator<Item = (Group, &str)> {
+        self.groups.iter().map(|(group, text)| (*group, text.as_str()))
+    }
+
+    /// Puts a group back as [`groups`](Self::groups) gave it.
+    ///
+    /// # Errors
+    /// When it cannot be one.
+    pub fn restore(&mut self, group: Group, text: String) -> Result<(), NotAGroup> {
+        let sound = text.is_ascii() && text.len().is_multiple_of(FILE) && text.len() <= GROUP_KEPT * FILE;
+        if !sound {
+            return Err(NotAGroup);
+        }
+        self.groups.insert(group, text);
+        Ok(())
+    }
+}
+
+/// What stands for a path.
+fn name<'a>(path: &Digest, room: &'a mut [u8; Digest::DIGITS]) -> &'a str {
+    path.text(room).get(..PATH).unwrap_or_default()
+}
+
+/// Where in a group a file stands, and the digits of its content.
+fn find<'a>(group: &'a str, name: &str) -> Option<(usize, &'a str)> {
+    let places = (0..group.len()).step_by(FILE);
+    places.filter_map(|place| Some((place, group.get(place..place + FILE)?))).find_map(|(place, file)| {
+        let content = file.strip_prefix(name)?;
+        Some((place, content))
+    })
+}
+
+impl<'de> Deserialize<'de> for KnownFiles {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// Older versions kept each file by its path.
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Value {
+            Group(String),
+            File { content: Option<Digest>, at: u64 },
+        }
+
+        let (mut files, mut old) = (Self::default(), Vec::new());
+        for (key, value) in BTreeMap::<String, Value>::deserialize(deserializer)? {
+            match value {
+                Value::Group(text) => {
+                    let restored = key.parse().and_then(|group| files.restore(group, text));
+                    restored.map_err(serde::de::Error::custom)?;
+                }
+                Value::File { content, at } => old.push((at, Knowledge { path: key, content })),
+            }
+        }
+        old.sort_by_key(|(at, _)| *at);
+        old.into_iter().for_each(|(_, file)| files.learn(&[file]));
+        Ok(files)
     }
 }

@@ -1,7 +1,7 @@
-use super::knowledge::identity;
+use super::knowledge::{identity, overwrites};
 use crate::action::Action;
 use crate::context::Context;
-use crate::facts::{Access, Effect, Existence, Place, Zone};
+use crate::facts::{Existence, Place, Zone};
 use crate::guard::{Guard, Layer};
 use crate::verdict::Verdict;
 
@@ -62,17 +62,8 @@ impl Guard for ReadBeforeWrite {
     }
 
     fn check(&self, _action: &Action, context: &mut Context<'_>) -> Verdict {
-        let refusals: Vec<Verdict> = context
-            .facts()
-            .effects
-            .iter()
-            .filter_map(|effect| match effect {
-                Effect::File { access: Access::Write | Access::Modify | Access::Empty, target, .. } => {
-                    self.judge(target, context)
-                }
-                _ => None,
-            })
-            .collect();
+        let written = context.facts().files().filter(|(access, _)| overwrites(*access));
+        let refusals: Vec<Verdict> = written.filter_map(|(_, place)| self.judge(place, context)).collect();
         let mut refusals = refusals.into_iter();
         let first = refusals.next();
         refusals.for_each(|verdict| context.also(verdict));

@@ -228,7 +228,7 @@ fn write(state: &SessionState, facts: &Facts) -> Verdict {
 
 fn knows(path: &str, content: &str) -> SessionState {
     let mut state = SessionState::default();
-    state.files.learn(&Knowledge::gained(&file(Access::Read, path, Some(content))), 1);
+    state.files.learn(&Knowledge::gained(&file(Access::Read, path, Some(content))));
     state
 }
 
@@ -251,7 +251,7 @@ fn a_file_that_changed_must_be_read_again() {
 #[test]
 fn own_writes_are_knowledge() {
     let mut state = SessionState::default();
-    state.files.learn(&Knowledge::gained(&file(Access::Write, "/p/n.txt", Some("1"))), 1);
+    state.files.learn(&Knowledge::gained(&file(Access::Write, "/p/n.txt", Some("1"))));
     assert!(write(&state, &file(Access::Write, "/p/n.txt", Some("1"))).passed());
 }
 
@@ -304,11 +304,47 @@ fn a_listing_or_a_tree_is_not_a_reading() {
     assert_eq!(Knowledge::gained(&facts), []);
 }
 
+fn seen(path: String) -> [Knowledge; 1] {
+    [Knowledge { content: Some(Digest::of(path.as_bytes())), path }]
+}
+
 #[test]
-fn knowledge_is_bounded() {
+fn knowledge_is_bounded_and_the_newest_is_kept() {
     let mut files = KnownFiles::default();
-    for at in 0..(FILES_KEPT as u64 + 10) {
-        files.learn(&[Knowledge { path: format!("/p/{at}"), content: None }], at);
+    for number in 0..100_000 {
+        files.learn(&seen(format!("/p/{number}")));
     }
-    assert!(files.content("/p/0").is_none() && files.content("/p/10").is_some());
+    let kept = |range: std::ops::Range<u32>| {
+        range.filter(|number| files.content(&format!("/p/{number}")).is_some()).count()
+    };
+    assert_eq!(kept(0..100_000), FILES_KEPT, "every group is full");
+    assert!(kept(99_000..100_000) > 990, "by chance a few go early");
+    assert_eq!(files.content("/p/99999"), Some(Some(Digest::of(b"/p/99999"))));
+    let size: usize = files.groups().map(|(_, text)| text.len()).sum();
+    assert_eq!(size, FILES_KEPT * 80);
+}
+
+#[test]
+fn a_file_that_is_seen_again_stays() {
+    let mut files = KnownFiles::default();
+    for number in 0..20_000 {
+        files.learn(&seen(format!("/p/{number}")));
+        files.learn(&[Knowledge { path: "/p/often".into(), content: None }]);
+    }
+    assert_eq!(files.content("/p/often"), Some(None), "known, but not as what");
+}
+
+#[test]
+fn known_files_are_read_as_they_were_written_and_as_older_versions_wrote_them() {
+    let mut files = KnownFiles::default();
+    (0..50).for_each(|number| files.learn(&seen(format!("/p/{number}"))));
+    let written = serde_json::to_string(&files).unwrap();
+    assert_eq!(serde_json::from_str::<KnownFiles>(&written).unwrap(), files);
+    let old = format!(r#"{{"/p/a": {{"content": "{}", "at": 3}}, "/p/b": {{"at": 1}}}}"#, Digest::of(b"1"));
+    let old: KnownFiles = serde_json::from_str(&old).unwrap();
+    assert_eq!(old.content("/p/a"), Some(Some(Digest::of(b"1"))));
+    assert_eq!((old.content("/p/b"), old.content("/p/c")), (Some(None), None));
+    for damaged in [r#"{"00": "x"}"#, r#"{"000": ""}"#, r#"{"00": {}}"#] {
+        assert!(serde_json::from_str::<KnownFiles>(damaged).is_err(), "{damaged}");
+    }
 }

@@ -1,8 +1,11 @@
 //! A long session costs what a short one does: everything it remembers is bounded, rule by rule.
 
+use lictor_core::event::{Happened, Judgement};
 use lictor_core::feedback::{Advice, Feedback, Said};
 use lictor_core::history::{Ended, History, Pattern, RECENT_TIMES, What};
-use lictor_core::{Decision, Facts, SessionEvent};
+use lictor_core::session::Todos;
+use lictor_core::tools::{FILES_KEPT, Knowledge};
+use lictor_core::{Decision, Digest, Facts, Outcome, SessionEvent, SessionState, Standing, Timestamp};
 
 use crate::session::{Session, call};
 
@@ -49,4 +52,79 @@ fn the_state_of_a_long_session_is_no_larger_than_that_of_a_short_one() {
     assert_eq!(tracks.len(), 3);
     assert!(tracks.values().all(|track| track.recent.len() <= RECENT_TIMES));
     assert_eq!(tracks.values().filter(|track| track.recent.is_empty()).count(), 2);
+}
+
+/// What `docs/guardrails.md` says a session takes, whatever an agent does. The list of tasks and the files it knows come
+/// on top.
+const STATE: usize = 16 * 1024;
+const TASKS: usize = 176 * 1024;
+const GROUP: usize = 16 * 80;
+
+/// Every name that an agent chooses is another one each time, and now and then a long or a nasty one.
+fn chosen(what: &str, number: usize) -> String {
+    match number % 1_000 {
+        998 => format!("{what} {number} {}", "\u{1}\"\\".repeat(2_000)),
+        999 => format!("{what} {number} {}", "x".repeat(10_000)),
+        _ => format!("{what}-{number}"),
+    }
+}
+
+#[test]
+fn a_hostile_session_stays_within_its_bounds() {
+    let history = history();
+    let mut state = SessionState::default();
+    let mut largest = [0; 2];
+    for event in 0..EVENTS {
+        let now = Timestamp(1_790_000_000_000 + event as i64 * 997);
+        let mut action = call(["write", "test", "deploy", "TaskCreate"][event % 4]);
+        if event < 3_000 {
+            action.payload.insert("subject".to_owned(), "\u{10ffff}\u{1}".repeat(500).into());
+        }
+        let id = chosen("call", event);
+        let judgement = Judgement {
+            action: Digest::of(&event.to_le_bytes()),
+            kind: chosen("kind", event),
+            tool: chosen("tool", event),
+            tool_use_id: Some(id.clone()),
+            dialect: Some("claude-code".to_owned()),
+            marks: history.marks(&action, &Facts::none()),
+            ..Judgement::new(&action, if event % 5 == 0 { Decision::Block } else { Decision::Pass })
+        };
+        let digest = judgement.action;
+        let judged = SessionEvent::Judged(judgement);
+        state.apply(&judged, now);
+        state.apply_below(&judged, now);
+        // Half of the outcomes are never told.
+        if event % 2 == 0 {
+            let learned = vec![Knowledge { path: chosen("/p/file", event), content: Some(digest) }];
+            let happened = Happened {
+                action: digest,
+                tool_use_id: Some(id),
+                standing: Standing::Governed,
+                outcome: Outcome::success(),
+                marks: Vec::new(),
+                learned,
+            };
+            state.apply(&SessionEvent::Happened(happened), now);
+        }
+        if let Some(todos) = Some(&action)
+            .filter(|_| event < 3_000)
+            .and_then(|action| Todos::after(state.todos.as_ref(), action))
+        {
+            state.apply(&SessionEvent::Listed { todos }, now);
+        }
+        if event % 1_000 == 999 {
+            let files = std::mem::take(&mut state.files);
+            let todos = state.todos.take();
+            let sizes =
+                [serde_json::to_vec(&state).unwrap().len(), serde_json::to_vec(&todos).unwrap().len()];
+            largest = [largest[0].max(sizes[0]), largest[1].max(sizes[1])];
+            (state.files, state.todos) = (files, todos);
+        }
+    }
+    assert!(largest[0] <= STATE, "{} bytes", largest[0]);
+    assert!(largest[1] <= TASKS, "{} bytes of tasks", largest[1]);
+    assert!(state.files.groups().all(|(_, text)| text.len() <= GROUP));
+    let files: usize = state.files.groups().map(|(_, text)| text.len()).sum();
+    assert_eq!(files, FILES_KEPT * 80, "all of the room is used, and no more");
 }

@@ -4,9 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
+use lictor_core::tools::asked;
 use lictor_core::{
     Action, Context, Facts, GivenVerdict, Judged, Layer, Progress, SessionState, Timestamp, Value, Verdict,
 };
+use lictor_store::StoreExt as _;
 
 use super::{OPERATOR, PolicyEngine, sessions::Lineage};
 
@@ -53,7 +55,18 @@ impl PolicyEngine {
             return (Judged::refused(from_engine("facts", verdict)), Facts::none());
         };
         let empty = SessionState::default();
-        let session = sessions.seen().unwrap_or(&empty);
+        let mut session = sessions.seen().unwrap_or(&empty);
+        let mut knowing = None;
+        if self.inner.knows_files && asked(&facts).next().is_some() {
+            match self.inner.store.view(|view| sessions.seen_with(view, asked(&facts))) {
+                Ok(own) => knowing = own,
+                Err(fault) => {
+                    let verdict = Verdict::error(fault.to_string(), OPERATOR);
+                    return (Judged::refused(from_engine("store", verdict)), Facts::none());
+                }
+            }
+        }
+        session = knowing.as_ref().unwrap_or(session);
         let mut context =
             Context::new(action, &facts, session, now).below(sessions.above()).watched(progress);
         if let Some(stopwatch) = &self.inner.stopwatch {

@@ -47,6 +47,7 @@ impl PolicyEngine {
                 return Ok(Posted::Here(Standing::Governed));
             }
             let standing = own.map_or(Standing::Ungoverned, |own| own.standing(&digest, id));
+            sessions.know(tx, learned.iter().map(|file| file.path.as_str()))?;
             let event = SessionEvent::Happened(Happened {
                 action: digest,
                 tool_use_id: action.tool_use_id.clone(),

@@ -1,7 +1,10 @@
 //! A session and the sessions above it, as they are kept in the store.
 
+use std::collections::BTreeSet;
+
+use lictor_core::tools::{Group, NotAGroup};
 use lictor_core::{Action, Claim, Digest, SessionEvent, SessionKey, SessionState, Timestamp};
-use lictor_store::{Space, StoreError, Transaction, View};
+use lictor_store::{Keys, Space, StoreError, Transaction, View};
 
 use crate::log;
 
@@ -160,28 +163,105 @@ impl Lineage {
         states.for_each(|above| above.apply_below(event, at));
     }
 
-    pub(super) fn save(&self, tx: &mut dyn Transaction) -> Result<(), StoreError> {
-        self.keys.iter().zip(&self.states).try_for_each(|(key, state)| {
+    /// The action's own session as guards see it, with what it knows of those files.
+    pub(super) fn seen_with<'a>(
+        &self,
+        view: &(impl View + ?Sized),
+        paths: impl Iterator<Item = &'a str>,
+    ) -> Result<Option<SessionState>, StoreError> {
+        let (Some(key), Some(own)) = (self.keys.first(), self.seen()) else { return Ok(None) };
+        let mut own = own.clone();
+        know(view, key, &mut own, &groups(paths))?;
+        Ok(Some(own))
+    }
+
+    /// Reads what all of them know of files of which they will know more.
+    pub(super) fn know<'a>(
+        &mut self,
+        view: &(impl View + ?Sized),
+        paths: impl Iterator<Item = &'a str>,
+    ) -> Result<(), StoreError> {
+        let groups = groups(paths);
+        let mut sessions = self.keys.iter().zip(&mut self.states);
+        sessions.try_for_each(|(key, state)| know(view, key, state, &groups))
+    }
+
+    /// Writes the sessions. Of the files that they know, those groups are written that were read or are new.
+    pub(super) fn save(&mut self, tx: &mut dyn Transaction) -> Result<(), StoreError> {
+        for (key, state) in self.keys.iter().zip(&mut self.states) {
+            let files = std::mem::take(&mut state.files);
             let value = serde_json::to_vec(state).map_err(StoreError::other)?;
-            tx.put(Space::Session, &stored_key(key), &value)
-        })
+            tx.put(Space::Session, &stored_key(key), &value)?;
+            for (group, text) in files.groups() {
+                tx.put(Space::Session, &files_key(key, &group.to_string()), text.as_bytes())?;
+            }
+            state.files = files;
+        }
+        Ok(())
     }
 }
 
 /// The state of one session; the empty one when nothing is known of it.
 pub(super) fn read(view: &(impl View + ?Sized), key: &SessionKey) -> Result<SessionState, StoreError> {
-    state_of(key, view.get(Space::Session, &stored_key(key))?.as_deref())
+    let mut state = state_of(key, view.get(Space::Session, &stored_key(key))?.as_deref())?;
+    let prefix = files_key(key, "");
+    for (stored, text) in view.scan(Space::Session, &Keys::prefix(prefix.clone()))? {
+        let group =
+            stored.get(prefix.len()..).and_then(|group| std::str::from_utf8(group).ok()?.parse().ok());
+        let group = group.ok_or_else(|| damaged(key, NotAGroup))?;
+        restore(&mut state, key, group, text)?;
+    }
+    Ok(state)
 }
 
+/// The state of one session without the files it knows. Only their groups grow with the session, and an event is about
+/// a few of them.
 fn state_of(key: &SessionKey, stored: Option<&[u8]>) -> Result<SessionState, StoreError> {
     match stored {
         None => Ok(SessionState::default()),
-        Some(value) => serde_json::from_slice(value)
-            .map_err(|error| StoreError::other(format!("the state of session `{key}` is damaged: {error}"))),
+        Some(value) => serde_json::from_slice(value).map_err(|error| damaged(key, error)),
     }
+}
+
+fn groups<'a>(paths: impl Iterator<Item = &'a str>) -> BTreeSet<Group> {
+    paths.map(Group::of).collect()
+}
+
+fn know(
+    view: &(impl View + ?Sized),
+    key: &SessionKey,
+    state: &mut SessionState,
+    groups: &BTreeSet<Group>,
+) -> Result<(), StoreError> {
+    for group in groups {
+        if let Some(text) = view.get(Space::Session, &files_key(key, &group.to_string()))? {
+            restore(state, key, *group, text)?;
+        }
+    }
+    Ok(())
+}
+
+fn restore(
+    state: &mut SessionState,
+    key: &SessionKey,
+    group: Group,
+    text: Vec<u8>,
+) -> Result<(), StoreError> {
+    let text = String::from_utf8(text).map_err(|error| damaged(key, error))?;
+    state.files.restore(group, text).map_err(|error| damaged(key, error))
+}
+
+fn damaged(key: &SessionKey, error: impl std::fmt::Display) -> StoreError {
+    StoreError::other(format!("the state of session `{key}` is damaged: {error}"))
 }
 
 /// The length keeps (`a`, `bc`) and (`ab`, `c`) apart.
 fn stored_key(key: &SessionKey) -> Vec<u8> {
     format!("{}:{}{}", key.agent.len(), key.agent, key.id).into_bytes()
+}
+
+/// Where a group of known files is kept. The key of a state begins with a number.
+fn files_key(key: &SessionKey, group: &str) -> Vec<u8> {
+    let SessionKey { agent, id } = key;
+    format!("files:{}:{}:{agent}{id}{group}", agent.len(), id.len()).into_bytes()
 }
