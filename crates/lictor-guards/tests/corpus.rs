@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use world::{Case, Expect, Judge, Table, own_corpus, read_cases};
 
 /// The counts below which the corpus may not fall.
-const HARMFUL: usize = 3_899;
-const HARMLESS: usize = 4_000;
+const HARMFUL: usize = 4_034;
+const HARMLESS: usize = 4_037;
 const CLASSES: usize = 36;
 
 fn cases() -> Vec<Case> {

@@ -100,6 +100,15 @@ impl Walker<'_> {
                     self.through(name, |this| this.text(&text, scene));
                 }
             }
+            "hash" => {
+                // `hash -p PATH NAME`: the name now stands for another program.
+                if let [option, path, named] = args
+                    && option.arg.known() == Some("-p")
+                    && let (Some(path), Some(named)) = (path.arg.known(), named.arg.known())
+                {
+                    self.state.set_alias(named, path);
+                }
+            }
             "bind" => {
                 // `bind -x '"\C-l": command'`.
                 let bound = args.iter().skip_while(|word| word.arg.known() != Some("-x")).nth(1);

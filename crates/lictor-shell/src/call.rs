@@ -115,6 +115,8 @@ pub struct Report {
     pub taint: Taint,
     /// `stdout` was hidden by an encoding on the line.
     pub decoded: bool,
+    /// The standard output is a credential: read by whoever reads the answer, unless another command takes it up.
+    pub credential: bool,
     /// A new directory for what follows on the line (`cd`, `pushd`).
     pub cwd: Option<Cwd>,
     /// The program is in the tables: its argument grammar is known.

@@ -40,6 +40,7 @@ mod wrappers;
 
 pub use guard::assignment as judge_assignment;
 pub use network::host_of;
+pub(crate) use recipes::set_scripts;
 pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
 pub(crate) use secrets::{is_secret, prints_secret, reveals};
@@ -75,7 +76,6 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     }
     report.known_program = dispatch(&call, report);
     services::judge(&call, report);
-    uploads::judge(&call, report);
     recipes::judge(&call, report);
     if !report.known_program || name == "nvm" {
         machines::judge(&call, report);
@@ -102,6 +102,17 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
             report.guard_off(GuardOff::Hooks, &text);
             break;
         }
+    }
+    let agents_gone = report.effects.iter().find_map(|effect| match effect {
+        crate::Effect::File { access, target, recursive: true, .. }
+            if access.loses_content() && guard::is_agent_directory(target.arg.prefix()) =>
+        {
+            Some(target.arg.text.clone())
+        }
+        _ => None,
+    });
+    if let Some(text) = agents_gone {
+        report.guard_off(GuardOff::Hooks, &text);
     }
 }
 

@@ -28,6 +28,10 @@ pub trait Surroundings {
     fn written(&self, _path: &str) -> Option<String> {
         None
     }
+    /// Whether the line wrote any file before.
+    fn wrote_anything(&self) -> bool {
+        false
+    }
     /// The root of the project, absolute: what `git rev-parse --show-toplevel` prints.
     fn project_root(&self) -> Option<String> {
         None

@@ -247,6 +247,11 @@ impl State {
         self.files.iter()
     }
 
+    /// Few enough to look at each.
+    pub(crate) fn wrote_few(&self) -> bool {
+        self.files.len() <= 16
+    }
+
     pub(crate) fn wrote_nothing(&self) -> bool {
         self.files.is_empty()
     }

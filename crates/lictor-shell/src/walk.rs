@@ -96,8 +96,8 @@ pub(crate) struct Walker<'s> {
     decoded: Vec<String>,
     /// The line put the variables of an environment file into its own.
     loaded: bool,
-    /// Files that the pipeline being walked reads.
-    reads: Vec<String>,
+    /// Where the pipeline being walked reads files, as places in the list of effects.
+    reads: Vec<usize>,
     /// Traps that the line set.
     pub(crate) traps: Vec<crate::builtins::Trap>,
     /// Values of variables that `local` hides, for each function being called.

@@ -271,6 +271,16 @@ impl Python<'_, '_> {
             {
                 Some(Api::Move)
             }
+            "read"
+                if invocation
+                    .positional
+                    .first()
+                    .and_then(Value::known)
+                    .is_some_and(crate::programs::is_secret_path) =>
+            {
+                self.actor(report).perform(Api::Read, invocation);
+                None
+            }
             "touch" if is_path => Some(Api::Append),
             "mkdir" if is_path => Some(Api::MakeDirectory),
             "chmod" | "lchmod" if is_path => Some(Api::Mode),

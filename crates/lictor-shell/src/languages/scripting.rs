@@ -305,6 +305,13 @@ impl Reader<'_> {
             [mode, path, ..] if mode.starts_with(['>', '<', '+']) => {
                 let access = match *mode {
                     mode if mode.starts_with(">>") => Access::Append,
+                    mode if mode.starts_with('>')
+                        && !self.body.contains("print")
+                        && !self.body.contains("write")
+                        && !self.body.contains("say") =>
+                    {
+                        Access::Empty
+                    }
                     mode if mode.starts_with('>') => Access::Write,
                     mode if mode.starts_with('+') => Access::Modify,
                     _ => Access::Read,

@@ -34,7 +34,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             if let Some(archive) = options.operands.first() {
                 report.file(call, Access::Modify, archive, false);
             }
-            for file in options.from(1) {
+            // Behind `-x` stands what is left out, however many.
+            let left_out =
+                call.args.iter().skip_while(|arg| !matches!(arg.known(), Some("-x" | "--exclude")));
+            let left_out: Vec<&Arg> = left_out.skip(1).collect();
+            for file in options.from(1).iter().filter(|file| !left_out.contains(file)) {
                 secrets::read(call, report, file, false);
                 if options.has(&["m", "move"]) {
                     report.file(call, Access::Delete, file, options.has(&["r", "recurse-paths"]));

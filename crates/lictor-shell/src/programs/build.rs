@@ -25,14 +25,6 @@ pub(crate) fn make(call: &Call<'_>, report: &mut Report) {
     } else if from_stdin {
         shells::stdin_is_code(call, report);
     }
-    for arg in call.args.iter().filter(|arg| !arg.prefix().starts_with("SHELL=")) {
-        // `make CC='rm -rf x;'`: a command in place of a tool's name.
-        let value = arg.known().and_then(|word| word.split_once('=')).map(|(_, value)| value);
-        let mut words = value.unwrap_or_default().split_whitespace();
-        if words.next().is_some_and(super::is_run_by_wrappers) && words.next().is_some() {
-            report.then_shell(&Arg::literal(value.unwrap_or_default()), &[], "make");
-        }
-    }
     let flags =
         call.assignments.iter().filter(|(name, _)| matches!(name.as_str(), "MAKEFLAGS" | "GNUMAKEFLAGS"));
     for word in call.args.iter().chain(flags.map(|(_, value)| value)).filter_map(Arg::known) {

@@ -207,6 +207,12 @@ fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     let entry = options.value(&["entrypoint"]);
     let mut argv: Vec<Arg> = entry.cloned().into_iter().collect();
     argv.extend(options.from(1).iter().cloned());
+    // Images that are git itself.
+    if entry.is_none()
+        && options.word(0).split([':', '@']).next().is_some_and(|image| image.ends_with("/git"))
+    {
+        argv.insert(0, Arg::literal("git"));
+    }
     let looks_like_command =
         entry.is_some() || argv.first().is_some_and(|arg| !arg.prefix().starts_with('-'));
     // Where it starts, when that is a directory of ours and the command deletes what it names from there.
@@ -216,7 +222,7 @@ fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
         Some(mount.host.clone())
     });
     let deletes =
-        argv.first().is_some_and(|program| matches!(program.known(), Some("rm" | "find" | "shred")));
+        argv.first().is_some_and(|program| matches!(program.known(), Some("rm" | "find" | "shred" | "git")));
     match start.filter(|_| deletes) {
         Some(host) => report.next.push(Next::Argv {
             argv,

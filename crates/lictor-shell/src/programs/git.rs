@@ -116,7 +116,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "branch" => branch(&git, report),
         "worktree" => worktree(&git, report),
         "submodule" => submodule(&git, report),
-        "add" | "stage" => {
+        "add" | "stage"
+            if args.iter().any(|arg| arg.prefix().starts_with('-') && arg.prefix().contains('f')) =>
+        {
             // What is kept out of commits on purpose is forced into one.
             let options = git.parse(Grammar::anywhere("", "force all patch update"));
             let secret = options.operands.iter().find(|arg| super::secrets::is_secret(arg));

@@ -16,6 +16,15 @@ pub(crate) fn is_hook_path(path: &str) -> bool {
         || path.ends_with("lefthook.yml")
 }
 
+/// Whether a path is the directory in which an agent keeps its settings and hooks.
+pub(crate) fn is_agent_directory(path: &str) -> bool {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    matches!(
+        name,
+        ".claude" | ".codex" | ".gemini" | ".cursor" | ".opencode" | ".factory" | ".windsurf" | ".lictor"
+    )
+}
+
 /// A variable is set, for the program it stands in front of or (empty) for the rest of the line.
 pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
     let text = format!("{name}={}", value.text);

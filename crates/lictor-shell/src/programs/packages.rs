@@ -194,6 +194,9 @@ fn node_manager(call: &Call<'_>, report: &mut Report) {
                 words => runner(call, report, words),
             }
         }
+        "pkg" | "set-script" if sub == "set-script" || options.word(at + 1) == "set" => {
+            report.file(call, Access::Modify, &Arg::literal("package.json"), false);
+        }
         "cache" if options.word(at + 1) == "clean" => {}
         "access" | "token" | "team" | "org"
             if matches!(options.word(at + 1), "revoke" | "rm" | "remove" | "delete" | "destroy") =>

@@ -175,7 +175,10 @@ fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
     let recursive = ripgrep || options.has(&["r", "R", "recursive"]);
     touch(call, report, if lists { Access::List } else { Access::Read }, options.from(skip), recursive);
     // `grep -r x . --include=.env` reads the files of that name.
-    for named in options.values(&["include", "g", "glob", "iglob"]).filter(|arg| secrets::is_secret(arg)) {
+    for named in options
+        .values(&["include", "g", "glob", "iglob"])
+        .filter(|arg| secrets::is_secret(arg) && !arg.prefix().starts_with('!'))
+    {
         secrets::read(call, report, named, false);
     }
     if let Some(program) = options.value(&["pre"]) {

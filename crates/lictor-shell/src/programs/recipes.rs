@@ -106,9 +106,37 @@ const FILE: Grammar =
 
 /// Reports what the files that the line wrote do when the call runs them.
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    if !call.surroundings.wrote_anything() {
+        return;
+    }
     let Some((names, kind)) = looks_for(call.program) else { return };
     let written = |path: &str| call.surroundings.written(path);
     if call.program == "cmake" && call.args.first().and_then(Arg::known) == Some("-E") {
+        return;
+    }
+    let named = call.args.iter().any(|arg| {
+        let word = arg.prefix();
+        let long = [
+            "--file",
+            "--makefile",
+            "--justfile",
+            "--taskfile",
+            "--directory",
+            "--rakefile",
+            "--prefix",
+            "--cwd",
+            "--dir",
+        ];
+        word.starts_with("-f")
+            || word.starts_with("-C")
+            || word.starts_with("-P")
+            || long.iter().any(|name| word.starts_with(name))
+    });
+    let is_code = |arg: &Arg| arg.known().is_some_and(|word| word.contains('.') && !word.starts_with('-'));
+    let concerned = named
+        || names.iter().any(|name| written(name).is_some())
+        || matches!(kind, Kind::Code(_)) && call.args.iter().any(is_code);
+    if !concerned {
         return;
     }
     let options = FILE.parse(call.args);
@@ -125,13 +153,6 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     };
     if matches!(kind, Kind::Code(_)) {
         texts.extend(words.iter().filter(|word| word.contains('.')).filter_map(|word| written(word)));
-    }
-    if let (Kind::Package, ["pkg", "set", settings @ ..]) = (&kind, words.as_slice()) {
-        // `npm pkg set scripts.x='…'` writes the file by another way.
-        let scripts = settings.iter().filter_map(|setting| setting.strip_prefix("scripts.")?.split_once('='));
-        for (_, script) in scripts {
-            report.next.push(Next::Recipe { text: script.to_owned(), through: call.program.to_owned() });
-        }
     }
     let lines_of = |rules: &Rules, goals: &[&str]| -> Vec<String> {
         rules.lines(goals).into_iter().map(str::to_owned).collect()
@@ -164,6 +185,21 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
 pub(crate) fn makefile(text: &str, args: &[&str]) -> Vec<String> {
     let (given, goals): (Vec<&str>, Vec<&str>) = args.iter().partition(|word| word.contains('='));
     make::rules(text, &given).lines(&goals).into_iter().map(str::to_owned).collect()
+}
+
+/// The part of a `package.json` that `npm pkg set scripts.x=…` and `npm set-script x …` write.
+pub(crate) fn set_scripts(words: &[&str]) -> Option<String> {
+    let scripts: Vec<(&str, &str)> = match words {
+        ["pkg", "set", settings @ ..] => {
+            settings.iter().filter_map(|setting| setting.strip_prefix("scripts.")?.split_once('=')).collect()
+        }
+        ["set-script", name, script] => vec![(name, script)],
+        _ => return None,
+    };
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
+    let fields: Vec<String> =
+        scripts.iter().map(|(name, script)| format!("\"{name}\": \"{}\"", quoted(script))).collect();
+    Some(format!("{{\"scripts\": {{{}}}}}", fields.join(", ")))
 }
 
 /// The commands of `execute_process(COMMAND …)` and what `file(REMOVE…)` deletes.

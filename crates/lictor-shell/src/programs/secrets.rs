@@ -281,12 +281,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Whether a command prints a credential, or the whole value of a variable that holds one (`echo $TOKEN`).
+/// Whether a command prints the whole value of a variable that holds a secret (`echo $TOKEN`, `printenv TOKEN`).
 pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
     use lictor_core::redact::is_secret_name;
-    if super::services::prints_credential(call) {
-        return true;
-    }
     match call.program {
         "printenv" => call.args.iter().any(|arg| arg.known().is_some_and(is_secret_name)),
         "echo" | "printf" => {

@@ -7,6 +7,7 @@ use lictor_core::facts::{DatabaseEffect, ProcessEffect};
 
 use super::say::written;
 use super::secrets;
+use super::uploads::Named;
 use crate::call::{Call, Report};
 use crate::operand::Arg;
 
@@ -27,6 +28,8 @@ enum Does {
     Stops,
     /// Publishes a package.
     Publishes,
+    /// Sends away the file that one of the words names.
+    Sends(Named),
 }
 
 /// One row: the program, words and options, and what they do. `a|b` stands for either word, `*` for any, and a word that
@@ -44,6 +47,7 @@ const ROWS: &[Row] = &[
     ("aws", "kms decrypt", Does::Prints),
     ("aws", "sts get-session-token|assume-role|get-federation-token", Does::Prints),
     ("aws", "ecr|ecr-public get-login-password", Does::Prints),
+    ("aws", "s3api put-object", Does::Sends(Named::Word)),
     ("az", "ad sp create-for-rbac", Does::Prints),
     ("az", "account get-access-token", Does::Prints),
     ("az", "acr credential show", Does::Prints),
@@ -51,12 +55,15 @@ const ROWS: &[Row] = &[
     ("az", "cosmosdb keys list", Does::Prints),
     ("az", "deployment group create --mode=Complete", Does::Destroys),
     ("az", "deployment group create --mode Complete", Does::Destroys),
+    ("az", "storage blob|file upload|upload-batch", Does::Sends(Named::Word)),
     ("b2", "delete-bucket|delete-file-version", Does::Destroys),
+    ("b2", "upload-file|upload_file|file", Does::Sends(Named::Word)),
     ("bcachefs", "format", Does::DestroysAll),
     ("berglas", "access", Does::Reveals),
     ("borg", "repo-delete", Does::DestroysAll),
     ("busctl", "* PowerOff|Reboot|Halt|KExec", Does::Stops),
     ("busctl", "call * * * PowerOff|Reboot|Halt|KExec", Does::Stops),
+    ("caddy", "file-server", Does::Sends(Named::Word)),
     ("ccloud", "* * delete", Does::Destroys),
     ("ceph", "osd purge|destroy", Does::Destroys),
     ("ceph", "osd pool delete|rm", Does::DestroysAll),
@@ -68,6 +75,7 @@ const ROWS: &[Row] = &[
     ("copilot", "app|svc|env|job|pipeline delete", Does::Destroys),
     ("cpan-upload", "*", Does::Publishes),
     ("credstash", "get|getall", Does::Reveals),
+    ("croc", "send", Does::Sends(Named::Word)),
     ("dbus-send", "*.PowerOff", Does::Stops),
     ("dbus-send", "*.Reboot", Does::Stops),
     ("dbus-send", "*.Halt", Does::Stops),
@@ -75,8 +83,10 @@ const ROWS: &[Row] = &[
     ("dmsetup", "remove_all|wipe_table", Does::DestroysAll),
     ("dmsetup", "remove", Does::Destroys),
     ("doctl", "databases connection", Does::Prints),
+    ("doctl", "ssh-key import", Does::Sends(Named::Word)),
     ("drbdadm", "invalidate|wipe-md", Does::DestroysAll),
     ("ejson", "decrypt", Does::Prints),
+    ("ffsend", "upload", Does::Sends(Named::Word)),
     ("firebase", "database:remove", Does::DestroysAll),
     ("fly", "auth token", Does::Prints),
     ("flyctl", "auth token", Does::Prints),
@@ -85,13 +95,20 @@ const ROWS: &[Row] = &[
     ("gcloud", "auth print-access-token|print-identity-token|print-refresh-token", Does::Prints),
     ("gcloud", "billing projects unlink", Does::Destroys),
     ("gcloud", "sql users set-password", Does::Destroys),
+    ("gcloud", "storage cp|mv|rsync", Does::Sends(Named::Word)),
     ("gdbus", "*.PowerOff", Does::Stops),
     ("gdbus", "*.Reboot", Does::Stops),
+    ("gh", "issue|pr|release create|comment|edit", Does::Sends(Named::Option)),
+    ("gh", "api", Does::Sends(Named::Option)),
+    ("gh", "release upload", Does::Sends(Named::Word)),
     (
         "git",
         "credential-store|credential-cache|credential-libsecret|credential-osxkeychain get",
         Does::Reveals,
     ),
+    ("git", "notes add|append", Does::Sends(Named::Option)),
+    ("glab", "issue|mr|release create|note|update", Does::Sends(Named::Option)),
+    ("glab", "snippet create", Does::Sends(Named::Word)),
     ("gluster", "volume delete|reset|stop", Does::Destroys),
     ("goose", "reset", Does::Drops),
     ("gpg", "--export-secret-ssh-key", Does::Reveals),
@@ -99,6 +116,8 @@ const ROWS: &[Row] = &[
     ("heroku", "auth:token", Does::Prints),
     ("heroku", "config:get", Does::Prints),
     ("heroku", "pg:credentials:url", Does::Reveals),
+    ("http", "", Does::Sends(Named::At)),
+    ("httpie", "", Does::Sends(Named::At)),
     ("ibmcloud", "* *-delete", Does::Destroys),
     ("influxd", "wipe", Does::Drops),
     ("ipmitool", "power off|cycle|reset|soft", Does::Stops),
@@ -114,17 +133,24 @@ const ROWS: &[Row] = &[
     ("kubectl", "config view --raw", Does::Reveals),
     ("kubectl", "create token", Does::Prints),
     ("kubectl", "view-secret", Does::Reveals),
+    ("kubectl", "create configmap|secret|cm", Does::Sends(Named::Option)),
     ("kwallet-query", "* --read-password", Does::Reveals),
     ("kwallet-query", "* -r", Does::Reveals),
+    ("lftp", "", Does::Sends(Named::Put)),
+    ("logger", "-f", Does::Sends(Named::Word)),
     ("lpass", "show|export", Does::Reveals),
+    ("mc", "cp|mirror|put|pipe", Does::Sends(Named::Word)),
     ("mlflow", "gc", Does::Destroys),
     ("nats", "stream|kv|object|consumer rm|del|delete|purge", Does::Destroys),
     ("neo4j-admin", "database delete", Does::Drops),
     ("neo4j-admin", "database load --overwrite-destination=true", Does::Drops),
     ("netlify", "api deleteSite|deleteDeploy", Does::Destroys),
     ("netlify", "env:get|env:list", Does::Prints),
+    ("ngrok", "http|tcp|start", Does::Sends(Named::Word)),
     ("oc", "whoami -t", Does::Prints),
     ("oc", "whoami --show-token", Does::Prints),
+    ("oc", "create configmap|secret", Does::Sends(Named::Option)),
+    ("oci", "os object put", Does::Sends(Named::Word)),
     ("ocs-sr", "restoredisk|restoreparts", Does::DestroysAll),
     ("pm-hibernate", "", Does::Stops),
     ("proxmox-backup-client", "snapshot forget", Does::Destroys),
@@ -140,6 +166,9 @@ const ROWS: &[Row] = &[
     ("rbd", "snap purge|rm", Does::Destroys),
     ("rbw", "get", Does::Reveals),
     ("rdiff-backup", "--remove-older-than", Does::Destroys),
+    ("s3cmd", "put|sync", Does::Sends(Named::Word)),
+    ("s5cmd", "cp|sync", Does::Sends(Named::Word)),
+    ("smbclient", "", Does::Sends(Named::Put)),
     ("snapcraft", "upload|push|release", Does::Publishes),
     ("sops", "decrypt", Does::Prints),
     ("sops", "-d", Does::Prints),
@@ -151,16 +180,50 @@ const ROWS: &[Row] = &[
     ("terraform", "state pull", Does::Prints),
     ("timeshift", "--delete", Does::Destroys),
     ("timeshift", "--delete-all", Does::DestroysAll),
+    ("transfer", "", Does::Sends(Named::Word)),
     ("twilio", "*:remove", Does::Destroys),
+    ("twistd", "web", Does::Sends(Named::Word)),
     ("vault", "print token", Does::Prints),
     ("vault", "token lookup|create", Does::Prints),
+    ("wormhole", "send", Does::Sends(Named::Word)),
+    ("xh", "", Does::Sends(Named::At)),
     ("yc", "* * delete", Does::Destroys),
 ];
 
+/// Where the rows for programs that start with each letter begin; those of the letter after `z` end them.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "worked out by the compiler, which stops at an index that is out of bounds"
+)]
+const STARTS: [usize; 27] = {
+    let mut starts = [ROWS.len(); 27];
+    let mut at = ROWS.len();
+    while at > 0 {
+        at -= 1;
+        let mut letter = first_letter(ROWS[at].0);
+        starts[letter] = at;
+        // Letters without rows begin where the next one does.
+        while letter > 0 && starts[letter - 1] > at {
+            letter -= 1;
+            starts[letter] = at;
+        }
+    }
+    starts
+};
+
+const fn first_letter(program: &str) -> usize {
+    match program.as_bytes() {
+        [letter @ b'a'..=b'z', ..] => (*letter - b'a') as usize,
+        _ => 26,
+    }
+}
+
 /// The rows of a program.
 fn rows(program: &str) -> impl Iterator<Item = &'static Row> {
-    let from = ROWS.partition_point(|(name, _, _)| *name < program);
-    ROWS.iter().skip(from).take_while(move |(name, _, _)| *name == program)
+    let letter = first_letter(program);
+    let from = STARTS.get(letter).copied().unwrap_or(ROWS.len());
+    let to = STARTS.get(letter + 1).copied().unwrap_or(ROWS.len());
+    ROWS.get(from..to).unwrap_or_default().iter().filter(move |(name, _, _)| *name == program)
 }
 
 /// Whether a word fits one of the alternatives.
@@ -172,8 +235,17 @@ fn fits(pattern: &str, word: &str) -> bool {
     })
 }
 
-/// Whether a row holds for the words of a call.
-pub(super) fn holds(pattern: &str, call: &Call<'_>) -> bool {
+/// Whether a row holds for the words of a call. Run for every call of a program that has rows: nothing is allocated.
+fn holds(pattern: &str, call: &Call<'_>) -> bool {
+    let tokens = pattern.split_ascii_whitespace();
+    let wanted = tokens.clone().filter(|token| !token.starts_with('-'));
+    let words =
+        call.args.iter().map(|arg| arg.known().unwrap_or_default()).filter(|word| !word.starts_with('-'));
+    let stands_at = |start: usize| {
+        let mut words = words.clone().skip(start);
+        wanted.clone().all(|one| words.next().is_some_and(|word| fits(one, word)))
+    };
+    let stand = (0..=STARTS_WITHIN).any(stands_at);
     let given = |option: &str| {
         call.args.iter().filter_map(Arg::known).any(|word| {
             word == option
@@ -182,26 +254,7 @@ pub(super) fn holds(pattern: &str, call: &Call<'_>) -> bool {
                     .is_some_and(|letter| letter.len() == 1 && is_in_cluster(letter, word))
         })
     };
-    let (options, wanted): (Vec<&str>, Vec<&str>) =
-        pattern.split_ascii_whitespace().partition(|word| word.starts_with('-'));
-    if !options.into_iter().all(given) {
-        return false;
-    }
-    let words: Vec<&str> = call
-        .args
-        .iter()
-        .map(|arg| arg.known().unwrap_or_default())
-        .filter(|word| !word.starts_with('-'))
-        .take(STARTS_WITHIN + 6)
-        .collect();
-    let starts = words.len().saturating_sub(wanted.len()).min(STARTS_WITHIN);
-    let at = |from: usize| {
-        wanted
-            .iter()
-            .enumerate()
-            .all(|(index, one)| words.get(from + index).is_some_and(|word| fits(one, word)))
-    };
-    wanted.is_empty() || (0..=starts).any(at)
+    stand && tokens.filter(|token| token.starts_with('-')).all(given)
 }
 
 /// `-rv` holds `-r`.
@@ -212,25 +265,30 @@ fn is_in_cluster(letter: &str, word: &str) -> bool {
 
 /// Reports what the words of a call do.
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    let Some((_, _, does)) = rows(call.program).find(|(_, pattern, _)| holds(pattern, call)) else { return };
     let asks = |word: &str| matches!(word, "--help" | "-h" | "--dry-run" | "--dryrun");
-    if call.args.iter().filter_map(Arg::known).any(asks) {
-        return;
+    let mut told = false;
+    for (_, pattern, does) in rows(call.program) {
+        if (told && !matches!(does, Does::Sends(_))) || !holds(pattern, call) {
+            continue;
+        }
+        if call.args.iter().filter_map(Arg::known).any(asks) {
+            return;
+        }
+        told = true;
+        match does {
+            Does::Destroys => report.infrastructure(call.program, &written(call), false),
+            Does::DestroysAll => report.infrastructure(call.program, &written(call), true),
+            Does::Drops => report.database(DatabaseEffect::DropAll, &written(call)),
+            Does::Reveals => secrets::reveals(report),
+            Does::Prints => {
+                report.taint.secret = true;
+                report.credential = true;
+            }
+            Does::Stops => report.process(ProcessEffect::Shutdown),
+            Does::Publishes => report.publish(call.program),
+            Does::Sends(named) => super::uploads::judge(call, report, *named),
+        }
     }
-    match does {
-        Does::Destroys => report.infrastructure(call.program, &written(call), false),
-        Does::DestroysAll => report.infrastructure(call.program, &written(call), true),
-        Does::Drops => report.database(DatabaseEffect::DropAll, &written(call)),
-        Does::Reveals => secrets::reveals(report),
-        Does::Prints => report.taint.secret = true,
-        Does::Stops => report.process(ProcessEffect::Shutdown),
-        Does::Publishes => report.publish(call.program),
-    }
-}
-
-/// Whether the output of a call is a credential.
-pub(crate) fn prints_credential(call: &Call<'_>) -> bool {
-    rows(call.program).any(|(_, pattern, does)| *does == Does::Prints && holds(pattern, call))
 }
 
 #[cfg(test)]

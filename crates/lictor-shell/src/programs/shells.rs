@@ -94,7 +94,9 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
     for text in options.values(&["command", "init-command"]) {
         report.then_shell(text, &[], call.program);
     }
-    if let Some((_, value)) = call.assignments.iter().find(|(name, _)| name == "BASH_ENV") {
+    if let Some((_, value)) =
+        call.assignments.iter().find(|(name, _)| name == "BASH_ENV" || name == "ENV" && options.has(&["i"]))
+    {
         run_script(report, value, Some("shell"));
     }
     if options.has(&["n"]) && !call.program.starts_with("nu") {

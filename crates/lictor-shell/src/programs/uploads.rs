@@ -1,90 +1,88 @@
-//! Tools that send a file away because a word, an option or a command of their own names it.
+//! Tools that send a file away because a word, an option or a command of their own names it. Text that only mentions a
+//! file sends nothing.
 
-use lictor_core::facts::{FlowSink, FlowSource};
+use lictor_core::facts::{Effect, FlowSink, FlowSource};
 
 use super::secrets;
-use super::services::holds;
 use crate::call::{Call, Report};
-use crate::operand::Arg;
+use crate::operand::{Arg, Operand};
 
-/// The program and the words with which it sends, as in the rows of services. Sorted by program.
-const ROWS: &[(&str, &str)] = &[
-    ("aws", "s3api put-object"),
-    ("az", "storage blob|file upload|upload-batch"),
-    ("b2", "upload-file|upload_file|file"),
-    ("caddy", "file-server"),
-    ("croc", "send"),
-    ("doctl", "ssh-key import"),
-    ("ffsend", "upload"),
-    ("gcloud", "storage cp|mv|rsync"),
-    ("gh", "issue|pr|release|gist create|comment|edit|upload"),
-    ("gh", "api"),
-    ("git", "notes add|append"),
-    ("glab", "issue|mr|release|snippet create|note|upload"),
-    ("http", ""),
-    ("httpie", ""),
-    ("kubectl", "create configmap|secret|cm"),
-    ("lftp", ""),
-    ("logger", "-f"),
-    ("mc", "cp|mirror|put|pipe"),
-    ("oc", "create configmap|secret"),
-    ("oci", "os object put"),
-    ("s3cmd", "put|sync"),
-    ("s5cmd", "cp|sync"),
-    ("smbclient", ""),
-    ("transfer", ""),
-    ("wormhole", "send"),
-    ("xh", ""),
+/// How a tool is told which file to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// By a word, or by the value of any option.
+    Word,
+    /// By the value of an option for files (`--body-file x`).
+    Option,
+    /// Behind an at sign (`file@x`, `key=@x`).
+    At,
+    /// By a command in one of the words (`put x`).
+    Put,
+}
+
+/// Options whose value is a file that is sent.
+const FILES: [&str; 10] = [
+    "-F",
+    "--body-file",
+    "--notes-file",
+    "--description-file",
+    "--file",
+    "--input",
+    "--from-file",
+    "--from-env-file",
+    "--public-key-file",
+    "--attach",
 ];
 
-/// The file that a word names: behind `@` or `=`, or one of the words of a command in it.
-fn names_secret(word: &str) -> bool {
-    // Variables for a workload are what such a file is for; keys are for signing in with.
-    let used = [
-        "--from-env-file",
-        "--env-file",
-        "--key-file",
-        "--credential",
-        "--config",
-        "--cert",
-        "--verify",
-        "-i",
-    ];
-    if used.iter().any(|option| word.starts_with(option)) {
-        return false;
+/// Options whose value is used to sign in, or is no file.
+const USED: [&str; 9] =
+    ["-i", "--key-file", "--cert", "--cert-key", "--config", "--env-file", "--exclude", "--name", "-x"];
+
+/// The path that a word names, given the word in front of it.
+fn path<'a>(named: Named, before: &str, word: &'a str) -> Option<&'a str> {
+    let (option, value) = match word.split_once('=') {
+        Some((option, value)) if option.starts_with('-') => (option, value),
+        _ => (before, word),
+    };
+    match named {
+        Named::Word if word.starts_with('-') && !word.contains('=') || USED.contains(&option) => None,
+        Named::Word => Some(value.strip_prefix("file://").unwrap_or(value)),
+        // `--from-file=key=path`, `-F field=@path`.
+        Named::Option if FILES.contains(&option) => match value.split_once('=') {
+            Some((_, field)) if option == "-F" => field.strip_prefix('@'),
+            Some((_, path)) => Some(path),
+            None => Some(value),
+        },
+        Named::Option => None,
+        Named::At => {
+            let (front, path) = word.split_once('@')?;
+            let field = front.strip_suffix('=').unwrap_or(front);
+            field.chars().all(|letter| letter.is_alphanumeric() || "_-[]".contains(letter)).then_some(path)
+        }
+        Named::Put => {
+            let mut words = word.split([' ', ';']).filter(|part| !part.is_empty());
+            words.find(|part| matches!(*part, "put" | "mput" | "mirror" | "reput"))?;
+            words.find(|part| secrets::is_secret_path(part))
+        }
     }
-    word.split([' ', ';', ',']).any(|part| {
-        let path = part.rsplit(['@', '=']).next().unwrap_or(part).trim_matches(['"', '\'']);
-        !path.is_empty() && secrets::is_secret_path(path)
-    })
 }
 
 /// Reports secrets that a call sends away.
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    let from = ROWS.partition_point(|(name, _)| *name < call.program);
-    let mut rows = ROWS.iter().skip(from).take_while(|(name, _)| *name == call.program);
-    if !rows.any(|(_, pattern)| holds(pattern, call)) {
-        return;
-    }
-    let told = |effect: &crate::Effect<crate::operand::Operand>| {
-        matches!(effect, crate::Effect::Flow { from: FlowSource::Secret, to: FlowSink::Host, .. })
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report, named: Named) {
+    let told = |effect: &Effect<Operand>| {
+        matches!(effect, Effect::Flow { from: FlowSource::Secret, to: FlowSink::Host, .. })
     };
     if report.effects.iter().any(told) {
         return;
     }
     let mut before = "";
-    for arg in call.args {
-        let word = arg.known().unwrap_or_default();
-        let signs_in =
-            matches!(before, "-i" | "--key-file" | "--cert" | "--cert-key" | "--config" | "--env-file");
-        if !signs_in && names_secret(word) {
-            secrets::read(
-                call,
-                report,
-                &Arg::literal(word.rsplit(['@', '=', ' ']).next().unwrap_or(word)),
-                false,
-            );
-            report.flow(FlowSource::Secret, FlowSink::Host, word);
+    for word in call.args.iter().map(|arg| arg.known().unwrap_or_default()) {
+        if let Some(path) = path(named, before, word).filter(|path| secrets::is_secret_path(path)) {
+            secrets::read(call, report, &Arg::literal(path), false);
+            // A cluster keeps secrets; everything else is another machine.
+            if !matches!(call.program, "kubectl" | "oc" | "git") {
+                report.flow(FlowSource::Secret, FlowSink::Host, path);
+            }
             return;
         }
         before = word;

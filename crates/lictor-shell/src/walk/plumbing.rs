@@ -237,12 +237,10 @@ impl Walker<'_> {
             self.effect(Effect::Reach(reach));
         }
         for (access, target, takes_output) in plumbing.files {
-            let key = target.arg.known().map(|path| crate::paths::key(&target.cwd, path));
             // The shell empties the file before anything reads it.
-            let own_input =
-                access == Access::Write && key.as_ref().is_some_and(|key| self.reads.contains(key));
+            let own_input = access == Access::Write && self.is_read_by_pipeline(&target);
             if access == Access::Read {
-                self.reads.extend(key);
+                self.reads.push(self.reading.effects.len());
             }
             let empties = own_input || takes_output && silent && access == Access::Write;
             let access = if empties { Access::Empty } else { access };
@@ -261,6 +259,17 @@ impl Walker<'_> {
                 Output::silent()
             }
         }
+    }
+
+    /// Whether a command of the pipeline that is being walked reads the same file.
+    fn is_read_by_pipeline(&self, target: &Operand) -> bool {
+        let key = |target: &Operand| Some(crate::paths::key(&target.cwd, target.arg.known()?));
+        let mut reads =
+            self.reads.iter().rev().take(16).filter_map(|at| match self.reading.effects.get(*at) {
+                Some(Effect::File { access: Access::Read, target, .. }) if !target.arg.glob => key(target),
+                _ => None,
+            });
+        !self.reads.is_empty() && key(target).is_some_and(|wanted| reads.any(|read| read == wanted))
     }
 
     /// Remembers what was written to a file.

@@ -65,7 +65,16 @@ impl Surroundings for Here<'_> {
         }
     }
 
+    fn wrote_anything(&self) -> bool {
+        !self.state.wrote_nothing()
+    }
+
     fn written(&self, path: &str) -> Option<String> {
+        // Most lines write few files, none of which is asked for.
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if self.state.wrote_few() && !self.state.files().any(|(key, _)| key.ends_with(name)) {
+            return None;
+        }
         let key = crate::paths::key(&self.state.directories().now, path);
         self.state.file(&key)?.text.as_deref().map(str::to_owned)
     }
@@ -322,7 +331,7 @@ impl Walker<'_> {
         if !scene.capture
             && !plumbing.takes_output_away()
             && self.elsewhere == 0
-            && programs::prints_secret(&call)
+            && (report.credential || programs::prints_secret(&call))
         {
             programs::reveals(&mut report);
         }
@@ -397,8 +406,8 @@ impl Walker<'_> {
             if let Effect::File { by, target, access, .. } = &mut effect {
                 *by = by.or(context.by);
                 super::next::open_gap(&mut target.arg);
-                if let (Access::Read, Some(path), false) = (*access, target.arg.known(), target.arg.glob) {
-                    self.reads.push(crate::paths::key(&target.cwd, path));
+                if *access == Access::Read {
+                    self.reads.push(self.reading.effects.len());
                 }
                 let added = match (context.program, context.stdin) {
                     ("tee", Stdin::Text(text)) => Some(text.as_str()),
@@ -469,6 +478,13 @@ impl Walker<'_> {
         for (key, taint) in written {
             let content = match context.program {
                 "tee" | "sponge" => content_of(context.stdin),
+                "npm" => {
+                    let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+                    match programs::set_scripts(&words) {
+                        Some(text) => Content::known(text.into()),
+                        None => continue,
+                    }
+                }
                 "ln" => {
                     let source = context.args.iter().filter_map(Arg::known).find(|arg| !arg.starts_with('-'));
                     let Some(source) = source else { continue };

@@ -1,16 +1,17 @@
-use super::{ROWS, names_secret};
+use super::{Named, path};
 
 #[test]
-fn rows_are_sorted_by_program() {
-    assert!(ROWS.is_sorted_by_key(|(program, _)| *program));
-}
-
-#[test]
-fn a_secret_is_found_behind_signs_and_in_commands() {
-    for word in [".env", "file@.env", "files[a]=@.env", "put .env; bye"] {
-        assert!(names_secret(word), "{word}");
-    }
-    for word in ["README.md", "put notes.txt; bye", "--from-env-file=.env", ".env.example"] {
-        assert!(!names_secret(word), "{word}");
-    }
+fn files_are_told_from_text() {
+    assert_eq!(path(Named::Word, "", ".env"), Some(".env"));
+    assert_eq!(path(Named::Word, "--cert", "x.pem"), None);
+    assert_eq!(path(Named::Option, "--body-file", ".env"), Some(".env"));
+    assert_eq!(path(Named::Option, "--body", "about .env"), None);
+    assert_eq!(path(Named::Option, "", "--from-file=k=.env"), Some(".env"));
+    assert_eq!(path(Named::Option, "-F", "title=.env"), None);
+    assert_eq!(path(Named::Option, "-F", "body=@.env"), Some(".env"));
+    assert_eq!(path(Named::At, "", "file@.env"), Some(".env"));
+    assert_eq!(path(Named::At, "", "path=.env"), None);
+    assert_eq!(path(Named::At, "", "me@example.com"), Some("example.com"));
+    assert_eq!(path(Named::Put, "-e", "put .env; bye"), Some(".env"));
+    assert_eq!(path(Named::Put, "-e", "get .env"), None);
 }
