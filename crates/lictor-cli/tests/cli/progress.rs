@@ -50,16 +50,19 @@ fn a_council_says_on_a_terminal_who_is_looking() {
     let Some(terminal) = Terminal::open(&sandbox) else { return };
     sandbox.write(
         "governance.yaml",
-        "councils:\n  ship-it:\n    reviewers: [{name: looker, command: [cat, pipe], format: jsonl}]\n",
+        "councils:\n  ship-it:\n    on: [pre-commit]\n    reviewers: [{name: looker, command: [cat, pipe], format: jsonl}]\n",
     );
     sandbox.write("f", "x\n");
     sandbox.program("git", &["add", "f"], "");
     assert_eq!(sandbox.lictor(&["trust", "--yes"]).code, 0);
     let pipe = pipe(&sandbox, "pipe");
-    terminal.run("lictor council run ship-it");
+    // What is printed at the end would say some of it too.
+    terminal.run("lictor verdict gate > /dev/null");
     terminal.wait_for("ship-it/looker: looking");
     fs::write(&pipe, "").unwrap();
     terminal.wait_for("ship-it/looker: clean");
+    terminal.run("lictor verdict gate > /dev/null");
+    terminal.wait_for("ship-it: has looked at exactly this before");
 }
 
 #[test]
