@@ -200,3 +200,6 @@ impl<'de> Deserialize<'de> for Trace {
 fn is_empty(noted: &[String]) -> bool {
     noted.is_empty()
 }
+
+#[cfg(test)]
+mod tests;
