@@ -263,6 +263,12 @@ impl<'a> From<&'a str> for Value<'a> {
     }
 }
 
+impl<'a> From<&'a &str> for Value<'a> {
+    fn from(value: &'a &str) -> Self {
+        Self::text(value)
+    }
+}
+
 impl<'a> From<&'a String> for Value<'a> {
     fn from(value: &'a String) -> Self {
         Self::text(value)

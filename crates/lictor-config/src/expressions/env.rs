@@ -117,8 +117,8 @@ struct FactsView<'a> {
     facts: &'a Facts,
     files: OnceCell<Vec<FileView<'a>>>,
     commands: OnceCell<Vec<CommandView<'a>>>,
-    programs: OnceCell<Vec<String>>,
-    hosts: OnceCell<Vec<String>>,
+    programs: OnceCell<Vec<&'a str>>,
+    hosts: OnceCell<Vec<&'a str>>,
     deeds: OnceCell<Vec<DeedView>>,
 }
 
@@ -144,11 +144,10 @@ impl Object for FactsView<'_> {
                 Value::sequence(self.commands.get_or_init(|| facts.commands().map(CommandView).collect()))
             }
             "programs" => Value::sequence(
-                self.programs
-                    .get_or_init(|| facts.commands().map(|command| command.program.clone()).collect()),
+                self.programs.get_or_init(|| facts.commands().map(|command| &*command.program).collect()),
             ),
             "hosts" => Value::sequence(
-                self.hosts.get_or_init(|| facts.hosts().filter_map(|reach| reach.host.clone()).collect()),
+                self.hosts.get_or_init(|| facts.hosts().filter_map(|reach| reach.host.as_deref()).collect()),
             ),
             "deeds" => {
                 Value::sequence(self.deeds.get_or_init(|| facts.deeds().into_iter().map(DeedView).collect()))
