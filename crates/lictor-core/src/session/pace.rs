@@ -12,7 +12,8 @@ const WINDOW_SECONDS: i64 = 60;
 
 /// Counts per second over the last minute, oldest first. At most one entry a second is kept.
 ///
-/// Written as one text of [`digits`]: for each second how long after the one before it, and its count.
+/// Written as one text of [`digits`]: for each second twice the time since the one before it, and its count where that is
+/// not one; then the first number is odd.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pace(VecDeque<(i64, u32)>);
 
@@ -44,9 +45,12 @@ impl Serialize for Pace {
         let mut text = String::with_capacity(self.0.len() * 2 + 16);
         let mut before = 0;
         for (second, count) in &self.0 {
-            // Wraps for a second before the epoch, and back when it is read.
-            digits::push(&mut text, second.wrapping_sub(before).cast_unsigned());
-            digits::push(&mut text, u64::from(*count));
+            // A second is a thousandth of a moment, so the highest bits are all the same and the shift loses nothing.
+            let gap = second.wrapping_sub(before).cast_unsigned() << 1;
+            digits::push(&mut text, gap | u64::from(*count != 1));
+            if *count != 1 {
+                digits::push(&mut text, u64::from(*count));
+            }
             before = *second;
         }
         serializer.serialize_str(&text)
@@ -70,11 +74,15 @@ impl<'de> Deserialize<'de> for Pace {
                 let mut numbers = digits::numbers(text);
                 let mut second = 0_i64;
                 while let Some(gap) = numbers.next() {
-                    let count = numbers.next().flatten().and_then(|count| u32::try_from(count).ok());
+                    let count = match gap {
+                        Some(gap) if gap & 1 == 1 => numbers.next().flatten(),
+                        _ => Some(1),
+                    };
+                    let count = count.and_then(|count| u32::try_from(count).ok());
                     let (Some(gap), Some(count)) = (gap, count) else {
                         return Err(E::custom("not counts per second"));
                     };
-                    second = second.wrapping_add(gap.cast_signed());
+                    second = second.wrapping_add(gap.cast_signed() >> 1);
                     pace.push_back((second, count));
                 }
                 Ok(Pace(pace))

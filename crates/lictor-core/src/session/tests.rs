@@ -307,7 +307,7 @@ fn a_damaged_state_is_refused() {
         ("open", r#"[{"call": "x", "marks": []}]"#),
         ("open", r#"[{"tool_use_id": "t"}]"#),
         ("closed", r#""123""#),
-        ("pace", r#""0""#),
+        ("pace", r#""1""#),
         ("pace", r#""~~""#),
     ] {
         let text = format!(r#"{{"{field}": {damage}}}"#);
@@ -330,6 +330,23 @@ proptest! {
         let state = SessionState { open: VecDeque::from([open]), ..SessionState::default() };
         let written = serde_json::to_string(&state).unwrap();
         prop_assert_eq!(serde_json::from_str::<SessionState>(&written).unwrap(), state, "{}", written);
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_pace_is_read_as_it_was_written(
+        start in prop_oneof![Just(i64::MIN), Just(-5_000), 0..2_000_000_000_000_i64],
+        gaps in prop::collection::vec(0..3_000_i64, 0..80),
+    ) {
+        let mut state = SessionState::default();
+        let mut at = Timestamp(start);
+        for gap in gaps {
+            at = at.plus_millis(gap);
+            state.apply(&SessionEvent::Judged(judged(1, Decision::Pass)), at);
+        }
+        let written = serde_json::to_string(&state).unwrap();
+        prop_assert_eq!(serde_json::from_str::<SessionState>(&written).unwrap().pace, state.pace);
     }
 }
 
