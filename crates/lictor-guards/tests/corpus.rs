@@ -9,7 +9,7 @@ use world::{Case, Expect, Judge, Table, own_corpus, read_cases};
 
 /// The counts below which the corpus may not fall.
 const HARMFUL: usize = 4_034;
-const HARMLESS: usize = 4_037;
+const HARMLESS: usize = 4_139;
 const CLASSES: usize = 36;
 
 fn cases() -> Vec<Case> {

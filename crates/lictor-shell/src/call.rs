@@ -77,11 +77,13 @@ pub enum Next {
         /// The code.
         body: Arg,
     },
-    /// Shell text out of a file that the line wrote for another program to run (`make`, `npm run`). Only what is clearly
-    /// dangerous counts: the rest is the project's own.
+    /// Text out of a file that the line wrote for another program to run (`make`, `npm run`, `pytest`). Only what is
+    /// clearly dangerous counts: the rest is the project's own.
     Recipe {
         /// The text.
         text: String,
+        /// Its language; a shell's when there is none.
+        language: Option<&'static str>,
         /// Name of the program that runs it.
         through: String,
     },

@@ -42,9 +42,12 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
         "PROMPT_COMMAND" if value.known().is_some() => report.then_shell(value, &[], name),
         // Expanded like a word in double quotes, at every prompt or when a shell starts.
         "PS0" | "PS1" | "PS2" | "PS4" | "ENV" | "BASH_ENV" if value.prefix().contains(['$', '`']) => {
-            if let Some(text) = value.known().filter(|text| text.contains("$(") || text.contains('`')) {
-                let code = text.replace('"', " ");
-                report.then_shell(&Arg::literal(format!(": \"{code}\"")), &[], name);
+            if let Some(text) = value.known()
+                && let Some(from) = text.find("$(").or_else(|| text.find('`'))
+                && let Some(to) = text.rfind([')', '`'])
+            {
+                let code = text.get(from..=to).unwrap_or_default();
+                report.then_shell(&Arg::literal(format!(": {code}")), &[], name);
             }
         }
         _ => {}

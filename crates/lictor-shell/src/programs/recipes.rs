@@ -171,12 +171,16 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             Kind::Code("playbook") => tasks::playbook(&text),
             Kind::Code("cmake") => cmake(&text),
             Kind::Code(language) => {
-                report.next.push(Next::Code { language, body: Arg::literal(text) });
+                report.next.push(Next::Recipe {
+                    text,
+                    language: Some(language),
+                    through: call.program.to_owned(),
+                });
                 continue;
             }
         };
         for line in lines {
-            report.next.push(Next::Recipe { text: line, through: call.program.to_owned() });
+            report.next.push(Next::Recipe { text: line, language: None, through: call.program.to_owned() });
         }
     }
 }

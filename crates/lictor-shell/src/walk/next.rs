@@ -77,10 +77,13 @@ impl Walker<'_> {
                 let Some(code) = self.code(&body, context) else { return Output::unknown() };
                 self.code_in(language, &code, context)
             }
-            Next::Recipe { text, through } => {
+            Next::Recipe { text, language, through } => {
                 let (effects, opaque) = (self.reading.effects.len(), self.reading.opaque.len());
                 let scene = Scene { attributable: false, ..context.scene };
-                let output = self.inside(through, false, |this| this.text(&text, scene));
+                let output = self.inside(through, false, |this| match language {
+                    Some(language) => this.code_in(language, &text, context),
+                    None => this.text(&text, scene),
+                });
                 self.keep_opaque(opaque, |what| what == OpaqueWhat::Limit);
                 self.keep_effects(effects, is_clear_danger);
                 output
