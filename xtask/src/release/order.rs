@@ -124,7 +124,7 @@ fn pattern(name: &str) -> String {
 /// The binary, written from its first byte to its last.
 ///
 /// A linker writes here and there, which leaves the file in small pieces in the system's memory, and mapping those costs each
-/// process a sixth of its time. One that was copied, installed or read from the disk lies there in large ones.
+/// process about a tenth of its time. One that was copied, installed or read from the disk lies there in large ones.
 pub fn in_one_piece(binary: &Path) -> Result<()> {
     let mut whole = PathBuf::from(binary);
     whole.set_extension("whole");
