@@ -47,7 +47,7 @@ pub fn run() -> Result<()> {
         writeln!(table, " {:.1} | {} |", time as f64 / 1e3, spaced(bytes))?;
     }
     if !counts {
-        table += "\nInstructions were not counted: `valgrind` is not installed. Times of a shared machine say little.\n";
+        table += "\nInstructions were not counted: `valgrind` is not installed.\n";
     }
     paper::write("session", &table)
 }
@@ -55,7 +55,7 @@ pub fn run() -> Result<()> {
 fn header(counts: bool) -> String {
     let counted = if counts { " read | judge | take in | write | instructions | × |" } else { "" };
     let rule = if counts { "---|---|---|---|---|---|" } else { "" };
-    format!("| calls so far |{counted} µs | bytes of state |\n|---|{rule}---|---|\n")
+    format!("| calls so far |{counted} fastest µs | bytes of state |\n|---|{rule}---|---|\n")
 }
 
 /// Instructions that one part takes for a call, on average.
