@@ -24,6 +24,7 @@
 mod sandbox;
 
 mod blocks;
+mod examples;
 mod map;
 mod session;
 
