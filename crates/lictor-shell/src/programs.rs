@@ -77,6 +77,9 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     report.known_program = dispatch(&call, report);
     services::judge(&call, report);
     recipes::judge(&call, report);
+    if packages::knows(&name) && report.next.is_empty() {
+        packages::carried(&call, report);
+    }
     if !report.known_program || name == "nvm" {
         machines::judge(&call, report);
         unknown(&call, report);
@@ -418,8 +421,10 @@ fn unknown(call: &Call<'_>, report: &mut Report) {
         .is_some_and(|word| matches!(word, "run" | "exec" | "activate" | "shell" | "with"));
     let behind = behind.filter(|at| carries || call.args.get(*at).is_some_and(runs));
     let words = call.args.iter().enumerate().filter(|(_, arg)| !arg.prefix().starts_with('-'));
-    let wrapped = words.take(WRAPPED_WITHIN).find(|(_, arg)| runs(arg)).map(|(at, _)| at).or(behind);
-    if let Some(at) = wrapped.filter(|at| call.args.len() > at + 1) {
+    let wrapped = words.take(WRAPPED_WITHIN).find(|(_, arg)| runs(arg)).map(|(at, _)| at);
+    // `guix shell git -- rm x` names a package in front of what it runs.
+    let behind = behind.filter(|at| wrapped != Some(*at));
+    for at in [wrapped, behind].into_iter().flatten().filter(|at| call.args.len() > at + 1) {
         report.then_argv(call.args.get(at..).unwrap_or_default(), call.program);
     }
     let mut option = false;

@@ -424,6 +424,9 @@ fn tools(call: &Call<'_>, report: &mut Report) {
             for text in Grammar::anywhere("ca", "command= app=").parse(call.args).values(&["c", "command"]) {
                 super::sql::judge(text.known().unwrap_or_default(), report);
             }
+            if let crate::call::Stdin::Text(text) = call.stdin {
+                super::sql::judge(text, report);
+            }
             None
         }
         "heroku" => (first.ends_with(":destroy")

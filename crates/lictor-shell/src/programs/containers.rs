@@ -159,6 +159,13 @@ struct Mount {
     inside: String,
 }
 
+/// A field of `--mount type=volume,source=…,target=…`, by any of its names.
+fn field(mount: &str, names: &[&str]) -> Option<String> {
+    mount.split(',').find_map(|part| {
+        part.split_once('=').filter(|(key, _)| names.contains(key)).map(|(_, value)| value.to_owned())
+    })
+}
+
 fn mounts(options: &Options) -> Vec<Mount> {
     let mut found = Vec::new();
     for volume in options.values(&["v", "volume"]).filter_map(Arg::known) {
@@ -171,16 +178,11 @@ fn mounts(options: &Options) -> Vec<Mount> {
         }
     }
     for mount in options.values(&["mount"]).filter_map(Arg::known) {
-        let field = |names: [&str; 3]| {
-            mount.split(',').find_map(|part| {
-                part.split_once('=').filter(|(key, _)| names.contains(key)).map(|(_, value)| value)
-            })
-        };
         if let (Some(host), Some(inside)) =
-            (field(["source", "src", "from"]), field(["target", "dst", "destination"]))
+            (field(mount, &["source", "src", "from"]), field(mount, &["target", "dst", "destination"]))
             && host.starts_with(['/', '.', '~'])
         {
-            found.push(Mount { host: host.to_owned(), inside: inside.to_owned() });
+            found.push(Mount { host, inside });
         }
     }
     found
@@ -207,33 +209,136 @@ fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     let entry = options.value(&["entrypoint"]);
     let mut argv: Vec<Arg> = entry.cloned().into_iter().collect();
     argv.extend(options.from(1).iter().cloned());
-    // Images that are git itself.
-    if entry.is_none()
-        && options.word(0).split([':', '@']).next().is_some_and(|image| image.ends_with("/git"))
-    {
-        argv.insert(0, Arg::literal("git"));
-    }
     let looks_like_command =
         entry.is_some() || argv.first().is_some_and(|arg| !arg.prefix().starts_with('-'));
-    // Where it starts, when that is a directory of ours and the command deletes what it names from there.
+    // Where it starts, when that is a directory of ours.
     let start = options.text(&["w", "workdir"]).and_then(|place| {
         let mount =
             mounts.iter().find(|mount| mount.inside.trim_end_matches('/') == place.trim_end_matches('/'))?;
         Some(mount.host.clone())
     });
-    let deletes =
-        argv.first().is_some_and(|program| matches!(program.known(), Some("rm" | "find" | "shred" | "git")));
+    if let Some(volume) = volumes(&options).iter().find(|volume| wipes(&argv, &volume.inside)) {
+        report.infrastructure(call.program, &format!("volume {}", volume.host), false);
+    }
+    // Whether the image runs a tool by itself is not written on the line: the words are read both ways.
+    if let Some(tool) = tool_of(options.word(0)).filter(|_| entry.is_none()) {
+        let mut words = vec![Arg::literal(tool)];
+        words.extend(argv.iter().cloned());
+        inside(call, report, words, start.as_ref(), &mounts);
+    }
+    if looks_like_command {
+        inside(call, report, argv, start.as_ref(), &mounts);
+    }
+}
+
+/// A tool that images are named after and run by themselves (`alpine/git`, `hashicorp/terraform:1.9`).
+fn tool_of(image: &str) -> Option<&str> {
+    let name = image.rsplit('/').next()?.split([':', '@']).next()?;
+    let name = match name.strip_suffix("-cli").unwrap_or(name) {
+        "opentofu" => "tofu",
+        name => name,
+    };
+    let manages = matches!(
+        name,
+        "git"
+            | "kubectl"
+            | "oc"
+            | "helm"
+            | "helmfile"
+            | "argocd"
+            | "flux"
+            | "velero"
+            | "kops"
+            | "eksctl"
+            | "istioctl"
+    );
+    (manages || super::cloud::knows(name)).then_some(name)
+}
+
+/// Named volumes, by where they appear in the container.
+fn volumes(options: &Options) -> Vec<Mount> {
+    let short = options.values(&["v", "volume"]).filter_map(Arg::known).filter_map(|volume| {
+        let (name, rest) = volume.split_once(':')?;
+        let mut rest = rest.split(':');
+        let inside = rest.next()?;
+        (rest.next() != Some("ro")).then(|| (name.to_owned(), inside.to_owned()))
+    });
+    let long = options.values(&["mount"]).filter_map(Arg::known).filter_map(|mount| {
+        let read_only = mount.split(',').any(|part| matches!(part, "readonly" | "ro" | "readonly=true"));
+        Some((field(mount, &["source", "src", "from"])?, field(mount, &["target", "dst", "destination"])?))
+            .filter(|_| !read_only)
+    });
+    short
+        .chain(long)
+        .filter(|(name, _)| name.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
+        .map(|(host, inside)| Mount { host, inside })
+        .collect()
+}
+
+/// Whether a command, or one in the text of a shell, deletes all that is at `inside`.
+fn wipes(argv: &[Arg], inside: &str) -> bool {
+    let inside = inside.trim_end_matches('/');
+    if inside.is_empty() {
+        return false;
+    }
+    let text = argv.iter().filter_map(Arg::known).collect::<Vec<_>>().join(" ");
+    let mut there = false;
+    text.split([';', '&', '|', '\n']).any(|command| {
+        let words: Vec<&str> =
+            command.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();
+        if let Some([_, place]) = words.windows(2).find(|pair| pair.first() == Some(&"cd")) {
+            there = place.trim_end_matches('/') == inside;
+        }
+        let all = |word: &&str| match word.strip_prefix(inside) {
+            Some("" | "/" | "/." | "/*") => true,
+            Some(rest) => rest.starts_with("/{*") || rest.starts_with("/.[") || rest == "/.*",
+            None => there && matches!(*word, "*" | "./*" | "." | "./" | ".*"),
+        };
+        let recursive = |word: &&str| {
+            word.strip_prefix('-').is_some_and(|letters| {
+                letters == "-recursive" || !letters.starts_with('-') && letters.contains(['r', 'R'])
+            })
+        };
+        if words.contains(&"find") {
+            let selects = |word: &&str| {
+                matches!(
+                    *word,
+                    "-name" | "-iname" | "-path" | "-mtime" | "-mmin" | "-newer" | "-size" | "-regex"
+                )
+            };
+            return words.iter().any(all)
+                && words.iter().any(|word| matches!(*word, "-delete" | "rm"))
+                && !words.iter().any(selects);
+        }
+        words.contains(&"rm") && words.iter().any(recursive) && words.iter().any(all)
+    })
+}
+
+/// A command in a new container. One that deletes what it names from a directory of ours, or a shell that is told to
+/// do so without naming any place of the container, is read as if it ran in that directory.
+fn inside(call: &Call<'_>, report: &mut Report, argv: Vec<Arg>, start: Option<&String>, mounts: &[Mount]) {
+    const DELETES: [&str; 4] = ["rm", "find", "shred", "git"];
+    let program = argv.first().and_then(Arg::known).unwrap_or_default();
+    let deletes = DELETES.contains(&program)
+        || super::shells::is_shell(program)
+            && argv.last().and_then(Arg::known).is_some_and(|text| {
+                let mut words =
+                    text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '(', ')', ';']));
+                words.clone().any(|word| DELETES.contains(&word))
+                    && !words.any(|word| {
+                        word.starts_with(['/', '~', '$']) || word.contains("=/") || word.contains(">/")
+                    })
+            });
     match start.filter(|_| deletes) {
         Some(host) => report.next.push(Next::Argv {
             argv,
             assignments: Vec::new(),
-            cwd: Some(crate::operand::Cwd::Known(host)),
+            cwd: Some(crate::operand::Cwd::Known(host.clone())),
             through: format!("{} run", call.program),
             more: false,
             elsewhere: false,
         }),
-        None if looks_like_command => elsewhere(call, report, &argv, Some(&mounts)),
-        None => {}
+        None => elsewhere(call, report, &argv, Some(mounts)),
     }
 }
 

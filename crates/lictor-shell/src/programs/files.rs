@@ -44,7 +44,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
         "rm" | "grm" => {
             let options = REMOVE.parse(call.args);
-            all(call, report, Access::Delete, &options.operands, options.has(&["r", "R", "recursive"]));
+            // There is no file without a name.
+            let named: Vec<Arg> =
+                options.operands.iter().filter(|arg| arg.known() != Some("")).cloned().collect();
+            all(call, report, Access::Delete, &named, options.has(&["r", "R", "recursive"]));
         }
         "rmdir" | "grmdir" | "unlink" => {
             let options = Grammar::anywhere("", "ignore-fail-on-non-empty parents verbose").parse(call.args);

@@ -145,7 +145,12 @@ pub(crate) fn tool(call: &Call<'_>, report: &mut Report, name: &str, args: &[Arg
             ("migrate", "reset") => Some(DatabaseEffect::DropAll),
             ("db", "push") if has("--force-reset") => Some(DatabaseEffect::DropAll),
             ("db", "push") if has("--accept-data-loss") => Some(DatabaseEffect::DropPart),
-            ("db", "execute") => Some(DatabaseEffect::Change),
+            ("db", "execute") => {
+                if let crate::call::Stdin::Text(text) = call.stdin {
+                    super::sql::judge(text, report);
+                }
+                Some(DatabaseEffect::Change)
+            }
             _ => None,
         },
         "alembic" => (first == "downgrade" && second == "base").then_some(DatabaseEffect::DropAll),

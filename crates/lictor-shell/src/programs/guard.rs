@@ -50,6 +50,13 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
                 report.then_shell(&Arg::literal(format!(": {code}")), &[], name);
             }
         }
+        // Kept for whatever asks for an editor, a pager or a connection later on.
+        name if program.is_empty() && names_command(name) => {
+            let mut words = value.known().unwrap_or_default().split_whitespace();
+            if words.next().is_some_and(super::is_run_by_wrappers) && words.next().is_some() {
+                report.then_shell(value, &[], name);
+            }
+        }
         _ => {}
     }
     let commits = matches!(program, "git" | "pre-commit" | "lefthook" | "" | "gt" | "jj");
@@ -67,6 +74,23 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
     if off && commits {
         report.guard_off(GuardOff::Hooks, &text);
     }
+}
+
+/// Variables whose value other programs run as a command.
+pub(super) fn names_command(name: &str) -> bool {
+    matches!(
+        name,
+        "EDITOR"
+            | "VISUAL"
+            | "BROWSER"
+            | "LESSOPEN"
+            | "LESSCLOSE"
+            | "GIT_SSH_COMMAND"
+            | "GIT_EXTERNAL_DIFF"
+            | "GIT_ASKPASS"
+    ) || name.ends_with("PAGER")
+        || name.ends_with("_EDITOR")
+        || name.starts_with("GIT_CONFIG_VALUE_")
 }
 
 /// A variable is taken away.

@@ -168,6 +168,21 @@ fn is_dry(options: &Options) -> bool {
     options.has(&["dry-run", "help", "h"])
 }
 
+/// `TOOL … exec [--] COMMAND …` of a tool that runs a command in each part of a project or in an environment of its own.
+pub(crate) fn carried(call: &Call<'_>, report: &mut Report) {
+    let words: Vec<&str> = call.args.iter().map(|arg| arg.known().unwrap_or_default()).collect();
+    let Some(at) = words.iter().position(|word| *word == "exec") else { return };
+    // What stands behind `--` in front of it belongs to something else (`npm run x -- exec`).
+    if words.iter().take(at).any(|word| matches!(*word, "--" | "run" | "add" | "install" | "remove")) {
+        return;
+    }
+    let behind = words.iter().skip(at).position(|word| *word == "--").map(|dashes| at + dashes + 1);
+    let first = words.iter().skip(at + 1).position(|word| !word.starts_with('-')).map(|first| at + 1 + first);
+    if let Some(from) = behind.or(first) {
+        report.then_argv(call.args.get(from..).unwrap_or_default(), call.program);
+    }
+}
+
 fn node_manager(call: &Call<'_>, report: &mut Report) {
     let options = NPM.parse(call.args);
     let dry = is_dry(&options);

@@ -91,8 +91,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             search(call, report, &RIPGREP)
         }
         "ls" | "gls" | "dir" | "vdir" | "exa" | "eza" | "lsd" => list(call, report),
-        "tree" | "du" | "df" | "stat" | "ncdu" | "dust" | "duf" | "namei" | "lsattr" | "getfacl" | "lsof"
-        | "fuser" => {
+        "tree" | "du" | "df" | "stat" | "file" | "ncdu" | "dust" | "duf" | "namei" | "lsattr" | "getfacl"
+        | "lsof" | "fuser" => {
             let options = grammar(call.program).parse(call.args);
             touch(call, report, Access::List, &options.operands, false);
             if let Some(output) = options.value(&["o"]).filter(|_| call.program == "tree") {

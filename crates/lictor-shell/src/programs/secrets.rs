@@ -161,7 +161,11 @@ pub(crate) fn is_secret(arg: &Arg) -> bool {
 
 /// Reports the reading of an operand, and what it does to the taint of the output.
 pub(crate) fn read(call: &Call<'_>, report: &mut Report, arg: &Arg, recursive: bool) {
-    report.file(call, Access::Read, arg, recursive);
+    // A serial line holds nothing of this machine: it is listened to.
+    let serial = arg.known().and_then(|path| path.strip_prefix("/dev/")).is_some_and(|name| {
+        ["ttyUSB", "ttyACM", "ttyAMA", "ttyS", "cu.", "serial/"].iter().any(|start| name.starts_with(start))
+    });
+    report.file(call, if serial { Access::List } else { Access::Read }, arg, recursive);
     report.taint.secret |= is_secret(arg);
 }
 
@@ -234,6 +238,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "op" | "doppler" | "infisical" | "chamber" if matches!(first, "run" | "exec") => {
             let behind = call.args.iter().position(|arg| arg.known() == Some("--"));
             report.then_argv(behind.and_then(|at| call.args.get(at + 1..)).unwrap_or_default(), call.program);
+            let front = call.args.get(..behind.unwrap_or(call.args.len())).unwrap_or_default();
+            for text in Grammar::anywhere("", "command=").parse(front).values(&["command"]) {
+                report.then_shell(text, &[], call.program);
+            }
         }
         "op" => match (first, second) {
             ("read" | "inject", _) | ("item" | "document", "get") => reveals(report),

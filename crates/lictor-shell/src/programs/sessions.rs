@@ -43,6 +43,8 @@ fn crontab(call: &Call<'_>, report: &mut Report) {
         && matches!(call.stdin, Stdin::Text(_) | Stdin::Unknown(_));
     if piped || options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
         match call.stdin {
+            // A table without a line is no table.
+            Stdin::Text(text) if text.trim().is_empty() => report.infrastructure("crontab", "-", false),
             Stdin::Text(text) => {
                 for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
                     let fields = if line.starts_with('@') { 1 } else { 5 };
