@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use world::{Case, Expect, Judge, Table, own_corpus, read_cases};
 
 /// The counts below which the corpus may not fall.
-const HARMFUL: usize = 4_034;
-const HARMLESS: usize = 4_139;
-const CLASSES: usize = 36;
+const HARMFUL: usize = 4_114;
+const HARMLESS: usize = 4_219;
+const CLASSES: usize = 38;
 
 fn cases() -> Vec<Case> {
     own_corpus().iter().flat_map(|path| read_cases(path)).collect()

@@ -10,6 +10,7 @@ mod build;
 mod cloud;
 mod cluster;
 mod containers;
+mod credentials;
 mod databases;
 mod disk;
 mod each;
@@ -30,6 +31,7 @@ mod recipes;
 pub(crate) mod say;
 mod secrets;
 mod services;
+mod serving;
 mod sessions;
 mod shells;
 pub(crate) mod sql;
@@ -76,6 +78,10 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     }
     report.known_program = dispatch(&call, report);
     services::judge(&call, report);
+    serving::judge(&call, report);
+    if !report.known_program || cloud::knows(&name) {
+        uploads::quoted(&call, report);
+    }
     recipes::judge(&call, report);
     if packages::knows(&name) && report.next.is_empty() {
         packages::carried(&call, report);
@@ -427,15 +433,7 @@ fn unknown(call: &Call<'_>, report: &mut Report) {
     for at in [wrapped, behind].into_iter().flatten().filter(|at| call.args.len() > at + 1) {
         report.then_argv(call.args.get(at..).unwrap_or_default(), call.program);
     }
-    let mut option = false;
-    for arg in call.args {
-        // A secret behind an option is most likely used for what it is for.
-        let outside = arg.prefix().starts_with(['/', '~']);
-        if !option && outside && is_secret(arg) {
-            secrets::read(call, report, arg, false);
-        }
-        option = arg.prefix().starts_with('-') && arg.prefix().len() > 2;
-    }
+    secrets::given(call, report);
     if !call.path.contains('/') && destroys(call) {
         report.infrastructure(call.program, &say::written(call), false);
     }

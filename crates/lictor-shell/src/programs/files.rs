@@ -229,7 +229,7 @@ fn cp(call: &Call<'_>, report: &mut Report) {
     for source in sources {
         secrets::read(call, report, source, recursive);
     }
-    let Some(destination) = destination else { return };
+    let Some(destination) = destination.filter(|arg| !arg.known().is_some_and(is_stream)) else { return };
     // A copied tree is merged into what is there; a single file replaces what is there.
     let (access, recursive) = if sources.iter().any(is_null) {
         (Access::Empty, false)

@@ -77,8 +77,9 @@ fn forge(call: &Call<'_>, report: &mut Report) {
             report.git(GitEffect::DiscardCommits, Some("repo sync --force"))
         }
         ("gist", "create") => {
-            // `-p` means public here and takes nothing.
-            for file in call.args.iter().skip(2).filter(|arg| !arg.prefix().starts_with('-')) {
+            // `-p` means public here and takes nothing; what it is about and what it is called are text.
+            let files = Grammar::anywhere("df", "desc= filename= public web").parse(call.args).operands;
+            for file in files.iter().skip(2) {
                 report.file(call, Access::Read, file, false);
                 if secrets::is_secret(file) || file.taint.secret {
                     report.flow(

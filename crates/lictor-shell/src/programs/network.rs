@@ -87,6 +87,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             if let Some(host) = options.operands.first() {
                 reach(report, host, true);
             }
+            // `ftp -u url file` sends without being told by a command.
+            if options.has(&["u"]) {
+                super::uploads::judge(call, report, super::uploads::Named::Word);
+            }
             for text in options.values(&["e", "c"]).filter_map(Arg::known) {
                 for part in text.split(';').map(str::trim) {
                     if let Some(command) = part.strip_prefix('!') {

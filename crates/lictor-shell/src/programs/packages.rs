@@ -509,7 +509,11 @@ pub(crate) fn python_module(call: &Call<'_>, report: &mut Report, module: &str, 
         "pip" | "twine" | "pipx" | "poetry" | "flit" | "alembic" | "flask" | "pytest" | "ansible"
         | "hatch" | "pdm" | "uv" => module,
         "django" => "django-admin",
-        "http.server" | "SimpleHTTPServer" => return report.reach(None, &written(call), true),
+        "http.server" | "SimpleHTTPServer" | "uploadserver" | "RangeHTTPServer" => {
+            let options = Grammar::anywhere("bdmp", "bind= directory= protocol=").parse(call.args);
+            super::serving::directory(call, report, options.value(&["d", "directory"]));
+            return report.reach(None, &written(call), true);
+        }
         "timeit" | "cProfile" | "trace" | "pdb" => {
             for body in args.iter().filter(|_| module == "timeit") {
                 report.then_code("python", body);

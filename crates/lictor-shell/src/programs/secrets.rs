@@ -23,7 +23,7 @@ pub fn is_secret_path(path: &str) -> bool {
     if is_environment_file(&lower) {
         return true;
     }
-    const NAMES: [&str; 41] = [
+    const NAMES: [&str; 45] = [
         "id_rsa",
         "id_dsa",
         "id_ecdsa",
@@ -59,6 +59,10 @@ pub fn is_secret_path(path: &str) -> bool {
         ".s3cfg",
         "rclone.conf",
         ".credentials.json",
+        ".databrickscfg",
+        ".mylogin.cnf",
+        ".passwd-s3fs",
+        ".terraformrc",
         ".bash_history",
         ".zsh_history",
         ".psql_history",
@@ -83,6 +87,9 @@ pub fn is_secret_path(path: &str) -> bool {
     if matches!(lower.as_str(), "shadow" | "gshadow" | "sudoers" | "identity") {
         return path.starts_with("/etc/") || under(".ssh");
     }
+    if super::credentials::is_kept(path) {
+        return true;
+    }
     // Certificates are public; only keys share their ending.
     if lower.ends_with(".pem")
         && ["cert", "chain", "ca.", "ca-", "bundle", "public", "pub."].iter().any(|part| lower.contains(part))
@@ -102,27 +109,13 @@ pub fn is_secret_path(path: &str) -> bool {
     {
         return true;
     }
-    (under(".aws") && matches!(lower.as_str(), "credentials" | "config"))
-        || (under(".kube") && lower == "config")
-        || (under(".docker") && lower == "config.json")
-        || (under(".gnupg") && !lower.ends_with(".conf"))
+    (under(".gnupg") && !lower.ends_with(".conf"))
         || path.ends_with("/.gnupg")
-        || (under("gcloud") && (lower.ends_with(".db") || lower.contains("credential")))
-        || (under(".azure") && lower.contains("token"))
-        || (under("gh") && lower == "hosts.yml")
-        || (under(".cargo") && lower.starts_with("credentials"))
-        || (under(".gem") && lower == "credentials")
-        || (under(".codex") && lower == "auth.json")
-        || (under(".config") && lower == "hub")
-        || (under("doctl") && lower == "config.yaml")
-        || (under(".config") && under("op"))
-        || under("keyrings")
-        || (under("Keychains") || path.ends_with("/Keychains"))
-        || ((under(".aws") || path.contains("/.aws/")) && (under("cache") || lower == "cache"))
+        || path.ends_with("/Keychains")
+        || path.contains("/.aws/") && lower == "cache"
         // What browsers keep.
         || matches!(lower.as_str(), "login data" | "logins.json" | "cookies.sqlite" | "key4.db" | "cookies.binarycookies")
         || (lower == "cookies" && ["google-chrome", "Chrome", "chromium", "BraveSoftware"].iter().any(|name| under(name)))
-        || under(".password-store")
         || (path.starts_with("/proc/") && lower == "environ")
         || path.starts_with("/run/secrets/")
         || path.starts_with("/var/run/secrets/")
@@ -167,6 +160,96 @@ pub(crate) fn read(call: &Call<'_>, report: &mut Report, arg: &Arg, recursive: b
     });
     report.file(call, if serial { Access::List } else { Access::Read }, arg, recursive);
     report.taint.secret |= is_secret(arg);
+}
+
+/// Programs that look for a name, watch a file or change its form: they show nothing of what is in it.
+const KEEPS_TO_ITSELF: [&str; 17] = [
+    "locate",
+    "plocate",
+    "mlocate",
+    "mdfind",
+    "mdls",
+    "notify-send",
+    "say",
+    "figlet",
+    "entr",
+    "inotifywait",
+    "fswatch",
+    "dos2unix",
+    "unix2dos",
+    "chezmoi",
+    "stow",
+    "cloc",
+    "tokei",
+];
+
+/// Parts of the names of tools that are made for such files: they load, check or lock them.
+const MADE_FOR_IT: [&str; 10] =
+    ["env", "lint", "scan", "secret", "leak", "crypt", "fmt", "format", "prettier", "check"];
+
+/// First words by which a tool says that it makes, checks or loads a file rather than showing it.
+const LOADS: [&str; 23] = [
+    "pull", "init", "lint", "scan", "check", "encrypt", "add", "validate", "edit", "generate", "create",
+    "write", "set", "run", "exec", "load", "use", "watch", "ignore", "format", "fix", "start", "dev",
+];
+
+/// Options whose value is read for what is in it.
+const CONTENT: [&str; 14] = [
+    "-a",
+    "-r",
+    "-u",
+    "-T",
+    "--attach",
+    "--attachment",
+    "--body",
+    "--body-file",
+    "--data",
+    "--file",
+    "--input",
+    "--payload",
+    "--read-from",
+    "--upload",
+];
+
+/// Secrets among the words of a program that nothing is known about. A file of secrets that it is given to work on is
+/// read; one that it is given by an option is most likely used for what it is for, unless the option is for content.
+pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
+    let mut first = call.args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-')).take(2);
+    // A script of the project knows what its own files are for.
+    let own = call.path.contains('/')
+        || KEEPS_TO_ITSELF.contains(&call.program)
+        || MADE_FOR_IT.iter().any(|part| call.program.contains(part))
+        || first.any(|word| LOADS.iter().any(|verb| word == *verb || word.ends_with(&format!(":{verb}"))));
+    let mut before = "";
+    for arg in call.args {
+        let word = arg.known().unwrap_or_default();
+        let (option, value) = match word.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => (option, Arg::literal(value)),
+            _ => (before, arg.clone()),
+        };
+        let outside = value.prefix().starts_with(['/', '~']);
+        let behind = if outside { option.len() > 2 } else { !option.is_empty() };
+        let content = !behind || CONTENT.contains(&option);
+        let names =
+            if outside { is_secret(&value) } else { !own && value.known().is_some_and(is_plain_secret) };
+        if content && names {
+            read(call, report, &value, false);
+        }
+        before = if arg.prefix().starts_with('-') && !word.contains('=') { arg.prefix() } else { "" };
+    }
+}
+
+/// Secrets that are known by their name alone and that few tools make.
+fn is_plain_secret(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    is_secret_path(path)
+        && !path.contains(char::is_whitespace)
+        && (is_environment_path(path)
+            || name.starts_with("id_")
+            || matches!(
+                name,
+                ".netrc" | ".pgpass" | ".git-credentials" | "credentials.json" | "service-account.json"
+            ))
 }
 
 /// The output holds a secret of a store that lies in one known place.

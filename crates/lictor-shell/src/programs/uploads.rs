@@ -89,5 +89,20 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report, named: Named) {
     }
 }
 
+/// Reports secrets that a call is given as the whole value of a word: `@x`, `file://x`, `--body=file://x`. Tools agree on
+/// these signs for "what is in the file".
+pub(crate) fn quoted(call: &Call<'_>, report: &mut Report) {
+    for word in call.args.iter().filter_map(Arg::known) {
+        let value = match word.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => value,
+            _ => word,
+        };
+        let path = ["file://", "fileb://", "@"].iter().find_map(|sign| value.strip_prefix(sign));
+        if let Some(path) = path.filter(|path| secrets::is_secret_path(path)) {
+            secrets::read(call, report, &Arg::literal(path), false);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

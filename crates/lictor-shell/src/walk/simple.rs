@@ -506,6 +506,12 @@ impl Walker<'_> {
                             self.links = true;
                             Content { link: program.map(Into::into), ..Content::default() }
                         }
+                        // A secret under another name.
+                        None if context.program == "mv" && source.is_some_and(programs::is_secret_path) => {
+                            self.links = true;
+                            let link = source.map(|path| crate::paths::key(context.cwd, path).into());
+                            Content { link, ..Content::default() }
+                        }
                         None => continue,
                     }
                 }
