@@ -121,6 +121,8 @@ pub struct Report {
     pub credential: bool,
     /// A new directory for what follows on the line (`cd`, `pushd`).
     pub cwd: Option<Cwd>,
+    /// Where the code of an interpreter has gone (`os.chdir`): what it deletes and runs from then on is there.
+    pub gone_to: Option<Cwd>,
     /// The program is in the tables: its argument grammar is known.
     pub known_program: bool,
 }

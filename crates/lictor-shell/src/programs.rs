@@ -42,7 +42,7 @@ mod wrappers;
 
 pub use guard::assignment as judge_assignment;
 pub use network::host_of;
-pub(crate) use recipes::set_scripts;
+pub(crate) use recipes::{edited_scripts, set_scripts};
 pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
 pub(crate) use secrets::{is_secret, prints_secret, reveals};

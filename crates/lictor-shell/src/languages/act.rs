@@ -5,9 +5,10 @@ use lictor_core::facts::{Access, Effect, FlowSink, FlowSource, OpaqueWhat, Proce
 use super::api::Api;
 use super::value::Value;
 use crate::call::{Call, Next, Report};
-use crate::operand::{Arg, Taint};
+use crate::operand::{Arg, Cwd, Known, Taint};
 use crate::programs::host_of;
 use crate::programs::is_secret_path;
+use crate::programs::say::chdir;
 
 /// A call inside the code: arguments by position and by name, and how it is written.
 pub(super) struct Invocation<'a> {
@@ -52,13 +53,23 @@ impl Actor<'_, '_, '_> {
             if arg.known().is_none() && arg.prefix().is_empty() && !loses(access) {
                 continue;
             }
-            self.report.file(self.call, access, &arg, recursive);
+            match self.report.gone_to.clone().filter(|_| loses(access)) {
+                Some(cwd) => self.report.file(&Call { cwd: &cwd, ..*self.call }, access, &arg, recursive),
+                None => self.report.file(self.call, access, &arg, recursive),
+            }
         }
     }
 
     pub(super) fn shell(&mut self, text: &Arg) {
+        let text = match (&self.report.gone_to, text.known()) {
+            (Some(Cwd::Known(place)), Some(command)) if !place.contains('\'') => {
+                let known = Known::Text(format!("cd '{place}' && {command}"));
+                Arg { value: known, ..text.clone() }
+            }
+            _ => text.clone(),
+        };
         self.report.next.push(Next::Shell {
-            text: text.clone(),
+            text,
             args: Vec::new(),
             through: self.language.to_owned(),
             elsewhere: false,
@@ -68,6 +79,9 @@ impl Actor<'_, '_, '_> {
     fn argv(&mut self, argv: Vec<Arg>) {
         if !argv.is_empty() {
             self.report.then_argv(&argv, self.language);
+            if let Some(Next::Argv { cwd, .. }) = self.report.next.last_mut() {
+                cwd.clone_from(&self.report.gone_to);
+            }
         }
     }
 
@@ -179,7 +193,13 @@ impl Actor<'_, '_, '_> {
                 let all = process.is_some_and(|value| matches!(value.name(), Some("-1" | "1" | "0")));
                 self.report.process(if all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
             }
-            Api::ChangeDirectory => {}
+            Api::ChangeDirectory => {
+                let from = self.report.gone_to.clone().unwrap_or_else(|| self.call.cwd.clone());
+                self.report.gone_to = first
+                    .and_then(Value::known)
+                    .map(|place| chdir(&from, &Arg::literal(place)))
+                    .filter(|place| *place != Cwd::Unknown);
+            }
         }
     }
 

@@ -1,9 +1,12 @@
 //! Perl, Ruby, PHP, Lua and awk, by their tokens: functions with literal arguments.
 
+mod functions;
+
 use std::collections::BTreeMap;
 
 use lictor_core::facts::{Access, FlowSink, FlowSource, OpaqueWhat};
 
+use self::functions::function;
 use super::act::{Actor, Invocation};
 use super::api::Api;
 use super::tokens::{Syntax, Token, tokens};
@@ -25,82 +28,6 @@ fn syntax(language: &str) -> Syntax {
         ruby_quotes: language == "ruby",
         patterns: language == "awk",
     }
-}
-
-/// What a function of one of these languages does.
-fn function(language: &str, name: &str) -> Option<Api> {
-    let bare = name.rsplit("::").next().unwrap_or(name);
-    Some(match (language, bare) {
-        ("perl", "unlink" | "rmdir") => Api::Delete,
-        ("perl", "rmtree" | "remove_tree") => Api::DeleteTree,
-        ("perl", "rename" | "move" | "mv") => Api::Move,
-        ("perl", "copy" | "cp") => Api::Copy,
-        ("perl", "truncate") => Api::Truncate,
-        ("perl", "chmod") | ("php", "chmod") => Api::Mode,
-        ("perl", "system" | "exec") => Api::Process,
-        ("perl", "eval") => Api::Evaluate,
-        ("perl", "kill") => Api::Kill,
-        ("perl", "get" | "getstore" | "getprint") => Api::Fetch,
-        ("ruby", _) => return ruby(name),
-        ("php", "unlink" | "rmdir") => Api::Delete,
-        ("php", "rename") => Api::Move,
-        ("php", "copy") => Api::Copy,
-        ("php", "file_put_contents") => Api::Write,
-        ("php", "file_get_contents" | "readfile" | "file") => Api::Read,
-        ("php", "system" | "exec" | "shell_exec" | "passthru" | "popen" | "proc_open") => Api::Shell,
-        ("php", "pcntl_exec") => Api::Process,
-        ("php", "eval" | "assert" | "create_function") => Api::Evaluate,
-        ("php", "curl_init" | "fsockopen") => Api::Fetch,
-        ("lua", "os.remove") => Api::Delete,
-        ("lua", "os.rename") => Api::Move,
-        ("lua", "os.execute" | "io.popen") => Api::Shell,
-        ("lua", "loadstring" | "load" | "dofile") => Api::Evaluate,
-        ("awk", "system") => Api::Shell,
-        _ => return None,
-    })
-}
-
-fn ruby(name: &str) -> Option<Api> {
-    Some(match name {
-        "FileUtils.rm_rf"
-        | "FileUtils.rm_r"
-        | "FileUtils.rmtree"
-        | "FileUtils.remove_dir"
-        | "FileUtils.remove_entry"
-        | "FileUtils.remove_entry_secure"
-        | "FileUtils.remove_entry_force"
-        | "FileUtils.remove_dir_force"
-        | "rm_rf"
-        | "rm_r" => Api::DeleteTree,
-        "FileUtils.rm"
-        | "FileUtils.rm_f"
-        | "FileUtils.remove"
-        | "FileUtils.rmdir"
-        | "FileUtils.remove_file"
-        | "FileUtils.safe_unlink"
-        | "File.delete"
-        | "File.unlink"
-        | "Dir.rmdir"
-        | "Dir.delete"
-        | "Dir.unlink" => Api::Delete,
-        "FileUtils.mv" | "FileUtils.move" | "File.rename" => Api::Move,
-        "FileUtils.cp" | "FileUtils.copy" | "FileUtils.copy_file" => Api::Copy,
-        "FileUtils.cp_r" => Api::CopyTree,
-        "FileUtils.chmod" | "FileUtils.chmod_R" | "File.chmod" => Api::Mode,
-        "FileUtils.mkdir_p" | "FileUtils.mkdir" | "Dir.mkdir" => Api::MakeDirectory,
-        "File.write" | "IO.write" => Api::Write,
-        "File.open" | "File.new" => Api::Open,
-        "File.read" | "IO.read" | "File.readlines" => Api::Read,
-        "File.truncate" => Api::Truncate,
-        "system" | "sh" | "exec" | "spawn" | "Process.spawn" | "Kernel.system" | "Kernel.exec"
-        | "Kernel.spawn" | "IO.popen" | "Open3.capture2" | "Open3.capture2e" | "Open3.capture3"
-        | "Open3.popen3" | "PTY.spawn" => Api::Process,
-        "eval" | "instance_eval" | "class_eval" | "Kernel.eval" => Api::Evaluate,
-        "Net::HTTP.get" | "URI.open" | "Net::HTTP.get_response" => Api::Fetch,
-        "Net::HTTP.post" | "Net::HTTP.post_form" => Api::Send,
-        "Process.kill" => Api::Kill,
-        _ => return None,
-    })
 }
 
 pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report: &mut Report) {
@@ -157,6 +84,13 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
         let pattern = deleted.split('>').next().unwrap_or_default();
         report.file(call, Access::Delete, &Arg { glob: true, ..Arg::literal(pattern) }, false);
     }
+    if let Some(listed) = reader.listed.as_ref().filter(|_| language == "ruby")
+        && ["(&:delete)", "(&:unlink)", "(&:rmtree)"].iter().any(|each| body.contains(each))
+    {
+        let mut actor = Actor { call, report, language };
+        let tree = if body.contains("(&:rmtree)") { Api::DeleteTree } else { Api::Delete };
+        actor.perform(tree, &Invocation { positional: std::slice::from_ref(listed), named: &[], text: body });
+    }
     as_shell(body, &all, report);
     let mentions = |words: &[&str]| words.iter().any(|word| body.contains(word));
     // gawk talks to hosts through `/inet/…` and runs what comes back by `|& getline`.
@@ -211,6 +145,15 @@ fn as_shell(body: &str, all: &[Token], report: &mut Report) {
     }
 }
 
+/// Whether what follows a function of Perl ends its call: it then works on `$_`.
+fn names_nothing(next: Option<&Token>) -> bool {
+    match next {
+        None | Some(Token::Sign('}' | ';')) => true,
+        Some(Token::Word(word)) => matches!(word.as_str(), "for" | "foreach" | "if" | "unless"),
+        Some(_) => false,
+    }
+}
+
 struct Reader<'a> {
     language: &'static str,
     body: &'a str,
@@ -241,7 +184,7 @@ impl Reader<'_> {
             }
             [Token::Word(name), ..] => {
                 if let Some((value @ Value::Text(_), _)) = self.word(name, rest.get(1..).unwrap_or_default())
-                    && matches!(name.as_str(), "Dir.glob" | "glob" | "Dir")
+                    && matches!(name.as_str(), "Dir.glob" | "glob" | "Dir" | "Pathname.glob")
                 {
                     self.listed = Some(value);
                 }
@@ -251,11 +194,42 @@ impl Reader<'_> {
                     || matches!(rest.get(1), Some(Token::Sign('=')));
                 let is_definition = matches!(before, Some(Token::Word(word)) if matches!(word.as_str(), "sub" | "def" | "function"));
                 if let Some(api) = function(self.language, name).filter(|_| !is_method && !is_definition) {
+                    if self.language == "perl" && api == Api::Delete && names_nothing(rest.get(1)) {
+                        self.implied(rest, call, report);
+                    }
                     self.invoke(name, api, rest.get(1..).unwrap_or_default(), call, report);
                 }
                 self.special(name, rest, call, report);
             }
             _ => {}
+        }
+    }
+
+    /// `unlink` of `$_`: of each name in the list around it or behind it, or of each that a walk comes by.
+    fn implied(&self, rest: &[Token], call: &Call<'_>, report: &mut Report) {
+        let behind = rest.iter().enumerate().find_map(|(at, token)| match token {
+            Token::Word(word) if word == "glob" => {
+                Some(self.word(word, rest.get(at + 1..).unwrap_or_default())?.0)
+            }
+            _ => None,
+        });
+        let walked = || {
+            let place = rest.iter().rev().find_map(|token| match token {
+                Token::Text(text, _) => Some(text),
+                _ => None,
+            })?;
+            self.body
+                .contains("find")
+                .then(|| Value::Text(Arg { glob: true, ..Arg::literal(format!("{place}/*")) }))
+        };
+        let pattern = || {
+            let (_, pattern) = self.body.split_once('<')?;
+            let (pattern, _) = pattern.split_once('>')?;
+            pattern.contains('*').then(|| Value::Text(Arg { glob: true, ..Arg::literal(pattern) }))
+        };
+        if let Some(value) = self.listed.clone().or(behind).or_else(walked).or_else(pattern) {
+            let mut actor = Actor { call, report, language: self.language };
+            actor.perform(Api::Delete, &Invocation { positional: &[value], named: &[], text: self.body });
         }
     }
 
@@ -485,7 +459,7 @@ impl Reader<'_> {
             "Dir.home" => Some((Value::text("~"), 0)),
             "Dir.pwd" | "getcwd" | "__DIR__" => Some((Value::text("."), 0)),
             "Dir.tmpdir" | "sys_get_temp_dir" => Some((Value::text("/tmp"), 0)),
-            "glob" | "Dir.glob" | "Dir" => {
+            "glob" | "Dir.glob" | "Dir" | "Pathname.glob" => {
                 let (values, used) = self.arguments(after);
                 match values.first() {
                     Some(Value::Text(arg)) => {

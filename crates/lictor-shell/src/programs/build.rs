@@ -17,7 +17,7 @@ pub(crate) fn make(call: &Call<'_>, report: &mut Report) {
     for arg in call.args.iter().filter(|arg| arg.prefix().starts_with("SHELL=")) {
         report.then_shell(&after(arg, 6), &[], "make");
     }
-    let from_stdin = options.text(&["f", "file", "makefile"]) == Some("-");
+    let from_stdin = matches!(options.text(&["f", "file", "makefile"]), Some("-" | "/dev/stdin"));
     if let (true, Stdin::Text(text)) = (from_stdin, call.stdin) {
         for line in recipes::makefile(text, &options.words().collect::<Vec<_>>()) {
             report.then_shell(&Arg::literal(line), &[], "make");

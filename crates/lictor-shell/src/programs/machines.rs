@@ -44,6 +44,7 @@ fn told(program: &str, words: &[&str]) -> Option<Told> {
         | ("volta", ["run", ..])
         | ("perf", ["record" | "stat" | "trace", ..]) => Told::Exec,
         ("nvm", ["exec" | "run", _, ..]) => Told::Here(2),
+        ("envchain", [_, ..]) | ("heroku", ["local:run", ..]) => Told::Here(1),
         ("sops", ["exec-env" | "exec-file", ..]) => Told::Text(2),
         ("adb", ["shell", ..]) | ("pssh" | "parallel-ssh" | "pdsh" | "clush", [_, ..]) => Told::Text(1),
         ("k3s" | "microk8s" | "k0s" | "minikube", ["kubectl", ..]) => Told::Here(0),

@@ -13,7 +13,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::options::Grammar;
-use crate::call::{Call, Next, Report};
+use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::Arg;
 
 /// A target: what has to be made first, and the shell lines that make it.
@@ -106,11 +106,19 @@ const FILE: Grammar =
 
 /// Reports what the files that the line wrote do when the call runs them.
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    if !call.surroundings.wrote_anything() {
+    // A makefile on standard input is read with the words of `make`.
+    let input = match call.stdin {
+        Stdin::Text(text) if !matches!(call.program, "make" | "gmake" | "bmake") => Some(text),
+        _ => None,
+    };
+    if !call.surroundings.wrote_anything() && input.is_none() {
         return;
     }
     let Some((names, kind)) = looks_for(call.program) else { return };
-    let written = |path: &str| call.surroundings.written(path);
+    let written = |path: &str| match (path, input) {
+        ("-" | "/dev/stdin", Some(text)) => Some(text.clone()),
+        _ => call.surroundings.written(path),
+    };
     if call.program == "cmake" && call.args.first().and_then(Arg::known) == Some("-E") {
         return;
     }
@@ -200,10 +208,46 @@ pub(crate) fn set_scripts(words: &[&str]) -> Option<String> {
         ["set-script", name, script] => vec![(name, script)],
         _ => return None,
     };
+    Some(package_with(&scripts))
+}
+
+/// A `package.json` as far as a filter of `jq` or an expression of `sed` says what its scripts become:
+/// `.scripts.x = "…"`, `s/"x": ".*"/"x": "…"/`.
+pub(crate) fn edited_scripts(program: &str, args: &[&str]) -> Option<String> {
+    let mut scripts: Vec<(&str, &str)> = Vec::new();
+    for word in args {
+        if program == "sed" {
+            let mark = word.strip_prefix('s').and_then(|rest| rest.chars().next());
+            let Some(put) =
+                mark.filter(|mark| !mark.is_alphanumeric()).and_then(|mark| word.split(mark).nth(2))
+            else {
+                continue;
+            };
+            if let [_, name, between, script, ..] = put.split('"').collect::<Vec<_>>().as_slice()
+                && between.trim() == ":"
+            {
+                scripts.push((name, script));
+            }
+            continue;
+        }
+        for setting in word.split(".scripts").skip(1) {
+            let Some((name, value)) = setting.split_once('=') else { continue };
+            let name = name.trim_matches(['.', '[', ']', '"', ' ', '|']);
+            if let Some(script) =
+                value.trim_start().strip_prefix('"').and_then(|value| value.split('"').next())
+            {
+                scripts.push((name, script));
+            }
+        }
+    }
+    (!scripts.is_empty()).then(|| package_with(&scripts))
+}
+
+fn package_with(scripts: &[(&str, &str)]) -> String {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let fields: Vec<String> =
         scripts.iter().map(|(name, script)| format!("\"{name}\": \"{}\"", quoted(script))).collect();
-    Some(format!("{{\"scripts\": {{{}}}}}", fields.join(", ")))
+    format!("{{\"scripts\": {{{}}}}}", fields.join(", "))
 }
 
 /// The commands of `execute_process(COMMAND …)` and what `file(REMOVE…)` deletes.

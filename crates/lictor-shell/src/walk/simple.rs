@@ -459,6 +459,10 @@ impl Walker<'_> {
                 };
                 self.outside().project_root().filter(|_| inside).map(|root| root + "\n")
             }
+            "jq" | "gojq" | "jaq" => {
+                let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+                programs::edited_scripts("jq", &words)
+            }
             "cat" if !context.args.is_empty() => {
                 let mut all = String::new();
                 for arg in context.args {
@@ -482,6 +486,15 @@ impl Walker<'_> {
                     let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
                     match programs::set_scripts(&words) {
                         Some(text) => Content::known(text.into()),
+                        None => continue,
+                    }
+                }
+                "sed" | "gsed" if key.ends_with("package.json") => {
+                    let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+                    let seen = self.state.file(&key).is_some_and(|content| content.text.is_some());
+                    match programs::edited_scripts("sed", &words).filter(|_| !seen) {
+                        Some(text) => Content::known(text.into()),
+                        // What the line wrote there before is still in it.
                         None => continue,
                     }
                 }
