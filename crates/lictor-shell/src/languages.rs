@@ -33,17 +33,55 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     }
     let from = report.effects.len();
     judge_in(language, body, call, report);
-    let writes = ["write", "print", "dump", "puts", "save", "copy", "<<", "to_csv", "extract"];
-    if language == "python"
-        && body.contains("open")
-        && !body.contains("rename")
-        && !writes.iter().any(|word| body.contains(word))
-    {
-        // Opened to be written, and nothing is: what was there is gone.
-        for effect in report.effects.iter_mut().skip(from) {
-            if let crate::Effect::File { access: access @ Access::Write, .. } = effect {
-                *access = Access::Empty;
-            }
+    empties(language, body, report.effects.get_mut(from..).unwrap_or_default());
+}
+
+/// Words of code by which something gets into a file that is open, be it by another program.
+const WRITES: [&str; 21] = [
+    "write",
+    "print",
+    "dump",
+    "puts",
+    "save",
+    "copy",
+    "<<",
+    "to_",
+    "extract",
+    "rename",
+    "put",
+    "pipe",
+    "stdout",
+    "stderr",
+    "stdio",
+    "spawn",
+    "exec",
+    "subprocess",
+    "say",
+    "move",
+    "cp",
+];
+
+/// Opened to be written, or cut off, and nothing is written: what was there is gone.
+fn empties(language: &str, body: &str, effects: &mut [crate::Effect<crate::operand::Operand>]) {
+    let opens = body.contains("open") || body.contains("File.new") || body.contains("createWriteStream");
+    if !opens {
+        return;
+    }
+    // Names and calls that write nothing by themselves.
+    let mut code = body.replace("createWriteStream", "");
+    for nothing in ["write('')", "write(\"\")", "write(b'')", "write(b\"\")"] {
+        code = code.replace(nothing, "");
+    }
+    let prints = language != "python" || code.contains("file=");
+    if WRITES.iter().any(|word| (*word != "print" || prints) && code.contains(word)) {
+        return;
+    }
+    let cuts = code.contains(".truncate()") || code.contains(".truncate(0)");
+    for effect in effects {
+        if let crate::Effect::File { access, .. } = effect
+            && (*access == Access::Write || *access == Access::Modify && cuts)
+        {
+            *access = Access::Empty;
         }
     }
 }

@@ -111,8 +111,13 @@ fn skip_address(text: &str) -> (bool, &str) {
     let negated = rest.starts_with('!');
     let rest = rest.trim_start_matches(['!', ' ']);
     let everything =
-        start.is_empty() || (start == "1" || start == "0") && end == "$" || start == ".*" && end.is_empty();
+        start.is_empty() || (start == "1" || start == "0") && end == "$" || is_any(&start) && end.is_empty();
     (!everything || negated, rest)
+}
+
+/// Whether a pattern fits every line that holds anything.
+fn is_any(pattern: &str) -> bool {
+    matches!(pattern, "." | ".*" | "^" | "^.*" | "^.*$" | ".*$" | "^." | "$")
 }
 
 /// Text up to an unescaped delimiter, and what follows it.

@@ -2,7 +2,7 @@
 
 use lictor_core::facts::Access;
 
-use super::options::{Grammar, after};
+use super::options::{Grammar, Options, after};
 use super::{secrets, text};
 use crate::call::{Call, Report, Stdin};
 use crate::languages::sed::{self, Step};
@@ -123,9 +123,10 @@ fn awk(call: &Call<'_>, report: &mut Report) {
         super::shells::run_script(report, file, Some("awk"));
     }
     let in_place = options.values(&["i", "include"]).any(|library| library.known() == Some("inplace"));
+    let silent = !programs.is_empty() && programs.iter().all(|code| code.known().is_some_and(prints_nothing));
     for file in operands.iter().filter(|arg| !arg.prefix().contains('=')) {
         if in_place {
-            report.file(call, Access::Modify, file, false);
+            report.file(call, if silent { Access::Empty } else { Access::Modify }, file, false);
         } else {
             secrets::read(call, report, file, false);
         }
@@ -145,6 +146,31 @@ fn awk(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Whether an awk program leaves no line: a pattern that never fits, or one action that does not print.
+fn prints_nothing(program: &str) -> bool {
+    let code = program.trim();
+    let action = code.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    matches!(code, "" | "0" | "NR<0" | "NR < 0" | "1==0")
+        || action.is_some_and(|body| !body.contains("print") && !body.contains(['{', '}']))
+}
+
+/// Whether commands of ex or ed delete every line and save that.
+fn wipes<'a>(commands: impl Iterator<Item = &'a str>) -> bool {
+    let (mut deletes, mut saves) = (false, false);
+    for command in commands.flat_map(|text| text.split(['|', '\n'])) {
+        match command.trim().trim_start_matches(':') {
+            ",d" | "%d" | "1,$d" | "g/^/d" | "g/./d" | "%delete" | "%d _" | "norm ggdG" | "normal ggdG" => {
+                deletes = true;
+            }
+            "w" | "wq" | "x" | "w!" | "wq!" | "x!" | "wqa" | "xa" | "wqall" => saves = deletes,
+            // Lines that come in afterwards are what the file then holds.
+            "a" | "i" | "r" => return false,
+            _ => {}
+        }
+    }
+    deletes && saves
+}
+
 fn line_editor(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("pc", "").parse(call.args);
     for file in &options.operands {
@@ -161,10 +187,7 @@ fn line_editor(call: &Call<'_>, report: &mut Report) {
     }
     match call.stdin {
         Stdin::Text(script) => {
-            let deletes_all =
-                script.lines().any(|line| matches!(line.trim(), ",d" | "%d" | "1,$d" | "g/^/d" | "%delete"));
-            let saves = script.lines().any(|line| matches!(line.trim(), "w" | "wq" | "x" | "w!" | "wq!"));
-            for file in options.operands.iter().filter(|_| deletes_all && saves) {
+            for file in options.operands.iter().filter(|_| wipes(script.lines())) {
                 report.file(call, Access::Empty, file, false);
             }
             for line in script.lines() {
@@ -174,8 +197,20 @@ fn line_editor(call: &Call<'_>, report: &mut Report) {
         Stdin::Unknown(taint) => report.unknown_code(*taint, &super::say::written(call)),
         _ => {}
     }
+    empties_by_command(call, report, &options);
     for command in options.values(&["c"]) {
         editor_command_arg(call, report, command);
+    }
+}
+
+/// `ex -c '%d|x' file`, `vim +%d +wq file`.
+fn empties_by_command(call: &Call<'_>, report: &mut Report, options: &Options) {
+    // Words with a plus are taken to come first, as they are written.
+    let (typed, files): (Vec<&Arg>, Vec<&Arg>) =
+        options.operands.iter().partition(|arg| arg.prefix().starts_with('+'));
+    let typed = typed.into_iter().filter_map(Arg::known).map(|word| word.trim_start_matches('+'));
+    if wipes(typed.chain(options.values(&["c"]).filter_map(Arg::known))) {
+        files.into_iter().for_each(|file| report.file(call, Access::Empty, file, false));
     }
 }
 
@@ -240,6 +275,7 @@ fn editor_command(call: &Call<'_>, report: &mut Report, command: &str) {
 
 fn vim(call: &Call<'_>, report: &mut Report) {
     let options = VIM.parse(call.args);
+    empties_by_command(call, report, &options);
     for command in options.values(&["c", "cmd", "remote-send", "remote-expr"]) {
         editor_command_arg(call, report, command);
     }

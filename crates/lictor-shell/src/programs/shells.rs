@@ -241,8 +241,18 @@ fn in_place(call: &Call<'_>, report: &mut Report, language: &str, options: &supe
     let reads = options.has(&["n", "p"]);
     let edits = options.has(&["i"]);
     if options.has(code_letters(language)) && (reads || edits) {
+        // Lines that are not printed are not kept.
+        let prints = |code: &Arg| {
+            code.known().is_none_or(|text| {
+                ["print", "say", "puts", "write", "p ", "p(", "<<", "warn"]
+                    .iter()
+                    .any(|word| text.contains(word))
+            })
+        };
+        let keeps = options.has(&["p"]) || options.values(code_letters(language)).any(prints);
         for file in &options.operands {
             match edits {
+                true if options.has(&["n"]) && !keeps => report.file(call, Access::Empty, file, false),
                 true => report.file(call, Access::Modify, file, false),
                 false => super::secrets::read(call, report, file, false),
             }
