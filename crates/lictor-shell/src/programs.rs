@@ -389,10 +389,14 @@ pub(crate) fn is_run_by_wrappers(word: &str) -> bool {
 
 /// Options under which programs are given a command to run.
 fn takes_command(option: &str) -> bool {
-    matches!(
-        option,
-        "-c" | "--command" | "--cmd" | "--exec" | "--execute" | "--run" | "--shell" | "-C" | "--scripts"
-    )
+    let long = option.strip_prefix("--").is_some_and(|name| {
+        matches!(name, "exec" | "execute" | "run" | "shell" | "scripts")
+            || ["command", "cmd"].iter().any(|end| {
+                name.strip_suffix(end)
+                    .is_some_and(|front| front.is_empty() || front.ends_with(['-', '_', '.']))
+            })
+    });
+    long || matches!(option, "-c" | "-C")
 }
 
 /// Whether one of the first words says that something goes, as the tools of stores, queues and services say it.

@@ -218,6 +218,17 @@ impl Python<'_, '_> {
                 // `compile` is only a step; what it compiles is judged here.
                 return self.actor(report).perform(api, &invocation);
             }
+            // `map(os.remove, …)`: a function that acts, for each.
+            if let ("map" | "filter", [Value::Name(each), rest @ ..]) = (name.as_str(), positional.as_slice())
+                && let Some(api @ (Api::Delete | Api::DeleteTree | Api::Shell)) = api::python(each)
+            {
+                let items = rest.first().map(|list| list.elements().unwrap_or(std::slice::from_ref(list)));
+                for item in items.unwrap_or_default() {
+                    let one = std::slice::from_ref(item);
+                    self.actor(report).perform(api, &Invocation { positional: one, named: &[], text: &text });
+                }
+                return;
+            }
             if let Some(sub) = name.strip_prefix("sh.") {
                 // The `sh` package: every function is a program.
                 let mut argv = vec![Arg::literal(sub)];

@@ -217,7 +217,8 @@ fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
             mounts.iter().find(|mount| mount.inside.trim_end_matches('/') == place.trim_end_matches('/'))?;
         Some(mount.host.clone())
     });
-    if let Some(volume) = volumes(&options).iter().find(|volume| wipes(&argv, &volume.inside)) {
+    let workdir = options.text(&["w", "workdir"]).unwrap_or_default();
+    if let Some(volume) = volumes(&options).iter().find(|volume| wipes(&argv, &volume.inside, workdir)) {
         report.infrastructure(call.program, &format!("volume {}", volume.host), false);
     }
     // Whether the image runs a tool by itself is not written on the line: the words are read both ways.
@@ -275,14 +276,14 @@ fn volumes(options: &Options) -> Vec<Mount> {
         .collect()
 }
 
-/// Whether a command, or one in the text of a shell, deletes all that is at `inside`.
-fn wipes(argv: &[Arg], inside: &str) -> bool {
+/// Whether a command that starts in `workdir`, or one in the text of a shell, deletes all that is at `inside`.
+fn wipes(argv: &[Arg], inside: &str, workdir: &str) -> bool {
     let inside = inside.trim_end_matches('/');
     if inside.is_empty() {
         return false;
     }
     let text = argv.iter().filter_map(Arg::known).collect::<Vec<_>>().join(" ");
-    let mut there = false;
+    let mut there = workdir.trim_end_matches('/') == inside;
     text.split([';', '&', '|', '\n']).any(|command| {
         let words: Vec<&str> =
             command.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();

@@ -52,9 +52,11 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
         }
         // Kept for whatever asks for an editor, a pager or a connection later on.
         name if program.is_empty() && names_command(name) => {
-            let mut words = value.known().unwrap_or_default().split_whitespace();
+            // `|tool %s` of LESSOPEN.
+            let command = value.known().unwrap_or_default().trim_start_matches(['|', '-']);
+            let mut words = command.split_whitespace();
             if words.next().is_some_and(super::is_run_by_wrappers) && words.next().is_some() {
-                report.then_shell(value, &[], name);
+                report.then_shell(&Arg::literal(command), &[], name);
             }
         }
         _ => {}

@@ -211,12 +211,12 @@ pub(crate) fn set_scripts(words: &[&str]) -> Option<String> {
     Some(package_with(&scripts))
 }
 
-/// A `package.json` as far as a filter of `jq` or an expression of `sed` says what its scripts become:
+/// A `package.json` as far as a filter of `jq` or `yq` or an expression of `sed` or `perl` says what its scripts become:
 /// `.scripts.x = "…"`, `s/"x": ".*"/"x": "…"/`.
 pub(crate) fn edited_scripts(program: &str, args: &[&str]) -> Option<String> {
     let mut scripts: Vec<(&str, &str)> = Vec::new();
     for word in args {
-        if program == "sed" {
+        if matches!(program, "sed" | "gsed" | "perl") {
             let mark = word.strip_prefix('s').and_then(|rest| rest.chars().next());
             let Some(put) =
                 mark.filter(|mark| !mark.is_alphanumeric()).and_then(|mark| word.split(mark).nth(2))

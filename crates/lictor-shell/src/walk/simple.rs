@@ -489,10 +489,10 @@ impl Walker<'_> {
                         None => continue,
                     }
                 }
-                "sed" | "gsed" if key.ends_with("package.json") => {
+                "sed" | "gsed" | "perl" | "yq" if key.ends_with("package.json") => {
                     let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
                     let seen = self.state.file(&key).is_some_and(|content| content.text.is_some());
-                    match programs::edited_scripts("sed", &words).filter(|_| !seen) {
+                    match programs::edited_scripts(context.program, &words).filter(|_| !seen) {
                         Some(text) => Content::known(text.into()),
                         // What the line wrote there before is still in it.
                         None => continue,
