@@ -85,6 +85,18 @@ impl Value {
         Self::Scalar(Datum::unknown(taint))
     }
 
+    /// The path that the value is, or may be, when it names a secret.
+    fn names_secret(&self) -> Option<&str> {
+        match self {
+            Self::Scalar(datum) => match &datum.value {
+                Known::Partly { prefix, suffix } if prefix.is_empty() => Some(suffix.as_str()),
+                _ => datum.text(),
+            },
+            Self::List(_) | Self::Unset => None,
+        }
+        .filter(|path| crate::programs::is_secret_path(path))
+    }
+
     pub(crate) fn taint(&self) -> Taint {
         match self {
             Self::Scalar(datum) => datum.taint,
@@ -411,11 +423,19 @@ impl State {
         let same = values.windows(2).all(|pair| pair.first() == pair.last());
         let first = values.first().cloned();
         let known_before = self.variables.contains_key(name);
-        let merged = match first {
-            Some(value) if same && (everywhere || known_before) => value,
+        let merged = match &first {
+            Some(value) if same && (everywhere || known_before) => value.clone(),
             _ => {
                 let taint = values.iter().fold(Taint::default(), |taint, value| taint.and(value.taint()));
-                Value::unknown(taint)
+                let all = values.iter().all(|value| value.names_secret().is_some());
+                match first.as_ref().and_then(Value::names_secret).filter(|_| all) {
+                    // Not known, but it may well be this: a deletion of it stays open, a reading is one of a secret.
+                    Some(path) => Value::Scalar(Datum {
+                        value: Known::Partly { prefix: String::new(), suffix: path.to_owned() },
+                        ..Datum::unknown(taint)
+                    }),
+                    None => Value::unknown(taint),
+                }
             }
         };
         self.set(name, merged);
