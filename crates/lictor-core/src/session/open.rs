@@ -14,8 +14,9 @@ use crate::history::Mark;
 
 /// How many judged actions wait for their outcome before the oldest is given up.
 pub const OPEN_KEPT: usize = 32;
-/// How many of them may be blocked ones: they wait for an outcome that should never come.
-pub const BLOCKED_KEPT: usize = 4;
+/// How many of them may be blocked ones: they wait for an outcome that should never come. As many as agents start at once,
+/// so that each is known to have been blocked if it happens all the same.
+pub const BLOCKED_KEPT: usize = 8;
 /// The longest id of a call that is kept as it is. Of a longer one its digest is kept, and of one that would have to be
 /// escaped.
 const ID_LENGTH: usize = 64;
