@@ -22,7 +22,8 @@ pub fn order() -> Result<()> {
 
 fn built(more: &[&str]) -> Result<PathBuf> {
     let target = Target::best()?;
-    let mut flags = target.flags.to_vec();
+    // The newer form of names tells the forms of a generic function apart, so that only those that run are put in order.
+    let mut flags = [target.flags, &["-C", "symbol-mangling-version=v0"]].concat();
     let order = if target.is_static() { order::argument()? } else { None };
     match &order {
         Some(argument) => flags.extend(["-C", argument]),
