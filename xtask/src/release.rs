@@ -37,7 +37,7 @@ fn built(more: &[&str]) -> Result<PathBuf> {
         ["build", "--locked", "--release", "--bin", "lictor", "--target", &target.name, "--config", &flags];
     shell::run("cargo", &[&build[..], more].concat())?;
     let binary = shell::root().join("target").join(target.name).join("release/lictor");
-    order::in_one_piece(&binary)?;
+    order::write_anew(&binary)?;
     Ok(binary)
 }
 

@@ -6,6 +6,7 @@
 
 mod assign;
 mod compound;
+mod here;
 mod next;
 mod outer;
 mod output;

@@ -204,7 +204,7 @@ impl Walker<'_> {
         let gap = format!("${{{GAP}}}");
         let body = if code.contains(&gap) { code.replace(&gap, GAP) } else { code.to_owned() };
         let mut report = Report::default();
-        let here = super::simple::Here::new(&self.state, self.outside());
+        let here = super::here::Here::new(&self.state, self.outside());
         let call = Call {
             program: context.program,
             path: context.program,

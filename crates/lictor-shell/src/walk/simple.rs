@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
+use super::here::Here;
 use super::outer::{is_wrapper, opens_no_shells};
 use super::shape::{exports_what_is_printed, names_no_program};
 use super::{Output, Plumbing, Scene, Walker};
@@ -13,8 +14,7 @@ use crate::call::{Call, Next, Report, Stdin};
 use crate::expand::fields::Expanded;
 use crate::operand::{Arg, Cwd, Known, Taint};
 use crate::programs;
-use crate::reading::Surroundings;
-use crate::state::{Content, Datum, Positional, State, Value};
+use crate::state::{Content, Datum, Positional, Value};
 
 /// A simple command after expansion.
 pub(crate) struct Argv {
@@ -26,62 +26,6 @@ pub(crate) struct Argv {
     pub by_shell: bool,
     /// `eval` or `source` of something known to be harmless.
     pub harmless: bool,
-}
-
-/// The surroundings plus what the line itself changed in them.
-pub(super) struct Here<'a> {
-    state: &'a State,
-    outside: &'a dyn Surroundings,
-}
-
-impl<'a> Here<'a> {
-    pub(super) fn new(state: &'a State, outside: &'a dyn Surroundings) -> Self {
-        Self { state, outside }
-    }
-}
-
-impl Surroundings for Here<'_> {
-    fn variable(&self, name: &str) -> Option<String> {
-        match self.state.variable(name) {
-            Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),
-            Some(_) => None,
-            None => self.outside.variable(name),
-        }
-    }
-
-    fn home_of(&self, user: &str) -> Option<String> {
-        self.outside.home_of(user)
-    }
-
-    fn git_alias(&self, name: &str) -> Option<String> {
-        self.state.git_alias(name).map(str::to_owned).or_else(|| self.outside.git_alias(name))
-    }
-
-    fn script(&self, path: &str) -> Option<String> {
-        let key = crate::paths::key(&self.state.directories().now, path);
-        match self.state.file(&key) {
-            Some(content) => content.text.as_deref().map(str::to_owned),
-            None => self.outside.script(path),
-        }
-    }
-
-    fn wrote_anything(&self) -> bool {
-        !self.state.wrote_nothing()
-    }
-
-    fn written(&self, path: &str) -> Option<String> {
-        // Most lines write few files, none of which is asked for.
-        let name = path.rsplit('/').next().unwrap_or(path);
-        if self.state.wrote_few() && !self.state.files().any(|(key, _)| key.ends_with(name)) {
-            return None;
-        }
-        let key = crate::paths::key(&self.state.directories().now, path);
-        self.state.file(&key)?.text.as_deref().map(str::to_owned)
-    }
-
-    fn project_root(&self) -> Option<String> {
-        self.outside.project_root()
-    }
 }
 
 impl Walker<'_> {

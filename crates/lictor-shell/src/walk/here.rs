@@ -1,0 +1,60 @@
+//! What the line itself has changed, in front of what was there before it.
+
+use crate::reading::Surroundings;
+use crate::state::{State, Value};
+
+/// The surroundings plus what the line itself changed in them.
+pub(super) struct Here<'a> {
+    state: &'a State,
+    outside: &'a dyn Surroundings,
+}
+
+impl<'a> Here<'a> {
+    pub(super) fn new(state: &'a State, outside: &'a dyn Surroundings) -> Self {
+        Self { state, outside }
+    }
+}
+
+impl Surroundings for Here<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        match self.state.variable(name) {
+            Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),
+            Some(_) => None,
+            None => self.outside.variable(name),
+        }
+    }
+
+    fn home_of(&self, user: &str) -> Option<String> {
+        self.outside.home_of(user)
+    }
+
+    fn git_alias(&self, name: &str) -> Option<String> {
+        self.state.git_alias(name).map(str::to_owned).or_else(|| self.outside.git_alias(name))
+    }
+
+    fn script(&self, path: &str) -> Option<String> {
+        let key = crate::paths::key(&self.state.directories().now, path);
+        match self.state.file(&key) {
+            Some(content) => content.text.as_deref().map(str::to_owned),
+            None => self.outside.script(path),
+        }
+    }
+
+    fn wrote_anything(&self) -> bool {
+        !self.state.wrote_nothing()
+    }
+
+    fn written(&self, path: &str) -> Option<String> {
+        // Most lines write few files, none of which is asked for.
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if self.state.wrote_few() && !self.state.files().any(|(key, _)| key.ends_with(name)) {
+            return None;
+        }
+        let key = crate::paths::key(&self.state.directories().now, path);
+        self.state.file(&key)?.text.as_deref().map(str::to_owned)
+    }
+
+    fn project_root(&self) -> Option<String> {
+        self.outside.project_root()
+    }
+}
