@@ -29,7 +29,9 @@ impl Report {
         self.effects.push(Effect::Database { effect, text: short(text.trim()) });
     }
 
+    /// `what` may be the whole call: the tool is named once.
     pub(crate) fn infrastructure(&mut self, tool: &str, what: &str, mass: bool) {
+        let what = what.strip_prefix(tool).and_then(|rest| rest.strip_prefix(' ')).unwrap_or(what);
         self.effects.push(Effect::Infrastructure { tool: tool.to_owned(), what: short(what), mass });
     }
 
@@ -189,3 +191,6 @@ pub(crate) fn templated(args: &[Arg]) -> Arg {
     let taint = args.iter().fold(Taint::default(), |taint, arg| taint.and(arg.taint));
     Arg { taint, ..Arg::literal(words.join(" ")) }
 }
+
+#[cfg(test)]
+mod tests;
