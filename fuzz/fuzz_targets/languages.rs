@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lictor_fuzz::Nowhere;
+use lictor_shell::Nowhere;
 use lictor_shell::Cwd;
 use lictor_shell::call::{Call, Report, Stdin};
 

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use lictor_core::facts::Access;
-use lictor_fuzz::Nowhere;
+use lictor_shell::Nowhere;
 use lictor_shell::{Effect, Reading};
 
 /// Whether the reading either sees the deletion or says that it does not understand everything.

@@ -17,21 +17,3 @@ impl Runner for Nobody {
 pub fn around(root: &str) -> Surroundings {
     Surroundings { root: root.to_owned(), runner: Arc::new(Nobody) }
 }
-
-/// A machine of which nothing is known.
-pub struct Nowhere;
-
-impl lictor_shell::Surroundings for Nowhere {
-    fn variable(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn home_of(&self, _user: &str) -> Option<String> {
-        None
-    }
-    fn git_alias(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn script(&self, _path: &str) -> Option<String> {
-        None
-    }
-}

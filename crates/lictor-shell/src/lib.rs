@@ -30,7 +30,7 @@ mod state;
 mod walk;
 
 pub use operand::{Arg, Cwd, Known, Operand, Taint};
-pub use reading::{Reading, Surroundings};
+pub use reading::{Nowhere, Reading, Surroundings};
 
 pub use lictor_core::facts::Effect;
 

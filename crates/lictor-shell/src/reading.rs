@@ -37,3 +37,22 @@ pub trait Surroundings {
         None
     }
 }
+
+/// A machine of which nothing is known.
+#[derive(Debug, Clone, Copy)]
+pub struct Nowhere;
+
+impl Surroundings for Nowhere {
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+    fn home_of(&self, _user: &str) -> Option<String> {
+        None
+    }
+    fn git_alias(&self, _name: &str) -> Option<String> {
+        None
+    }
+    fn script(&self, _path: &str) -> Option<String> {
+        None
+    }
+}

@@ -31,7 +31,7 @@ use crate::ast::{Function, Item, Joint, Node, Pipeline, Script};
 use crate::call::Stdin;
 use crate::operand::{Arg, Cwd, Operand, Taint};
 use crate::parser;
-use crate::reading::{Reading, Surroundings};
+use crate::reading::{Nowhere, Reading, Surroundings};
 use crate::state::{Defined, State};
 use shape::{always_fails, goes_through, leaves, takes_secret};
 
@@ -548,23 +548,5 @@ impl<'s> Walker<'s> {
             }
         }
         self.reading
-    }
-}
-
-/// Another machine, of which nothing is known.
-struct Nowhere;
-
-impl Surroundings for Nowhere {
-    fn variable(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn home_of(&self, _user: &str) -> Option<String> {
-        None
-    }
-    fn git_alias(&self, _name: &str) -> Option<String> {
-        None
-    }
-    fn script(&self, _path: &str) -> Option<String> {
-        None
     }
 }
