@@ -72,6 +72,10 @@ fn metadata() -> Result<()> {
         if !licence_fits(licence) {
             wrong.push(format!("licence of {name}: `{licence}`"));
         }
+        // A path has no source; everything else comes from the one registry, never from a git address.
+        if package["source"].as_str().is_some_and(|source| !source.starts_with("registry+")) {
+            wrong.push(format!("{name} does not come from the registry"));
+        }
         let Some(may_use) = allowed.get(name) else { continue };
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let used = dependency["name"].as_str().unwrap_or_default();

@@ -6,8 +6,10 @@ mod install;
 mod lint;
 mod pictures;
 mod release;
+mod setup;
 mod shell;
 mod soak;
+mod supply;
 mod test;
 
 use anyhow::{Result, bail};
@@ -19,8 +21,11 @@ cargo xtask <chore>
   install         build the release binary (or take --binary FILE), put it into ~/.local/bin (--to DIR) and run
                   `lictor init` in the current repository (--repo DIR); other arguments go to `init`: --yes, --git,
                   --agent NAME
-  test            everything a change must pass: lint, all tests, doc tests (what .ci/run calls)
+  setup           install the programs that the tests start (PostgreSQL, bubblewrap, Chromium, Node), where they are missing
+  test            everything a change must pass: setup, lint, all tests, doc tests (what .ci/run calls)
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
+  advisories      known security advisories against the locked dependencies (needs cargo-deny and a network)
+  msrv            compile with the oldest Rust that Cargo.toml promises (needs that toolchain)
   corpus          judge the labelled commands and write the table in docs/shell-safety.md anew
   order           find out anew which functions a hook runs, so that they stand side by side in the release binary (needs valgrind)
   soak            kill writers of the record at random points, many times over
@@ -38,6 +43,9 @@ fn main() -> Result<()> {
     let rest: Vec<String> = args.collect();
     match (chore.as_deref(), rest.as_slice()) {
         (Some("test"), []) => test::run(),
+        (Some("setup"), []) => setup::run(),
+        (Some("advisories"), []) => supply::advisories(),
+        (Some("msrv"), []) => supply::msrv(),
         (Some("lint"), []) => lint::run(),
         (Some("install"), args) => install::run(args),
         (Some("pictures"), []) => pictures::run(false),

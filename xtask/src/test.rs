@@ -2,10 +2,11 @@
 
 use anyhow::Result;
 
-use crate::{lint, pictures, shell};
+use crate::{lint, pictures, setup, shell};
 
-/// Lint, then all tests of all crates, examples and doc tests included.
+/// What the tests need, lint, then all tests of all crates, examples and doc tests included.
 pub fn run() -> Result<()> {
+    setup::run()?;
     lint::run()?;
     // The tests of the command run the binary that users get, so it is built first.
     shell::run("cargo", &["build", "--locked", "--bin", "lictor"])?;
