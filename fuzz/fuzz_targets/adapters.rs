@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use libfuzzer_sys::fuzz_target;
-use lictor::{Asking, FixedClock, Mode, PolicyEngine, Timestamp};
+use lictor_engine::{Asking, FixedClock, Mode, PolicyEngine, Timestamp};
 use lictor_agents::conformance::{Accepts, Obeyed, obey, schema};
 use lictor_agents::{
     Agent, Ask, Block, Event, EventKind, HookEnv, Rendered, Reply, Slot, parse, render, slots,

@@ -21,8 +21,21 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lictor-observe", &["lictor-core", "lictor-shell"]),
     ("lictor-guards", &["lictor-core", "lictor-shell"]),
     ("lictor-ledger", &["lictor-core", "lictor-store"]),
-    ("lictor", &["lictor-core", "lictor-guards", "lictor-observe", "lictor-store"]),
-    ("lictor-config", &["lictor", "lictor-core", "lictor-expr", "lictor-guards", "lictor-ledger"]),
+    ("lictor-engine", &["lictor-core", "lictor-guards", "lictor-observe", "lictor-store"]),
+    ("lictor-config", &["lictor-engine", "lictor-core", "lictor-expr", "lictor-guards", "lictor-ledger"]),
+    (
+        "lictor",
+        &[
+            "lictor-agents",
+            "lictor-config",
+            "lictor-core",
+            "lictor-engine",
+            "lictor-guards",
+            "lictor-ledger",
+            "lictor-observe",
+            "lictor-store",
+        ],
+    ),
 ];
 
 const LICENCES: &[&str] = &[

@@ -11,6 +11,7 @@ pub fn run() -> Result<()> {
     let ledger =
         ["test", "--locked", "--package", "lictor-ledger", "--test", "processes", "--", "--ignored", "soak"];
     shell::run("cargo", &ledger)?;
-    let grants = ["test", "--locked", "--package", "lictor", "--test", "protocol", "--", "--ignored", "soak"];
+    let grants =
+        ["test", "--locked", "--package", "lictor-engine", "--test", "protocol", "--", "--ignored", "soak"];
     shell::run("cargo", &grants)
 }

@@ -5,7 +5,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    use lictor::{
+    use lictor_engine::{
         Action, Answer, Claim, Context, Decision, Digest, Facts, FixedClock, MemoryStore, Outcome,
         PolicyEngine, SessionEvent, SessionKey, SessionState, Store, Timestamp, Verdict, guard_fn, log,
     };
@@ -98,7 +98,7 @@ mod tests {
             match parent {
                 None => drop(engine.begin(&key(id)).unwrap()),
                 Some(parent) => {
-                    drop(engine.delegate(&key(parent), &key(id), lictor::Limit::default()).unwrap())
+                    drop(engine.delegate(&key(parent), &key(id), lictor_engine::Limit::default()).unwrap())
                 }
             }
         }
@@ -118,7 +118,7 @@ mod tests {
                 }
                 Step::Answer { question, yes } if !questions.is_empty() => {
                     let (action, evaluation) = questions.remove(question % questions.len());
-                    let mut say = |asked: &[lictor::Question<'_>]| -> Vec<Answer> {
+                    let mut say = |asked: &[lictor_engine::Question<'_>]| -> Vec<Answer> {
                         asked.iter().map(|_| if *yes { Answer::yes() } else { Answer::no() }).collect()
                     };
                     let _ = engine.resolve(&action, evaluation, Some(&mut say));

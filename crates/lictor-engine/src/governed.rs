@@ -33,14 +33,14 @@ pub fn enforce(evaluation: Evaluation) -> Result<Evaluation, Blocked> {
 /// On a block `deed` is never entered.
 ///
 /// ```
-/// use lictor::{governed, guard_fn, Action, PolicyEngine, Verdict};
+/// use lictor_engine::{governed, guard_fn, Action, PolicyEngine, Verdict};
 ///
 /// let engine = PolicyEngine::new(guard_fn("no", |_, _| Verdict::block("not today", "come back tomorrow")))?;
 /// let mut entered = false;
 /// let result = governed(&engine, &Action::bash("make"), || entered = true);
 /// assert_eq!(result.unwrap_err().to_string(), "block: not today");
 /// assert!(!entered);
-/// # Ok::<(), lictor::GraphError>(())
+/// # Ok::<(), lictor_engine::GraphError>(())
 /// ```
 ///
 /// # Errors

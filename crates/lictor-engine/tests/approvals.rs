@@ -5,8 +5,8 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use lictor::log::kind;
-    use lictor::{
+    use lictor_engine::log::kind;
+    use lictor_engine::{
         Action, All, Answer, ApprovalError, Asking, Decision, FixedClock, Lifetime, MemoryStore, Mode,
         Outcome, PolicyEngine, Standing, Store, Timestamp, Verdict, Who, guard_fn,
     };
@@ -26,8 +26,8 @@ mod tests {
         PolicyEngine::builder(root)
             .shared_store(Arc::clone(store))
             .clock(FixedClock(Timestamp(now)))
-            .policy_digest(lictor::Digest::of(policy))
-            .facts(|_: &Action| lictor::Facts::none())
+            .policy_digest(lictor_engine::Digest::of(policy))
+            .facts(|_: &Action| lictor_engine::Facts::none())
             .build()
             .unwrap()
     }

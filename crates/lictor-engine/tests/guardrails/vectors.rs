@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use lictor::{Action, Decision, Facts, MemoryStore, Node, Outcome, PolicyEngine, Store, guard_fn};
 use lictor_core::facts::{Existence, Zone};
 use lictor_core::tools::ReadBeforeWrite;
+use lictor_engine::{Action, Decision, Facts, MemoryStore, Node, Outcome, PolicyEngine, Store, guard_fn};
 use lictor_observe::{FakeObserver, Project, facts as observe};
 use lictor_store::{Query, StoreExt as _};
 use serde_json::{Value, json};
@@ -76,7 +76,7 @@ fn action(text: &str, session: &str) -> Action {
             action
         }
         tool => {
-            let mut action = Action::new(lictor::ActionKind::Tool, serde_json::Map::new());
+            let mut action = Action::new(lictor_engine::ActionKind::Tool, serde_json::Map::new());
             action.tool = tool.to_owned();
             action.payload.insert("path".to_owned(), rest.into());
             action

@@ -5,10 +5,10 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Barrier};
 
-    use lictor::event::Continuation;
-    use lictor::facts::{Access, Effect, Existence, Place};
-    use lictor::tools::ReadBeforeWrite;
-    use lictor::{
+    use lictor_engine::event::Continuation;
+    use lictor_engine::facts::{Access, Effect, Existence, Place};
+    use lictor_engine::tools::ReadBeforeWrite;
+    use lictor_engine::{
         Action, ActionKind, All, Claim, Decision, Digest, Facts, FixedClock, Limit, MemoryStore, Mode,
         Outcome, PolicyEngine, SessionKey, Standing, Store, Timestamp, Verdict, guard_fn, log,
     };
@@ -18,7 +18,7 @@ mod tests {
         SessionKey { agent: String::new(), id: id.to_owned() }
     }
 
-    fn engine(root: impl Into<lictor::Node>) -> PolicyEngine {
+    fn engine(root: impl Into<lictor_engine::Node>) -> PolicyEngine {
         PolicyEngine::builder(root)
             .clock(FixedClock(Timestamp(1000)))
             .facts(|_: &Action| Facts::none())
@@ -26,7 +26,7 @@ mod tests {
             .unwrap()
     }
 
-    fn budget(limit: u64) -> impl lictor::Guard {
+    fn budget(limit: u64) -> impl lictor_engine::Guard {
         guard_fn("budget", move |_, context| {
             let claim = Claim::Spend { budget: "calls".to_owned(), amount: 1, limit };
             if context.claim(claim) {

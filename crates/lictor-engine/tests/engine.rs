@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use lictor::{
+use lictor_engine::{
     Action, All, CollectingTracer, Decision, Graph, Mode, Outcome, PolicyEngine, Standing, Verdict, guard_fn,
 };
 
-fn no_rm() -> impl lictor::Guard {
+fn no_rm() -> impl lictor_engine::Guard {
     guard_fn("no_rm", |action, _| match action.text("command") {
         Some(command) if command.starts_with("rm") => Verdict::block("no rm", "move it to the bin"),
         _ => Verdict::pass(),

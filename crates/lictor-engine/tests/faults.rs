@@ -7,7 +7,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
-    use lictor::{
+    use lictor_engine::{
         Action, All, CollectingTracer, Decision, Evaluation, Facts, MemoryStore, Outcome, PolicyEngine,
         Store, StoreError, Tracer, Verdict, governed, guard_fn,
     };
@@ -43,7 +43,7 @@ mod tests {
         }
     }
 
-    fn pass() -> impl lictor::Guard {
+    fn pass() -> impl lictor_engine::Guard {
         guard_fn("pass", |_, _| Verdict::pass())
     }
 

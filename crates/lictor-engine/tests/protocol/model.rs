@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use lictor::log::{self, Approving, Evaluated, kind};
-use lictor::{
+use lictor_engine::log::{self, Approving, Evaluated, kind};
+use lictor_engine::{
     Action, Decision, Facts, FixedClock, Lifetime, MemoryStore, Outcome, PolicyEngine, SessionEvent, Store,
     StoreError, Timestamp, Verdict, Who, guard_fn,
 };

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 
-use lictor::{
+use lictor_engine::{
     Action, Decision, Facts, FixedClock, Lifetime, MemoryStore, PolicyEngine, Request, SqliteStore, Store,
     Timestamp, Verdict, Who, guard_fn,
 };
