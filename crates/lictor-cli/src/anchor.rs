@@ -2,9 +2,10 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail};
+use lictor_ledger::repository::quiet;
 use lictor_store::{Anchor, Store, StoreExt as _};
 
 /// Where the notes are.
@@ -45,9 +46,8 @@ pub fn noted(root: &Path) -> Result<Option<Anchor>> {
 }
 
 fn git(root: &Path, args: &[&str], input: &str) -> Result<String> {
-    let mut child = Command::new("git")
+    let mut child = quiet::<&str>(root, &[])
         .args(args)
-        .current_dir(root)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,11 +1,13 @@
 //! What the ledger needs to know of a version-controlled project. [`Git`] asks `git`; tests bring their own.
 
+mod command;
 mod commit_args;
 mod git;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+pub use command::quiet;
 pub use commit_args::CommitArgs;
 pub use git::Git;
 

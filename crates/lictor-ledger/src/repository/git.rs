@@ -4,11 +4,14 @@
 //! `GIT_INDEX_FILE`, …) is passed on, so that inside `git commit -a` the index that is looked at is the one that will
 //! be committed.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
+use super::command::{quiet, reading};
 use super::{Changes, Commit, CommitArgs, Repository, RepositoryError, WorkFile};
 use crate::ledger::RepositoryId;
 
@@ -27,6 +30,8 @@ pub struct Git {
     common: PathBuf,
     git_dir: PathBuf,
     index: Option<PathBuf>,
+    /// The names of the filters that are configured, once something was done that could run them.
+    filters: OnceLock<Vec<OsString>>,
 }
 
 impl Git {
@@ -35,7 +40,9 @@ impl Git {
     /// # Errors
     /// When there is none, or git is not installed.
     pub fn at(dir: &Path) -> Result<Self, RepositoryError> {
-        Self::read(dir, git(dir, None, WHERE))
+        let mut command = reading(dir);
+        command.args(WHERE);
+        Self::read(dir, command)
     }
 
     /// The repository whose top a directory is: what lies above it is not looked at, even where the directory itself
@@ -44,7 +51,8 @@ impl Git {
     /// # Errors
     /// When there is none, or git is not installed.
     pub fn rooted(root: &Path) -> Result<Self, RepositoryError> {
-        let mut command = git(root, None, WHERE);
+        let mut command = reading(root);
+        command.args(WHERE);
         if let Some(above) = root.parent() {
             command.env("GIT_CEILING_DIRECTORIES", above);
         }
@@ -63,7 +71,8 @@ impl Git {
         };
         let common = std::fs::canonicalize(&common).unwrap_or(common);
         let root = std::fs::canonicalize(&root).unwrap_or(root);
-        Ok(Self { id: RepositoryId::of(&common), root, common, git_dir, index: None })
+        let (id, filters) = (RepositoryId::of(&common), OnceLock::new());
+        Ok(Self { id, root, common, git_dir, index: None, filters })
     }
 
     /// The same repository with another index.
@@ -90,7 +99,9 @@ impl Git {
     /// # Errors
     /// When git cannot be started.
     pub fn setting(&self, name: &str) -> Result<Option<String>, RepositoryError> {
-        let output = run(&self.root, None, ["config", "--get", name], None)?;
+        let mut command = reading(&self.root);
+        command.args(["config", "--get", name]);
+        let output = finish(command, None)?;
         let value = String::from_utf8_lossy(&output.stdout).trim_end_matches('\n').to_owned();
         Ok(output.status.success().then_some(value))
     }
@@ -100,7 +111,14 @@ impl Git {
     /// # Errors
     /// When git fails.
     pub fn hooks_dir(&self) -> Result<PathBuf, RepositoryError> {
-        let path = self.text(["rev-parse", "--path-format=absolute", "--git-path", "hooks"])?;
+        let args = ["rev-parse", "--path-format=absolute", "--git-path", "hooks"];
+        let mut command = reading(&self.root);
+        command.args(args);
+        let output = finish(command, None)?;
+        if !output.status.success() {
+            return Err(failed(&args, &output));
+        }
+        let path = String::from_utf8_lossy(&output.stdout);
         Ok(PathBuf::from(path.trim_end_matches('\n')))
     }
 
@@ -109,7 +127,62 @@ impl Git {
         args: impl IntoIterator<Item = A>,
         stdin: Option<&[u8]>,
     ) -> Result<Output, RepositoryError> {
-        run(&self.root, self.index.as_deref(), args, stdin)
+        self.output_in(&self.root, args, stdin)
+    }
+
+    fn output_in<A: AsRef<OsStr>>(
+        &self,
+        dir: &Path,
+        args: impl IntoIterator<Item = A>,
+        stdin: Option<&[u8]>,
+    ) -> Result<Output, RepositoryError> {
+        let mut command = quiet(dir, self.filters.get().map_or(&[], Vec::as_slice));
+        command.args(args);
+        if let Some(index) = &self.index {
+            command.env("GIT_INDEX_FILE", index);
+        }
+        finish(command, stdin)
+    }
+
+    /// Finds out which filters there are, before something is done that git would run them for. They are programs of
+    /// whoever wrote the configuration; without them a file counts with the content that it has.
+    fn without_filters(&self) -> Result<(), RepositoryError> {
+        if self.filters.get().is_some() {
+            return Ok(());
+        }
+        let args = ["config", "--null", "--name-only", "--get-regexp", r"^filter\..*\."];
+        let mut command = reading(&self.root);
+        command.args(args);
+        let output = finish(command, None)?;
+        // Exit code 1 means that there are none.
+        if !output.status.success() && output.status.code() != Some(1) {
+            return Err(failed(&args, &output));
+        }
+        let _ = self.filters.set(filters(&output.stdout));
+        Ok(())
+    }
+
+    /// Takes what changed in the work tree into the index. Git's own way would look into submodules, which have
+    /// configurations of their own.
+    fn stage(&self, new_too: bool) -> Result<(), RepositoryError> {
+        self.without_filters()?;
+        let mut names = self.bytes(["diff-files", "-z", "--name-only", "--ignore-submodules=dirty"], None)?;
+        if new_too {
+            let others = self.bytes(["ls-files", "-z", "--others", "--exclude-standard"], None)?;
+            // A name that ends in a slash is a repository of its own.
+            for name in
+                others.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !name.ends_with(b"/"))
+            {
+                names.extend_from_slice(name);
+                names.push(0);
+            }
+        }
+        self.update_index(&names)
+    }
+
+    fn update_index(&self, names: &[u8]) -> Result<(), RepositoryError> {
+        self.without_filters()?;
+        self.bytes(["update-index", "--add", "--remove", "-z", "--stdin"], Some(names)).map(drop)
     }
 
     fn bytes<const N: usize>(
@@ -119,10 +192,6 @@ impl Git {
     ) -> Result<Vec<u8>, RepositoryError> {
         let output = self.output(args, stdin)?;
         if output.status.success() { Ok(output.stdout) } else { Err(failed(&args, &output)) }
-    }
-
-    fn text<const N: usize>(&self, args: [&str; N]) -> Result<String, RepositoryError> {
-        Ok(String::from_utf8_lossy(&self.bytes(args, None)?).into_owned())
     }
 
     /// The index that a plain `git commit` would use.
@@ -157,25 +226,6 @@ impl Git {
     }
 }
 
-fn run<A: AsRef<OsStr>>(
-    dir: &Path,
-    index: Option<&Path>,
-    args: impl IntoIterator<Item = A>,
-    stdin: Option<&[u8]>,
-) -> Result<Output, RepositoryError> {
-    finish(git(dir, index, args), stdin)
-}
-
-fn git<A: AsRef<OsStr>>(dir: &Path, index: Option<&Path>, args: impl IntoIterator<Item = A>) -> Command {
-    let mut command = Command::new("git");
-    command.args(["-c", "core.fsmonitor=false", "--no-optional-locks"]).args(args);
-    command.current_dir(dir).env("LC_ALL", "C");
-    if let Some(index) = index {
-        command.env("GIT_INDEX_FILE", index);
-    }
-    command
-}
-
 fn finish(mut command: Command, stdin: Option<&[u8]>) -> Result<Output, RepositoryError> {
     command.stdin(if stdin.is_some() { Stdio::piped() } else { Stdio::null() });
     let mut child =
@@ -202,6 +252,19 @@ fn failed(args: &[&str], output: &Output) -> RepositoryError {
         command: args.iter().take(3).copied().collect::<Vec<_>>().join(" "),
         said: said.trim().chars().take(500).collect(),
     }
+}
+
+/// The middle of names like `filter.NAME.clean`, each once.
+fn filters(names: &[u8]) -> Vec<OsString> {
+    let middle = |name: &[u8]| {
+        let name = name.strip_prefix(b"filter.")?;
+        let end = name.iter().rposition(|byte| *byte == b'.')?;
+        Some(OsStr::from_bytes(name.get(..end)?).to_owned())
+    };
+    let mut found: Vec<OsString> = names.split(|byte| *byte == 0).filter_map(middle).collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 fn fields(bytes: &[u8]) -> impl Iterator<Item = String> + '_ {
@@ -253,16 +316,16 @@ impl Repository for Git {
             staged.bytes(["read-tree", "HEAD"], None)?;
         }
         if args.all {
-            staged.bytes(["add", "--update"], None)?;
+            staged.stage(false)?;
         }
         if !args.paths.is_empty() {
             let mut list = vec!["ls-files", "--full-name", "-z", "--"];
             list.extend(args.paths.iter().map(String::as_str));
-            let output = run(dir, self.index.as_deref(), &list, None)?;
+            let output = self.output_in(dir, &list, None)?;
             if !output.status.success() {
                 return Err(failed(&list, &output));
             }
-            staged.bytes(["update-index", "--add", "--remove", "-z", "--stdin"], Some(&output.stdout))?;
+            staged.update_index(&output.stdout)?;
         }
         staged.index_tree()
     }
@@ -395,6 +458,7 @@ impl Repository for Git {
         if names.is_empty() {
             return Ok(vec![None; paths.len()]);
         }
+        self.without_filters()?;
         let blobs = self.bytes(["hash-object", "--stdin-paths"], Some(names.as_bytes()))?;
         let blobs = String::from_utf8_lossy(&blobs).into_owned();
         let mut blobs = blobs.lines();
@@ -412,11 +476,12 @@ impl Repository for Git {
         let index = scratch.path().join("index");
         self.copy_index(&index)?;
         let staged = self.clone().with_index(index);
-        staged.bytes(["add", "--all"], None)?;
+        staged.stage(true)?;
         staged.index_tree()
     }
 
     fn differs(&self, tree: &str) -> Result<bool, RepositoryError> {
+        self.without_filters()?;
         let args =
             ["diff", "--quiet", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", tree, "--"];
         let output = self.output(args, None)?;
@@ -462,6 +527,7 @@ impl Repository for Git {
         let staged = self.clone().with_index(scratch.path().join("index"));
         staged.bytes(["read-tree", tree], None)?;
         let prefix = format!("--prefix={}/", into.display());
+        staged.without_filters()?;
         staged.bytes(["checkout-index", "--all", "--force", &prefix], None)?;
         Ok(())
     }

@@ -5,5 +5,6 @@ mod binding;
 mod bypass;
 mod council;
 mod hooks;
+mod hostile;
 mod tools;
 mod world;
