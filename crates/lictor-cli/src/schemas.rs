@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 36] = [
+pub const COMMANDS: [(&str, &str); 37] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -39,6 +39,7 @@ pub const COMMANDS: [(&str, &str); 36] = [
     ("verdict show", include_str!("schemas/verdict-show.json")),
     ("verdict explain", include_str!("schemas/verdict-explain.json")),
     ("verdict clear", include_str!("schemas/verdict-clear.json")),
+    ("verdict lower", include_str!("schemas/verdict-lower.json")),
     ("verdict waive", include_str!("schemas/verdict-waive.json")),
     ("verdict retro", include_str!("schemas/verdict-retro.json")),
     ("verdict gate", include_str!("schemas/verdict-gate.json")),

@@ -30,7 +30,8 @@ use crate::council::Attestation;
 use crate::finding::{Claim, Disposition, Finding, Ruling};
 use crate::gate::{Bypass, Judgement};
 use crate::identity::{FindingId, PlanHash};
-use event::{Event, Opened, Reopened, Report, Ruled};
+use crate::level::Level;
+use event::{Event, Opened, Regraded, Reopened, Report, Ruled};
 use rows::{Rows, apply, get};
 
 /// Which repository a ledger is about: a fingerprint of its common git directory, or of the project directory when
@@ -69,6 +70,17 @@ pub struct Recorded {
     pub change: Change,
     /// Whether it counts, or was waived before.
     pub open: bool,
+    /// How bad it is on record now: more than was claimed when the claim could not lower it.
+    pub level: Level,
+}
+
+/// Who stands behind a report, and so whether it may make a finding less bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    /// Whoever ran a command. A name in a claim proves nothing.
+    Anybody,
+    /// A reviewer that a council started: it may lower what it reported itself.
+    Reviewer,
 }
 
 /// How a person rules on a finding.
@@ -135,12 +147,13 @@ impl<'a> Ledger<'a> {
         Rows(self.repository)
     }
 
-    /// Records one claim. Returns only after it is safe.
+    /// Records one claim. Returns only after it is safe. A known finding gets no less bad by this: see
+    /// [`lower`](Self::lower) for people and [`attest`](Self::attest) for reviewers.
     ///
     /// # Errors
-    /// When the store fails, or the claim would lower another reviewer's finding.
+    /// When the store fails.
     pub fn record(&self, plan: &PlanHash, claim: &Claim) -> Result<Recorded, LedgerError> {
-        self.change(|tx| self.report(tx, plan, claim))
+        self.change(|tx| self.report(tx, plan, claim, Speaker::Anybody))
     }
 
     /// Records many claims at once: all or none.
@@ -148,7 +161,7 @@ impl<'a> Ledger<'a> {
     /// # Errors
     /// As [`record`](Self::record).
     pub fn record_all(&self, plan: &PlanHash, claims: &[Claim]) -> Result<Vec<Recorded>, LedgerError> {
-        self.change(|tx| claims.iter().map(|claim| self.report(tx, plan, claim)).collect())
+        self.change(|tx| claims.iter().map(|claim| self.report(tx, plan, claim, Speaker::Anybody)).collect())
     }
 
     fn report(
@@ -156,30 +169,25 @@ impl<'a> Ledger<'a> {
         tx: &mut dyn Transaction,
         plan: &PlanHash,
         claim: &Claim,
+        speaker: Speaker,
     ) -> Result<Recorded, LedgerError> {
         let claim = &claim.clone().redacted(self.redactor);
         let (id, old) = self.place(tx, plan, claim)?;
-        if let Some(old) = &old
-            && old.agent != claim.agent()
-            && claim.level() < old.level
-            && old.is_open()
-        {
-            let (author, level) = (old.agent.clone(), old.level);
-            return Err(LedgerError::NotYours { plan: plan.clone(), id, author, level });
-        }
-        let change = change_of(old.as_ref(), claim);
-        let report = Report {
-            plan: plan.clone(),
-            id: id.clone(),
-            level: claim.level(),
-            title: claim.title().to_owned(),
-            agent: claim.agent().to_owned(),
-            evidence: claim.evidence().to_vec(),
-            rationale: claim.rationale().to_owned(),
+        let may_lower = |old: &Finding| speaker == Speaker::Reviewer && old.agent == claim.agent();
+        let (report, change) = match (&old, change_of(old.as_ref(), claim)) {
+            // What is there stays as it is, evidence included: a finding can be made harmless by moving it, too.
+            (Some(old), Change::Lowered) if !may_lower(old) => {
+                (Report::again(plan, old, claim), Change::Kept)
+            }
+            (Some(old), change) if speaker == Speaker::Anybody && change != Change::Reopened => {
+                (Report::of(plan, &id, claim).beside(old), change)
+            }
+            (_, change) => (Report::of(plan, &id, claim), change),
         };
+        let level = report.level;
         self.append(tx, Event::Reported(report, change))?;
         let open = self.finding_in(tx, plan, &id)?.is_some_and(|finding| finding.is_open());
-        Ok(Recorded { id, change, open })
+        Ok(Recorded { id, change, open, level })
     }
 
     /// Which finding a claim is about: the chosen id; else the finding of the same identity; else, when one of the
@@ -302,6 +310,45 @@ impl<'a> Ledger<'a> {
         })
     }
 
+    /// Makes a finding less bad, by a person's word. `None` when it is not worse than that already.
+    ///
+    /// # Errors
+    /// When the store fails, plan or finding are unknown or ambiguous, or nobody answers for it.
+    pub fn lower(
+        &self,
+        plan: &str,
+        id: &str,
+        level: Level,
+        by: &str,
+        reason: &str,
+    ) -> Result<Option<Finding>, LedgerError> {
+        if by.trim().is_empty() {
+            return Err(LedgerError::Unaccountable(
+                "lower level",
+                "somebody who answers for it (`--by NAME`)",
+            ));
+        }
+        if reason.trim().is_empty() {
+            return Err(LedgerError::Unaccountable("lower level", "a reason (`--reason TEXT`)"));
+        }
+        self.change(|tx| {
+            let plan = self.find_plan_in(tx, plan)?;
+            let Some(finding) = self.find_in(tx, &plan, id)? else {
+                return Err(LedgerError::NoFinding { plan, id: id.to_owned() });
+            };
+            if finding.level <= level {
+                return Ok(None);
+            }
+            if finding.agent == self.redactor.redact(by) {
+                return Err(LedgerError::OwnFinding { id: finding.id, by: by.to_owned() });
+            }
+            let (id, by, reason) = (finding.id, by.to_owned(), reason.to_owned());
+            let event = Regraded { plan: plan.clone(), id: id.clone(), level, by, reason };
+            self.append(tx, Event::Regraded(event))?;
+            self.finding_in(tx, &plan, &id)
+        })
+    }
+
     /// Who of a council reported on a plan; `None` when it has not met.
     ///
     /// # Errors
@@ -325,13 +372,14 @@ impl<'a> Ledger<'a> {
         self.change(|tx| self.append(tx, Event::Opened(opened)))
     }
 
-    /// Records what a council found and who of it reported, at once.
+    /// Records what a council found and who of it reported, at once. A reviewer may lower what it reported itself.
     ///
     /// # Errors
     /// When the store fails.
     pub fn attest(&self, attestation: Attestation, claims: &[Claim]) -> Result<Vec<Recorded>, LedgerError> {
         self.change(|tx| {
-            let recorded = claims.iter().map(|claim| self.report(tx, &attestation.plan, claim)).collect();
+            let report = |claim| self.report(tx, &attestation.plan, claim, Speaker::Reviewer);
+            let recorded = claims.iter().map(report).collect();
             self.append(tx, Event::Attested(attestation))?;
             recorded
         })

@@ -64,12 +64,10 @@ impl Model {
         match *op {
             Op::Record { plan, id, agent, level } => {
                 let old = self.findings.get(&(plan, id)).copied();
-                if let Some((author, was, Status::Open)) = old
-                    && author != agent
-                    && level < was
-                {
-                    return false;
-                }
+                let level = match old {
+                    Some((_, was, Status::Open | Status::Waived { .. })) => level.max(was),
+                    _ => level,
+                };
                 let author = old.map_or(agent, |(author, ..)| author);
                 let status = match self.waivers.get(&(author, id)) {
                     Some((up_to, until)) if level <= *up_to => Status::Waived { until: *until },

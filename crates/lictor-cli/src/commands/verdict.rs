@@ -11,7 +11,7 @@ use lictor_config::Redactor;
 use lictor_core::{Clock, Timestamp};
 use lictor_ledger::council::{Patience, Reviewer};
 use lictor_ledger::gate::Gate;
-use lictor_ledger::ledger::Verb;
+use lictor_ledger::ledger::{Change, Recorded, Verb};
 use lictor_ledger::repository::Git;
 use lictor_ledger::{
     Claim, Evidence, FindingId, Ledger, LedgerError, Level, PlanHash, RepositoryId, binding, render,
@@ -46,7 +46,7 @@ pub struct VerdictArgs {
 
 #[derive(Debug, Subcommand)]
 enum VerdictCommand {
-    /// Record a finding. The same finding again refines it; a changed level raises or lowers it.
+    /// Record a finding. The same finding again refines it or raises its level, and never lowers it.
     Record(RecordArgs),
     /// Show a plan's verdict.
     Show(PlanArgs),
@@ -67,6 +67,17 @@ enum VerdictCommand {
         finding: FindingArgs,
         /// Why.
         #[arg(long, default_value = "", hide_default_value = true)]
+        reason: String,
+    },
+    /// Give a finding that somebody else recorded a lower level. For people, not for agents.
+    Lower {
+        #[command(flatten)]
+        finding: FindingArgs,
+        /// LOW, MEDIUM or HIGH.
+        #[arg(long)]
+        level: Level,
+        /// Why.
+        #[arg(long)]
         reason: String,
     },
     /// Rule on a finding that somebody else recorded.
@@ -265,6 +276,7 @@ pub fn run(args: &VerdictArgs) -> Result<Exit> {
         VerdictCommand::Explain(plan) => show(&plan.plan_hash, args),
         VerdictCommand::Retro { limit, min_level } => retro(*limit, *min_level, args),
         VerdictCommand::Clear { finding, reason } => clear(finding, reason, args),
+        VerdictCommand::Lower { finding, level, reason } => lower(finding, *level, reason, args),
         VerdictCommand::Waive { finding, reason, ruling, until } => {
             waive(finding, reason, (*ruling).into(), *until, args)
         }
@@ -296,6 +308,7 @@ fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
     let [claim] = claims;
     let ledger = desk.writing()?;
     let recorded = ledger.record(&record.plan_hash, &claim)?;
+    tell_kept(&record.plan_hash, std::slice::from_ref(&recorded));
     let verdict = ledger.verdict(record.plan_hash.as_str())?;
     if args.common.json {
         output::print(&render::json::verdict(&verdict, |_| &[]))?;
@@ -311,6 +324,17 @@ fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
         ))?;
     }
     Ok(Exit::Ok)
+}
+
+/// Says which findings stay worse than they were reported, and who can change that.
+fn tell_kept(plan: &PlanHash, recorded: &[Recorded]) {
+    for kept in recorded.iter().filter(|recorded| recorded.change == Change::Kept) {
+        output::tell(&format!(
+            "finding `{id}` stays {level}: reporting it again does not lower it; a person can (`lictor verdict lower --plan-hash {plan} --id {id} --level LEVEL --reason TEXT`)\n",
+            id = kept.id,
+            level = kept.level,
+        ));
+    }
 }
 
 fn claim(record: &RecordArgs) -> Result<Claim> {
@@ -369,6 +393,17 @@ fn clear(finding: &FindingArgs, reason: &str, args: &VerdictArgs) -> Result<Exit
             "no open finding `{}` in plan {}; nothing has changed\n",
             finding.id, finding.plan_hash
         ));
+    }
+    after(&ledger, &finding.plan_hash, args)
+}
+
+fn lower(finding: &FindingArgs, level: Level, reason: &str, args: &VerdictArgs) -> Result<Exit> {
+    let Some(desk) = existing(args)? else {
+        return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
+    };
+    let ledger = desk.writing()?;
+    if ledger.lower(&finding.plan_hash, &finding.id, level, &finding.actor(), reason)?.is_none() {
+        output::tell(&format!("finding `{}` is not worse than {level}; nothing has changed\n", finding.id));
     }
     after(&ledger, &finding.plan_hash, args)
 }

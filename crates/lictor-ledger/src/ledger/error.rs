@@ -5,7 +5,6 @@ use std::fmt;
 use lictor_store::StoreError;
 
 use crate::identity::{Ambiguous, FindingId, PlanHash};
-use crate::level::Level;
 
 /// Why the ledger could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -38,22 +37,10 @@ pub enum LedgerError {
         /// What was typed.
         id: String,
     },
-    /// Somebody else's finding cannot be made harmless by reporting it again.
-    #[error(
-        "finding `{id}` was recorded by `{author}` as {level}; only that reviewer can lower it: record your own finding, or ask a person to run `lictor verdict waive --plan-hash {plan} --id {id}`"
-    )]
-    NotYours {
-        /// The plan.
-        plan: PlanHash,
-        /// The finding.
-        id: FindingId,
-        /// Who recorded it.
-        author: String,
-        /// How bad it is.
-        level: Level,
-    },
     /// Authors do not judge their own findings.
-    #[error("`{by}` recorded finding `{id}` and cannot waive it; somebody else has to (`--by NAME`)")]
+    #[error(
+        "`{by}` recorded finding `{id}` and cannot waive or lower it; somebody else has to (`--by NAME`)"
+    )]
     OwnFinding {
         /// The finding.
         id: FindingId,

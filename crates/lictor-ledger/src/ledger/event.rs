@@ -1,11 +1,13 @@
 //! What the ledger writes into the log. State is a fold of these.
 
+use std::collections::HashSet;
+
 use lictor_core::Timestamp;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::council::Attestation;
 use crate::evidence::Evidence;
-use crate::finding::Disposition;
+use crate::finding::{Claim, Disposition, Finding, MAX_EVIDENCE};
 use crate::gate::{Bypass, Judgement};
 use crate::identity::{FindingId, PlanHash};
 use crate::ledger::LedgerError;
@@ -26,6 +28,8 @@ pub enum Change {
     Confirmed,
     /// It had been closed and is open again.
     Reopened,
+    /// It was said to be less bad by somebody who cannot lower it, and stays as it was.
+    Kept,
 }
 
 impl Change {
@@ -37,6 +41,7 @@ impl Change {
             Self::Refined => "finding.refined",
             Self::Confirmed => "finding.confirmed",
             Self::Reopened => "finding.reported-again",
+            Self::Kept => "finding.kept",
         }
     }
 }
@@ -53,6 +58,62 @@ pub(crate) struct Report {
     pub(crate) evidence: Vec<Evidence>,
     #[serde(default)]
     pub(crate) rationale: String,
+    /// The lower level that was claimed in vain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) claimed: Option<Level>,
+}
+
+impl Report {
+    /// What a claim says.
+    pub(crate) fn of(plan: &PlanHash, id: &FindingId, claim: &Claim) -> Self {
+        Self {
+            plan: plan.clone(),
+            id: id.clone(),
+            level: claim.level(),
+            title: claim.title().to_owned(),
+            agent: claim.agent().to_owned(),
+            evidence: claim.evidence().to_vec(),
+            rationale: claim.rationale().to_owned(),
+            claimed: None,
+        }
+    }
+
+    /// The same with the places that a finding had before: it counts as long as one of them is there, and who can
+    /// take one away can take the finding away.
+    pub(crate) fn beside(mut self, old: &Finding) -> Self {
+        if !self.evidence.is_empty() {
+            let new = std::mem::take(&mut self.evidence);
+            let place = |at: &Evidence| (at.file.clone(), at.line, at.bound.clone());
+            let known: HashSet<_> = old.evidence.iter().map(place).collect();
+            let more = new.into_iter().filter(|at| !known.contains(&place(at)));
+            self.evidence = old.evidence.iter().cloned().chain(more).take(MAX_EVIDENCE).collect();
+        }
+        self
+    }
+
+    /// A finding as it is, which a claim wanted to lower.
+    pub(crate) fn again(plan: &PlanHash, old: &Finding, claim: &Claim) -> Self {
+        Self {
+            plan: plan.clone(),
+            id: old.id.clone(),
+            level: old.level,
+            title: old.title.clone(),
+            agent: claim.agent().to_owned(),
+            evidence: Vec::new(),
+            rationale: String::new(),
+            claimed: Some(claim.level()),
+        }
+    }
+}
+
+/// A person's word that a finding is less bad than its reviewer said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Regraded {
+    pub(crate) plan: PlanHash,
+    pub(crate) id: FindingId,
+    pub(crate) level: Level,
+    pub(crate) by: String,
+    pub(crate) reason: String,
 }
 
 /// Somebody's ruling on one finding.
@@ -107,6 +168,7 @@ pub(crate) enum Event {
     Cleared(Ruled),
     Ruled(Ruled),
     Reopened(Reopened),
+    Regraded(Regraded),
     Opened(Opened),
     Summoned(Summoned),
     Answered(Answered),
@@ -133,6 +195,7 @@ impl Event {
                 _ => "finding.waived",
             },
             Self::Reopened(_) => "finding.reopened",
+            Self::Regraded(_) => "finding.regraded",
             Self::Opened(_) => "plan.opened",
             Self::Summoned(_) => "council.summoned",
             Self::Answered(_) => "council.answered",
@@ -147,6 +210,7 @@ impl Event {
             Self::Reported(report, _) => body(repository, report),
             Self::Cleared(ruled) | Self::Ruled(ruled) => body(repository, ruled),
             Self::Reopened(reopened) => body(repository, reopened),
+            Self::Regraded(regraded) => body(repository, regraded),
             Self::Opened(opened) => body(repository, opened),
             Self::Summoned(summoned) => body(repository, summoned),
             Self::Answered(answered) => body(repository, answered),
@@ -167,9 +231,11 @@ impl Event {
             "finding.refined" => reported(Change::Refined)?,
             "finding.confirmed" => reported(Change::Confirmed)?,
             "finding.reported-again" => reported(Change::Reopened)?,
+            "finding.kept" => reported(Change::Kept)?,
             "finding.cleared" => with(body, Self::Cleared)?,
             "finding.acknowledged" | "finding.waived" => with(body, Self::Ruled)?,
             "finding.reopened" => with(body, Self::Reopened)?,
+            "finding.regraded" => with(body, Self::Regraded)?,
             "plan.opened" => with(body, Self::Opened)?,
             "council.summoned" => with(body, Self::Summoned)?,
             "council.answered" => with(body, Self::Answered)?,

@@ -6,7 +6,7 @@
 use lictor_core::Redact;
 use lictor_core::redact::text;
 
-use super::event::{Answered, Event, Reopened, Ruled};
+use super::event::{Answered, Event, Regraded, Reopened, Ruled};
 use crate::council::{Attestation, State};
 use crate::evidence::Evidence;
 use crate::finding::{Disposition, Ruling};
@@ -24,7 +24,7 @@ impl Event {
                     text(reason, redactor);
                 }
             }
-            Self::Reopened(Reopened { by, reason, .. }) => {
+            Self::Reopened(Reopened { by, reason, .. }) | Self::Regraded(Regraded { by, reason, .. }) => {
                 text(by, redactor);
                 text(reason, redactor);
             }

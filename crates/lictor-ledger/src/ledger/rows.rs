@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::evidence::Evidence;
 use crate::finding::{Disposition, Finding, Ruling};
 use crate::identity::{FindingId, PlanHash};
-use crate::ledger::event::{Answered, Event, Report, Step, Summoned};
+use crate::ledger::event::{Answered, Event, Regraded, Report, Step, Summoned};
 use crate::ledger::{LedgerError, RepositoryId, Summons};
 use crate::level::Level;
 use crate::verdict::Tally;
@@ -256,6 +256,13 @@ pub(crate) fn apply(
             let said = (reopened.by.as_str(), reopened.reason.as_str());
             rule(tx, rows, seq, at, kind, (&reopened.plan, &reopened.id), &Disposition::Open, said)
         }
+        Event::Regraded(regraded) => {
+            let Regraded { plan, id, level, by, reason } = regraded;
+            let old = known(tx, rows, plan, id)?;
+            let new = Finding { level: *level, updated_at: at, ..old.clone() };
+            replace(tx, rows, plan, Some(&old), &new, at)?;
+            step(tx, rows, plan, &new, seq, at, kind, (by, reason))
+        }
         Event::Opened(opened) => change_plan(tx, rows, &opened.plan, at, |row| {
             row.council = Some(opened.council.clone());
             row.tree = Some(opened.tree.clone());
@@ -321,6 +328,17 @@ fn carried(
     })
 }
 
+/// The finding that an event rules on.
+fn known(
+    tx: &dyn Transaction,
+    rows: Rows<'_>,
+    plan: &PlanHash,
+    id: &FindingId,
+) -> Result<Finding, LedgerError> {
+    get(tx, Space::Finding, &rows.finding(plan, id), "a finding")?
+        .ok_or_else(|| LedgerError::corrupt("the log", &format!("it rules on the unknown finding {id}")))
+}
+
 #[expect(clippy::too_many_arguments, reason = "one private step of `apply`, called twice")]
 fn rule(
     tx: &mut dyn Transaction,
@@ -332,9 +350,7 @@ fn rule(
     disposition: &Disposition,
     said: (&str, &str),
 ) -> Result<(), LedgerError> {
-    let Some(old) = get::<Finding>(tx, Space::Finding, &rows.finding(plan, id), "a finding")? else {
-        return Err(LedgerError::corrupt("the log", &format!("it rules on the unknown finding {id}")));
-    };
+    let old = known(tx, rows, plan, id)?;
     let new = Finding { disposition: disposition.clone(), updated_at: at, ..old.clone() };
     if disposition.is_waiver() {
         let waiver = Waiver { disposition: disposition.clone(), level: new.level, snippets: snippets(&new) };

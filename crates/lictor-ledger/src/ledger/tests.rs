@@ -83,7 +83,7 @@ fn what_a_report_leaves_out_stays_and_first_seen_stays() {
         ("why", 1, Timestamp(1))
     );
     assert_eq!(world.summary(), (Level::Critical, "2 finding(s): 1 critical, 1 low".to_owned()));
-    world.at(4, |ledger| ledger.record(&world.plan, &k1(Level::Low))).unwrap();
+    world.at(4, |ledger| ledger.lower("plan-1", "k1", Level::Low, "ann", "only in tests")).unwrap();
     assert_eq!(world.summary(), (Level::Low, "2 finding(s): 2 low".to_owned()));
     world.at(5, |ledger| ledger.clear("plan-1", "k1", "ann", "")).unwrap();
     assert_eq!(world.summary(), (Level::Low, "1 finding(s): 1 low".to_owned()));
@@ -177,31 +177,85 @@ fn a_waiver_holds_in_later_plans_until_it_gets_worse_or_the_code_is_another() {
     world.check();
 }
 
+fn attested(plan: &PlanHash) -> crate::council::Attestation {
+    let (council, tree) = ("ship-it".to_owned(), "tree".to_owned());
+    crate::council::Attestation {
+        plan: plan.clone(),
+        council,
+        tree,
+        files: Vec::new(),
+        reviewers: Vec::new(),
+    }
+}
+
 #[test]
-fn nobody_lowers_the_finding_of_somebody_else() {
+fn a_report_raises_a_finding_and_never_lowers_it() {
+    for agent in ["sec", "coder"] {
+        let world = World::new();
+        let by = |level, place| {
+            let claim = Claim::new(level, "t", agent).unwrap().with_id(Some("k1".parse().unwrap()));
+            claim.with_evidence([at(place)]).unwrap().with_rationale("never mind").unwrap()
+        };
+        let first = claim(Level::High, "t").with_id(Some("k1".parse().unwrap()));
+        let first = first.with_evidence([at("a.py:1")]).unwrap();
+        world.at(1, |ledger| ledger.attest(attested(&world.plan), &[first])).unwrap();
+        let low = world.at(2, |ledger| ledger.record(&world.plan, &by(Level::Low, "b.py:7"))).unwrap();
+        assert_eq!((low.change, low.level, low.open), (Change::Kept, Level::High, true));
+        let (_, finding) = world.at(3, |ledger| ledger.finding("plan-1", "k1")).unwrap();
+        assert_eq!((finding.level, finding.rationale.as_str()), (Level::High, ""));
+        assert_eq!(finding.evidence, [at("a.py:1")]);
+        // A waiver that ends must not find it lowered.
+        world
+            .at(4, |ledger| {
+                ledger.rule("plan-1", "k1", Verb::AcceptRisk, "ann", "for now", Some(Timestamp(10)))
+            })
+            .unwrap();
+        let batch = [by(Level::Medium, "b.py:7")];
+        let waived = world.at(5, |ledger| ledger.record_all(&world.plan, &batch)).unwrap();
+        assert_eq!(
+            waived.first().map(|recorded| (recorded.change, recorded.open)),
+            Some((Change::Kept, false))
+        );
+        assert_eq!(world.at(11, |ledger| ledger.verdict("plan-1")).unwrap().level(), Level::High);
+        let up = world.at(12, |ledger| ledger.record(&world.plan, &by(Level::Critical, "b.py:7"))).unwrap();
+        assert_eq!((up.change, up.level), (Change::Raised, Level::Critical));
+        let (_, finding) = world.at(13, |ledger| ledger.finding("plan-1", "k1")).unwrap();
+        assert_eq!((finding.agent.as_str(), finding.level), ("sec", Level::Critical));
+        assert_eq!(finding.evidence, [at("a.py:1"), at("b.py:7")], "no place is taken away");
+        world.check();
+    }
+}
+
+#[test]
+fn a_reviewer_lowers_its_own_finding_in_a_council_and_a_person_any() {
     let world = World::new();
-    let id: crate::FindingId = "k1".parse().unwrap();
-    let by = |agent: &str, level| Claim::new(level, "t", agent).unwrap().with_id(Some(id.clone()));
-    world.at(1, |ledger| ledger.record(&world.plan, &by("sec", Level::High))).unwrap();
-    let error = world.at(2, |ledger| ledger.record(&world.plan, &by("coder", Level::Low))).unwrap_err();
-    assert!(error.to_string().contains("only that reviewer can lower it"), "{error}");
-    world.at(3, |ledger| ledger.record(&world.plan, &by("coder", Level::Critical))).unwrap();
-    let (_, finding) = world.at(3, |ledger| ledger.finding("plan-1", "k1")).unwrap();
-    assert_eq!((finding.agent.as_str(), finding.level), ("sec", Level::Critical));
+    let by = |agent: &str, level| Claim::new(level, "t", agent).unwrap().with_id(Some("k1".parse().unwrap()));
+    let convene = |when, claim| {
+        let recorded = world.at(when, |ledger| ledger.attest(attested(&world.plan), &[claim])).unwrap();
+        recorded.first().map(|recorded| (recorded.change, recorded.level)).unwrap()
+    };
+    assert_eq!(convene(1, by("sec", Level::Critical)), (Change::New, Level::Critical));
+    assert_eq!(convene(2, by("style", Level::Low)), (Change::Kept, Level::Critical));
+    assert_eq!(convene(3, by("sec", Level::High)), (Change::Lowered, Level::High));
+    let lower =
+        |level, by: &str, reason: &str| world.at(4, |ledger| ledger.lower("plan-1", "k1", level, by, reason));
+    assert!(lower(Level::Low, "sec", "mine").unwrap_err().to_string().contains("somebody else has to"));
+    assert!(lower(Level::Low, "ann", " ").unwrap_err().to_string().contains("a reason"));
+    assert_eq!(lower(Level::High, "ann", "same").unwrap(), None);
+    assert_eq!(lower(Level::Low, "ann", "test code").unwrap().map(|finding| finding.level), Some(Level::Low));
+    assert_eq!(world.summary(), (Level::Low, "1 finding(s): 1 low".to_owned()));
     world.check();
 }
 
 #[test]
 fn a_batch_is_recorded_as_a_whole_or_not_at_all() {
     let world = World::new();
-    let id: crate::FindingId = "k1".parse().unwrap();
-    world
-        .at(1, |ledger| ledger.record(&world.plan, &claim(Level::High, "t").with_id(Some(id.clone()))))
-        .unwrap();
-    let bad = Claim::new(Level::Low, "t", "coder").unwrap().with_id(Some(id));
-    let batch = [claim(Level::Critical, "new"), bad];
-    assert!(world.at(2, |ledger| ledger.record_all(&world.plan, &batch)).is_err());
-    assert_eq!(world.summary().1, "1 finding(s): 1 high");
+    world.at(1, |ledger| ledger.record(&world.plan, &claim(Level::High, "t"))).unwrap();
+    let batch = [claim(Level::Critical, "new"), claim(Level::Low, "t")];
+    let recorded = world.at(2, |ledger| ledger.record_all(&world.plan, &batch)).unwrap();
+    let changes: Vec<_> = recorded.iter().map(|recorded| recorded.change).collect();
+    assert_eq!(changes, [Change::New, Change::Kept]);
+    assert_eq!(world.summary().1, "2 finding(s): 1 critical, 1 high");
     world.check();
 }
 

@@ -109,7 +109,7 @@ pub(crate) fn lictor(call: &Call<'_>, report: &mut Report) {
     let forbidden = match (options.word(0), options.word(1)) {
         ("approve" | "deny" | "trust" | "wrong", _) => true,
         ("init", _) => true,
-        ("verdict", "clear" | "waive" | "retro") => true,
+        ("verdict", "clear" | "waive" | "lower" | "retro") => true,
         ("session", "refresh" | "reset" | "end" | "delete" | "clear" | "fork") => true,
         ("audit", "prune" | "rotate" | "delete" | "clear") => true,
         ("council", "skip") => true,

@@ -83,6 +83,7 @@ pub fn import(args: &ImportArgs, cwd: &Path, json: bool) -> Result<Exit> {
     }
     let recorded = desk.writing()?.record_all(&args.plan_hash, &claims)?;
     drop(progress);
+    super::tell_kept(&args.plan_hash, &recorded);
     if json {
         output::print_json(&serde_json::json!({
             "plan_hash": args.plan_hash,
