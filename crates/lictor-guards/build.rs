@@ -68,6 +68,7 @@ struct File {
     tree: Option<bool>,
     secret: Option<bool>,
     malformed: Option<bool>,
+    committed: Option<bool>,
     #[serde(default)]
     below: Vec<String>,
     #[serde(default)]
@@ -195,7 +196,7 @@ fn kind(when: &When) -> &'static str {
 fn condition(when: &When) -> String {
     match when {
         When::File(file) => format!(
-            "When::File(FileWhen {{ access: {}, zone: {}, existence: {}, tree: {:?}, secret: {:?}, malformed: {:?}, \
+            "When::File(FileWhen {{ access: {}, zone: {}, existence: {}, tree: {:?}, secret: {:?}, malformed: {:?}, committed: {:?}, \
              below: &{:?}, ends: &{:?}, not_below: &{:?}, not_ends: &{:?}, by: &{:?}, not_by: &{:?} }})",
             variants("Access", &file.access),
             variants("Zone", &file.zone),
@@ -203,6 +204,7 @@ fn condition(when: &When) -> String {
             file.tree,
             file.secret,
             file.malformed,
+            file.committed,
             file.below,
             file.ends,
             file.not_below,

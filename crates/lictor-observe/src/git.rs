@@ -1,5 +1,9 @@
 //! Git's own files, read without running git.
 
+mod state;
+
+pub(crate) use state::holds_nothing_new;
+
 use crate::observer::{Observer, Seen};
 use crate::place::tidy;
 use crate::project::Project;

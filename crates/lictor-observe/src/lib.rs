@@ -20,5 +20,5 @@ mod surroundings;
 mod zone;
 
 pub use facts::facts;
-pub use observer::{FakeObserver, Names, Observer, RealObserver, Seen};
+pub use observer::{FakeObserver, Names, Observer, RealObserver, Seen, Stat};
 pub use project::Project;

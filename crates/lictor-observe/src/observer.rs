@@ -28,6 +28,17 @@ pub enum Seen {
     Unknown,
 }
 
+/// What the file system knows of a regular file, as far as git keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// The lower 32 bits of its size.
+    pub size: u32,
+    /// When its content last changed: seconds (lower 32 bits) and nanoseconds.
+    pub modified: (u32, u32),
+    /// When it last changed in any way.
+    pub changed: (u32, u32),
+}
+
 /// Names in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
@@ -47,6 +58,10 @@ pub trait Observer {
     fn names(&self, directory: &str, limit: usize) -> Option<Names>;
     /// What a regular file holds, as a digest; `None` when it is longer than `limit` bytes or cannot be read.
     fn content(&self, path: &str, limit: usize) -> Option<Digest>;
+    /// What a regular file holds, `None` when it is longer than `limit` bytes or cannot be read.
+    fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>>;
+    /// Size and times of a regular file, links not followed; `None` when it is none.
+    fn stat(&self, path: &str) -> Option<Stat>;
     /// The text of a file, `None` when it is longer than `limit` bytes or not UTF-8.
     fn text(&self, path: &str, limit: usize) -> Option<String>;
     /// An environment variable.

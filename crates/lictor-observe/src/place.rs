@@ -5,6 +5,7 @@ mod glob;
 use lictor_core::facts::{Access, Existence, Place, Zone};
 use lictor_shell::{Arg, Cwd, Known, Operand};
 
+use crate::git;
 use crate::observer::{Observer, Seen};
 use crate::own;
 use crate::project::Project;
@@ -259,6 +260,7 @@ impl Looker<'_> {
             in_project: self.project.relative(&path).map(str::to_owned),
             own: !access.is_read_only() && (is_own(&path) || differs && is_own(&real)),
             secret: self.names_secret(&path) || differs && self.names_secret(&real),
+            committed: access == Access::Restore && !glob && git::holds_nothing_new(&path, self.observer),
             malformed: false,
             content: None,
             real: differs.then_some(real),
@@ -331,6 +333,7 @@ fn unknown(text: &str) -> Place {
         in_project: None,
         own: false,
         secret: false,
+        committed: false,
         malformed: false,
         content: None,
     }

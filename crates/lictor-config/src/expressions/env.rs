@@ -335,6 +335,7 @@ pub(crate) fn access_word(access: Access) -> &'static str {
         Access::Empty => "empty",
         Access::Append => "append",
         Access::Modify => "modify",
+        Access::Restore => "restore",
         Access::Delete => "delete",
         Access::MoveAway => "move_away",
         Access::MakeDirectory => "make_directory",

@@ -145,6 +145,8 @@ pub enum Access {
     Append,
     /// Changes parts of it in place.
     Modify,
+    /// Puts back what version control has of it: what is in no commit is lost.
+    Restore,
     /// Removes it.
     Delete,
     /// Takes it away from here (the source of a move).

@@ -98,6 +98,10 @@ pub struct Place {
     /// The path names a secret: private key, `.env`, cloud credentials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret: bool,
+    /// Everything there is in a commit, or version control does not know it: restoring it loses nothing. Only
+    /// looked at for [`Access::Restore`](super::Access::Restore).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub committed: bool,
     /// The path is malformed: empty, with a NUL, not UTF-8, or a device/UNC form. Always blocked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub malformed: bool,
@@ -119,6 +123,7 @@ impl Place {
             in_project: None,
             own: false,
             secret: false,
+            committed: false,
             malformed: false,
         }
     }

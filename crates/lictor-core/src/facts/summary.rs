@@ -69,13 +69,19 @@ type Named<'a> = (&'a str, &'a str, Cardinality, Option<String>);
 fn name(effect: &Effect<super::Place>) -> Option<Named<'_>> {
     let single = Cardinality::Single;
     Some(match effect {
+        Effect::File { access: Access::Restore, target, .. } if !target.committed => {
+            ("discard", "work", single, Some(target.text.clone()))
+        }
         Effect::File { access, target, recursive, .. } => {
             let verb = match access {
                 Access::Read => "read",
                 Access::List => "list",
-                Access::Write | Access::Append | Access::Modify | Access::MakeDirectory | Access::Link => {
-                    "write"
-                }
+                Access::Write
+                | Access::Append
+                | Access::Modify
+                | Access::MakeDirectory
+                | Access::Link
+                | Access::Restore => "write",
                 Access::Empty => "empty",
                 Access::Delete => "delete",
                 Access::MoveAway => "move",

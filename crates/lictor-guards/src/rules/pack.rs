@@ -143,6 +143,8 @@ pub(super) struct FileWhen {
     pub(super) tree: Option<bool>,
     pub(super) secret: Option<bool>,
     pub(super) malformed: Option<bool>,
+    /// Restoring it loses nothing.
+    pub(super) committed: Option<bool>,
     /// At or below one of these paths.
     pub(super) below: &'static [&'static str],
     /// The path ends like this.
@@ -240,6 +242,7 @@ impl FileWhen {
             ("tree", self.tree.is_none_or(|tree| tree == (recursive || place.glob))),
             ("secret", self.secret.is_none_or(|secret| secret == place.secret)),
             ("malformed", self.malformed.is_none_or(|malformed| malformed == place.malformed)),
+            ("committed", self.committed.is_none_or(|committed| committed == place.committed)),
             ("below", self.below.is_empty() || any(self.below, is_at_or_below)),
             ("ends", self.ends.is_empty() || any(self.ends, |path, end| path.ends_with(end))),
             ("not_below", !any(self.not_below, is_at_or_below)),

@@ -1,7 +1,7 @@
 use lictor_core::Digest;
 use std::collections::BTreeMap;
 
-use super::{Names, Observer, Seen};
+use super::{Names, Observer, Seen, Stat};
 
 /// A world in memory, for tests. What was not put there is missing.
 #[derive(Debug, Clone, Default)]
@@ -152,6 +152,20 @@ impl Observer for FakeObserver {
     fn text(&self, path: &str, limit: usize) -> Option<String> {
         match self.node(path) {
             Some(Node::File(text)) if text.len() <= limit => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
+        self.text(path, limit).map(String::into_bytes)
+    }
+
+    fn stat(&self, path: &str) -> Option<Stat> {
+        match self.node(path) {
+            Some(Node::File(text)) => {
+                let size = u32::try_from(text.len()).ok()?;
+                Some(Stat { size, modified: (0, 0), changed: (0, 0) })
+            }
             _ => None,
         }
     }

@@ -1,7 +1,7 @@
 use lictor_core::Digest;
 use std::io::Read;
 
-use super::{Names, Observer, Seen};
+use super::{Names, Observer, Seen, Stat};
 
 /// The machine that Lictor runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,9 +42,31 @@ impl Observer for RealObserver {
     }
 
     fn content(&self, path: &str, limit: usize) -> Option<Digest> {
+        Some(Digest::of(&self.bytes(path, limit)?))
+    }
+
+    fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         regular(path, limit)?.read_to_end(&mut bytes).ok()?;
-        Some(Digest::of(&bytes))
+        Some(bytes)
+    }
+
+    #[cfg(unix)]
+    fn stat(&self, path: &str) -> Option<Stat> {
+        use std::os::unix::fs::MetadataExt as _;
+        let meta = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        // Git keeps the lower 32 bits of everything.
+        let low = |number: i64| u32::try_from(number & 0xffff_ffff).unwrap_or_default();
+        Some(Stat {
+            size: u32::try_from(meta.size() & 0xffff_ffff).unwrap_or_default(),
+            modified: (low(meta.mtime()), low(meta.mtime_nsec())),
+            changed: (low(meta.ctime()), low(meta.ctime_nsec())),
+        })
+    }
+
+    #[cfg(not(unix))]
+    fn stat(&self, _path: &str) -> Option<Stat> {
+        None
     }
 
     fn text(&self, path: &str, limit: usize) -> Option<String> {

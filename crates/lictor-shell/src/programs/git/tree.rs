@@ -22,6 +22,21 @@ fn discard(report: &mut Report, what: &[Arg]) {
     );
 }
 
+/// Named files are put back one by one; what is not a plain path may stand for anything.
+fn put_back(git: &Git<'_, '_>, report: &mut Report, what: &[Arg]) {
+    let plain = |arg: &Arg| {
+        let word = arg.prefix();
+        let whole = matches!(word.trim_end_matches('/'), "" | "." | ".." | "../..");
+        !arg.glob && !whole && !word.starts_with(':') && !word.contains(['*', '?', '['])
+    };
+    if what.is_empty() || !what.iter().all(plain) {
+        return discard(report, what);
+    }
+    for path in what {
+        report.file(git.call, Access::Restore, path, false);
+    }
+}
+
 pub(super) fn checkout(git: &Git<'_, '_>, report: &mut Report) {
     let mut options = git.parse(CHECKOUT);
     if options.has(&["f", "force"]) {
@@ -37,8 +52,13 @@ pub(super) fn checkout(git: &Git<'_, '_>, report: &mut Report) {
     }
     let before = options.ended_at.unwrap_or(options.operands.len());
     let paths_after = options.operands.len() > before;
-    if paths_after || before >= 2 || (before == 1 && options.operands.first().is_some_and(is_path)) {
-        discard(report, &options.operands);
+    if paths_after {
+        return put_back(git, report, options.operands.get(before..).unwrap_or_default());
+    }
+    if before >= 2 || (before == 1 && options.operands.first().is_some_and(is_path)) {
+        // The first of several words may be a commit.
+        let commit = before >= 2 && options.operands.first().is_some_and(|first| !is_path(first));
+        put_back(git, report, options.operands.get(usize::from(commit)..).unwrap_or_default());
     }
 }
 
@@ -112,7 +132,10 @@ pub(super) fn restore(git: &Git<'_, '_>, report: &mut Report) {
     let staged_only = options.has(&["S", "staged"]) && !options.has(&["W", "worktree"]);
     let names_something = !options.operands.is_empty() || options.has(&["pathspec-from-file", "p", "patch"]);
     if !staged_only && names_something && !options.has(&["ours", "theirs"]) {
-        discard(report, &options.operands);
+        if options.has(&["pathspec-from-file", "p", "patch"]) {
+            return discard(report, &options.operands);
+        }
+        put_back(git, report, &options.operands);
     }
 }
 

@@ -1,0 +1,102 @@
+use std::path::Path;
+use std::process::Command;
+
+use super::holds_nothing_new;
+use crate::observer::RealObserver;
+
+/// A repository with three committed files.
+fn repository(version: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::create_dir_all(at.join("src/deep")).unwrap();
+    for name in ["README.md", "src/a.rs", "src/deep/b.rs"] {
+        std::fs::write(at.join(name), format!("text of {name}\n")).unwrap();
+    }
+    git(at, &["init", "-q"]);
+    git(at, &["config", "index.version", version]);
+    git(at, &["add", "-A"]);
+    git(at, &["-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "-m", "first"]);
+    folder
+}
+
+fn git(at: &Path, args: &[&str]) {
+    let status =
+        Command::new("git").args(args).current_dir(at).env("GIT_CONFIG_GLOBAL", "/dev/null").status();
+    assert!(status.unwrap().success(), "git {args:?}");
+}
+
+fn safe(at: &Path, path: &str) -> bool {
+    holds_nothing_new(at.join(path).to_str().unwrap(), &RealObserver)
+}
+
+#[test]
+fn committed_files_and_directories_lose_nothing() {
+    for version in ["2", "3", "4"] {
+        let folder = repository(version);
+        for path in ["README.md", "src/a.rs", "src/deep/b.rs", "src", "src/deep", "no/such/file"] {
+            assert!(safe(folder.path(), path), "{path} in index version {version}");
+        }
+    }
+}
+
+#[test]
+fn what_is_in_no_commit_is_seen() {
+    let folder = repository("4");
+    let at = folder.path();
+    std::fs::write(at.join("src/deep/b.rs"), "another text\n").unwrap();
+    std::fs::write(at.join("new.rs"), "new\n").unwrap();
+    assert!(!safe(at, "src/deep/b.rs"));
+    assert!(!safe(at, "src"), "one file below is changed");
+    assert!(!safe(at, "new.rs"), "git does not know it");
+    assert!(safe(at, "src/a.rs"));
+    git(at, &["add", "src/deep/b.rs"]);
+    assert!(!safe(at, "src/deep/b.rs"), "staged is not committed");
+}
+
+#[test]
+fn a_change_of_the_same_size_in_the_same_instant_is_seen() {
+    let folder = repository("2");
+    let at = folder.path();
+    let index = std::fs::metadata(at.join(".git/index")).unwrap().modified().unwrap();
+    let file = at.join("README.md");
+    std::fs::write(&file, "Text of README.md\n").unwrap();
+    std::fs::File::options().append(true).open(&file).unwrap().set_modified(index).unwrap();
+    assert!(!safe(at, "README.md"));
+}
+
+#[test]
+fn the_same_content_written_again_and_a_deleted_file_lose_nothing() {
+    let folder = repository("2");
+    let at = folder.path();
+    std::fs::write(at.join("README.md"), "text of README.md\n").unwrap();
+    std::fs::remove_file(at.join("src/a.rs")).unwrap();
+    assert!(safe(at, "README.md"));
+    assert!(safe(at, "src/a.rs"));
+}
+
+#[test]
+fn nothing_is_promised_without_a_repository_or_with_a_damaged_index() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a"), "a").unwrap();
+    assert!(!safe(folder.path(), "a"));
+    let folder = repository("2");
+    let at = folder.path();
+    let bytes = std::fs::read(at.join(".git/index")).unwrap();
+    for length in 0..bytes.len() {
+        std::fs::write(at.join(".git/index"), &bytes[..length]).unwrap();
+        let _ = safe(at, "README.md");
+    }
+    std::fs::write(at.join(".git/index"), &bytes[..40]).unwrap();
+    assert!(!safe(at, "README.md"));
+}
+
+#[test]
+fn linked_worktrees_have_their_own_index() {
+    let folder = repository("2");
+    let at = folder.path().join("tree");
+    git(folder.path(), &["worktree", "add", "-q", at.to_str().unwrap(), "-b", "other"]);
+    assert!(safe(&at, "README.md"));
+    std::fs::write(at.join("README.md"), "changed\n").unwrap();
+    assert!(!safe(&at, "README.md"));
+    assert!(safe(folder.path(), "README.md"));
+}
