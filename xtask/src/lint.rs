@@ -15,10 +15,10 @@ const PURE: [&str; 4] = ["lictor-core", "lictor-expr", "lictor-shell", "lictor-g
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lictor-core", &[]),
     ("lictor-expr", &[]),
-    ("lictor-shell", &["lictor-core"]),
-    ("lictor-store", &["lictor-core"]),
     ("lictor-agents", &["lictor-core"]),
-    ("lictor-observe", &["lictor-core", "lictor-shell"]),
+    ("lictor-shell", &["lictor-agents", "lictor-core"]),
+    ("lictor-store", &["lictor-core"]),
+    ("lictor-observe", &["lictor-agents", "lictor-core", "lictor-shell"]),
     ("lictor-guards", &["lictor-core", "lictor-shell"]),
     ("lictor-ledger", &["lictor-core", "lictor-store"]),
     ("lictor-engine", &["lictor-core", "lictor-guards", "lictor-observe", "lictor-store"]),

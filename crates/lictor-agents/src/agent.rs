@@ -1,91 +1,68 @@
-//! The agents that Lictor speaks to, and the contract of each as data.
+//! The agents that Lictor speaks to.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::contract::Contract;
+use crate::spec::AgentSpec;
 
-mod antigravity;
-mod claude_code;
-mod codex;
-mod copilot_cli;
-mod cursor;
-mod factory;
-mod gemini_cli;
-mod opencode;
-mod vscode;
-mod windsurf;
+/// Declares the agents: the variant and the module with its specification.
+macro_rules! agents {
+    ($($(#[$doc:meta])* $variant:ident: $module:ident,)*) => {
+        $(mod $module;)*
 
-/// A coding agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Agent {
+        /// A coding agent.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Agent {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Agent {
+            /// All of them.
+            pub const ALL: [Self; [$(stringify!($variant)),*].len()] = [$(Self::$variant,)*];
+
+            pub(crate) fn spec(self) -> &'static AgentSpec {
+                match self {
+                    $(Self::$variant => &$module::SPEC,)*
+                }
+            }
+        }
+    };
+}
+
+agents! {
     /// Anthropic's Claude Code.
-    ClaudeCode,
+    ClaudeCode: claude_code,
     /// OpenAI's Codex CLI.
-    Codex,
+    Codex: codex,
     /// Google's Gemini CLI.
-    GeminiCli,
+    GeminiCli: gemini_cli,
     /// Cursor, the editor and `cursor-agent`.
-    Cursor,
+    Cursor: cursor,
     /// GitHub Copilot CLI.
-    CopilotCli,
+    CopilotCli: copilot_cli,
     /// Agents in VS Code.
-    VsCode,
+    VsCode: vscode,
     /// OpenCode, through a plugin that calls the binary.
-    OpenCode,
+    OpenCode: opencode,
     /// Google's Antigravity CLI.
-    Antigravity,
+    Antigravity: antigravity,
     /// Factory's Droid.
-    Factory,
+    Factory: factory,
     /// Windsurf Cascade.
-    Windsurf,
+    Windsurf: windsurf,
 }
 
 impl Agent {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::ClaudeCode,
-        Self::Codex,
-        Self::GeminiCli,
-        Self::Cursor,
-        Self::CopilotCli,
-        Self::VsCode,
-        Self::OpenCode,
-        Self::Antigravity,
-        Self::Factory,
-        Self::Windsurf,
-    ];
-
     /// The name used on the command line, in policies and in session keys.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::GeminiCli => "gemini-cli",
-            Self::Cursor => "cursor",
-            Self::CopilotCli => "copilot-cli",
-            Self::VsCode => "vscode",
-            Self::OpenCode => "opencode",
-            Self::Antigravity => "antigravity",
-            Self::Factory => "factory",
-            Self::Windsurf => "windsurf",
-        }
+        self.spec().name
     }
 
-    pub(crate) fn contract(self) -> &'static Contract {
-        match self {
-            Self::ClaudeCode => &claude_code::CONTRACT,
-            Self::Codex => &codex::CONTRACT,
-            Self::GeminiCli => &gemini_cli::CONTRACT,
-            Self::Cursor => &cursor::CONTRACT,
-            Self::CopilotCli => &copilot_cli::CONTRACT,
-            Self::VsCode => &vscode::CONTRACT,
-            Self::OpenCode => &opencode::CONTRACT,
-            Self::Antigravity => &antigravity::CONTRACT,
-            Self::Factory => &factory::CONTRACT,
-            Self::Windsurf => &windsurf::CONTRACT,
-        }
+    /// Programs by which it is started.
+    #[must_use]
+    pub fn programs(self) -> &'static [&'static str] {
+        self.spec().programs
     }
 }
 

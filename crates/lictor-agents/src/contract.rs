@@ -2,42 +2,6 @@
 //!
 //! A decision that an event has no form for cannot be written down: rendering only knows the forms of the row.
 
-use crate::event::{EventKind, PermissionMode};
-use crate::input::{Fields, Unreadable};
-use crate::parse::{Context, HookEnv};
-use crate::tools::ToolRow;
-
-/// The contract of one agent.
-pub(crate) struct Contract {
-    pub(crate) events: &'static [Row],
-    pub(crate) tools: &'static [ToolRow],
-    /// What the payload calls its event, if it says so.
-    pub(crate) event_name: fn(&Fields) -> Result<Option<&str>, Unreadable>,
-    /// The session's id.
-    pub(crate) session: fn(&Fields) -> Result<Option<&str>, Unreadable>,
-    /// Turns one event of this agent into what happened. Most agents use [`crate::parse::common`].
-    pub(crate) read: fn(&Context<'_>, &Fields) -> Result<EventKind, Unreadable>,
-    /// Whether the event after a shell command says that the command succeeded, rather than that it ended.
-    pub(crate) post_means_success: bool,
-    /// Whether a person will see a question that the hook asks in this mode.
-    pub(crate) person_present: fn(Option<&PermissionMode>, &HookEnv) -> bool,
-}
-
-impl Contract {
-    /// The shape that Claude Code began, with nobody there to ask.
-    pub(crate) const fn like_claude(events: &'static [Row], tools: &'static [ToolRow]) -> Self {
-        Self {
-            events,
-            tools,
-            event_name: |fields| fields.text(&["hook_event_name", "hookEventName"]),
-            session: |fields| fields.text(&["session_id", "sessionId"]),
-            read: crate::parse::common,
-            post_means_success: false,
-            person_present: |_, _| false,
-        }
-    }
-}
-
 /// One event of one agent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Row {
@@ -79,14 +43,8 @@ impl Row {
         Self { tell, ..self }
     }
 
-    fn is_called(&self, name: &str) -> bool {
+    pub(crate) fn is_called(&self, name: &str) -> bool {
         self.name == name || self.also.contains(&name)
-    }
-}
-
-impl Contract {
-    pub(crate) fn row(&self, name: &str) -> Option<&'static Row> {
-        self.events.iter().find(|row| row.is_called(name))
     }
 }
 

@@ -9,20 +9,21 @@ use std::time::Duration;
 use lictor_core::Digest;
 
 use crate::agent::Agent;
+use crate::files::{self, At, GoverningFile, Os, Role, governing_files};
 
 mod apply;
 mod command;
 mod edit;
 mod inspect;
-mod json;
+pub(crate) mod json;
 mod jsonc;
-mod layout;
+pub(crate) mod layout;
 mod toml;
 
 pub use command::Command;
 pub use inspect::{Inspection, InstalledHook, Problem};
 pub use jsonc::NotJson;
-use layout::Form;
+pub(crate) use layout::Form;
 
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,23 +39,66 @@ pub enum Scope {
 /// Where settings are on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Where {
-    /// The person's home directory.
-    pub home: PathBuf,
-    /// The root of the project.
-    pub project: PathBuf,
-    /// `CODEX_HOME`, if set.
-    pub codex_home: Option<PathBuf>,
-    /// `COPILOT_HOME`, if set.
-    pub copilot_home: Option<PathBuf>,
+    home: PathBuf,
+    project: PathBuf,
+    /// Those that move settings and are set.
+    variables: Vec<(&'static str, PathBuf)>,
 }
 
 impl Where {
-    fn codex_home(&self) -> PathBuf {
-        self.codex_home.clone().unwrap_or_else(|| self.home.join(".codex"))
+    /// For a home directory, the root of a project, and the environment.
+    #[must_use]
+    pub fn new(
+        home: impl Into<PathBuf>,
+        project: impl Into<PathBuf>,
+        variable: impl Fn(&str) -> Option<PathBuf>,
+    ) -> Self {
+        let mut variables = Vec::new();
+        for name in governing_files().flat_map(GoverningFile::variables) {
+            if !variables.iter().any(|(known, _)| *known == name)
+                && let Some(value) = variable(name).filter(|value| value.is_absolute())
+            {
+                variables.push((name, value));
+            }
+        }
+        Self { home: home.into(), project: project.into(), variables }
     }
 
-    fn copilot_home(&self) -> PathBuf {
-        self.copilot_home.clone().unwrap_or_else(|| self.home.join(".copilot"))
+    /// The person's home directory.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// The root of the project.
+    #[must_use]
+    pub fn project(&self) -> &Path {
+        &self.project
+    }
+
+    fn variable(&self, name: &str) -> Option<&PathBuf> {
+        self.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    /// Where something of an agent's is now. `None` for what another system or a variable that is not set names.
+    pub(crate) fn path(&self, at: At, path: &str) -> Option<PathBuf> {
+        let mut full = match at {
+            At::Project => self.project.clone(),
+            At::Home(directory) => {
+                let mut moved = directory.moved_by.iter();
+                let moved = moved.find_map(|(name, below)| Some(self.variable(name)?.join(below)));
+                moved.unwrap_or_else(|| self.home.join(directory.default))
+            }
+            At::Machine(os) if cfg!(unix) && (os == Os::Mac) == cfg!(target_os = "macos") => {
+                PathBuf::from("/")
+            }
+            At::Machine(_) => return None,
+            At::Variable(name) => self.variable(name)?.clone(),
+        };
+        if !path.is_empty() {
+            full.push(path);
+        }
+        Some(full)
     }
 }
 
@@ -134,8 +178,7 @@ impl Settings {
     /// `exists` is asked where an agent reads one of two files and ignores the other.
     #[must_use]
     pub fn of(agent: Agent, scope: Scope, place: &Where, exists: impl Fn(&Path) -> bool) -> Option<Self> {
-        let path = layout::file(agent, scope, place, exists)?;
-        let form = layout::form(agent, &path);
+        let (path, form) = files::installed_in(agent, scope, place, exists)?;
         Some(Self { agent, path, form })
     }
 
@@ -143,21 +186,19 @@ impl Settings {
     /// is judged once for each that Lictor is installed in.
     #[must_use]
     pub fn read_by(agent: Agent, place: &Where, exists: impl Fn(&Path) -> bool) -> Vec<Self> {
-        let own = [Scope::Managed, Scope::User, Scope::Project];
-        let mut files: Vec<Self> =
-            own.into_iter().filter_map(|scope| Self::of(agent, scope, place, &exists)).collect();
-        if matches!(agent, Agent::ClaudeCode | Agent::Cursor | Agent::CopilotCli | Agent::VsCode) {
-            let local = place.project.join(".claude/settings.local.json");
-            let form = layout::form(Agent::ClaudeCode, &local);
-            files.push(Self { agent: Agent::ClaudeCode, path: local, form });
+        let own: (Agent, &[Scope]) = (agent, &[Scope::Managed, Scope::User, Scope::Project]);
+        let mut found = Vec::new();
+        for (agent, scopes) in std::iter::once(&own).chain(agent.spec().also_reads) {
+            found.extend(scopes.iter().filter_map(|scope| Self::of(*agent, *scope, place, &exists)));
+            let held = agent.spec().files.iter().filter(|file| scopes.contains(&file.scope));
+            found.extend(held.filter_map(|file| match file.role {
+                Role::Holds(form) => {
+                    Some(Self { agent: *agent, path: place.path(file.at, file.path)?, form })
+                }
+                _ => None,
+            }));
         }
-        if matches!(agent, Agent::Cursor | Agent::VsCode) {
-            files.extend(Self::of(Agent::ClaudeCode, Scope::User, place, &exists));
-        }
-        if matches!(agent, Agent::Cursor | Agent::CopilotCli | Agent::VsCode) {
-            files.extend(Self::of(Agent::ClaudeCode, Scope::Project, place, &exists));
-        }
-        files
+        found
     }
 
     /// Whose format it is in.
@@ -181,7 +222,7 @@ impl Settings {
         let after = match self.form {
             Form::Json(layout) => edit::install(self, layout, before, binary)?,
             Form::Toml(layout) => toml::install(self, layout, before, binary),
-            Form::Plugin => self.plugin(before, binary)?,
+            Form::Plugin(template) => self.plugin(template, before, binary)?,
         };
         Ok(self.change(before, Some(after)))
     }
@@ -200,7 +241,7 @@ impl Settings {
         let after = match self.form {
             Form::Json(layout) => Some(edit::uninstall(self, layout, text)?),
             Form::Toml(_) => Some(toml::uninstall(text)),
-            Form::Plugin => (!is_our_plugin(text)).then(|| text.to_owned()),
+            Form::Plugin(template) => (!is_ours(template, text)).then(|| text.to_owned()),
         };
         Ok(self.change(before, after))
     }
@@ -211,7 +252,9 @@ impl Settings {
         match self.form {
             Form::Json(layout) => inspect::json(self, layout, text, binary),
             Form::Toml(layout) => inspect::toml(self, layout, text, binary),
-            Form::Plugin => inspect::plugin(text, self.plugin(Some(text), binary).ok().as_deref()),
+            Form::Plugin(template) => {
+                inspect::plugin(self.agent, text, self.plugin(template, Some(text), binary).ok().as_deref())
+            }
         }
     }
 
@@ -219,12 +262,12 @@ impl Settings {
         Change { path: self.path.clone(), before: before.map(str::to_owned), after }
     }
 
-    fn plugin(&self, before: Option<&str>, binary: &Path) -> Result<String, NotEditable> {
-        if before.is_some_and(|text| !text.trim().is_empty() && !is_our_plugin(text)) {
+    fn plugin(&self, template: &str, before: Option<&str>, binary: &Path) -> Result<String, NotEditable> {
+        if before.is_some_and(|text| !text.trim().is_empty() && !is_ours(template, text)) {
             return Err(NotEditable::NotOurs { path: self.path.clone() });
         }
         let binary = serde_json::Value::from(binary.to_string_lossy()).to_string();
-        Ok(include_str!("install/opencode.js").replace("\"@BINARY@\"", &binary))
+        Ok(template.replace("\"@BINARY@\"", &binary))
     }
 
     /// The command line of one event's hook.
@@ -238,51 +281,16 @@ impl Settings {
     }
 }
 
-/// Directories whose presence shows that a person uses the agent.
+/// Files and directories whose presence shows that a person uses the agent.
 #[must_use]
 pub fn traces(agent: Agent, place: &Where) -> Vec<PathBuf> {
-    let (home, project): (&[&str], &[&str]) = match agent {
-        Agent::ClaudeCode => (&[".claude"], &[".claude"]),
-        Agent::Codex => return vec![place.codex_home(), place.project.join(".codex")],
-        Agent::GeminiCli => (&[".gemini/settings.json"], &[".gemini"]),
-        Agent::Cursor => (&[".cursor"], &[".cursor"]),
-        Agent::CopilotCli => return vec![place.copilot_home()],
-        Agent::VsCode => (&[".vscode", ".config/Code", "Library/Application Support/Code"], &[".vscode"]),
-        Agent::OpenCode => (&[".config/opencode"], &[".opencode", "opencode.json"]),
-        Agent::Antigravity => (&[".gemini/antigravity-cli", ".gemini/config"], &[".agents/hooks.json"]),
-        Agent::Factory => (&[".factory"], &[".factory"]),
-        Agent::Windsurf => (&[".codeium/windsurf"], &[".windsurf"]),
-    };
-    let home = home.iter().map(|path| place.home.join(path));
-    home.chain(project.iter().map(|path| place.project.join(path))).collect()
+    agent.spec().traces.iter().filter_map(|(at, path)| place.path(*at, path)).collect()
 }
 
 /// What a person has to do before the agent runs the hooks, and what its hooks do not see.
 #[must_use]
 pub fn advice(agent: Agent) -> &'static [&'static str] {
-    match agent {
-        Agent::ClaudeCode => &[
-            "accept the workspace trust dialog: until then no hook of a settings file runs",
-            "files named with `@` reach the model without a hook: add `Read(...)` deny rules for secrets",
-        ],
-        Agent::Codex => &[
-            "trust the hooks with `/hooks` in Codex: untrusted ones are skipped without a word",
-            "what is typed into a running command and hosted web search are not seen by hooks",
-        ],
-        Agent::GeminiCli => &["trust the folder: in an untrusted one no hook runs"],
-        Agent::Cursor => &[
-            "trust the workspace: otherwise its hooks do not run",
-            "edits by Tab completion cannot be refused by hooks",
-        ],
-        Agent::CopilotCli => &["trust the folder; with `-p` set GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true"],
-        Agent::VsCode => &["hooks are a preview: check that `chat.hookFilesLocations` has not been narrowed"],
-        Agent::OpenCode => &["`opencode --pure` runs without plugins, and so without Lictor"],
-        Agent::Antigravity => {
-            &["one bad value in hooks.json drops the whole file without a word: run `lictor doctor`"]
-        }
-        Agent::Factory => &["an organisation's hook policy may switch other hooks off: run `lictor doctor`"],
-        Agent::Windsurf => &["nothing that a hook says reaches the model except the reason of a refusal"],
-    }
+    agent.spec().advice
 }
 
 /// How long the agent waits for the hook of an event, as `init` installs it. `None` where it cannot be told how long.
@@ -291,15 +299,20 @@ pub fn timeout(agent: Agent, event: &str) -> Option<Duration> {
     if agent == Agent::Windsurf {
         return None;
     }
-    let seconds = match layout::form(agent, Path::new("")) {
+    let form = agent.spec().files.iter().find_map(|file| match file.role {
+        Role::Installs(form) => Some(form),
+        _ => None,
+    })?;
+    let seconds = match form {
         Form::Json(layout) | Form::Toml(layout) => {
             layout.entries.iter().find(|entry| entry.event == event)?.timeout
         }
-        Form::Plugin => layout::SOON,
+        Form::Plugin(_) => layout::SOON,
     };
     Some(Duration::from_secs(seconds.into()))
 }
 
-fn is_our_plugin(text: &str) -> bool {
-    text.starts_with("// Lictor for OpenCode")
+/// Whether a plugin was made from the template, by whatever version: both begin with the same words.
+fn is_ours(template: &str, text: &str) -> bool {
+    template.split_once(':').is_some_and(|(start, _)| text.starts_with(start))
 }

@@ -28,11 +28,13 @@ mod caller;
 pub mod conformance;
 mod contract;
 mod event;
+pub mod files;
 mod input;
 pub mod install;
 mod outcome;
 mod parse;
 mod reply;
+mod spec;
 mod tools;
 
 pub use agent::{Agent, UnknownAgent};

@@ -5,10 +5,10 @@
 use lictor_core::{Action, ActionKind};
 use serde_json::Value;
 
-use crate::contract::Contract;
 use crate::event::{Outcome, Status};
 use crate::input::Fields;
 use crate::parse::Context;
+use crate::spec::AgentSpec;
 
 const OUTPUT: [&str; 4] = ["tool_response", "tool_result", "toolResult", "tool_output"];
 
@@ -19,7 +19,7 @@ pub(crate) fn read(context: &Context<'_>, fields: &Fields, action: &Action) -> O
         ["error", "error_message"].iter().find_map(|name| fields.0.get(*name)).filter(|error| said(error));
     match error {
         Some(error) => Outcome { status: Status::Failed, output: error.clone() },
-        None => Outcome { status: status(context.contract, &output, action), output },
+        None => Outcome { status: status(context.spec, &output, action), output },
     }
 }
 
@@ -27,7 +27,7 @@ fn said(error: &Value) -> bool {
     !matches!(error, Value::Null | Value::Bool(false)) && error.as_str() != Some("")
 }
 
-pub(crate) fn status(contract: &Contract, output: &Value, action: &Action) -> Status {
+pub(crate) fn status(spec: &AgentSpec, output: &Value, action: &Action) -> Status {
     // Some agents send the result as text that holds JSON.
     let unpacked = output.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     let output = unpacked.as_ref().unwrap_or(output);
@@ -41,7 +41,7 @@ pub(crate) fn status(contract: &Contract, output: &Value, action: &Action) -> St
         (Some(0), _) => Status::Succeeded,
         (Some(_), _) => Status::Failed,
         (None, _) if background => Status::Unknown,
-        (None, ActionKind::Bash) if !contract.post_means_success => Status::Unknown,
+        (None, ActionKind::Bash) if !spec.post_means_success => Status::Unknown,
         (None, _) => Status::Succeeded,
     }
 }

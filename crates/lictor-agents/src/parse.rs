@@ -6,11 +6,12 @@ use serde_json::Value;
 
 use crate::agent::Agent;
 use crate::caller;
-use crate::contract::{self, Contract, Moment, Row};
+use crate::contract::{self, Moment, Row};
 use crate::event::{Event, EventKind, PermissionMode, SessionSource, Stop};
 use crate::input::{Fields, Unreadable, missing};
 use crate::outcome;
 use crate::reply::{Block, Reply, Slot};
+use crate::spec::AgentSpec;
 use crate::tools::{self, Tool};
 
 /// What the hook process knows besides its input.
@@ -75,7 +76,7 @@ impl NotUnderstood {
 ///
 /// Any input that is not an event of the agent's contract. The error knows how to answer.
 pub fn parse(agent: Agent, hint: Option<&str>, stdin: &[u8], env: &HookEnv) -> Result<Event, NotUnderstood> {
-    let hinted = hint.and_then(|name| agent.contract().row(name));
+    let hinted = hint.and_then(|name| agent.spec().row(name));
     let mut slot = Slot::hinted(agent, hint);
     let fields = Fields::read(stdin).map_err(|why| NotUnderstood { slot, why })?;
     slot.agent = caller::detect(agent, hint, &fields, env);
@@ -83,7 +84,7 @@ pub fn parse(agent: Agent, hint: Option<&str>, stdin: &[u8], env: &HookEnv) -> R
         // The row has to be one of the real caller's; until its name is read, any that may block will do.
         slot.row = &contract::UNKNOWN;
     }
-    let row = which_event(slot.agent.contract(), hint, hinted, &fields);
+    let row = which_event(slot.agent.spec(), hint, hinted, &fields);
     slot.row = row.map_err(|why| NotUnderstood { slot, why })?;
     read(&mut slot, &fields, env).map_err(|why| NotUnderstood { slot, why })
 }
@@ -91,17 +92,17 @@ pub fn parse(agent: Agent, hint: Option<&str>, stdin: &[u8], env: &HookEnv) -> R
 /// The payload's own word counts; the command line's word is for agents that do not say. When both speak they
 /// must mean the same moment, or one of them is not to be trusted.
 fn which_event(
-    contract: &Contract,
+    spec: &AgentSpec,
     hint: Option<&str>,
     hinted: Option<&'static Row>,
     fields: &Fields,
 ) -> Result<&'static Row, Unreadable> {
     let unknown = |name: &str| Unreadable::UnknownEvent(name.to_owned());
-    let Some(said) = (contract.event_name)(fields)? else {
+    let Some(said) = (spec.event_name)(fields)? else {
         let name = hint.ok_or(Unreadable::Missing("hook_event_name"))?;
-        return contract.row(name).ok_or_else(|| unknown(name));
+        return spec.row(name).ok_or_else(|| unknown(name));
     };
-    let row = contract.row(said).ok_or_else(|| unknown(said))?;
+    let row = spec.row(said).ok_or_else(|| unknown(said))?;
     match hinted {
         Some(other) if !same_moment(row.moment, other.moment) => {
             Err(Unreadable::Mismatch(said.to_owned(), other.name.to_owned()))
@@ -116,11 +117,11 @@ fn same_moment(a: Moment, b: Moment) -> bool {
 }
 
 fn read(slot: &mut Slot, fields: &Fields, env: &HookEnv) -> Result<Event, Unreadable> {
-    let contract = slot.agent.contract();
+    let spec = slot.agent.spec();
     let permission_mode = fields.text(MODE)?.map(PermissionMode::from_name);
-    slot.person = (contract.person_present)(permission_mode.as_ref(), env);
-    let context = Context::read(slot, contract, fields, env)?;
-    let kind = (contract.read)(&context, fields)?;
+    slot.person = (spec.person_present)(permission_mode.as_ref(), env);
+    let context = Context::read(slot, spec, fields, env)?;
+    let kind = (spec.read)(&context, fields)?;
     Ok(Event {
         slot: *slot,
         session: context.session,
@@ -145,7 +146,7 @@ const TOOL_USE_ID: &[&str] = &["tool_use_id", "toolUseId"];
 /// What every event of a session shares.
 pub(crate) struct Context<'a> {
     pub(crate) slot: &'a Slot,
-    pub(crate) contract: &'static Contract,
+    pub(crate) spec: &'static AgentSpec,
     pub(crate) session: Option<SessionKey>,
     pub(crate) parent_session: Option<SessionKey>,
     pub(crate) actor: Actor,
@@ -155,19 +156,19 @@ pub(crate) struct Context<'a> {
 impl<'a> Context<'a> {
     fn read(
         slot: &'a Slot,
-        contract: &'static Contract,
+        spec: &'static AgentSpec,
         fields: &Fields,
         env: &HookEnv,
     ) -> Result<Self, Unreadable> {
         let roots = fields.texts(ROOTS)?.unwrap_or_default();
         let cwd = fields.text(&["cwd"])?.filter(|cwd| !cwd.is_empty()).map(str::to_owned);
         let cwd = cwd.or_else(|| roots.into_iter().next()).unwrap_or_else(|| env.cwd.clone());
-        let root = (contract.session)(fields)?.filter(|id| !id.is_empty());
+        let root = (spec.session)(fields)?.filter(|id| !id.is_empty());
         let subagent = fields.text(AGENT_ID)?.filter(|id| !id.is_empty());
         let agent_type = fields.text(AGENT_TYPE)?.filter(|name| !name.is_empty());
         let mut context = Self {
             slot,
-            contract,
+            spec,
             session: None,
             parent_session: None,
             actor: Actor { agent: slot.agent.name().to_owned(), ..Actor::default() },
@@ -212,7 +213,7 @@ impl<'a> Context<'a> {
         input: Fields,
         id: Option<&str>,
     ) -> Result<Action, Unreadable> {
-        let (kind, payload) = tools::translate(self.contract.tools, tool, input)?;
+        let (kind, payload) = tools::translate(self.spec.tools, tool, input)?;
         let mut action = Action::new(kind, payload);
         action.tool = tool.full_name();
         action.session = self.session.clone();

@@ -18,7 +18,7 @@ impl Slot {
     /// Where an answer to the hook of that agent and event goes as long as nothing of the event itself has been read.
     #[must_use]
     pub fn hinted(agent: Agent, event: Option<&str>) -> Self {
-        let row = event.and_then(|name| agent.contract().row(name)).unwrap_or(&contract::UNKNOWN);
+        let row = event.and_then(|name| agent.spec().row(name)).unwrap_or(&contract::UNKNOWN);
         Self { agent, through: agent, row, person: false }
     }
 
@@ -95,7 +95,7 @@ impl Slot {
 
 /// Every event of an agent's contract, as if a person sat in front of it.
 pub fn slots(agent: Agent) -> impl Iterator<Item = Slot> {
-    agent.contract().events.iter().map(move |row| Slot { agent, through: agent, row, person: true })
+    agent.spec().events.iter().map(move |row| Slot { agent, through: agent, row, person: true })
 }
 
 /// What Lictor answers.

@@ -13,7 +13,7 @@ const BINARY: &str = "/usr/local/bin/lictor";
 const SCOPES: [Scope; 3] = [Scope::User, Scope::Project, Scope::Managed];
 
 fn place() -> Where {
-    Where { home: "/home/dev".into(), project: "/work/app".into(), codex_home: None, copilot_home: None }
+    Where::new("/home/dev", "/work/app", |_| None)
 }
 
 fn files() -> Vec<Settings> {
@@ -260,7 +260,7 @@ fn agents_that_read_the_settings_of_others_are_known() {
 #[test]
 fn changes_are_applied_to_what_was_read() {
     let directory = tempfile::tempdir().unwrap();
-    let place = Where { home: directory.path().into(), project: directory.path().into(), ..place() };
+    let place = Where::new(directory.path(), directory.path(), |_| None);
     let file = Settings::of(Agent::ClaudeCode, Scope::User, &place, |path| path.exists()).unwrap();
     let change = file.install(None, Path::new(BINARY)).unwrap();
     change.apply().unwrap();
@@ -281,7 +281,7 @@ fn changes_are_applied_to_what_was_read() {
 #[test]
 fn a_link_stays_a_link() {
     let directory = tempfile::tempdir().unwrap();
-    let place = Where { home: directory.path().into(), project: directory.path().into(), ..place() };
+    let place = Where::new(directory.path(), directory.path(), |_| None);
     let file = Settings::of(Agent::Cursor, Scope::User, &place, |path| path.exists()).unwrap();
     let real = directory.path().join("dotfiles.json");
     fs::write(&real, "{}").unwrap();

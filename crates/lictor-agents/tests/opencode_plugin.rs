@@ -31,7 +31,7 @@ console.log(JSON.stringify({ before: out.before, output: out.output, prompts }))
 "#;
 
 fn run(binary: &Path, directory: &Path) -> serde_json::Value {
-    let place = Where { home: "/h".into(), project: directory.into(), codex_home: None, copilot_home: None };
+    let place = Where::new("/h", directory, |_| None);
     let settings = Settings::of(Agent::OpenCode, Scope::Project, &place, |_| false).unwrap();
     let plugin = settings.install(None, binary).unwrap().after.unwrap();
     fs::write(directory.join("lictor.mjs"), plugin).unwrap();

@@ -86,12 +86,7 @@ pub fn cache() -> PathBuf {
 
 /// Where agents keep their settings.
 pub fn settings(project: &Project) -> Where {
-    Where {
-        home: home(),
-        project: project.root.clone(),
-        codex_home: variable("CODEX_HOME").map(PathBuf::from),
-        copilot_home: variable("COPILOT_HOME").map(PathBuf::from),
-    }
+    Where::new(home(), project.root.clone(), |name| variable(name).map(PathBuf::from))
 }
 
 /// The program that is running, by the path under which hooks can start it again.

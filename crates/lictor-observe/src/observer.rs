@@ -68,6 +68,10 @@ pub trait Observer {
     fn variable(&self, name: &str) -> Option<String>;
     /// The home directory of a user of this machine.
     fn home_of(&self, user: &str) -> Option<String>;
+    /// The paths by which the running program is known: where it lies, and how it was called.
+    fn programs(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Whether the volume of that path takes `A` and `a` for the same name.
     fn folds_case(&self, path: &str) -> bool;
 }

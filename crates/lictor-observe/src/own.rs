@@ -1,138 +1,225 @@
-//! What Lictor lives by: policy files, its state, the settings that install it, git hooks.
+//! What Lictor lives by: policy files, its state, its program, git hooks, and the files that agents read hooks, permissions
+//! and trust from.
+
+use lictor_agents::files::{At, GoverningFile, HomeDir, governing_files, machine, named_by, project};
+use lictor_agents::install::Scope;
 
 use crate::observer::{Observer, Seen};
+use crate::place::tidy;
 use crate::project::Project;
-use crate::zone::is_at_or_below;
 
-/// Files of the project that are off limits, relative to any directory in it. A directory stands for all it holds.
-const IN_PROJECT: [&str; 21] = [
-    "governance.yaml",
-    "governance.yml",
-    "governance.lock",
-    ".lictor",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/hooks",
-    ".codex/config.toml",
-    ".codex/hooks.json",
-    ".codex/hooks",
-    ".gemini/settings.json",
-    ".gemini/hooks",
-    ".cursor/hooks.json",
-    ".cursor/hooks",
-    ".github/hooks",
-    ".factory/settings.json",
-    ".factory/hooks",
-    ".windsurf/hooks.json",
-    ".opencode/plugin",
-    ".opencode/plugins",
-    ".husky",
-];
-
-/// Files below the home directory.
-const AT_HOME: [&str; 19] = [
-    ".config/lictor",
-    ".local/state/lictor",
-    ".lictor",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/hooks",
-    ".claude.json",
-    ".codex/config.toml",
-    ".codex/hooks.json",
-    ".gemini/settings.json",
-    ".cursor/hooks.json",
-    ".copilot/config.json",
-    ".config/opencode/plugin",
-    ".config/opencode/plugins",
-    ".config/opencode/opencode.json",
-    ".factory/settings.json",
-    ".codeium/windsurf/hooks.json",
-    ".cargo/bin/lictor",
-    ".local/bin/lictor",
-];
-
-/// Absolute ones.
-const ABSOLUTE: [&str; 7] = [
-    "/etc/lictor",
-    "/etc/claude-code",
-    "/etc/codex",
-    "/etc/opencode",
-    "/usr/local/bin/lictor",
-    "/usr/bin/lictor",
-    "/opt/homebrew/bin/lictor",
-];
-
-/// Settings of an editor that may or may not install hooks: only where they do are they ours.
-const MAYBE_HOOKS: [&str; 1] = [".vscode/settings.json"];
-/// How much of such a file is read.
+/// The name of the program that hooks run.
+const PROGRAM: &str = "lictor";
+/// How much of an editor's settings is read to see whether they mention hooks.
 const LIMIT: usize = 256 * 1024;
+/// Parts of a git directory that decide what git runs.
+const IN_GIT: [&str; 3] = ["hooks", "config", "info/attributes"];
+
+/// Lictor's own files and those of hook managers.
+const LICTOR: &[GoverningFile] = &[
+    project("governance.yaml"),
+    project("governance.yml"),
+    project("governance.lock"),
+    project(".lictor"),
+    project(".husky"),
+    HomeDir::at("").file(".lictor"),
+    HomeDir::at(".config").moved_by(&[("XDG_CONFIG_HOME", "")]).file("lictor"),
+    HomeDir::at(".local/state").moved_by(&[("XDG_STATE_HOME", "")]).file("lictor"),
+    named_by(Scope::User, "LICTOR_STATE_DIR", ""),
+    HomeDir::at(".cargo/bin").moved_by(&[("CARGO_HOME", "bin")]).file(PROGRAM),
+    HomeDir::at(".local/bin").file(PROGRAM),
+    machine("/etc/lictor"),
+    machine("/usr/local/bin/lictor"),
+    machine("/usr/bin/lictor"),
+    machine("/opt/homebrew/bin/lictor"),
+];
+
+/// Every file that governs, whether or not it exists.
+fn all() -> impl Iterator<Item = &'static GoverningFile> {
+    LICTOR.iter().chain(governing_files())
+}
+
+/// The variables that move governing files, with the values of those that are set.
+pub(crate) fn moved(root: &str, observer: &dyn Observer) -> Vec<(&'static str, String)> {
+    let mut moved: Vec<(&'static str, String)> = Vec::new();
+    for name in all().flat_map(GoverningFile::variables) {
+        if !moved.iter().any(|(known, _)| *known == name)
+            && let Some(value) = observer.variable(name).filter(|value| !value.is_empty())
+        {
+            let value = tidy(root, &value);
+            // Everything lies below the root: that would stop all work and protect nothing in particular.
+            if value != "/" {
+                moved.push((name, value));
+            }
+        }
+    }
+    moved
+}
 
 /// Whether a change of this path would change what governs the agent. With `tree`, a directory that holds such a file
 /// counts too.
 pub(crate) fn is_own(path: &str, tree: bool, project: &Project, observer: &dyn Observer) -> bool {
-    let folded;
-    let path = if observer.folds_case(path) {
-        folded = path.to_lowercase();
-        folded.as_str()
-    } else {
-        path
-    };
-    let owns = |own: &str| is_at_or_below(path, own);
-    let holds = |own: &str| tree && is_at_or_below(own, path) && observer.look(own) != Seen::Missing;
-    if ABSOLUTE.iter().any(|own| owns(own) || holds(own)) {
-        return true;
+    let search = Search { path, fold: observer.folds_case(path), project, observer };
+    search.is_owned() || tree && search.holds_owned()
+}
+
+struct Search<'a> {
+    path: &'a str,
+    /// Whether `A` and `a` are the same name there.
+    fold: bool,
+    project: &'a Project,
+    observer: &'a dyn Observer,
+}
+
+impl<'a> Search<'a> {
+    fn is_owned(&self) -> bool {
+        let known = self.project.own.iter().chain(&self.project.hooks_path);
+        known.into_iter().any(|own| self.below(self.path, own).is_some())
+            || self.is_in_git()
+            || self.is_program_on_path()
+            || all().any(|file| self.is_named(file) && self.counts(file, self.path))
     }
-    if project.own.iter().chain(&project.hooks_path).any(|own| owns(own) || holds(own)) {
-        return true;
+
+    /// Settings that govern only while they mention hooks.
+    fn counts(&self, file: &GoverningFile, path: &str) -> bool {
+        !file.counts_by_text()
+            || self
+                .observer
+                .text(path, LIMIT)
+                .is_some_and(|text| text.contains("hook") || text.contains(PROGRAM))
     }
-    if !project.home.is_empty() {
-        if let Some(below) = path.strip_prefix(project.home.as_str()).and_then(|rest| rest.strip_prefix('/'))
-            && AT_HOME.iter().any(|own| is_at_or_below(below, own))
-        {
-            return true;
+
+    fn is_in_git(&self) -> bool {
+        self.project.git_dirs.iter().any(|dir| {
+            let inside = self.below(self.path, dir);
+            inside.is_some_and(|rest| IN_GIT.iter().any(|own| self.below(rest, own).is_some()))
+        })
+    }
+
+    /// Whether it is what a hook would start that names the program without its directory.
+    fn is_program_on_path(&self) -> bool {
+        let Some((directory, name)) = self.path.rsplit_once('/') else { return false };
+        self.same(name, PROGRAM) && self.search_path().any(|on_path| self.same(&on_path, directory))
+    }
+
+    fn search_path(&self) -> impl Iterator<Item = String> + use<> {
+        let path = self.observer.variable("PATH").unwrap_or_default();
+        let directories: Vec<String> =
+            path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| tidy("/", dir)).collect();
+        directories.into_iter()
+    }
+
+    /// Whether the path is that file or lies in it.
+    fn is_named(&self, file: &GoverningFile) -> bool {
+        let home = self.project.home.as_str();
+        match file.at {
+            At::Project => self.is_in_project(file.path),
+            At::Machine(_) => self.below(self.path, file.path).is_some(),
+            At::Variable(name) => {
+                self.variable(name).is_some_and(|value| self.is_below(value, "", file.path))
+            }
+            At::Home(directory) => {
+                !home.is_empty() && self.is_below(home, directory.default, file.path)
+                    || directory.moved_by.iter().any(|(name, middle)| {
+                        self.variable(name).is_some_and(|value| self.is_below(value, middle, file.path))
+                    })
+            }
         }
-        if tree && AT_HOME.iter().any(|own| holds(&format!("{}/{own}", project.home))) {
-            return true;
+    }
+
+    fn variable(&self, name: &str) -> Option<&'a str> {
+        let moved = self.project.moved.iter();
+        moved.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn is_below(&self, base: &str, middle: &str, last: &str) -> bool {
+        let rest = self.below(self.path, base).and_then(|rest| self.below(rest, middle));
+        rest.is_some_and(|rest| self.names(rest, last))
+    }
+
+    /// Settings of the project count in every directory: agents read them from where they are started.
+    fn is_in_project(&self, file: &str) -> bool {
+        let Some(mut rest) = self.in_project() else { return false };
+        loop {
+            if self.names(rest, file) {
+                return true;
+            }
+            match rest.split_once('/') {
+                Some((_, below)) => rest = below,
+                None => return false,
+            }
         }
     }
-    if project
-        .git_dirs
-        .iter()
-        .any(|dir| ["hooks", "config", "info/attributes"].iter().any(|own| owns(&format!("{dir}/{own}"))))
-    {
-        return true;
+
+    fn in_project(&self) -> Option<&'a str> {
+        self.project.roots().find_map(|root| self.below(self.path, root))
     }
-    let Some(below) = project.relative(path) else { return false };
-    if names_own(below) {
-        return true;
+
+    /// Whether `path` is, or lies in, what `file` names. The last part of `file` may begin with `*`.
+    fn names(&self, path: &str, file: &str) -> bool {
+        let Some((directory, ending)) = file.split_once('*') else { return self.below(path, file).is_some() };
+        self.below(path, directory.trim_end_matches('/')).is_some_and(|rest| {
+            let name = rest.split('/').next().unwrap_or_default();
+            let from = name.len().saturating_sub(ending.len());
+            from > 0 && name.get(from..).is_some_and(|end| self.same(end, ending))
+        })
     }
-    if MAYBE_HOOKS.iter().any(|own| ends_with_parts(below, own)) {
-        return observer
-            .text(path, LIMIT)
-            .is_some_and(|text| text.contains("hook") || text.contains("lictor"));
+
+    /// What is left of `path` below `directory`; empty when they are the same.
+    fn below<'p>(&self, path: &'p str, directory: &str) -> Option<&'p str> {
+        if directory.is_empty() {
+            return Some(path);
+        }
+        let start = path.get(..directory.len()).filter(|start| self.same(start, directory))?;
+        let rest = path.get(start.len()..)?;
+        if rest.is_empty() || directory.ends_with('/') { Some(rest) } else { rest.strip_prefix('/') }
     }
-    tree && IN_PROJECT.iter().any(|own| {
-        observer.look(&format!("{path}/{own}")) != Seen::Missing
-            || own.split_once('/').is_some_and(|(folder, inner)| {
-                ends_with_parts(below, folder) && observer.look(&format!("{path}/{inner}")) != Seen::Missing
+
+    fn same(&self, one: &str, other: &str) -> bool {
+        if self.fold { one.eq_ignore_ascii_case(other) } else { one == other }
+    }
+
+    /// Whether something that governs exists below the path.
+    fn holds_owned(&self) -> bool {
+        let exists =
+            |own: &str| self.below(own, self.path).is_some() && self.observer.look(own) != Seen::Missing;
+        let variable = |name: &str| self.variable(name);
+        let known = self.project.own.iter().chain(&self.project.hooks_path);
+        known.into_iter().any(|own| exists(own))
+            || self.search_path().any(|dir| exists(&format!("{dir}/{PROGRAM}")))
+            || all().any(|file| {
+                file.places(&self.project.home, &variable)
+                    .any(|place| exists(&place) && self.counts(file, &place))
             })
-    })
-}
+            || self.holds_project_file()
+    }
 
-/// Whether a path relative to the project's root is, or lies in, one of the project's own files. Settings count in
-/// every directory: agents read them from where they are started.
-fn names_own(below: &str) -> bool {
-    let parts: Vec<&str> = below.split('/').collect();
-    IN_PROJECT.iter().any(|own| {
-        let wanted: Vec<&str> = own.split('/').collect();
-        parts.windows(wanted.len()).any(|window| window == wanted.as_slice())
-    })
-}
-
-/// Whether the last parts of `path` are `end`.
-fn ends_with_parts(path: &str, end: &str) -> bool {
-    path.strip_suffix(end).is_some_and(|front| front.is_empty() || front.ends_with('/'))
+    /// Looks at the first part of each path once: most directories hold none of them.
+    fn holds_project_file(&self) -> bool {
+        let Some(inside) = self.in_project() else { return false };
+        let name = inside.rsplit('/').next().unwrap_or_default();
+        let mut known: Vec<(&str, bool)> = Vec::new();
+        let mut is_there = |first: &'static str| match known.iter().find(|(known, _)| *known == first) {
+            Some((_, there)) => *there,
+            None => {
+                let there = self.observer.look(&format!("{}/{first}", self.path)) != Seen::Missing;
+                known.push((first, there));
+                there
+            }
+        };
+        all().filter(|file| file.at == At::Project).any(|file| {
+            let exists = |path: &str| {
+                let path = format!("{}/{path}", self.path);
+                self.observer.look(&path) != Seen::Missing && self.counts(file, &path)
+            };
+            match file.path.split_once('/') {
+                None => is_there(file.path),
+                Some((first, rest)) => {
+                    is_there(first) && exists(file.path) || self.same(name, first) && exists(rest)
+                }
+            }
+        })
+    }
 }
 
 #[cfg(test)]

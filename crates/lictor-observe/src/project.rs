@@ -2,6 +2,7 @@
 
 use crate::git;
 use crate::observer::{Observer, Seen};
+use crate::own;
 use crate::place::{follow, tidy};
 
 /// The project that an action is judged for. Paths are absolute, without `.` and `..`.
@@ -19,9 +20,11 @@ pub struct Project {
     pub home: String,
     /// Directories for temporary files.
     pub temp: Vec<String>,
-    /// Files and directories that Lictor itself lives by, beyond the built-in table: the state directory, the policy
-    /// files in force, programs that policy runs, the `lictor` binary.
+    /// Files and directories that Lictor itself lives by, beyond the built-in table: the running program, and what the
+    /// caller adds (the state directory, the policy files in force, programs that policy runs).
     pub own: Vec<String>,
+    /// Variables that move agents' settings or Lictor's files, with the directories they name.
+    pub(crate) moved: Vec<(&'static str, String)>,
     /// Globs of files that policy treats specially (red lines). A glob or tree operand is looked into for these.
     pub watched: Vec<String>,
     /// Whether the content of files that are read or written has to be known.
@@ -61,10 +64,12 @@ impl Project {
             hooks_path: None,
             home,
             temp: temp_dirs(observer),
-            own: Vec::new(),
+            own: observer.programs(),
+            moved: Vec::new(),
             watched: Vec::new(),
             contents: false,
         };
+        project.moved = own::moved(&project.root, observer);
         // A home directory or `/` that happens to be under version control is not a project: everything below it
         // would count as the agent's to delete.
         if project.root == "/" || crate::zone::is_at_or_below(&project.home, &project.root) {

@@ -5,19 +5,46 @@
 
 use serde_json::Value;
 
-use crate::contract::{BlockForm, Contract, Moment, Row, TellForm};
+use crate::files::{At, GoverningFile, HomeDir, project};
+use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
+use crate::spec::AgentSpec;
+use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, Stop};
 use crate::input::{Fields, Unreadable, missing};
 use crate::outcome;
 use crate::parse::{self, Context};
 use crate::tools::{Shape, Tool, ToolRow};
 
-pub(super) static CONTRACT: Contract = Contract {
+pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     event_name: |_| Ok(None),
     session: |fields| fields.text(&["conversationId"]),
-    ..Contract::like_claude(EVENTS, TOOLS)
+    files: FILES,
+    traces: &[
+        (At::Home(GEMINI), "antigravity-cli"),
+        (At::Home(GEMINI), "config"),
+        (At::Project, ".agents/hooks.json"),
+    ],
+    programs: &["agy"],
+    advice: &["one bad value in hooks.json drops the whole file without a word: run `lictor doctor`"],
+    ..AgentSpec::like_claude("antigravity", EVENTS, TOOLS)
 };
+
+const HOOKS: Form = Form::Json(&LAYOUT);
+const GEMINI: HomeDir = HomeDir::at(".gemini");
+
+const FILES: &[GoverningFile] = &[
+    GEMINI.file("config/hooks.json").installs(HOOKS),
+    GEMINI.file("config"),
+    GEMINI.file("hooks.json"),
+    GEMINI.file("antigravity-cli/hooks.json"),
+    GEMINI.file("antigravity-cli/settings.json"),
+    project(".agents/hooks.json").installs(HOOKS),
+    project(".agent/hooks.json"),
+    project("_agents/hooks.json"),
+    project("_agent/hooks.json"),
+    project(".antigravitycli/hooks.json"),
+];
 
 const EVENTS: &[Row] = &[
     Row::new("PreToolUse", Moment::PreTool).blocks(BlockForm::Decision("deny")),
@@ -41,6 +68,18 @@ const TOOLS: &[ToolRow] = &[
     ("search_web", Shape::WebSearch),
     ("invoke_subagent", Shape::Delegate),
 ];
+
+static LAYOUT: Layout = Layout {
+    root: &["lictor"],
+    versioned: false,
+    entries: &[
+        tool("PreToolUse"),
+        tool("PostToolUse"),
+        every("SessionStart").flat(),
+        every("Stop").flat().waits(LATE),
+    ],
+    handler: command_handler,
+};
 
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
     let call = || {

@@ -1,12 +1,46 @@
 //! Claude Code: the shape that others follow.
 
-use crate::contract::{AskForm, BlockForm, Contract, Moment, Row, TellForm};
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
+use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
+use crate::install::json::Json;
+use crate::spec::AgentSpec;
+use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::PermissionMode;
 use crate::parse::HookEnv;
 use crate::tools::{Shape, ToolRow};
 
-pub(super) static CONTRACT: Contract =
-    Contract { post_means_success: true, person_present, ..Contract::like_claude(EVENTS, TOOLS) };
+pub(super) static SPEC: AgentSpec = AgentSpec {
+    post_means_success: true, person_present,
+    files: FILES,
+    traces: &[(At::Home(CLAUDE), ""), (At::Project, ".claude")],
+    programs: &["claude"],
+    advice: &[
+        "accept the workspace trust dialog: until then no hook of a settings file runs",
+        "files named with `@` reach the model without a hook: add `Read(...)` deny rules for secrets",
+    ],
+    ..AgentSpec::like_claude("claude-code", EVENTS, TOOLS)
+};
+
+const HOOKS: Form = Form::Json(&LAYOUT);
+const CLAUDE: HomeDir = HomeDir::at(".claude").moved_by(&[("CLAUDE_CONFIG_DIR", "")]);
+
+const FILES: &[GoverningFile] = &[
+    CLAUDE.file("settings.json").installs(HOOKS),
+    CLAUDE.file("settings.local.json").holds(HOOKS),
+    CLAUDE.file("remote-settings.json"),
+    CLAUDE.file("hooks"),
+    CLAUDE.file("plugins"),
+    // Which folders are trusted.
+    HomeDir::at("").moved_by(&[("CLAUDE_CONFIG_DIR", "")]).file(".claude.json"),
+    project(".claude/settings.json").installs(HOOKS),
+    project(".claude/settings.local.json").holds(HOOKS),
+    project(".claude/hooks"),
+    machine("/etc/claude-code/managed-settings.d/lictor.json").installs(HOOKS),
+    machine("/etc/claude-code"),
+    mac("/Library/Application Support/ClaudeCode/managed-settings.d/lictor.json").installs(HOOKS),
+    mac("/Library/Application Support/ClaudeCode"),
+    mac("/Library/Managed Preferences"),
+];
 
 const DECISION: BlockForm = BlockForm::Decision("block");
 const CONTEXT: TellForm = TellForm::AdditionalContext;
@@ -75,6 +109,28 @@ const TOOLS: &[ToolRow] = &[
     ("TaskCreate", Shape::Todo),
     ("TaskUpdate", Shape::Todo),
 ];
+
+static LAYOUT: Layout = Layout {
+    root: &["hooks"],
+    versioned: false,
+    entries: &[
+        tool("PreToolUse"),
+        tool("PostToolUse").open(),
+        tool("PostToolUseFailure").open(),
+        every("UserPromptSubmit").closed(),
+        every("SessionStart"),
+        every("SessionEnd").waits(10),
+        every("Stop").waits(LATE),
+        every("SubagentStart"),
+        every("SubagentStop").waits(LATE),
+        every("PreCompact"),
+    ],
+    handler: |entry, command| {
+        let handler = command_handler(entry, command);
+        // Older versions ignore it.
+        if entry.closed { handler.with("onFailure", Json::text("block")) } else { handler }
+    },
+};
 
 /// Only modes in which Claude Code is known to show a question; runs through the SDK, with `-p`, in the cloud or in
 /// CI have nobody in front of them.

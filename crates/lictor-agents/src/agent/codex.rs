@@ -1,10 +1,43 @@
 //! Codex CLI: Claude's shape with closed schemas. A field that is not in the schema, an `ask`, an `allow` that
 //! changes nothing or an empty reason makes the run fail, and a failed run lets the action through.
 
-use crate::contract::{BlockForm, Contract, Moment, Row, TellForm};
+use crate::files::{At, GoverningFile, HomeDir, machine, project};
+use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
+use crate::spec::AgentSpec;
+use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::tools::{Shape, ToolRow};
 
-pub(super) static CONTRACT: Contract = Contract::like_claude(EVENTS, TOOLS);
+pub(super) static SPEC: AgentSpec = AgentSpec {
+    files: FILES,
+    traces: &[(At::Home(CODEX), ""), (At::Project, ".codex")],
+    programs: &["codex"],
+    advice: &[
+        "trust the hooks with `/hooks` in Codex: untrusted ones are skipped without a word",
+        "what is typed into a running command and hosted web search are not seen by hooks",
+    ],
+    ..AgentSpec::like_claude("codex", EVENTS, TOOLS)
+};
+
+const HOOKS: Form = Form::Json(&LAYOUT);
+const CODEX: HomeDir = HomeDir::at(".codex").moved_by(&[("CODEX_HOME", "")]);
+
+const FILES: &[GoverningFile] = &[
+    CODEX.file("hooks.json").installs(HOOKS),
+    // Hooks may stand here too, and which ones a person has trusted stands here only.
+    CODEX.file("config.toml"),
+    CODEX.file("*.config.toml"),
+    CODEX.file("managed_config.toml"),
+    CODEX.file("requirements.toml"),
+    CODEX.file("rules"),
+    CODEX.file("hooks"),
+    CODEX.file("plugins"),
+    project(".codex/hooks.json").installs(HOOKS),
+    project(".codex/config.toml"),
+    project(".codex/rules"),
+    project(".codex/hooks"),
+    machine("/etc/codex/config.toml").installs(Form::Toml(&LAYOUT)),
+    machine("/etc/codex"),
+];
 
 const DECISION: BlockForm = BlockForm::Decision("block");
 const CONTEXT: TellForm = TellForm::AdditionalContext;
@@ -36,3 +69,21 @@ const TOOLS: &[ToolRow] = &[
     ("update_plan", Shape::Todo),
     ("web_search", Shape::WebSearch),
 ];
+
+static LAYOUT: Layout = Layout {
+    root: &["hooks"],
+    versioned: false,
+    entries: &[
+        tool("PreToolUse").any_tool(),
+        tool("PermissionRequest").any_tool(),
+        tool("PostToolUse").any_tool(),
+        every("UserPromptSubmit"),
+        every("SessionStart"),
+        every("SessionEnd").waits(3),
+        every("Stop").waits(LATE),
+        every("SubagentStart"),
+        every("SubagentStop").waits(LATE),
+        every("PreCompact"),
+    ],
+    handler: command_handler,
+};

@@ -3,20 +3,58 @@
 
 use serde_json::{Value, json};
 
-use crate::contract::{AskForm, BlockForm, Contract, Moment, Row, TellForm};
+use crate::files::{At, GoverningFile, HomeDir, machine, project};
+use crate::install::layout::{Form, LATE, Layout, every};
+use crate::install::json::Json;
+use crate::install::Scope;
+use crate::agent::Agent;
+use crate::spec::AgentSpec;
+use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::EventKind;
 use crate::input::{Fields, Unreadable, missing};
 use crate::outcome;
 use crate::parse::{self, Context};
 use crate::tools::{Shape, ToolRow};
 
-pub(super) static CONTRACT: Contract = Contract {
+pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     event_name: |fields| fields.text(&["hook_event_name", "hookName"]),
     post_means_success: true,
     person_present: |_, env| !env.is_set("CI"),
-    ..Contract::like_claude(EVENTS, TOOLS)
+    files: FILES,
+    also_reads: &[(Agent::ClaudeCode, &[Scope::Project])],
+    traces: &[(At::Home(COPILOT), "")],
+    programs: &["copilot"],
+    advice: &["trust the folder; with `-p` set GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true"],
+    ..AgentSpec::like_claude("copilot-cli", EVENTS, TOOLS)
 };
+
+const HOOKS: Form = Form::Json(&LAYOUT);
+const COPILOT: HomeDir = HomeDir::at(".copilot").moved_by(&[("COPILOT_HOME", "")]);
+
+/// Files that VS Code reads too.
+pub(super) const SHARED_WITH_VSCODE: [GoverningFile; 4] = [
+    COPILOT.file("hooks/lictor.json").installs(HOOKS),
+    COPILOT.file("hooks"),
+    project(".github/hooks/lictor.json").installs(HOOKS),
+    project(".github/hooks"),
+];
+
+const FILES: &[GoverningFile] = &[
+    SHARED_WITH_VSCODE[0],
+    SHARED_WITH_VSCODE[1],
+    SHARED_WITH_VSCODE[2],
+    SHARED_WITH_VSCODE[3],
+    COPILOT.file("settings.json"),
+    // Which folders are trusted.
+    COPILOT.file("config.json"),
+    COPILOT.file("permissions-config.json"),
+    COPILOT.file("installed-plugins"),
+    project(".github/copilot/settings.json"),
+    project(".github/copilot/settings.local.json"),
+    machine("/etc/github-copilot/policy.d/lictor.json").installs(HOOKS),
+    machine("/etc/github-copilot"),
+];
 
 const DECISION: BlockForm = BlockForm::Decision("block");
 const CONTEXT: TellForm = TellForm::TopAdditionalContext;
@@ -68,6 +106,30 @@ const TOOLS: &[ToolRow] = &[
     ("update_todo", Shape::Todo),
     ("TodoWrite", Shape::Todo),
 ];
+
+pub(super) static LAYOUT: Layout = Layout {
+    root: &["hooks"],
+    versioned: true,
+    entries: &[
+        every("preToolUse").flat(),
+        every("postToolUse").flat(),
+        every("postToolUseFailure").flat(),
+        every("userPromptSubmitted").flat(),
+        every("sessionStart").flat(),
+        every("sessionEnd").flat(),
+        every("agentStop").flat().waits(LATE),
+        every("subagentStart").flat(),
+        every("subagentStop").flat().waits(LATE),
+        every("preCompact").flat(),
+    ],
+    handler: |entry, command| {
+        Json::object([
+            ("type", Json::text("command")),
+            ("command", Json::text(command)),
+            ("timeoutSec", Json::number(entry.timeout)),
+        ])
+    },
+};
 
 /// A tool's arguments come as an object or as text that holds one; a patch may come as the bare text.
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {

@@ -4,19 +4,51 @@
 use lictor_core::Action;
 use serde_json::{Map, Value, json};
 
-use crate::contract::{AskForm, BlockForm, Contract, Moment, Row, TellForm};
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
+use crate::install::layout::{Form, LATE, Layout, every};
+use crate::install::json::Json;
+use crate::install::Scope;
+use crate::agent::Agent;
+use crate::spec::AgentSpec;
+use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, Outcome, Status, Stop};
 use crate::input::{Fields, Unreadable};
 use crate::parse::{self, Context};
 use crate::tools::{Shape, Tool, ToolRow};
 
-pub(super) static CONTRACT: Contract = Contract {
+pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     session: |fields| fields.text(&["conversation_id"]),
     post_means_success: true,
     person_present: |_, env| !env.is_set("CURSOR_CODE_REMOTE") && !env.is_set("CI"),
-    ..Contract::like_claude(EVENTS, TOOLS)
+    files: FILES,
+    also_reads: &[(Agent::ClaudeCode, &[Scope::User, Scope::Project])],
+    traces: &[(At::Home(CURSOR), ""), (At::Project, ".cursor")],
+    programs: &["cursor", "cursor-agent"],
+    advice: &[
+        "trust the workspace: otherwise its hooks do not run",
+        "edits by Tab completion cannot be refused by hooks",
+    ],
+    ..AgentSpec::like_claude("cursor", EVENTS, TOOLS)
 };
+
+const HOOKS: Form = Form::Json(&LAYOUT);
+const CURSOR: HomeDir = HomeDir::at(".cursor").moved_by(&[("CURSOR_CONFIG_DIR", "")]);
+
+const FILES: &[GoverningFile] = &[
+    CURSOR.file("hooks.json").installs(HOOKS),
+    CURSOR.file("hooks"),
+    CURSOR.file("cli-config.json"),
+    CURSOR.file("permissions.json"),
+    HomeDir::at(".config/cursor").moved_by(&[("XDG_CONFIG_HOME", "cursor")]).file("cli-config.json"),
+    project(".cursor/hooks.json").installs(HOOKS),
+    project(".cursor/hooks"),
+    project(".cursor/cli.json"),
+    project(".cursor/permissions.json"),
+    machine("/etc/cursor/hooks.json").installs(HOOKS),
+    machine("/etc/cursor"),
+    mac("/Library/Application Support/Cursor/hooks.json").installs(HOOKS),
+];
 
 const EVENTS: &[Row] = &[
     Row::new("preToolUse", Moment::PreTool).also(&["PreToolUse"]).blocks(BlockForm::Permission),
@@ -62,6 +94,35 @@ const TOOLS: &[ToolRow] = &[
     ("Task", Shape::Delegate),
     ("TodoWrite", Shape::Todo),
 ];
+
+static LAYOUT: Layout = Layout {
+    root: &["hooks"],
+    versioned: true,
+    entries: &[
+        every("beforeShellExecution").flat().closed(),
+        every("beforeMCPExecution").flat().closed(),
+        every("beforeReadFile").flat().closed(),
+        // The two above can put a question to a person, this one cannot: it takes what is left.
+        every("preToolUse").flat().matching("^(?!Shell$|MCP:)").closed(),
+        every("postToolUse").flat(),
+        every("postToolUseFailure").flat(),
+        every("beforeSubmitPrompt").flat().closed(),
+        every("sessionStart").flat(),
+        every("sessionEnd").flat(),
+        every("subagentStart").flat().closed(),
+        every("subagentStop").flat().waits(LATE),
+        every("stop").flat().waits(LATE),
+        every("preCompact").flat(),
+    ],
+    handler: |entry, command| {
+        let mut handler =
+            Json::object([("command", Json::text(command)), ("timeout", Json::number(entry.timeout))]);
+        if let Some(matcher) = entry.matcher {
+            handler = handler.with("matcher", Json::text(matcher));
+        }
+        if entry.closed { handler.with("failClosed", Json::Scalar(Value::Bool(true))) } else { handler }
+    },
+};
 
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
     Ok(match context.slot.row.name {

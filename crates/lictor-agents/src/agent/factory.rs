@@ -1,9 +1,34 @@
 //! Factory's Droid: Claude's shape. Its JSON answers are known from third parties only; exit code 2 is documented.
 
-use crate::contract::{BlockForm, Contract, Moment, Row, TellForm};
+use crate::files::{At, GoverningFile, HomeDir, project};
+use crate::install::layout::{Entry, Form, LATE, Layout, command_handler, every, tool};
+use crate::spec::AgentSpec;
+use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::tools::{Shape, ToolRow};
 
-pub(super) static CONTRACT: Contract = Contract::like_claude(EVENTS, TOOLS);
+pub(super) static SPEC: AgentSpec = AgentSpec {
+    files: FILES,
+    traces: &[(At::Home(FACTORY), ""), (At::Project, ".factory")],
+    programs: &["droid"],
+    advice: &["an organisation's hook policy may switch other hooks off: run `lictor doctor`"],
+    ..AgentSpec::like_claude("factory", EVENTS, TOOLS)
+};
+
+const FACTORY: HomeDir = HomeDir::at(".factory").moved_by(&[("FACTORY_HOME_OVERRIDE", ".factory")]);
+
+// Where there is a `hooks.json`, the hooks in `settings.json` do not count; where there is none, the settings are the
+// only file that `droid exec` is known to obey.
+const FILES: &[GoverningFile] = &[
+    FACTORY.file("hooks.json").installs_if_there(Form::Json(&OWN_FILE)),
+    FACTORY.file("settings.json").installs(Form::Json(&IN_SETTINGS)),
+    FACTORY.file("settings.local.json"),
+    FACTORY.file("hooks"),
+    FACTORY.file("plugins"),
+    project(".factory/hooks.json").installs_if_there(Form::Json(&OWN_FILE)),
+    project(".factory/settings.json").installs(Form::Json(&IN_SETTINGS)),
+    project(".factory/settings.local.json"),
+    project(".factory/hooks"),
+];
 
 const CONTEXT: TellForm = TellForm::AdditionalContext;
 
@@ -34,3 +59,21 @@ const TOOLS: &[ToolRow] = &[
     ("Task", Shape::Delegate),
     ("TodoWrite", Shape::Todo),
 ];
+
+const ENTRIES: &[Entry] = &[
+    tool("PreToolUse"),
+    tool("PostToolUse"),
+    every("UserPromptSubmit"),
+    every("SessionStart"),
+    every("SessionEnd").waits(10),
+    every("Stop").waits(LATE),
+    every("SubagentStop").waits(LATE),
+    every("PreCompact"),
+];
+
+static IN_SETTINGS: Layout =
+    Layout { root: &["hooks"], versioned: false, entries: ENTRIES, handler: command_handler };
+
+/// In `hooks.json` the events stand at the top.
+static OWN_FILE: Layout =
+    Layout { root: &[], versioned: false, entries: ENTRIES, handler: command_handler };

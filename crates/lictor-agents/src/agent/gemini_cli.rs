@@ -2,13 +2,51 @@
 //!
 //! `ask` is not used: it opens a question even over a refusal of the user's own policy.
 
-use crate::contract::{BlockForm, Contract, Moment, Row, TellForm};
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
+use crate::install::layout::{Form, LATE, Layout, every, tool};
+use crate::install::json::Json;
+use crate::install::Scope;
+use crate::spec::AgentSpec;
+use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::EventKind;
 use crate::input::{Fields, Unreadable};
 use crate::parse::{self, Context};
 use crate::tools::{Shape, Tool, ToolRow};
 
-pub(super) static CONTRACT: Contract = Contract { read, ..Contract::like_claude(EVENTS, TOOLS) };
+pub(super) static SPEC: AgentSpec = AgentSpec {
+    read,
+    files: FILES,
+    traces: &[(At::Home(GEMINI), "settings.json"), (At::Project, ".gemini")],
+    programs: &["gemini"],
+    advice: &["trust the folder: in an untrusted one no hook runs"],
+    ..AgentSpec::like_claude("gemini-cli", EVENTS, TOOLS)
+};
+
+const HOOKS: Form = Form::Json(&LAYOUT);
+const GEMINI: HomeDir = HomeDir::at(".gemini").moved_by(&[("GEMINI_CLI_HOME", ".gemini")]);
+
+const FILES: &[GoverningFile] = &[
+    GEMINI.file("settings.json").installs(HOOKS),
+    GEMINI.file("trustedFolders.json"),
+    GEMINI.file("trusted_hooks.json"),
+    GEMINI.file("policies"),
+    GEMINI.file("extensions"),
+    GEMINI.file("hooks"),
+    GEMINI.file(".env"),
+    named_by(Scope::User, "GEMINI_CLI_TRUSTED_FOLDERS_PATH", ""),
+    project(".gemini/settings.json").installs(HOOKS),
+    project(".gemini/policies"),
+    project(".gemini/extensions"),
+    project(".gemini/hooks"),
+    // Variables for the agent's own process: these move its settings.
+    project(".gemini/.env"),
+    named_by(Scope::Managed, "GEMINI_CLI_SYSTEM_SETTINGS_PATH", ""),
+    named_by(Scope::Managed, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", ""),
+    machine("/etc/gemini-cli/settings.json").installs(HOOKS),
+    machine("/etc/gemini-cli"),
+    mac("/Library/Application Support/GeminiCli/settings.json").installs(HOOKS),
+    mac("/Library/Application Support/GeminiCli"),
+];
 
 const DENY: BlockForm = BlockForm::Decision("deny");
 const CONTEXT: TellForm = TellForm::AdditionalContext;
@@ -42,6 +80,29 @@ const TOOLS: &[ToolRow] = &[
     ("invoke_agent", Shape::Delegate),
     ("write_todos", Shape::Todo),
 ];
+
+static LAYOUT: Layout = Layout {
+    root: &["hooks"],
+    versioned: false,
+    entries: &[
+        tool("BeforeTool"),
+        tool("AfterTool"),
+        every("BeforeAgent"),
+        every("AfterAgent").waits(LATE),
+        every("SessionStart"),
+        every("SessionEnd").waits(10),
+        every("PreCompress"),
+    ],
+    // Milliseconds here.
+    handler: |entry, command| {
+        Json::object([
+            ("type", Json::text("command")),
+            ("name", Json::text("lictor")),
+            ("command", Json::text(command)),
+            ("timeout", Json::number(entry.timeout * 1000)),
+        ])
+    },
+};
 
 /// A server's tool has one name made of both with single underscores; only `mcp_context` says where it splits.
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {

@@ -3,15 +3,56 @@
 
 use serde_json::Value;
 
-use crate::contract::{BlockForm, Contract, Moment, Row, TellForm};
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
+use crate::install::layout::{Form};
+use crate::install::Scope;
+use crate::spec::AgentSpec;
+use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, Outcome, SessionSource, Stop};
 use crate::input::{Fields, Unreadable, missing};
 use crate::outcome;
 use crate::parse::Context;
 use crate::tools::{Shape, Tool, ToolRow};
 
-pub(super) static CONTRACT: Contract =
-    Contract { read, event_name, session, ..Contract::like_claude(EVENTS, TOOLS) };
+pub(super) static SPEC: AgentSpec = AgentSpec {
+    read, event_name, session,
+    files: FILES,
+    traces: &[(At::Home(OPENCODE), ""), (At::Project, ".opencode"), (At::Project, "opencode.json")],
+    programs: &["opencode"],
+    advice: &["`opencode --pure` runs without plugins, and so without Lictor"],
+    ..AgentSpec::like_claude("opencode", EVENTS, TOOLS)
+};
+
+const OPENCODE: HomeDir = HomeDir::at(".config/opencode").moved_by(&[("XDG_CONFIG_HOME", "opencode")]);
+const PLUGIN: Form = Form::Plugin(include_str!("opencode.js"));
+
+const FILES: &[GoverningFile] = &[
+    OPENCODE.file("plugins/lictor.js").installs(PLUGIN),
+    OPENCODE.file("plugins"),
+    OPENCODE.file("plugin"),
+    OPENCODE.file("opencode.json"),
+    OPENCODE.file("opencode.jsonc"),
+    OPENCODE.file("config.json"),
+    HomeDir::at(".opencode").file("plugins"),
+    HomeDir::at(".opencode").file("plugin"),
+    HomeDir::at(".opencode").file("opencode.json"),
+    HomeDir::at(".opencode").file("opencode.jsonc"),
+    named_by(Scope::User, "OPENCODE_CONFIG", ""),
+    named_by(Scope::User, "OPENCODE_CONFIG_DIR", "plugins"),
+    named_by(Scope::User, "OPENCODE_CONFIG_DIR", "plugin"),
+    named_by(Scope::User, "OPENCODE_CONFIG_DIR", "opencode.json"),
+    named_by(Scope::User, "OPENCODE_CONFIG_DIR", "opencode.jsonc"),
+    project(".opencode/plugins/lictor.js").installs(PLUGIN),
+    project(".opencode/plugins"),
+    project(".opencode/plugin"),
+    project(".opencode/opencode.json"),
+    project(".opencode/opencode.jsonc"),
+    project("opencode.json"),
+    project("opencode.jsonc"),
+    machine("/etc/opencode/plugins/lictor.js").installs(PLUGIN),
+    machine("/etc/opencode"),
+    mac("/Library/Application Support/opencode"),
+];
 
 const BLOCK: BlockForm = BlockForm::Decision("block");
 
@@ -51,7 +92,7 @@ const TOOLS: &[ToolRow] = &[
 /// Events of the bus all come under one hook.
 fn event_name(fields: &Fields) -> Result<Option<&str>, Unreadable> {
     let bus = fields.0.get("event").and_then(|event| event.get("type")).and_then(Value::as_str);
-    match bus.filter(|kind| CONTRACT.row(kind).is_some()) {
+    match bus.filter(|kind| SPEC.row(kind).is_some()) {
         Some(kind) => Ok(Some(kind)),
         None => fields.text(&["hook"]),
     }
@@ -82,7 +123,7 @@ fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable>
         Moment::PostTool => {
             let action = call(input.object(&["args"])?)?;
             let result = Value::Object(output.0.clone());
-            let status = outcome::status(context.contract, &result, &action);
+            let status = outcome::status(context.spec, &result, &action);
             EventKind::PostTool(action, Outcome { status, output: result })
         }
         Moment::Prompt => EventKind::Prompt { text: said(&output), files: Vec::new() },

@@ -1,10 +1,41 @@
 //! Agents in VS Code: Claude's shape with VS Code's own tools.
 
-use crate::contract::{AskForm, BlockForm, Contract, Moment, Row, TellForm};
+use crate::files::{At, GoverningFile, HomeDir, project};
+use crate::install::Scope;
+use crate::agent::Agent;
+use super::copilot_cli;
+use crate::spec::AgentSpec;
+use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::tools::{Shape, ToolRow};
 
-pub(super) static CONTRACT: Contract =
-    Contract { person_present: |_, env| !env.is_set("CI"), ..Contract::like_claude(EVENTS, TOOLS) };
+pub(super) static SPEC: AgentSpec = AgentSpec {
+    person_present: |_, env| !env.is_set("CI"),
+    files: FILES,
+    also_reads: &[(Agent::ClaudeCode, &[Scope::User, Scope::Project])],
+    traces: &[
+        (At::Home(HomeDir::at(".vscode")), ""),
+        (At::Home(LINUX), "Code"),
+        (At::Home(HomeDir::at("Library/Application Support/Code")), ""),
+        (At::Project, ".vscode"),
+    ],
+    programs: &["code", "code-insiders"],
+    advice: &["hooks are a preview: check that `chat.hookFilesLocations` has not been narrowed"],
+    ..AgentSpec::like_claude("vscode", EVENTS, TOOLS)
+};
+
+const LINUX: HomeDir = HomeDir::at(".config").moved_by(&[("XDG_CONFIG_HOME", ""), ("VSCODE_APPDATA", "")]);
+
+const FILES: &[GoverningFile] = &[
+    copilot_cli::SHARED_WITH_VSCODE[0],
+    copilot_cli::SHARED_WITH_VSCODE[1],
+    copilot_cli::SHARED_WITH_VSCODE[2],
+    copilot_cli::SHARED_WITH_VSCODE[3],
+    project(".vscode/settings.json").may_mention_hooks(),
+    LINUX.file("Code/User/settings.json").may_mention_hooks(),
+    LINUX.file("Code - Insiders/User/settings.json").may_mention_hooks(),
+    HomeDir::at("Library/Application Support/Code").file("User/settings.json").may_mention_hooks(),
+    HomeDir::at(".vscode-server").file("data/Machine/settings.json").may_mention_hooks(),
+];
 
 const CONTEXT: TellForm = TellForm::AdditionalContext;
 

@@ -3,18 +3,40 @@
 
 use serde_json::Value;
 
-use crate::contract::{BlockForm, Contract, Moment, Row};
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
+use crate::install::layout::{Form, Layout, every};
+use crate::install::json::Json;
+use crate::spec::AgentSpec;
+use crate::contract::{BlockForm, Moment, Row};
 use crate::event::{EventKind, Outcome, Status, Stop};
 use crate::input::{Fields, Unreadable, missing};
 use crate::parse::Context;
 use crate::tools::{Shape, Tool, ToolRow};
 
-pub(super) static CONTRACT: Contract = Contract {
+pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     event_name: |fields| fields.text(&["agent_action_name"]),
     session: |fields| fields.text(&["trajectory_id"]),
-    ..Contract::like_claude(EVENTS, TOOLS)
+    files: FILES,
+    traces: &[(At::Home(CODEIUM), "windsurf"), (At::Project, ".windsurf")],
+    programs: &["windsurf"],
+    advice: &["nothing that a hook says reaches the model except the reason of a refusal"],
+    ..AgentSpec::like_claude("windsurf", EVENTS, TOOLS)
 };
+
+const HOOKS: Form = Form::Json(&LAYOUT);
+const CODEIUM: HomeDir = HomeDir::at(".codeium");
+
+const FILES: &[GoverningFile] = &[
+    CODEIUM.file("windsurf/hooks.json").installs(HOOKS),
+    // The plugin for JetBrains.
+    CODEIUM.file("hooks.json"),
+    project(".windsurf/hooks.json").installs(HOOKS),
+    project(".windsurf/hooks"),
+    machine("/etc/windsurf/hooks.json").installs(HOOKS),
+    machine("/etc/windsurf"),
+    mac("/Library/Application Support/Windsurf/hooks.json").installs(HOOKS),
+];
 
 const EVENTS: &[Row] = &[
     Row::new("pre_run_command", Moment::PreTool).blocks(BlockForm::ExitTwo),
@@ -34,6 +56,26 @@ const EVENTS: &[Row] = &[
 /// The event stands for the tool.
 const TOOLS: &[ToolRow] =
     &[("run_command", Shape::Shell), ("read_code", Shape::Read), ("write_code", Shape::Edit)];
+
+static LAYOUT: Layout = Layout {
+    root: &["hooks"],
+    versioned: false,
+    entries: &[
+        every("pre_run_command").flat(),
+        every("pre_read_code").flat(),
+        every("pre_write_code").flat(),
+        every("pre_mcp_tool_use").flat(),
+        every("pre_user_prompt").flat(),
+        every("post_run_command").flat(),
+        every("post_read_code").flat(),
+        every("post_write_code").flat(),
+        every("post_mcp_tool_use").flat(),
+        every("post_cascade_response").flat(),
+    ],
+    handler: |_, command| {
+        Json::object([("command", Json::text(command)), ("show_output", Json::Scalar(Value::Bool(true)))])
+    },
+};
 
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
     const INFO: &[&str] = &["tool_info"];

@@ -8,6 +8,8 @@ use serde_json::Value;
 use super::edit::{commands, handlers};
 use super::layout::Layout;
 use super::{Command, NotJson, Settings, jsonc};
+use crate::agent::Agent;
+use crate::contract::Moment;
 
 /// What a settings file says about hooks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -212,15 +214,15 @@ pub(super) fn toml(settings: &Settings, layout: &Layout, text: &str, binary: &Pa
 }
 
 /// The plugin is one file with one command for all events.
-pub(super) fn plugin(text: &str, wanted: Option<&str>) -> Inspection {
+pub(super) fn plugin(agent: Agent, text: &str, wanted: Option<&str>) -> Inspection {
     let binary = text.lines().find_map(|line| line.strip_prefix("const BINARY = "));
     let Some(program) = binary.and_then(|raw| serde_json::from_str::<String>(raw).ok()) else {
         return Inspection::default();
     };
-    let event = "tool.execute.before".to_owned();
-    let line = Command::line(Path::new(&program), crate::Agent::OpenCode, &event);
-    let command =
-        Command { program: program.into(), agent: Some(crate::Agent::OpenCode), event: Some(event.clone()) };
+    let before = agent.spec().events.iter().find(|row| row.moment == Moment::PreTool);
+    let event = before.map_or("", |row| row.name).to_owned();
+    let line = Command::line(Path::new(&program), agent, &event);
+    let command = Command { program: program.into(), agent: Some(agent), event: Some(event.clone()) };
     let mut problems = Vec::new();
     if !command.is_absolute() {
         problems.push(Problem::RelativePath);

@@ -3,34 +3,34 @@
 use serde_json::Value;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Json {
+pub(crate) enum Json {
     Object(Vec<(String, Json)>),
     Array(Vec<Json>),
     Scalar(Value),
 }
 
 impl Json {
-    pub(super) fn object<const N: usize>(members: [(&str, Self); N]) -> Self {
+    pub(crate) fn object<const N: usize>(members: [(&str, Self); N]) -> Self {
         Self::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
     }
 
-    pub(super) fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::Scalar(Value::String(text.into()))
     }
 
-    pub(super) fn number(number: u32) -> Self {
+    pub(crate) fn number(number: u32) -> Self {
         Self::Scalar(number.into())
     }
 
     /// The same with one more member at the end, if it is an object.
-    pub(super) fn with(mut self, key: &str, value: Self) -> Self {
+    pub(crate) fn with(mut self, key: &str, value: Self) -> Self {
         if let Self::Object(members) = &mut self {
             members.push((key.to_owned(), value));
         }
         self
     }
 
-    pub(super) fn value(&self) -> Value {
+    pub(crate) fn value(&self) -> Value {
         match self {
             Self::Object(members) => {
                 Value::Object(members.iter().map(|(key, value)| (key.clone(), value.value())).collect())
@@ -41,7 +41,7 @@ impl Json {
     }
 
     /// On one line.
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let list = |items: Vec<String>| items.join(", ");
         match self {
             Self::Object(members) => {
@@ -56,7 +56,7 @@ impl Json {
     }
 
     /// On several lines; the first one is not indented.
-    pub(super) fn lines(&self, unit: &str, indent: &str, newline: &str) -> String {
+    pub(crate) fn lines(&self, unit: &str, indent: &str, newline: &str) -> String {
         let inner = format!("{indent}{unit}");
         let wrap = |open: char, items: Vec<String>, close: char| {
             let items = items.join(&format!(",{newline}{inner}"));

@@ -31,12 +31,7 @@ impl Fake {
         sandbox.write("src/lib.rs", "pub fn f() {}\n");
         let run = sandbox.lictor(&["init", "--yes", "--git", "--agent", agent.name()]);
         assert_eq!(run.code, 0, "{agent}: {run:?}");
-        let place = Where {
-            home: sandbox.home().to_owned(),
-            project: sandbox.project(),
-            codex_home: None,
-            copilot_home: None,
-        };
+        let place = Where::new(sandbox.home(), sandbox.project(), |_| None);
         let settings = Settings::of(agent, Scope::Project, &place, Path::exists).unwrap();
         let text = fs::read_to_string(settings.path()).unwrap();
         let hooks = settings.inspect(&text, &PathBuf::from(env!("CARGO_BIN_EXE_lictor"))).hooks;

@@ -2,6 +2,7 @@ use lictor_core::Digest;
 use std::io::Read;
 
 use super::{Names, Observer, Seen, Stat};
+use crate::place::tidy;
 
 /// The machine that Lictor runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,6 +86,17 @@ impl Observer for RealObserver {
             let mut fields = line.split(':');
             (fields.next() == Some(user)).then(|| fields.nth(4).map(str::to_owned)).flatten()
         })
+    }
+
+    fn programs(&self) -> Vec<String> {
+        let lies = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
+        let called = std::env::args_os().next().and_then(|path| path.into_string().ok());
+        let called = called.filter(|path| path.starts_with('/')).map(|path| tidy("/", &path));
+        // A program that was replaced while it runs; the new one lies where the old one did.
+        let lies = lies.map(|path| path.strip_suffix(" (deleted)").map(str::to_owned).unwrap_or(path));
+        let mut known: Vec<String> = lies.into_iter().chain(called).collect();
+        known.dedup();
+        known
     }
 
     fn folds_case(&self, _path: &str) -> bool {

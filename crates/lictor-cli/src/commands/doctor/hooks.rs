@@ -178,7 +178,7 @@ fn next(problem: &Problem) -> String {
 /// Files that hooks were once installed in and that no agent reads any more.
 fn shadowed(report: &mut Report, place: &Where, read: &BTreeSet<PathBuf>) -> Result<()> {
     for (ours, theirs) in [(".factory/settings.json", ".factory/hooks.json")] {
-        for root in [&place.home, &place.project] {
+        for root in [place.home(), place.project()] {
             let (ours, theirs) = (root.join(ours), root.join(theirs));
             let hooks = fs::read_to_string(&ours).is_ok_and(|text| text.contains("lictor hook"));
             if hooks && theirs.exists() {

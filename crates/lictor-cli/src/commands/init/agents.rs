@@ -13,29 +13,13 @@ use super::plan::{FileStep, Plan};
 use super::receipts::Receipts;
 use crate::place::{self, Project};
 
-/// Programs by which an agent is started.
-fn programs(agent: Agent) -> &'static [&'static str] {
-    match agent {
-        Agent::ClaudeCode => &["claude"],
-        Agent::Codex => &["codex"],
-        Agent::GeminiCli => &["gemini"],
-        Agent::Cursor => &["cursor", "cursor-agent"],
-        Agent::CopilotCli => &["copilot"],
-        Agent::VsCode => &["code", "code-insiders"],
-        Agent::OpenCode => &["opencode"],
-        Agent::Antigravity => &["agy"],
-        Agent::Factory => &["droid"],
-        Agent::Windsurf => &["windsurf"],
-    }
-}
-
 /// The agents that this person has, as far as settings and programs tell.
 pub fn found(place: &Where) -> Vec<Agent> {
     let path = env::var_os("PATH").unwrap_or_default();
     let directories: Vec<PathBuf> = env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
     let there = |agent: &Agent| {
         install::traces(*agent, place).iter().any(|trace| trace.exists())
-            || programs(*agent).iter().any(|name| directories.iter().any(|dir| dir.join(name).is_file()))
+            || agent.programs().iter().any(|name| directories.iter().any(|dir| dir.join(name).is_file()))
     };
     Agent::ALL.into_iter().filter(there).collect()
 }

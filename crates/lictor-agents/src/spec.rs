@@ -1,0 +1,68 @@
+//! All that Lictor knows about one agent. Everything else about agents is derived from it: translation, `init`,
+//! `doctor`, what is out of the agent's reach, what the shell reader knows about its program, help and docs.
+
+use crate::agent::Agent;
+use crate::contract::Row;
+use crate::event::{EventKind, PermissionMode};
+use crate::files::{At, GoverningFile};
+use crate::input::{Fields, Unreadable};
+use crate::install::Scope;
+use crate::parse::{Context, HookEnv};
+use crate::tools::ToolRow;
+
+/// One agent.
+pub(crate) struct AgentSpec {
+    /// The name used on the command line, in policies and in session keys.
+    pub(crate) name: &'static str,
+    pub(crate) events: &'static [Row],
+    pub(crate) tools: &'static [ToolRow],
+    /// What the payload calls its event, if it says so.
+    pub(crate) event_name: fn(&Fields) -> Result<Option<&str>, Unreadable>,
+    /// The session's id.
+    pub(crate) session: fn(&Fields) -> Result<Option<&str>, Unreadable>,
+    /// Turns one event of this agent into what happened. Most agents use [`crate::parse::common`].
+    pub(crate) read: fn(&Context<'_>, &Fields) -> Result<EventKind, Unreadable>,
+    /// Whether the event after a shell command says that the command succeeded, rather than that it ended.
+    pub(crate) post_means_success: bool,
+    /// Whether a person will see a question that the hook asks in this mode.
+    pub(crate) person_present: fn(Option<&PermissionMode>, &HookEnv) -> bool,
+    /// Where it reads hooks, permissions and trust from.
+    pub(crate) files: &'static [GoverningFile],
+    /// Agents whose settings it reads too, in these scopes.
+    pub(crate) also_reads: &'static [(Agent, &'static [Scope])],
+    /// Files and directories whose presence shows that a person uses it.
+    pub(crate) traces: &'static [(At, &'static str)],
+    /// Programs by which it is started.
+    pub(crate) programs: &'static [&'static str],
+    /// What a person has to do before it runs the hooks, and what its hooks do not see.
+    pub(crate) advice: &'static [&'static str],
+}
+
+impl AgentSpec {
+    /// The shape that Claude Code began, with nobody there to ask.
+    pub(crate) const fn like_claude(
+        name: &'static str,
+        events: &'static [Row],
+        tools: &'static [ToolRow],
+    ) -> Self {
+        Self {
+            name,
+            events,
+            tools,
+            event_name: |fields| fields.text(&["hook_event_name", "hookEventName"]),
+            session: |fields| fields.text(&["session_id", "sessionId"]),
+            read: crate::parse::common,
+            post_means_success: false,
+            person_present: |_, _| false,
+            files: &[],
+            also_reads: &[],
+            traces: &[],
+            programs: &[],
+            advice: &[],
+        }
+    }
+
+    pub(crate) fn row(&self, name: &str) -> Option<&'static Row> {
+        self.events.iter().find(|row| row.is_called(name))
+    }
+}
