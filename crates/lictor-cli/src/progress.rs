@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use lictor_store::{Entry, Head, Keys, Query, Record, Space, StoreError, View};
+use lictor_store::{Entry, Head, Keyring, Keys, Query, Record, Seal, Space, StoreError, View};
 
 use crate::output;
 
@@ -127,6 +127,14 @@ impl View for Counted<'_> {
 
     fn base(&self) -> Result<Head, StoreError> {
         self.view.base()
+    }
+
+    fn keys(&self) -> Option<&Keyring> {
+        self.view.keys()
+    }
+
+    fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
+        self.view.seals(query)
     }
 }
 

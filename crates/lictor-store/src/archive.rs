@@ -151,9 +151,9 @@ fn write_segment(
             out.write_all(b"\n").map_err(failed)?;
         }
     }
-    if let Some(fault) = chain.finish().first() {
+    if let Some(fault) = chain.finish().into_iter().next() {
         let _ = std::fs::remove_file(draft);
-        return Err(RetainError::Unsound(*fault));
+        return Err(RetainError::Unsound(fault));
     }
     out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)?;
     Ok(end)

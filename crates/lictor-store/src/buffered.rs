@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use crate::{Draft, Entry, Head, Keys, Query, Record, Space, StoreError, Transaction, View};
+use crate::{Draft, Entry, Head, Keyring, Keys, Query, Record, Seal, Space, StoreError, Transaction, View};
 
 /// So many bytes are kept at most before they are handed down.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -127,6 +127,14 @@ impl View for Buffered<'_> {
 
     fn base(&self) -> Result<Head, StoreError> {
         self.below.base()
+    }
+
+    fn keys(&self) -> Option<&Keyring> {
+        self.below.keys()
+    }
+
+    fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
+        self.below.seals(query)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::KeyId;
+
 /// Why a store could not be opened, read or written. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -94,6 +96,44 @@ pub enum StoreError {
         file: PathBuf,
         /// What the database said.
         detail: String,
+    },
+    /// The store is sealed and was opened without its key.
+    #[error(
+        "the store `{file}` is sealed with a key that was not given; its key file must stand where it was made, `lictor doctor` says where"
+    )]
+    KeyMissing {
+        /// The store.
+        file: PathBuf,
+    },
+    /// The store is sealed with a key that nobody here has.
+    #[error(
+        "the store `{file}` is sealed with the key {key}, which is not in the key file; restore that file from a copy"
+    )]
+    WrongKey {
+        /// The store.
+        file: PathBuf,
+        /// The name of the key.
+        key: KeyId,
+    },
+    /// There is a key, but the newest record has no seal: it was not written by a holder of the key.
+    #[error(
+        "record {seq} of the store `{file}` has no seal, and this store has had a key before; run `lictor audit verify`"
+    )]
+    Unsealed {
+        /// The store.
+        file: PathBuf,
+        /// The record.
+        seq: u64,
+    },
+    /// Something in the store was not written by a holder of the key.
+    #[error(
+        "{what} of the store `{file}` does not match its seal: it was changed from outside; run `lictor audit verify`"
+    )]
+    Forged {
+        /// The store.
+        file: PathBuf,
+        /// What does not match.
+        what: String,
     },
     /// The caller gave the change up.
     #[error("the change was given up by its caller; nothing was recorded")]

@@ -8,20 +8,26 @@
 //!   told with an [`Anchor`] that was kept elsewhere.
 //! * The projection ([`Space`] × key → value) holds what must be looked up fast: session state, grants, open
 //!   findings. The layer that owns a space can always rebuild it by folding the log.
+//! * With a [`Keyring`] from outside, every record and every entry is sealed: who can write the file but has no key can
+//!   neither add nor change one, nor put an entry back to what it was, without being found.
 //! * [`retain`] moves old records to an archive file; the rest of the chain and the archive stay verifiable.
 //!
 //! This crate knows nothing of actions, decisions or findings: bodies and values are text and bytes that other
 //! crates give a meaning. It never reads a clock for data; drafts bring their own time.
 
+mod account;
 mod anchor;
 mod archive;
 mod buffered;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod key;
 mod memory;
 mod query;
 mod record;
+mod seal;
+mod sealed;
 mod space;
 mod sqlite;
 mod store;
@@ -31,10 +37,12 @@ pub use anchor::{Anchor, BadAnchor};
 pub use archive::{ArchiveError, Keep, RetainError, Retained, Segment, retain};
 pub use buffered::Buffered;
 pub use error::StoreError;
+pub use key::{KeyError, KeyId, Keyring, RecordKey};
 pub use memory::MemoryStore;
 pub use query::{Entry, Keys, Query};
 pub use record::{Draft, Head, Record};
+pub use seal::Seal;
 pub use space::Space;
 pub use sqlite::{SqliteOptions, SqliteStore};
 pub use store::{Durability, Store, StoreExt, Transaction, View};
-pub use verify::{Anchoring, Fault, Verification, verify};
+pub use verify::{Anchoring, Fault, Sealing, Verification, verify};

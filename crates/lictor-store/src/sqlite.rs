@@ -15,7 +15,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::{Durability, Store, StoreError, Transaction, View};
+use crate::sealed::{Sealed, Sealer};
+use crate::{Durability, Keyring, Store, StoreError, Transaction, View};
 
 mod failure;
 mod open;
@@ -36,11 +37,12 @@ const LOG_HARD_LIMIT: u64 = 32 * LOG_LIMIT;
 pub struct SqliteOptions {
     create: bool,
     wait: Duration,
+    sealer: Sealer,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { create: true, wait: Duration::from_secs(2) }
+        Self { create: true, wait: Duration::from_secs(2), sealer: Sealer::default() }
     }
 }
 
@@ -63,6 +65,21 @@ impl SqliteOptions {
         Self { wait, ..self }
     }
 
+    /// The keys that seal what is written and check what is read. They must come from outside the store.
+    #[must_use]
+    pub fn keys(mut self, keys: Keyring) -> Self {
+        self.sealer.keys = Some(keys);
+        self
+    }
+
+    /// Whether records without a seal are taken for what was there before the key. Only right in the moment in which
+    /// the key was made: later a store without seals is one that somebody has rewritten.
+    #[must_use]
+    pub fn adopt(mut self, adopt: bool) -> Self {
+        self.sealer.adopt = adopt;
+        self
+    }
+
     /// Opens the store.
     ///
     /// # Errors
@@ -73,10 +90,11 @@ impl SqliteOptions {
         let failure = Failure { file: &file, wait: self.wait };
         let mut connection = open::connection(&file, self)?;
         let patience = Patience::install(&mut connection, self.wait).map_err(|error| failure.of(error))?;
-        open::check_format(&connection, failure)?;
+        open::check_format(&mut connection, failure)?;
         let handle = Handle { connection, patience, synced: None };
         let log = open::beside(&file, "-wal");
-        Ok(SqliteStore { file, log, handle: Mutex::new(handle), wait: self.wait })
+        let sealer = self.sealer.clone();
+        Ok(SqliteStore { file, log, handle: Mutex::new(handle), wait: self.wait, sealer })
     }
 }
 
@@ -87,6 +105,7 @@ pub struct SqliteStore {
     log: PathBuf,
     handle: Mutex<Handle>,
     wait: Duration,
+    sealer: Sealer,
 }
 
 #[derive(Debug)]
@@ -181,7 +200,7 @@ impl Store for SqliteStore {
         let failure = self.failure();
         let connection = &handle.connection;
         let open = Open::begin(connection, "BEGIN").map_err(|error| failure.of(error))?;
-        f(&Rows { connection, failure })?;
+        f(&Sealed::new(Rows { connection, failure }, &self.sealer))?;
         open.commit().map_err(|error| failure.of(error))
     }
 
@@ -195,7 +214,9 @@ impl Store for SqliteStore {
         handle.sync_for(durability).map_err(|error| failure.of(error))?;
         let connection = &handle.connection;
         let open = Open::begin(connection, "BEGIN IMMEDIATE").map_err(|error| failure.of(error))?;
-        f(&mut Rows { connection, failure })?;
+        let mut tx = Sealed::new(Rows { connection, failure }, &self.sealer);
+        f(&mut tx)?;
+        tx.finish()?;
         open.commit().map_err(|error| failure.of(error))?;
         self.shorten_log(&handle);
         Ok(())

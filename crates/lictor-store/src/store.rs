@@ -1,6 +1,6 @@
 //! The seam: what every store can do.
 
-use crate::{Draft, Entry, Head, Keys, Query, Record, Space, StoreError};
+use crate::{Draft, Entry, Head, Keyring, Keys, Query, Record, Seal, Space, StoreError};
 
 /// What a change must survive once [`Store::write`] has returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,6 +43,19 @@ pub trait View {
     /// # Errors
     /// When the store cannot be read.
     fn base(&self) -> Result<Head, StoreError>;
+
+    /// The keys that the store was opened with. A store without them has nothing to check seals by.
+    fn keys(&self) -> Option<&Keyring> {
+        None
+    }
+
+    /// The place and the seal of records, exactly as stored. Only numbers, order and limit of the query count.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
+        Ok(self.records(query)?.iter().map(|record| (record.head(), None)).collect())
+    }
 }
 
 /// A change in the making. Sees its own changes; nobody else does until it is committed.

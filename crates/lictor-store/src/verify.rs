@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 
 use lictor_core::Digest;
 
+use crate::account::Account;
 use crate::archive::Retained;
-use crate::{Anchor, Head, Query, Record, StoreError, View};
+use crate::{Anchor, Head, KeyId, Keyring, Query, Record, StoreError, View};
 
 /// So many faults are named; a log with more is not worth reading further.
 const MOST_FAULTS: usize = 100;
@@ -14,7 +15,7 @@ const MOST_FAULTS: usize = 100;
 const PAGE: usize = 500;
 
 /// Something that only happens to a log when someone other than its store writes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
     /// The content of a record does not match its hash.
@@ -60,6 +61,33 @@ pub enum Fault {
         /// The hash that the record has.
         found: Digest,
     },
+    /// The record has a hash that fits, but its seal was not made for it by a holder of the key.
+    Forged {
+        /// Which record.
+        seq: u64,
+    },
+    /// The record has no seal although the records around it do.
+    Unsealed {
+        /// Which record.
+        seq: u64,
+    },
+    /// The record is sealed with a key that was not given.
+    UnknownKey {
+        /// Which record.
+        seq: u64,
+        /// The name of the key.
+        key: KeyId,
+    },
+    /// An entry does not follow from the records: it was changed, added, or put back to what it was before.
+    Entry {
+        /// Which entry.
+        what: String,
+    },
+    /// Entries that follow from the records are not there.
+    EntriesMissing {
+        /// How many.
+        count: usize,
+    },
 }
 
 impl fmt::Display for Fault {
@@ -93,6 +121,22 @@ impl fmt::Display for Fault {
                 found.short(),
                 anchor.hash.short()
             ),
+            Self::Forged { seq } => {
+                write!(f, "record {seq} was forged: its seal was not made for it by a holder of the key")
+            }
+            Self::Unsealed { seq } => {
+                write!(f, "record {seq} has no seal, but this store has had a key before it")
+            }
+            Self::UnknownKey { seq, key } => {
+                write!(f, "record {seq} is sealed with the key {key}, which is not in the key file")
+            }
+            Self::Entry { what } => write!(f, "{what} does not follow from the records"),
+            Self::EntriesMissing { count: 1 } => {
+                f.write_str("one entry that follows from the records was removed")
+            }
+            Self::EntriesMissing { count } => {
+                write!(f, "{count} entries that follow from the records were removed")
+            }
         }
     }
 }
@@ -122,6 +166,30 @@ impl fmt::Display for Anchoring {
     }
 }
 
+/// What the seals could tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sealing {
+    /// The store was opened without keys. Whoever can write the file can write it anew.
+    Unchecked,
+    /// Seals and entries were checked. Records up to this one are older than the key and have none.
+    Checked {
+        /// The last record without a seal, if there is one.
+        unsealed: Option<u64>,
+    },
+}
+
+impl fmt::Display for Sealing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unchecked => f.write_str("no key was given: seals were not checked"),
+            Self::Checked { unsealed: None } => f.write_str("sealed"),
+            Self::Checked { unsealed: Some(last) } => {
+                write!(f, "sealed from record {} on; older records have no seal", last.saturating_add(1))
+            }
+        }
+    }
+}
+
 /// The result of [`verify`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
@@ -133,6 +201,8 @@ pub struct Verification {
     pub faults: Vec<Fault>,
     /// What the anchor could tell.
     pub anchoring: Anchoring,
+    /// What the seals could tell.
+    pub sealing: Sealing,
     /// The end of the log.
     pub head: Head,
 }
@@ -183,8 +253,31 @@ pub fn verify(
             Anchoring::Used(anchor)
         }
     };
+    let sealing = match view.keys() {
+        None => Sealing::Unchecked,
+        Some(keys) => {
+            let (sealing, fault) = check_seals(view, keys)?;
+            faults.extend(fault);
+            sealing
+        }
+    };
     let checked = (records > 0).then_some((first, after));
-    Ok(Verification { checked, records, faults, anchoring, head })
+    Ok(Verification { checked, records, faults, anchoring, sealing, head })
+}
+
+/// Seals build on each other, so all of them are looked at, whatever the range.
+fn check_seals(view: &dyn View, keys: &Keyring) -> Result<(Sealing, Option<Fault>), StoreError> {
+    match Account::of(view, keys)? {
+        Err(fault) => Ok((Sealing::Checked { unsealed: None }, Some(fault))),
+        Ok(account) => {
+            let unsealed = account.unsealed();
+            let fault = match account.is_sealed() {
+                true => account.entries(view)?,
+                false => unsealed.map(|seq| Fault::Unsealed { seq }),
+            };
+            Ok((Sealing::Checked { unsealed }, fault))
+        }
+    }
 }
 
 fn record_at(view: &dyn View, seq: u64) -> Result<Option<Record>, StoreError> {

@@ -8,26 +8,30 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use super::{Failure, SqliteOptions};
 use crate::StoreError;
 
 /// `LICT`: tells our files from other SQLite files.
 const APPLICATION: i64 = 0x4c49_4354;
-/// The format of this version. A store with another number is refused.
-const FORMAT: u32 = 1;
+/// The format of this version. A store with a greater number is refused, one with a smaller is brought up to it.
+const FORMAT: u32 = 2;
 
-/// The hash of a record covers every column of `log`. `base` has one row as soon as records were archived.
+/// What brings a store from a format to the next one.
+const UPGRADES: [(u32, &str); 1] =
+    [(1, "ALTER TABLE log ADD COLUMN seal BLOB; ALTER TABLE entry ADD COLUMN seal BLOB;")];
+
+/// The hash of a record covers every column of `log` but its seal, which covers the hash. `base` has one row as soon as records were archived.
 ///
 /// No index on kind or session: every index is one more page in every transaction of the hot path, and what
 /// must be found fast has its own entry.
 const SCHEMA: &str = "
 CREATE TABLE log (
   seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, agent TEXT, session TEXT, kind TEXT NOT NULL,
-  prev BLOB NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL
+  prev BLOB NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL, seal BLOB
 ) STRICT;
-CREATE TABLE entry (space TEXT, key BLOB, value BLOB NOT NULL, PRIMARY KEY (space, key)) STRICT, WITHOUT ROWID;
+CREATE TABLE entry (space TEXT, key BLOB, value BLOB NOT NULL, seal BLOB, PRIMARY KEY (space, key)) STRICT, WITHOUT ROWID;
 CREATE TABLE base (only INTEGER PRIMARY KEY CHECK (only = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;
 ";
 
@@ -60,8 +64,8 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
 }
 
-/// Refuses what is not a store, or a store of another format. Reads only.
-pub(super) fn check_format(connection: &Connection, failure: Failure<'_>) -> Result<(), StoreError> {
+/// Refuses what is not a store, or a store of a newer format. Writes only to bring an older one up to date.
+pub(super) fn check_format(connection: &mut Connection, failure: Failure<'_>) -> Result<(), StoreError> {
     let number = |pragma: &str| -> Result<i64, StoreError> {
         connection.query_row(pragma, [], |row| row.get(0)).map_err(|error| failure.of(error))
     };
@@ -79,8 +83,20 @@ pub(super) fn check_format(connection: &Connection, failure: Failure<'_>) -> Res
         Ok(found) if found > FORMAT => {
             Err(StoreError::NewerSchema { file: failure.file.to_owned(), found, known: FORMAT })
         }
+        Ok(found) if found > 0 => upgrade(connection).map_err(|error| failure.of(error)),
         _ => not_a_store("its format number is not one that any version wrote"),
     }
+}
+
+/// All steps or none; a process that comes second finds nothing left to do.
+fn upgrade(connection: &mut Connection) -> rusqlite::Result<()> {
+    let tx = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let found: u32 = tx.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    for (_, step) in UPGRADES.iter().filter(|(from, _)| *from >= found) {
+        tx.execute_batch(step)?;
+    }
+    tx.pragma_update(None, "user_version", FORMAT)?;
+    tx.commit()
 }
 
 /// Creates a store. It is made complete under another name and then linked into place, so that nobody ever sees

@@ -1,11 +1,15 @@
 //! Records and entries as rows.
 
+use std::path::Path;
+
 use lictor_core::{Digest, SessionKey, Timestamp};
 use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter, types::Value};
 
 use super::Failure;
-use crate::{Draft, Entry, Head, Keys, Query, Record, Space, StoreError, Transaction, View};
+use crate::seal::EntrySeal;
+use crate::sealed::{SealedEntry, SealedValue, Tables};
+use crate::{Head, Keys, Query, Record, Seal, Space, StoreError};
 
 /// The tables inside one transaction.
 pub(super) struct Rows<'a> {
@@ -62,14 +66,14 @@ impl Rows<'_> {
     }
 }
 
-impl View for Rows<'_> {
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let sql = "SELECT value FROM entry WHERE space = ? AND key = ?";
-        self.one(sql, params![space.name(), key], |row| row.get(0))
+impl Tables for Rows<'_> {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<SealedValue>, StoreError> {
+        let sql = "SELECT value, seal FROM entry WHERE space = ? AND key = ?";
+        self.one(sql, params![space.name(), key], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<Entry>, StoreError> {
-        let mut sql = String::from("SELECT key, value FROM entry WHERE space = ? AND key ");
+    fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<SealedEntry>, StoreError> {
+        let mut sql = String::from("SELECT key, value, seal FROM entry WHERE space = ? AND key ");
         let mut values = vec![Value::Text(space.name().to_owned()), Value::Blob(keys.from.clone())];
         sql.push_str(if keys.skip_from { "> ?" } else { ">= ?" });
         if let Some(to) = &keys.to {
@@ -78,7 +82,8 @@ impl View for Rows<'_> {
         }
         sql.push_str(if keys.reversed { " ORDER BY key DESC LIMIT ?" } else { " ORDER BY key LIMIT ?" });
         values.push(Value::Integer(limit(keys.limit)));
-        let entry = |row: &Row<'_>| -> rusqlite::Result<Entry> { Ok((row.get(0)?, row.get(1)?)) };
+        let entry =
+            |row: &Row<'_>| -> rusqlite::Result<SealedEntry> { Ok((row.get(0)?, row.get(1)?, row.get(2)?)) };
         self.many(&sql, values, |row| entry(row).map_err(|error| self.failure.of(error)))
     }
 
@@ -101,24 +106,29 @@ impl View for Rows<'_> {
         self.many(&sql, values, |row| self.record(row))
     }
 
-    fn head(&self) -> Result<Head, StoreError> {
-        match self.one("SELECT seq, hash FROM log ORDER BY seq DESC LIMIT 1", [], head)? {
-            Some(head) => Ok(head),
-            None => self.base(),
+    fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
+        let mut sql = String::from("SELECT seq, hash, seal FROM log WHERE seq > ? AND seq < ?");
+        sql.push_str(if query.newest_first { " ORDER BY seq DESC LIMIT ?" } else { " ORDER BY seq LIMIT ?" });
+        let values = [clamped(query.after), clamped(query.before), limit(query.limit)];
+        let values = values.into_iter().map(Value::Integer).collect();
+        self.many(&sql, values, |row| sealed_head(row).map_err(|error| self.failure.of(error)))
+    }
+
+    fn end(&self) -> Result<(Head, Option<Seal>), StoreError> {
+        match self.one("SELECT seq, hash, seal FROM log ORDER BY seq DESC LIMIT 1", [], sealed_head)? {
+            Some(end) => Ok(end),
+            None => Ok((self.base()?, None)),
         }
     }
 
     fn base(&self) -> Result<Head, StoreError> {
         Ok(self.one("SELECT seq, hash FROM base", [], head)?.unwrap_or(Head::START))
     }
-}
 
-impl Transaction for Rows<'_> {
-    fn append(&mut self, draft: Draft) -> Result<Record, StoreError> {
-        let record = Record::after(self.head()?, draft);
+    fn insert(&mut self, record: &Record, seal: Option<&Seal>) -> Result<(), StoreError> {
         let session = record.session.as_ref();
         self.execute(
-            "INSERT INTO log (seq, at, agent, session, kind, prev, hash, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO log (seq, at, agent, session, kind, prev, hash, body, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 clamped(record.seq),
                 record.at.0,
@@ -128,14 +138,24 @@ impl Transaction for Rows<'_> {
                 record.prev.as_bytes(),
                 record.hash.as_bytes(),
                 record.body,
+                seal.map(Seal::to_bytes),
             ],
-        )?;
-        Ok(record)
+        )
     }
 
-    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-        let sql = "INSERT OR REPLACE INTO entry (space, key, value) VALUES (?, ?, ?)";
-        self.execute(sql, params![space.name(), key, value])
+    fn set_seal(&mut self, seq: u64, seal: &Seal) -> Result<(), StoreError> {
+        self.execute("UPDATE log SET seal = ? WHERE seq = ?", params![seal.to_bytes(), clamped(seq)])
+    }
+
+    fn put(
+        &mut self,
+        space: Space,
+        key: &[u8],
+        value: &[u8],
+        seal: Option<&EntrySeal>,
+    ) -> Result<(), StoreError> {
+        let sql = "INSERT OR REPLACE INTO entry (space, key, value, seal) VALUES (?, ?, ?, ?)";
+        self.execute(sql, params![space.name(), key, value, seal.map(<[u8; 16]>::as_slice)])
     }
 
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {
@@ -147,6 +167,10 @@ impl Transaction for Rows<'_> {
         let sql = "INSERT OR REPLACE INTO base (only, seq, hash) SELECT 1, seq, hash FROM log WHERE seq = ?";
         self.execute(sql, params![through])?;
         self.execute("DELETE FROM log WHERE seq <= (SELECT seq FROM base WHERE seq = ?)", params![through])
+    }
+
+    fn name(&self) -> &Path {
+        self.failure.file
     }
 }
 
@@ -181,6 +205,17 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
 
 fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
     Ok(Head { seq: number(row, 0)?, hash: digest(row, 1)? })
+}
+
+fn sealed_head(row: &Row<'_>) -> rusqlite::Result<(Head, Option<Seal>)> {
+    let seal = match row.get_ref(2)?.as_blob_or_null()? {
+        None => None,
+        Some(bytes) => Some(Seal::from_bytes(bytes).ok_or_else(|| {
+            let size = FromSqlError::InvalidBlobSize { expected_size: 36, blob_size: bytes.len() };
+            rusqlite::Error::FromSqlConversionFailure(2, Type::Blob, Box::new(size))
+        })?),
+    };
+    Ok((head(row)?, seal))
 }
 
 fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {

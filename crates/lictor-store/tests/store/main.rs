@@ -23,6 +23,8 @@ mod refused;
 #[cfg(test)]
 mod retention;
 #[cfg(test)]
+mod sealed;
+#[cfg(test)]
 mod tamper;
 
 /// What the processes do that other tests start. Nothing in the test run itself.

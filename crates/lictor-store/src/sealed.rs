@@ -1,0 +1,304 @@
+//! A transaction that seals what it writes and checks what it reads, over the bare tables of a database.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use crate::account::{Account, Sealing, entry_name};
+use crate::seal::{Effects, EntrySeal, entry_seal};
+use crate::{
+    Draft, Entry, Head, KeyId, Keyring, Keys, Query, Record, RecordKey, Seal, Space, StoreError, Transaction,
+    View,
+};
+
+/// Entries read at a time.
+const PAGE: usize = 500;
+
+/// A value and its seal.
+pub(crate) type SealedValue = (Vec<u8>, Option<EntrySeal>);
+/// An entry as it is stored: key, value, seal.
+pub(crate) type SealedEntry = (Vec<u8>, Vec<u8>, Option<EntrySeal>);
+
+/// The tables inside one transaction.
+pub(crate) trait Tables {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<SealedValue>, StoreError>;
+    fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<SealedEntry>, StoreError>;
+    fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError>;
+    /// The place and the seal of each record; filters by number only.
+    fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError>;
+    /// The end of the log, archived records included, with the seal of the record if it is still there.
+    fn end(&self) -> Result<(Head, Option<Seal>), StoreError>;
+    fn base(&self) -> Result<Head, StoreError>;
+    fn insert(&mut self, record: &Record, seal: Option<&Seal>) -> Result<(), StoreError>;
+    fn set_seal(&mut self, seq: u64, seal: &Seal) -> Result<(), StoreError>;
+    fn put(
+        &mut self,
+        space: Space,
+        key: &[u8],
+        value: &[u8],
+        seal: Option<&EntrySeal>,
+    ) -> Result<(), StoreError>;
+    fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError>;
+    fn prune(&mut self, through: u64) -> Result<(), StoreError>;
+    /// What a message calls this store.
+    fn name(&self) -> &Path;
+}
+
+/// How far the store can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// There are no keys and no seals.
+    Plain,
+    /// Sealed by the key in use.
+    Current,
+    /// Sealed by a key before it.
+    Older(KeyId),
+    /// There is nothing yet, or nothing that is sealed, and that is as it should be.
+    Unsealed,
+}
+
+/// What a store was opened with.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sealer {
+    pub(crate) keys: Option<Keyring>,
+    /// Whether records without a seal are taken for what came before the key.
+    pub(crate) adopt: bool,
+}
+
+pub(crate) struct Sealed<'a, T: Tables> {
+    tables: T,
+    sealer: &'a Sealer,
+    standing: OnceCell<Standing>,
+    effects: Effects,
+    changed: bool,
+}
+
+impl<'a, T: Tables> Sealed<'a, T> {
+    pub(crate) fn new(tables: T, sealer: &'a Sealer) -> Self {
+        Self { tables, sealer, standing: OnceCell::new(), effects: Effects::default(), changed: false }
+    }
+
+    /// Seals what was changed. The database's own commit comes after it.
+    pub(crate) fn finish(mut self) -> Result<(), StoreError> {
+        let Some(keys) = &self.sealer.keys else { return Ok(()) };
+        let key = keys.current();
+        if !self.changed || self.effects.is_empty() {
+            return Ok(());
+        }
+        let (mut head, mut seal) = self.tables.end()?;
+        if head.seq == self.tables.base()?.seq {
+            // No record is left that could carry the seal.
+            head = self.append_sealing(key, None, head, &Effects::default())?;
+            seal = None;
+        }
+        // Another transaction may have changed entries after the same record.
+        let mut effects = seal.and_then(|seal| seal.effects()).unwrap_or_default();
+        effects.then(std::mem::take(&mut self.effects));
+        self.tables.set_seal(head.seq, &Seal::new(key, &head.hash, &effects))
+    }
+
+    fn standing(&self) -> Result<Standing, StoreError> {
+        if let Some(standing) = self.standing.get() {
+            return Ok(*standing);
+        }
+        let standing = self.find_standing()?;
+        Ok(*self.standing.get_or_init(|| standing))
+    }
+
+    fn find_standing(&self) -> Result<Standing, StoreError> {
+        let file = || self.tables.name().to_owned();
+        let (head, seal) = self.tables.end()?;
+        let Some(keys) = &self.sealer.keys else {
+            return match seal {
+                None => Ok(Standing::Plain),
+                Some(_) => Err(StoreError::KeyMissing { file: file() }),
+            };
+        };
+        let Some(seal) = seal else {
+            // Someone who may write the file could take all seals away; only who has just made the key can tell.
+            let empty = || -> Result<bool, StoreError> {
+                let entry =
+                    |space| Ok::<_, StoreError>(!self.tables.scan(space, &Keys::all().limit(1))?.is_empty());
+                Ok(head == Head::START
+                    && !Space::ALL.into_iter().map(entry).any(|found| found.unwrap_or(true)))
+            };
+            return if self.sealer.adopt || empty()? {
+                Ok(Standing::Unsealed)
+            } else {
+                Err(StoreError::Unsealed { file: file(), seq: head.seq })
+            };
+        };
+        let Some(key) = keys.get(seal.key()) else {
+            return Err(StoreError::WrongKey { file: file(), key: seal.key() });
+        };
+        if !seal.fits(key, &head.hash) {
+            return Err(self.forged(format!("record {}", head.seq)));
+        }
+        Ok(if seal.key() == keys.current().id() { Standing::Current } else { Standing::Older(seal.key()) })
+    }
+
+    /// The key that entries are sealed with at the moment.
+    fn entry_key(&self) -> Result<Option<&RecordKey>, StoreError> {
+        let Some(keys) = &self.sealer.keys else {
+            self.standing()?;
+            return Ok(None);
+        };
+        Ok(match self.standing()? {
+            _ if self.changed => Some(keys.current()),
+            Standing::Current => Some(keys.current()),
+            Standing::Older(id) => keys.get(id),
+            Standing::Unsealed | Standing::Plain => None,
+        })
+    }
+
+    fn checked(
+        &self,
+        space: Space,
+        key: &[u8],
+        value: Vec<u8>,
+        seal: Option<EntrySeal>,
+    ) -> Result<Vec<u8>, StoreError> {
+        match self.entry_key()? {
+            Some(with) if seal != Some(entry_seal(with, space, key, &value)) => {
+                Err(self.forged(entry_name(space, key)))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    /// Before the first change: makes sure that this writer may seal, and seals everything anew when the key has changed.
+    fn ready(&mut self) -> Result<Option<RecordKey>, StoreError> {
+        let standing = self.standing()?;
+        let Some(keys) = &self.sealer.keys else { return Ok(None) };
+        let key = keys.current().clone();
+        if !self.changed {
+            match standing {
+                Standing::Older(before) => self.reseal(&key, Some(before))?,
+                Standing::Unsealed => self.reseal(&key, None)?,
+                Standing::Current | Standing::Plain => {}
+            }
+            self.changed = true;
+        }
+        Ok(Some(key))
+    }
+
+    /// Every entry gets a seal by this key, and a record says from where on it counts.
+    fn reseal(&mut self, key: &RecordKey, before: Option<KeyId>) -> Result<(), StoreError> {
+        if before.is_some() {
+            let account = self.account()?;
+            if let Some(fault) = account.entries(self)? {
+                return Err(self.forged(fault.to_string()));
+            }
+        }
+        let mut effects = Effects::whole();
+        for space in Space::ALL {
+            let mut keys = Keys::all().limit(PAGE);
+            loop {
+                let page = View::scan(self, space, &keys)?;
+                let Some((last, _)) = page.last() else { break };
+                keys = keys.beyond(last.clone());
+                for (name, value) in &page {
+                    let seal = entry_seal(key, space, name, value);
+                    effects.put(key, space, name, &seal);
+                    self.tables.put(space, name, value, Some(&seal))?;
+                }
+            }
+        }
+        let (head, _) = self.tables.end()?;
+        if head == Head::START {
+            self.effects = effects;
+        } else {
+            self.append_sealing(key, before, head, &effects)?;
+        }
+        Ok(())
+    }
+
+    fn append_sealing(
+        &mut self,
+        key: &RecordKey,
+        before: Option<KeyId>,
+        head: Head,
+        effects: &Effects,
+    ) -> Result<Head, StoreError> {
+        let newest = self.tables.records(&Query::all().newest_first().limit(1))?;
+        let record = Record::after(head, Sealing::draft(key.id(), before, newest.first())?);
+        self.tables.insert(&record, Some(&Seal::new(key, &record.hash, effects)))?;
+        Ok(record.head())
+    }
+
+    /// What the sealed records so far say.
+    fn account(&self) -> Result<Account<'a>, StoreError> {
+        let Some(keys) = &self.sealer.keys else { return Err(StoreError::Abandoned) };
+        Account::of(self, keys)?.map_err(|fault| self.forged(fault.to_string()))
+    }
+
+    fn forged(&self, what: String) -> StoreError {
+        StoreError::Forged { file: self.tables.name().to_owned(), what }
+    }
+}
+
+impl<T: Tables> View for Sealed<'_, T> {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        let found = self.tables.get(space, key)?;
+        found.map(|(value, seal)| self.checked(space, key, value, seal)).transpose()
+    }
+
+    fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<Entry>, StoreError> {
+        let found = self.tables.scan(space, keys)?.into_iter();
+        found.map(|(key, value, seal)| Ok((key.clone(), self.checked(space, &key, value, seal)?))).collect()
+    }
+
+    fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+        self.tables.records(query)
+    }
+
+    fn head(&self) -> Result<Head, StoreError> {
+        Ok(self.tables.end()?.0)
+    }
+
+    fn base(&self) -> Result<Head, StoreError> {
+        self.tables.base()
+    }
+
+    fn keys(&self) -> Option<&Keyring> {
+        self.sealer.keys.as_ref()
+    }
+
+    fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
+        self.tables.seals(query)
+    }
+}
+
+impl<T: Tables> Transaction for Sealed<'_, T> {
+    fn append(&mut self, draft: Draft) -> Result<Record, StoreError> {
+        let key = self.ready()?;
+        let record = Record::after(self.tables.end()?.0, draft);
+        let seal = key.map(|key| Seal::new(&key, &record.hash, &Effects::default()));
+        self.tables.insert(&record, seal.as_ref())?;
+        Ok(record)
+    }
+
+    fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        let Some(with) = self.ready()? else { return self.tables.put(space, key, value, None) };
+        let seal = entry_seal(&with, space, key, value);
+        self.effects.put(&with, space, key, &seal);
+        self.tables.put(space, key, value, Some(&seal))
+    }
+
+    fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {
+        if let Some(with) = self.ready()? {
+            self.effects.delete(&with, space, key);
+        }
+        self.tables.delete(space, key)
+    }
+
+    fn prune(&mut self, through: u64) -> Result<(), StoreError> {
+        if self.ready()?.is_some() {
+            // The records that say where entries come from go: the last one then speaks for all of them. It says what
+            // they said, not what the entries are, so that a forged one does not become a sound one.
+            let mut effects = self.account()?.into_effects().made_whole();
+            effects.then(std::mem::take(&mut self.effects));
+            self.effects = effects;
+        }
+        self.tables.prune(through)
+    }
+}
