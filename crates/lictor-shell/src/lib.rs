@@ -14,6 +14,7 @@
 mod ast;
 mod builtins;
 pub mod call;
+pub mod describe;
 mod expand;
 mod flows;
 mod forkbomb;

@@ -12,6 +12,7 @@ mod cluster;
 mod containers;
 mod credentials;
 mod databases;
+mod described;
 mod disk;
 mod each;
 mod edit;
@@ -36,31 +37,39 @@ mod sessions;
 mod shells;
 pub(crate) mod sql;
 mod system;
+mod table;
 pub(crate) mod text;
 mod uploads;
 mod wrappers;
 
+use crate::patch::report_patch as apply_patch;
 pub use guard::assignment as judge_assignment;
 pub use network::host_of;
 pub(crate) use recipes::{edited_scripts, set_scripts};
 pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
 pub(crate) use secrets::{is_secret, prints_secret, reveals};
-pub(crate) use shells::is_shell;
+
+use std::borrow::Cow;
 
 use lictor_core::facts::GuardOff;
 
+use table::{Entry, Family};
+
 use crate::call::{Call, Report};
+use crate::describe::Style;
 use crate::operand::Arg;
 
 /// Reports what one call does. An unknown program reports nothing and leaves `known_program` false.
 pub fn judge(call: &Call<'_>, report: &mut Report) {
     let name = match call.path {
         // The shell by another name.
-        "/proc/self/exe" | "/proc/$$/exe" => "bash".to_owned(),
+        "/proc/self/exe" | "/proc/$$/exe" => Cow::Borrowed("bash"),
         _ => base_name(call.program),
     };
     let call = Call { program: &name, ..*call };
+    let entry = table::find(&name);
+    let family = entry.map(|entry| entry.family);
     for (variable, value) in call.assignments {
         guard::assignment(variable, value, call.program, report);
     }
@@ -76,24 +85,31 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
             }
         }
     }
-    report.known_program = dispatch(&call, report);
+    report.known_program = entry.is_some();
+    // What follows the first operand of a wrapper belongs to another program, a question for help too.
+    if let Some(Entry { program, .. }) = entry
+        && (program.options.style == Style::First || !only_helps(&call))
+    {
+        machines::judge(&call, report);
+        described::judge(program, &call, report);
+    }
     services::judge(&call, report);
     serving::judge(&call, report);
-    if !report.known_program || cloud::knows(&name) {
+    if matches!(family, None | Some(Family::Clouds)) {
         uploads::quoted(&call, report);
     }
     recipes::judge(&call, report);
-    if packages::knows(&name) && report.next.is_empty() {
+    if family == Some(Family::Packages) && report.next.is_empty() {
         packages::carried(&call, report);
     }
-    if !report.known_program || name == "nvm" {
+    if entry.is_none() || name == "nvm" {
         machines::judge(&call, report);
         unknown(&call, report);
     }
     let removes = |word: &str| {
         matches!(word, "uninstall" | "remove" | "purge" | "rm" | "autoremove" | "erase" | "unlink")
     };
-    if packages::knows(&name)
+    if family == Some(Family::Packages)
         && call.args.iter().filter_map(Arg::known).any(removes)
         && call.args.iter().filter_map(Arg::known).any(|word| matches!(word, "lictor" | "lictor-cli"))
     {
@@ -125,19 +141,26 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// The name that the tables know: without `.exe`, without the version of an interpreter, in lower case when only
-/// that is known (file systems that ignore case run `RM` as `rm`).
-fn base_name(program: &str) -> String {
+/// The name that the tables know: as it is, in lower case (file systems that ignore case run `RM` as `rm`), or without a
+/// version at its end (`python3.12`, `gcc-14`).
+fn base_name(program: &str) -> Cow<'_, str> {
     let name = program.strip_suffix(".exe").unwrap_or(program);
-    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches('-');
-    if !bare.is_empty()
-        && (shells::language(bare).is_some()
-            || matches!(bare, "pip" | "gcc" | "clang" | "lua" | "php" | "ruby"))
-    {
-        return bare.to_owned();
+    if table::find(name).is_some() {
+        return Cow::Borrowed(name);
     }
-    let lower = name.to_ascii_lowercase();
-    if lower != name && !matches!(name, "R" | "Rscript" | "VBoxManage") { lower } else { name.to_owned() }
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches('-');
+    if !bare.is_empty() && bare != name && table::find(bare).is_some() {
+        return Cow::Borrowed(bare);
+    }
+    if name.contains(|c: char| c.is_ascii_uppercase()) {
+        return Cow::Owned(name.to_ascii_lowercase());
+    }
+    Cow::Borrowed(name)
+}
+
+/// Whether a name is that of a shell.
+pub(crate) fn is_shell(name: &str) -> bool {
+    table::find(name).is_some_and(|entry| entry.family == Family::Shells)
 }
 
 /// Programs whose own `--help` only prints: those that run or evaluate something else are not among them.
@@ -159,177 +182,6 @@ fn only_helps(call: &Call<'_>) -> bool {
         }
     }
     false
-}
-
-fn dispatch(call: &Call<'_>, report: &mut Report) -> bool {
-    let program = call.program;
-    // First those that must not be taken for asking for help: what follows belongs to another program or language.
-    match program {
-        "find" | "gfind" => find::find(call, report),
-        "fd" | "fdfind" => find::fd(call, report),
-        "xargs" | "gxargs" => each::xargs(call, report),
-        "parallel" | "sem" => each::parallel(call, report),
-        "pwsh" | "powershell" | "cmd" => shells::windows(call, report),
-        "ssh" | "autossh" | "mosh" | "slogin" => network::judge(call, report),
-        "apply_patch" | "applypatch" => crate::patch::report_patch(call, report),
-        "echo" | "printf" | "gecho" | "gprintf" => text::judge(call, report),
-        _ if is_shell(program) => shells::shell(call, report),
-        _ if wrappers::knows(program) => wrappers::judge(call, report),
-        _ if sessions::knows(program) => sessions::judge(call, report),
-        _ => match shells::language(program) {
-            Some(language) => shells::interpreter(call, report, language),
-            None => {
-                let Some(family) = family(program) else { return false };
-                if !only_helps(call) {
-                    machines::judge(call, report);
-                    family(call, report);
-                }
-            }
-        },
-    }
-    true
-}
-
-/// What a table entry is.
-type Family = fn(&Call<'_>, &mut Report);
-
-/// The family of a program that reads its own arguments only.
-fn family(program: &str) -> Option<Family> {
-    Some(match program {
-        "rm" | "grm" | "rmdir" | "grmdir" | "unlink" | "shred" | "gshred" | "srm" | "wipe" | "scrub"
-        | "nwipe" | "secure-delete" | "sfill" | "trash" | "trash-put" | "rmtrash" | "gtrash" | "gio"
-        | "trash-empty" | "trash-rm" | "mv" | "gmv" | "cp" | "gcp" | "install" | "ginstall" | "ditto"
-        | "ln" | "gln" | "link" | "touch" | "gtouch" | "mkdir" | "gmkdir" | "mkfifo" | "mknod" | "mktemp"
-        | "truncate" | "gtruncate" | "tee" | "gtee" | "sponge" | "dd" | "gdd" | "dcfldd" | "dc3dd"
-        | "ddrescue" | "pv" | "split" | "gsplit" | "csplit" | "chmod" | "gchmod" | "chown" | "gchown"
-        | "chgrp" | "gchgrp" | "setfacl" | "chattr" | "chflags" | "chcon" | "xattr" | "setcap" | "rename"
-        | "prename" | "file-rename" | "perl-rename" | "tmpreaper" | "tmpwatch" | "rimraf" | "del-cli"
-        | "trash-cli" | "shx" => files::judge,
-        "cat" | "gcat" | "tac" | "base64" | "gbase64" | "base32" | "basenc" | "uudecode" | "gunzip"
-        | "zcat" | "bunzip2" | "bzcat" | "unxz" | "xzcat" | "unzstd" | "zstdcat" | "xxd" | "rev"
-        | "rot13" | "tr" | "gtr" | "head" | "tail" | "ghead" | "gtail" | "cut" | "basename" | "dirname"
-        | "realpath" | "readlink" | "grealpath" | "greadlink" | "which" | "whereis" | "type" | "hash"
-        | "pwd" | "whoami" | "seq" => text::judge,
-        "less" | "more" | "most" | "bat" | "batcat" | "nl" | "od" | "hexdump" | "hd" | "sort" | "gsort"
-        | "uniq" | "guniq" | "diff" | "colordiff" | "sdiff" | "diff3" | "cmp" | "comm" | "vimdiff"
-        | "delta" | "difft" | "join" | "paste" | "column" | "fold" | "fmt" | "pr" | "wc" | "ls" | "gls"
-        | "dir" | "vdir" | "exa" | "eza" | "lsd" | "tree" | "du" | "df" | "stat" | "file" | "strings"
-        | "grep" | "egrep" | "fgrep" | "ggrep" | "zgrep" | "pcregrep" | "rgrep" | "rg" | "rga"
-        | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug" | "jq" | "yq" | "gojq" | "jaq"
-        | "dasel" | "xq" | "fx" | "ncdu" | "dust" | "duf" | "namei" | "lsattr" | "getfacl" | "lsof"
-        | "fuser" | "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "shasum" | "b2sum" | "cksum"
-        | "sum" | "md5" | "expand" | "unexpand" | "iconv" | "shuf" | "zless" | "zmore" | "glow"
-        | "pygmentize" | "highlight" | "look" | "tsort" | "ts" => reads::judge,
-        "sed" | "gsed" | "ssed" | "awk" | "gawk" | "mawk" | "nawk" | "ed" | "ex" | "red" | "vim" | "vi"
-        | "nvim" | "view" | "gvim" | "rvim" | "hx" | "kak" | "emacs" | "emacsclient" | "nano" | "micro"
-        | "pico" | "joe" | "code" | "subl" | "zed" | "patch" | "gpatch" => edit::judge,
-        "tar" | "gtar" | "bsdtar" | "zip" | "unzip" | "unrar" | "unar" | "jar" | "bsdunzip" | "7z"
-        | "7za" | "7zr" | "7zz" | "cpio" | "pax" | "ar" | "rsync" | "openrsync" | "gzip" | "bzip2" | "xz"
-        | "zstd" | "pigz" | "lz4" | "compress" | "brotli" => archive::judge,
-        "git" => git::judge,
-        "gh" | "glab" | "hub" | "tea" | "hg" | "chg" | "jj" | "svn" | "bfg" | "git-filter-repo" => {
-            forges::judge
-        }
-        "curl" | "curlie" | "wget" | "wget2" | "http" | "https" | "xh" | "xhs" | "aria2c" | "axel" | "nc"
-        | "ncat" | "netcat" | "telnet" | "socat" | "scp" | "sftp" | "ssh-copy-id" | "ftp" | "lftp"
-        | "tftp" | "dig" | "nslookup" | "host" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr"
-        | "whois" | "nmap" | "drill" | "kdig" | "fping" | "arping" | "openssl" | "mail" | "mailx"
-        | "sendmail" | "mutt" | "msmtp" | "swaks" | "rclone" | "ngrok" | "cloudflared" | "localtunnel"
-        | "lt" => network::judge,
-        "gpg" | "gpg2" | "security" | "pass" | "gopass" | "op" | "bw" | "secret-tool" | "keyctl"
-        | "ssh-add" | "ssh-keygen" | "age" | "sops" | "ansible-vault" | "doppler" | "infisical"
-        | "chamber" => secrets::judge,
-        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "finch" | "buildah" => {
-            containers::judge
-        }
-        "kubectl" | "oc" | "k" | "microk8s.kubectl" | "helm" | "helmfile" | "helm3" | "kustomize"
-        | "skaffold" | "tilt" | "argocd" | "flux" | "velero" | "istioctl" | "linkerd" | "kubeadm"
-        | "kops" | "eksctl" | "k3d" | "kind" | "minikube" | "k0s" | "rke" | "talosctl" | "nomad"
-        | "consul" | "vault" | "boundary" | "crictl" | "ctr" | "k9s" | "devspace" | "okteto" | "garden"
-        | "werf" | "kapp" | "clusterctl" | "openshift-install" | "rancher" | "dapr" => cluster::judge,
-        "lictor" => guard::lictor,
-        "claude" | "codex" | "gemini" | "qwen" | "iflow" | "cursor-agent" | "copilot" | "aider"
-        | "opencode" | "amp" | "droid" | "goose" | "crush" | "kimi" | "auggie" | "kiro-cli" | "cline" => {
-            guard::agent
-        }
-        "husky" | "pre-commit" | "lefthook" | "overcommit" => guard::hook_manager,
-        program
-            if program.starts_with("mkfs") || program.starts_with("partclone.") || is_disk_tool(program) =>
-        {
-            disk::judge
-        }
-        program if databases::knows(program) => databases::judge,
-        program if frameworks::knows(program) => frameworks::program,
-        program if cloud::knows(program) => cloud::judge,
-        program if system::knows(program) => system::judge,
-        program if packages::knows(program) => packages::judge,
-        program if powershell::knows(program) => |call, report| powershell::judge(call, call.program, report),
-        "true" | "false" | ":" | "test" | "[" | "sleep" | "wait" | "date" | "uname" | "hostname" | "id"
-        | "groups" | "uptime" | "free" | "ps" | "top" | "htop" | "pgrep" | "pidof" | "printenv"
-        | "locale" | "tty" | "stty" | "clear" | "reset" | "tput" | "yes" | "expr" | "bc" | "dc"
-        | "factor" | "numfmt" | "nproc" | "arch" | "lscpu" | "lsblk" | "lspci" | "lsusb" | "ss"
-        | "netstat" | "vmstat" | "iostat" | "jobs" | "bg" | "fg" | "disown" | "exit" | "return" | "break"
-        | "continue" | "shift" | "enable" | "set" | "unset" | "unalias" | "shopt" | "setopt" | "umask"
-        | "read" | "mapfile" | "readarray" | "getopts" | "let" | "popd" | "dirs" | "help" | "man"
-        | "info" | "apropos" | "whatis" | "cal" | "tldr" | "history" | "times" | "logout" | "pbcopy"
-        | "pbpaste" | "xclip" | "open" | "xdg-open" | "logger" => builtin,
-        _ => return None,
-    })
-}
-
-fn is_disk_tool(program: &str) -> bool {
-    matches!(
-        program,
-        "mke2fs"
-            | "newfs"
-            | "newfs_hfs"
-            | "newfs_apfs"
-            | "mkswap"
-            | "blkdiscard"
-            | "badblocks"
-            | "mkdosfs"
-            | "mkntfs"
-            | "ntfsclone"
-            | "sg_format"
-            | "fallocate"
-            | "zerofree"
-            | "mkudffs"
-            | "pvcreate"
-            | "debugfs"
-            | "asr"
-            | "fdisk"
-            | "gdisk"
-            | "sgdisk"
-            | "cfdisk"
-            | "sfdisk"
-            | "cgdisk"
-            | "parted"
-            | "gparted"
-            | "wipefs"
-            | "hdparm"
-            | "sdparm"
-            | "nvme"
-            | "cryptsetup"
-            | "diskutil"
-            | "zpool"
-            | "zfs"
-            | "lvremove"
-            | "vgremove"
-            | "pvremove"
-            | "lvreduce"
-            | "lvm"
-            | "btrfs"
-            | "mdadm"
-            | "mount"
-            | "umount"
-            | "swapoff"
-            | "flashrom"
-            | "fwupdmgr"
-            | "efibootmgr"
-            | "nvram"
-            | "grub-install"
-            | "tmutil"
-    )
 }
 
 /// Built-ins and small tools that do nothing anyone cares about, apart from what they print.

@@ -7,6 +7,7 @@ mod render;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use lictor_shell::describe::source::Source;
 use proptest::prelude::*;
 use serde::Deserialize;
 
@@ -76,6 +77,49 @@ fn destroys(lines: &[String]) -> bool {
             .iter()
             .any(|start| line.starts_with(start))
     })
+}
+
+/// Lines that a person would want to be asked about.
+fn is_grave(line: &str) -> bool {
+    const HARMLESS: [&str; 8] =
+        ["read", "list", "write", "append", "modify", "make-directory", "reach", "send"];
+    let first = line.split(' ').next().unwrap_or_default();
+    !HARMLESS.contains(&first)
+        && line != "database change"
+        && line != "git commit"
+        && !first.starts_with("code")
+}
+
+/// The lines beside a description: those under `match` do something, their harmless twins under `not_match` do not.
+#[test]
+fn descriptions_do_what_their_lines_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let mut wrong = Vec::new();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        for source in serde_saphyr::from_str::<Vec<Source>>(&text).unwrap() {
+            let names = source.program.words();
+            let acts = source.always.is_some() || !source.commands.is_empty();
+            if acts && source.matching.is_empty() {
+                wrong.push(format!("{}: no line under `match`", names.join(" ")));
+            }
+            for line in source.matching.iter().chain(&source.not_match) {
+                if !names.iter().any(|name| line.contains(name.trim_end_matches('*'))) {
+                    wrong.push(format!("{line}: is not about {}", names.join(" ")));
+                }
+            }
+            let silent = source.matching.iter().filter(|line| render::does(line).is_empty());
+            wrong.extend(silent.map(|line| format!("{line}: does nothing")));
+            for line in &source.not_match {
+                let grave: Vec<String> =
+                    render::does(line).into_iter().filter(|line| is_grave(line)).collect();
+                if !grave.is_empty() {
+                    wrong.push(format!("{line}: {grave:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// What is true of a command stays true behind every wrapper.

@@ -253,7 +253,8 @@ fn tool_of(image: &str) -> Option<&str> {
             | "eksctl"
             | "istioctl"
     );
-    (manages || super::cloud::knows(name)).then_some(name)
+    (manages || super::table::find(name).is_some_and(|entry| entry.family == super::Family::Clouds))
+        .then_some(name)
 }
 
 /// Named volumes, by where they appear in the container.
@@ -321,7 +322,7 @@ fn inside(call: &Call<'_>, report: &mut Report, argv: Vec<Arg>, start: Option<&S
     const DELETES: [&str; 4] = ["rm", "find", "shred", "git"];
     let program = argv.first().and_then(Arg::known).unwrap_or_default();
     let deletes = DELETES.contains(&program)
-        || super::shells::is_shell(program)
+        || super::is_shell(program)
             && argv.last().and_then(Arg::known).is_some_and(|text| {
                 let mut words =
                     text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '(', ')', ';']));

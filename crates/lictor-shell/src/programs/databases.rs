@@ -48,40 +48,6 @@ fn client(program: &str) -> Option<Client> {
     Some(Client { grammar: Grammar::anywhere(valued, long), statements })
 }
 
-/// Programs handled here.
-pub(crate) fn knows(program: &str) -> bool {
-    client(program).is_some()
-        || matches!(
-            program,
-            "mongo"
-                | "mongosh"
-                | "redis-cli"
-                | "valkey-cli"
-                | "keydb-cli"
-                | "dropdb"
-                | "dropuser"
-                | "mysqladmin"
-                | "mariadb-admin"
-                | "mongorestore"
-                | "pg_restore"
-                | "pg_dropcluster"
-                | "bq"
-                | "etcdctl"
-                | "pg_dump"
-                | "mysqldump"
-                | "pg_resetwal"
-                | "initdb"
-                | "sqlplus"
-                | "nodetool"
-                | "createdb"
-                | "mongodump"
-                | "memcflush"
-                | "curator"
-                | "neo4j-admin"
-                | "cypher-shell"
-        )
-}
-
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     if let Some(client) = client(call.program) {
         return run_client(call, report, &client);
@@ -190,7 +156,7 @@ fn run_client(call: &Call<'_>, report: &mut Report, client: &Client) {
 }
 
 /// Statements with the client's own commands between them.
-fn script(call: &Call<'_>, report: &mut Report, text: &str) {
+pub(crate) fn script(call: &Call<'_>, report: &mut Report, text: &str) {
     meta(call, report, text);
     sql::judge(text, report);
 }

@@ -28,7 +28,7 @@ const PARALLEL: Grammar = Grammar::until_operand(
 
 fn is_shell(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or_default();
-    super::shells::is_shell(name)
+    super::is_shell(name)
 }
 
 /// Whether the input becomes the code of a shell: `xargs sh -c`, `xargs -I{} sh -c {}`.

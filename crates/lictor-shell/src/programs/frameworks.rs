@@ -28,56 +28,6 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report, script: &Arg, args: &[
     true
 }
 
-/// Programs handled here.
-pub(crate) fn knows(program: &str) -> bool {
-    matches!(
-        program,
-        "rails"
-            | "rake"
-            | "prisma"
-            | "alembic"
-            | "django-admin"
-            | "sequelize"
-            | "sequelize-cli"
-            | "knex"
-            | "artisan"
-            | "typeorm"
-            | "mikro-orm"
-            | "drizzle-kit"
-            | "supabase"
-            | "flyway"
-            | "liquibase"
-            | "goose"
-            | "dbmate"
-            | "diesel"
-            | "sqlx"
-            | "migrate"
-            | "mix"
-            | "wp"
-            | "drush"
-            | "hasura"
-            | "flask"
-            | "atlas"
-            | "sea-orm-cli"
-            | "db-migrate"
-            | "phinx"
-            | "sqlx-cli"
-            | "manage.py"
-            | "symfony"
-            | "convex"
-            | "planetscale"
-            | "pscale"
-            | "turso"
-            | "neonctl"
-            | "neon"
-            | "sail"
-            | "console"
-            | "dotnet-ef"
-            | "refinery"
-            | "yoyo"
-    )
-}
-
 pub(crate) fn program(call: &Call<'_>, report: &mut Report) {
     tool(call, report, call.program, call.args);
 }

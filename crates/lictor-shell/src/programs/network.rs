@@ -145,7 +145,7 @@ fn reach_operands(call: &Call<'_>, report: &mut Report, valued: &'static str) {
 }
 
 /// A local file leaves the machine.
-fn send_file(call: &Call<'_>, report: &mut Report, file: &Arg) {
+pub(crate) fn send_file(call: &Call<'_>, report: &mut Report, file: &Arg) {
     if matches!(file.known(), Some("-" | "." | "/dev/stdin")) {
         if text::stdin_taint(call).secret {
             report.flow(FlowSource::Secret, FlowSink::Host, &written(call));

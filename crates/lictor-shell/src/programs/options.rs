@@ -1,57 +1,65 @@
 //! How programs spell options: anywhere in argv or only in front, clustered and split short ones, values attached
 //! or separate, long ones with `=` and by unambiguous prefix, `--` as their end.
 
+use crate::describe::Style;
 use crate::operand::{Arg, Known};
-
-/// How a program finds its options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Style {
-    /// Between operands too, as GNU tools do.
-    Anywhere,
-    /// Only in front of the first operand: wrappers, whose operands are another command.
-    UntilOperand,
-    /// A single dash starts a long name (`terraform destroy -auto-approve`).
-    SingleDash,
-}
 
 /// The options that a program knows. Flags need no entry unless prefixes of them must be understood.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Grammar {
+pub(crate) struct Spelling<'a> {
     style: Style,
     /// Short options with a value, attached or in the next word.
-    valued: &'static str,
+    valued: &'a str,
     /// Short options with a value only when attached.
-    attached: &'static str,
+    attached: &'a str,
     /// Long options, space-separated: `name` a flag, `name=` with a value, `name?` with a value only after `=`.
-    long: &'static str,
+    long: &'a str,
 }
 
-impl Grammar {
+/// The options of a program that the reader itself knows.
+pub(crate) type Grammar = Spelling<'static>;
+
+impl<'a> Spelling<'a> {
+    /// As a description says.
+    pub(crate) fn of(options: &'a crate::describe::Options) -> Self {
+        Self {
+            style: options.style,
+            valued: &options.valued,
+            attached: &options.attached,
+            long: &options.long,
+        }
+    }
+
+    /// The same options, but only in front of the first operand.
+    pub(crate) fn in_front(self) -> Self {
+        Self { style: Style::First, ..self }
+    }
+
     /// Options anywhere.
-    pub(crate) const fn anywhere(valued: &'static str, long: &'static str) -> Self {
+    pub(crate) const fn anywhere(valued: &'a str, long: &'a str) -> Self {
         Self { style: Style::Anywhere, valued, attached: "", long }
     }
 
     /// Options only in front.
-    pub(crate) const fn until_operand(valued: &'static str, long: &'static str) -> Self {
-        Self { style: Style::UntilOperand, valued, attached: "", long }
+    pub(crate) const fn until_operand(valued: &'a str, long: &'a str) -> Self {
+        Self { style: Style::First, valued, attached: "", long }
     }
 
     /// Long options with a single dash.
-    pub(crate) const fn single_dash(long: &'static str) -> Self {
+    pub(crate) const fn single_dash(long: &'a str) -> Self {
         Self { style: Style::SingleDash, valued: "", attached: "", long }
     }
 
     /// Also these short options, whose value is only ever attached (`sed -i.bak`).
-    pub(crate) const fn attached(self, attached: &'static str) -> Self {
+    pub(crate) const fn attached(self, attached: &'a str) -> Self {
         Self { attached, ..self }
     }
 
     /// Reads an argument vector.
     pub(crate) fn parse(&self, args: &[Arg]) -> Options {
         let mut options = Options::default();
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
+        let mut args = args.iter().enumerate();
+        while let Some((at, arg)) = args.next() {
             let prefix = arg.prefix();
             if arg.known() == Some("--") {
                 options.ended_at = Some(options.operands.len());
@@ -61,8 +69,8 @@ impl Grammar {
                 options.loose = true;
             }
             if !prefix.starts_with('-') || arg.known() == Some("-") {
-                options.operands.push(arg.clone());
-                if self.style == Style::UntilOperand {
+                options.operand(at, arg);
+                if self.style == Style::First {
                     break;
                 }
                 continue;
@@ -75,16 +83,19 @@ impl Grammar {
                 self.cluster(arg, &mut args, &mut options);
             }
         }
-        options.operands.extend(args.cloned());
+        options.doubt = false;
+        for (at, arg) in args {
+            options.operand(at, arg);
+        }
         options
     }
 
-    fn long<'a>(
+    fn long<'w>(
         &self,
         arg: &Arg,
         dashes: usize,
         name: &str,
-        rest: &mut impl Iterator<Item = &'a Arg>,
+        rest: &mut impl Iterator<Item = (usize, &'w Arg)>,
         options: &mut Options,
     ) {
         let (written, attached) = match name.split_once('=') {
@@ -92,10 +103,11 @@ impl Grammar {
             None => (name, None),
         };
         let (name, takes) = self.resolve(written);
+        options.doubt = matches!((&attached, takes), (None, Takes::Unsaid));
         let value = match (attached, takes) {
             (Some(value), _) => Some(value),
-            (None, Takes::Value) => rest.next().cloned(),
-            (None, Takes::Nothing | Takes::Attached) => None,
+            (None, Takes::Value) => rest.next().map(|(_, arg)| arg.clone()),
+            (None, Takes::Nothing | Takes::Attached | Takes::Unsaid) => None,
         };
         options.given.push(Given { name, value });
     }
@@ -121,24 +133,30 @@ impl Grammar {
             }
         }
         match found {
-            Some(_) if several => (format!("--{written}"), Takes::Nothing),
+            Some(_) if several => (format!("--{written}"), Takes::Unsaid),
             Some((name, takes)) => (name.to_owned(), takes),
             // One letter after two dashes must not read as the short option of that letter.
             None if written.chars().count() == 1 && self.style != Style::SingleDash => {
-                (format!("--{written}"), Takes::Nothing)
+                (format!("--{written}"), Takes::Unsaid)
             }
-            None => (written.to_owned(), Takes::Nothing),
+            None => (written.to_owned(), Takes::Unsaid),
         }
     }
 
-    fn cluster<'a>(&self, arg: &Arg, rest: &mut impl Iterator<Item = &'a Arg>, options: &mut Options) {
+    fn cluster<'w>(
+        &self,
+        arg: &Arg,
+        rest: &mut impl Iterator<Item = (usize, &'w Arg)>,
+        options: &mut Options,
+    ) {
         let prefix = arg.prefix();
         for (at, letter) in prefix.char_indices().skip(1) {
             let end = at + letter.len_utf8();
             let name = letter.to_string();
             if self.valued.contains(letter) {
                 let whole = arg.known().is_some_and(|text| text.len() == end);
-                let value = if whole { rest.next().cloned() } else { Some(after(arg, end)) };
+                let value =
+                    if whole { rest.next().map(|(_, arg)| arg.clone()) } else { Some(after(arg, end)) };
                 options.given.push(Given { name, value });
                 return;
             }
@@ -149,6 +167,7 @@ impl Grammar {
             }
             options.given.push(Given { name, value: None });
         }
+        options.doubt = true;
         // `-$X`: the letters that follow the known part may be any.
         options.loose |= arg.known().is_none();
     }
@@ -157,6 +176,8 @@ impl Grammar {
 #[derive(Clone, Copy)]
 enum Takes {
     Nothing,
+    /// The option is not among those that are known.
+    Unsaid,
     Value,
     Attached,
 }
@@ -178,9 +199,25 @@ pub(crate) struct Options {
     pub(crate) ended_at: Option<usize>,
     /// Some word is not known and may turn into options.
     pub(crate) loose: bool,
+    /// For each operand: where it stands in the argument vector, and whether the option in front of it, of which nothing
+    /// is known, may have taken it as its value.
+    pub(crate) found: Vec<(usize, bool)>,
+    /// The option that was read last may take the next word.
+    doubt: bool,
 }
 
 impl Options {
+    fn operand(&mut self, at: usize, arg: &Arg) {
+        self.operands.push(arg.clone());
+        self.found.push((at, self.doubt));
+        self.doubt = false;
+    }
+
+    /// Every option as given, with its value.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (&str, Option<&Arg>)> {
+        self.given.iter().map(|given| (given.name.as_str(), given.value.as_ref()))
+    }
+
     /// Whether one of these was given. A short option is its letter, a long one its name; `--flag=false` is as good as
     /// no flag.
     pub(crate) fn has(&self, names: &[&str]) -> bool {

@@ -7,60 +7,8 @@ use super::secrets;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
-/// Cmdlets handled here, lower case.
-pub(crate) fn knows(lower: &str) -> bool {
-    matches!(
-        lower,
-        "remove-item"
-            | "ri"
-            | "del"
-            | "erase"
-            | "rd"
-            | "clear-content"
-            | "clc"
-            | "set-content"
-            | "out-file"
-            | "add-content"
-            | "clear-recyclebin"
-            | "format-volume"
-            | "clear-disk"
-            | "initialize-disk"
-            | "remove-partition"
-            | "stop-computer"
-            | "restart-computer"
-            | "invoke-expression"
-            | "iex"
-            | "invoke-webrequest"
-            | "iwr"
-            | "invoke-restmethod"
-            | "irm"
-            | "get-childitem"
-            | "gci"
-            | "get-content"
-            | "gc"
-            | "stop-process"
-            | "spps"
-            | "move-item"
-            | "copy-item"
-            | "start-process"
-            | "saps"
-            | "format"
-            | "diskpart"
-            | "vssadmin"
-            | "cipher"
-            | "takeown"
-            | "icacls"
-            | "reg"
-            | "bcdedit"
-            | "wmic"
-            | "set-executionpolicy"
-            | "format.com"
-            | "rmdir.exe"
-            | "fsutil"
-    )
-}
-
-pub(crate) fn judge(call: &Call<'_>, lower: &str, report: &mut Report) {
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    let lower = call.program;
     let flags: Vec<String> = call
         .args
         .iter()

@@ -1,8 +1,8 @@
 //! Short ways to say things in a [`Report`].
 
 use lictor_core::facts::{
-    DatabaseEffect, Effect, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat, Privilege, ProcessEffect,
-    Reach,
+    Cardinality, DatabaseEffect, Effect, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat, Privilege,
+    ProcessEffect, Reach,
 };
 
 use crate::call::{Call, Next, Report};
@@ -60,6 +60,15 @@ impl Report {
 
     pub(crate) fn reach(&mut self, host: Option<String>, text: &str, sends: bool) {
         self.effects.push(Effect::Reach(Reach { host, text: short(text), sends }));
+    }
+
+    /// A deed in the words of the policy catalogue.
+    pub(crate) fn deed(&mut self, verb: &str, object: &str) {
+        self.effects.push(Effect::Deed {
+            verb: verb.to_owned(),
+            object: object.to_owned(),
+            cardinality: Cardinality::Single,
+        });
     }
 
     /// Something is run in turn with these words.

@@ -7,11 +7,6 @@ use super::say::{joined, written};
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
-/// Programs handled here.
-pub(crate) fn knows(program: &str) -> bool {
-    matches!(program, "at" | "batch" | "crontab" | "tmux" | "screen" | "zellij" | "expect" | "osascript")
-}
-
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
         "crontab" => crontab(call, report),

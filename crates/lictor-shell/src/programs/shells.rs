@@ -7,45 +7,43 @@ use super::say::written;
 use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::{Arg, Taint};
 
-pub(crate) fn is_shell(name: &str) -> bool {
-    matches!(
-        name,
-        "sh" | "bash"
-            | "zsh"
-            | "dash"
-            | "ksh"
-            | "mksh"
-            | "ash"
-            | "fish"
-            | "rbash"
-            | "csh"
-            | "tcsh"
-            | "yash"
-            | "osh"
-            | "elvish"
-            | "nu"
-            | "xonsh"
-            | "oksh"
-            | "posh"
-            | "hush"
-    )
+/// The language that descriptions name.
+pub(crate) fn language_named(name: &str) -> Option<&'static str> {
+    ["python", "javascript", "typescript", "perl", "ruby", "php", "lua", "awk", "other"]
+        .into_iter()
+        .find(|known| *known == name)
 }
 
-/// The language of an interpreter, by its name without a version.
-pub(crate) fn language(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "python" | "pypy" | "ipython" | "jython" | "micropython" | "bpython" => "python",
-        "node" | "nodejs" | "bun" | "deno" | "qjs" | "d8" | "jsc" | "osascript-js" => "javascript",
-        "ts-node" | "tsx" | "esno" => "typescript",
-        "perl" => "perl",
-        "ruby" | "jruby" | "irb" => "ruby",
-        "php" | "hhvm" => "php",
-        "lua" | "luajit" | "texlua" => "lua",
-        "Rscript" | "R" | "julia" | "tclsh" | "groovy" | "scala" | "elixir" | "erl" | "guile" | "racket"
-        | "sbcl" | "ghci" | "runghc" | "octave" | "raku" | "swipl" | "clojure" | "jshell" | "ghc"
-        | "ocaml" | "crystal" | "swift" | "nim" | "gst" | "pike" | "janet" | "bb" => "other",
-        _ => return None,
-    })
+pub(crate) fn python(call: &Call<'_>, report: &mut Report) {
+    interpreter(call, report, "python");
+}
+
+pub(crate) fn javascript(call: &Call<'_>, report: &mut Report) {
+    interpreter(call, report, "javascript");
+}
+
+pub(crate) fn typescript(call: &Call<'_>, report: &mut Report) {
+    interpreter(call, report, "typescript");
+}
+
+pub(crate) fn perl(call: &Call<'_>, report: &mut Report) {
+    interpreter(call, report, "perl");
+}
+
+pub(crate) fn ruby(call: &Call<'_>, report: &mut Report) {
+    interpreter(call, report, "ruby");
+}
+
+pub(crate) fn php(call: &Call<'_>, report: &mut Report) {
+    interpreter(call, report, "php");
+}
+
+pub(crate) fn lua(call: &Call<'_>, report: &mut Report) {
+    interpreter(call, report, "lua");
+}
+
+pub(crate) fn other(call: &Call<'_>, report: &mut Report) {
+    interpreter(call, report, "other");
 }
 
 /// Standard input is run as shell text, as by `bash` without a file.

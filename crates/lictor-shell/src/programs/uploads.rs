@@ -89,6 +89,15 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report, named: Named) {
     }
 }
 
+/// The files that words name behind an at sign: `@x`, `field=@x`, `--option=@x`, and `file://x`.
+pub(crate) fn at(call: &Call<'_>) -> Vec<Arg> {
+    let words = call.args.iter().filter_map(Arg::known);
+    words
+        .filter_map(|word| path(Named::At, "", word).or_else(|| word.strip_prefix("file://")))
+        .map(Arg::literal)
+        .collect()
+}
+
 /// Reports secrets that a call is given as the whole value of a word: `@x`, `file://x`, `--body=file://x`. Tools agree on
 /// these signs for "what is in the file".
 pub(crate) fn quoted(call: &Call<'_>, report: &mut Report) {

@@ -77,52 +77,6 @@ fn wrapper(program: &str) -> Option<Wrapper> {
     })
 }
 
-/// Programs handled here.
-pub(crate) fn knows(program: &str) -> bool {
-    wrapper(program).is_some()
-        || matches!(
-            program,
-            "sudo"
-                | "sudoedit"
-                | "su"
-                | "runuser"
-                | "env"
-                | "genv"
-                | "command"
-                | "builtin"
-                | "exec"
-                | "busybox"
-                | "toybox"
-                | "coreutils"
-                | "watch"
-                | "script"
-                | "flock"
-                | "gdb"
-                | "lldb"
-                | "hyperfine"
-                | "concurrently"
-                | "npm-run-all"
-                | "watchexec"
-                | "nodemon"
-                | "perf"
-                | "coproc"
-                | "sandbox-exec"
-                | "nix-shell"
-                | "nix"
-                | "dotenv"
-                | "aws-vault"
-                | "wsl"
-                | "start-stop-daemon"
-                | "bwrap"
-                | "entr"
-                | "sg"
-                | "capsh"
-                | "just"
-                | "tcpdump"
-                | "m4"
-        )
-}
-
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
         "sudo" | "sudoedit" => sudo(call, report),

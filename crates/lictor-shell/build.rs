@@ -1,0 +1,220 @@
+//! Compiles `programs/*.yaml` into static tables, so that nothing is parsed when Lictor starts.
+//!
+//! A description that is not written in the language of `src/describe.rs`, or a name that stands in two of them, stops
+//! the build. Functions that descriptions name are checked by the compiler: the table points to them.
+#![expect(clippy::expect_used, clippy::panic, reason = "a build script reports by failing")]
+
+#[path = "src/describe.rs"]
+#[expect(unreachable_pub, reason = "shared with the library, where it is public")]
+mod describe;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use describe::source::Source;
+use describe::{Act, Deep, Given, Place, Program, Rule, Text, Token};
+
+fn main() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    println!("cargo::rerun-if-changed=src/describe.rs");
+    println!("cargo::rerun-if-changed=src/describe/source.rs");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("the folder of descriptions is there")
+        .map(|entry| entry.expect("an entry can be read").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
+        .collect();
+    files.sort();
+    let mut emit = Emit::default();
+    for file in &files {
+        println!("cargo::rerun-if-changed={}", file.display());
+        let family = file.file_stem().and_then(|stem| stem.to_str()).expect("a plain file name").to_owned();
+        let text = std::fs::read_to_string(file).expect("a description can be read");
+        let sources: Vec<Source> =
+            serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        for source in &sources {
+            emit.program(&family, source, file);
+        }
+    }
+    let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets it")).join("programs.rs");
+    std::fs::write(out, emit.finish()).expect("the table can be written");
+}
+
+/// The table as source text.
+#[derive(Default)]
+struct Emit {
+    /// Lists, each in a static of its own.
+    lists: String,
+    count: usize,
+    entries: String,
+    programs: usize,
+    names: BTreeMap<String, (usize, PathBuf)>,
+    functions: Vec<String>,
+}
+
+impl Emit {
+    fn program(&mut self, family: &str, source: &Source, file: &Path) {
+        let functions = &mut self.functions;
+        let mut number = |name: &str| {
+            let at = functions.iter().position(|known| known == name).unwrap_or_else(|| {
+                functions.push(name.to_owned());
+                functions.len() - 1
+            });
+            u16::try_from(at).ok()
+        };
+        let names = source.program.words();
+        let program = source
+            .read(&mut number)
+            .unwrap_or_else(|error| panic!("{}: `{}`: {error}", file.display(), names.join(" ")));
+        assert!(!names.is_empty(), "{}: a program has a name", file.display());
+        for name in names {
+            if let Some((_, other)) = self.names.insert(name.clone(), (self.programs, file.to_owned())) {
+                panic!("{}: `{name}` is described in {} too", file.display(), other.display());
+            }
+        }
+        let program = self.describe(&program);
+        writeln!(self.entries, "    Entry {{ family: Family::{}, program: {program} }},", camel(family))
+            .expect("a string takes text");
+        self.programs += 1;
+    }
+
+    fn list<T>(&mut self, kind: &str, items: &[T], each: impl Fn(&mut Self, &T) -> String) -> String {
+        if items.is_empty() {
+            return "Cow::Borrowed(&[])".to_owned();
+        }
+        let items: Vec<String> = items.iter().map(|item| each(self, item)).collect();
+        let name = format!("L{}", self.count);
+        self.count += 1;
+        writeln!(self.lists, "static {name}: [{kind}; {}] = [{}];", items.len(), items.join(", "))
+            .expect("a string takes text");
+        format!("Cow::Borrowed(&{name})")
+    }
+
+    fn texts(&mut self, texts: &[Text]) -> String {
+        self.list("Text", texts, |_, text| borrowed(text))
+    }
+
+    fn describe(&mut self, program: &Program) -> String {
+        let names = self.texts(&program.names);
+        let quiet = self.list("Given", &program.quiet, Self::given);
+        let rules = self.list("Rule", &program.rules, Self::rule);
+        let options = &program.options;
+        format!(
+            "Program {{ names: {names}, options: Options {{ style: Style::{:?}, valued: {}, attached: {}, long: {}, \
+             front: {} }}, quiet: {quiet}, rules: {rules} }}",
+            options.style,
+            borrowed(&options.valued),
+            borrowed(&options.attached),
+            borrowed(&options.long),
+            options.front
+        )
+    }
+
+    fn given(&mut self, given: &Given) -> String {
+        let names = self.texts(&given.names);
+        format!("Given {{ names: {names}, value: {} }}", optional(given.value.as_ref()))
+    }
+
+    fn rule(&mut self, rule: &Rule) -> String {
+        let words = self.list("Token", &rule.words, |emit, token| match token {
+            Token::With(given) => format!("Token::With({})", emit.given(given)),
+            Token::Without(given) => format!("Token::Without({})", emit.given(given)),
+            Token::Word(text) => format!("Token::Word({})", borrowed(text)),
+            Token::NoWord(text) => format!("Token::NoWord({})", borrowed(text)),
+            Token::Gap | Token::End | Token::Unknown | Token::Dashes => format!("Token::{token:?}"),
+        });
+        let acts = self.list("Act", &rule.acts, Self::act);
+        format!("Rule {{ words: {words}, acts: {acts}, also: {} }}", rule.also)
+    }
+
+    fn act(&mut self, act: &Act) -> String {
+        match act {
+            Act::Has(what, text, all) => {
+                let all = self.list("Given", all, Self::given);
+                format!("Act::Has(Consequence::{what:?}, {}, {all})", optional(text.as_ref()))
+            }
+            Act::Files(how, places, deep) => {
+                let places = self.places(places);
+                let deep = match deep {
+                    Deep::With(given) => format!("Deep::With({})", self.given(given)),
+                    Deep::No | Deep::Yes => format!("Deep::{deep:?}"),
+                };
+                format!("Act::Files(Use::{how:?}, {places}, {deep})")
+            }
+            Act::Runs(places, elsewhere) => format!("Act::Runs({}, {elsewhere})", self.places(places)),
+            Act::Shell(places, elsewhere) => format!("Act::Shell({}, {elsewhere})", self.places(places)),
+            Act::Code(language, places) => {
+                format!("Act::Code({}, {})", borrowed(language), self.places(places))
+            }
+            Act::Sql(places) => format!("Act::Sql({})", self.places(places)),
+            Act::Reaches(places, sends) => format!("Act::Reaches({}, {sends})", self.places(places)),
+            Act::Uploads(places) => format!("Act::Uploads({})", self.places(places)),
+            Act::Serves(places) => format!("Act::Serves({})", self.places(places)),
+            Act::Formats(places) => format!("Act::Formats({})", self.places(places)),
+            Act::Prints(what) => format!("Act::Prints(Prints::{what:?})"),
+            Act::Deed(verb, object) => format!("Act::Deed({}, {})", borrowed(verb), borrowed(object)),
+            Act::Function(number) => format!("Act::Function({number})"),
+        }
+    }
+
+    fn places(&mut self, places: &[Place]) -> String {
+        self.list("Place", places, |emit, place| match place {
+            Place::Option(names) => format!("Place::Option({})", emit.texts(names)),
+            Place::Setting(text) => format!("Place::Setting({})", borrowed(text)),
+            Place::Path(text) => format!("Place::Path({})", borrowed(text)),
+            place => format!("Place::{place:?}"),
+        })
+    }
+
+    fn finish(self) -> String {
+        let families: Vec<String> = {
+            let mut seen: Vec<String> = self.names.values().map(|(_, file)| stem(file)).collect();
+            seen.sort();
+            seen.dedup();
+            seen
+        };
+        let names: Vec<String> =
+            self.names.iter().map(|(name, (at, _))| format!("({name:?}, {at})")).collect();
+        let files: Vec<String> = families.iter().map(|family| camel(family)).collect();
+        format!(
+            "/// The file that a description stands in.\n#[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub(crate) enum Family {{ {} }}\n\
+             {}\npub(super) static ENTRIES: [Entry; {}] = [\n{}];\n\
+             pub(super) static NAMES: [(&str, usize); {}] = [{}];\n\
+             pub(super) static FUNCTIONS: [Function; {}] = [{}];\n",
+            files.join(", "),
+            self.lists,
+            self.programs,
+            self.entries,
+            names.len(),
+            names.join(", "),
+            self.functions.len(),
+            self.functions.iter().map(|name| format!("super::{name}")).collect::<Vec<_>>().join(", "),
+        )
+    }
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned()
+}
+
+fn borrowed(text: &str) -> String {
+    format!("Cow::Borrowed({text:?})")
+}
+
+fn optional(text: Option<&Text>) -> String {
+    text.map_or_else(|| "None".to_owned(), |text| format!("Some({})", borrowed(text)))
+}
+
+/// `package-managers` as `PackageManagers`.
+fn camel(name: &str) -> String {
+    name.split('-')
+        .map(|part| {
+            let mut letters = part.chars();
+            letters
+                .next()
+                .map(|first| first.to_ascii_uppercase().to_string() + letters.as_str())
+                .unwrap_or_default()
+        })
+        .collect()
+}

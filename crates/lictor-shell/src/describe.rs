@@ -1,0 +1,297 @@
+//! Descriptions: what a program does, as data.
+//!
+//! The same types hold what is shipped (`programs/*.yaml`, compiled by the build script into static tables) and what
+//! users write under `describe:`. [`source`] is the written form, [`read`](source::Source::read) checks it and turns it
+//! into a [`Program`]; `programs::described` says what a call of such a program does.
+//!
+//! ```yaml
+//! - program: acme acmectl                  # its names
+//!   options: {values: n region profile}    # options that take a value; `attached:` only after `=` or in the same word
+//!   quiet: --plan                          # nothing happens with one of these (`--dry-run` and `--help` need no entry)
+//!   always: {writes: -o|--out}             # holds for every call
+//!   commands:                              # the first that holds counts; with `also: true` the next ones count too
+//!     - {words: db drop|reset --force, effect: destroys-all}
+//!     - {words: db drop|reset, effect: destroys, what: "the database {3}"}
+//!     - {words: run --, runs: rest}
+//!     - {words: deploy *, verb: deploy, object: service}
+//!   match: [acme db drop x]                # lines that do something, and harmless twins; tests run them
+//!   not_match: [acme db list]
+//! ```
+//!
+//! `words` is a pattern over the operands from the first on: `a|b` either, `*` any, `del*` and `*:rm` a start and an end,
+//! `...` any number in between, `$` no more of them, `?` one that is not known before it runs, `!x` none that fits `x`,
+//! `--` what stands behind it. Words with a dash are options, wherever they stand: `-f|--force` one of them, `!-n` none,
+//! `--mode=Complete` with that value. An option that the description does not name may have taken the word behind it.
+//!
+//! Keys that take [`Place`]s: `reads lists writes appends modifies empties deletes moves makes links modes owns wipes`
+//! (files), `runs` (words of another program), `shell` and `sql` (text), `code: {python: -c}`, `reaches posts` (hosts),
+//! `uploads` (files that leave), `serves` (a directory for others), `formats` (disks). A place is an operand by number
+//! (`2`, `2..`, `last`, `..last`), `rest` (behind the words; `rest+1` skips one), an option (`-o|--output`), a setting
+//! (`of=`), `@` (what `@file` names), `any` (every word and value), `stdin`, `disks`, or a path of its own (`~/.x/{2}`).
+
+#[path = "describe/source.rs"]
+pub mod source;
+
+use std::borrow::Cow;
+
+/// Text of a description.
+pub type Text = Cow<'static, str>;
+/// A list of a description.
+pub type List<T> = Cow<'static, [T]>;
+
+/// What is known of one program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Its names.
+    pub names: List<Text>,
+    /// How it spells options.
+    pub options: Options,
+    /// With one of these nothing is done.
+    pub quiet: List<Given>,
+    /// What it does, in order.
+    pub rules: List<Rule>,
+}
+
+/// Where options stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Between operands too.
+    #[default]
+    Anywhere,
+    /// Only in front of the first operand: what follows may be another program's words.
+    First,
+    /// A single dash starts a long name.
+    SingleDash,
+}
+
+/// How a program spells options.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Where they stand.
+    pub style: Style,
+    /// Letters with a value, attached or in the next word.
+    pub valued: Text,
+    /// Letters with a value only when attached.
+    pub attached: Text,
+    /// Long ones, space-separated: `name` a flag, `name=` with a value, `name?` with a value only after `=`.
+    pub long: Text,
+    /// Options may stand in front of a subcommand: patterns like `bash("git push")` look past them.
+    pub front: bool,
+}
+
+/// Options one of which is given: names without dashes, and the value that one has to have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// Names without dashes.
+    pub names: List<Text>,
+    /// A pattern for the value.
+    pub value: Option<Text>,
+}
+
+/// One part of the pattern of a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Token {
+    /// The next operand fits.
+    Word(Text),
+    /// Any number of operands.
+    Gap,
+    /// There are no more operands.
+    End,
+    /// One of the operands from here on is not known.
+    Unknown,
+    /// None of the operands fits.
+    NoWord(Text),
+    /// `--` is there; what follows it is the rest.
+    Dashes,
+    /// One of the options is given.
+    With(Given),
+    /// None of them is.
+    Without(Given),
+}
+
+/// What a program does when it is called like this.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rule {
+    /// The pattern. Without any it always holds.
+    pub words: List<Token>,
+    /// What is done.
+    pub acts: List<Act>,
+    /// The rules behind it are looked at as well.
+    pub also: bool,
+}
+
+/// Where in a call something stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// The operand of this number, from one.
+    Operand(usize),
+    /// Operands from this number on.
+    From(usize),
+    /// The last operand, when it is not the only one.
+    Last,
+    /// All operands behind the words, but the last.
+    ButLast,
+    /// Operands behind the words of the pattern, without the first few.
+    Rest(usize),
+    /// The values of options, by names without dashes.
+    Option(List<Text>),
+    /// What stands behind this start of an operand (`of=`).
+    Setting(Text),
+    /// Files named behind an at sign: `@file`, `field=@file`, `file://file`.
+    At,
+    /// Every operand and every value of an option.
+    Any,
+    /// Standard input.
+    Stdin,
+    /// Every word that names the device of a disk.
+    Disks,
+    /// A path of its own; `{n}` stands for an operand.
+    Path(Text),
+}
+
+/// How files are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Content is read.
+    Reads,
+    /// Names or metadata are.
+    Lists,
+    /// Created or replaced.
+    Writes,
+    /// Added to.
+    Appends,
+    /// Changed in place.
+    Modifies,
+    /// Made empty.
+    Empties,
+    /// Removed.
+    Deletes,
+    /// Taken away from there.
+    Moves,
+    /// Created as directories.
+    Makes,
+    /// Created as links.
+    Links,
+    /// Mode bits are changed.
+    Modes,
+    /// Owner or group are changed.
+    Owns,
+    /// Overwritten for good.
+    Wipes,
+}
+
+/// When a whole tree is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deep {
+    /// Never.
+    No,
+    /// Always.
+    Yes,
+    /// With one of these options.
+    With(Given),
+}
+
+/// Consequences that need no place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consequence {
+    /// Something that others rely on goes.
+    Destroys,
+    /// The same, wholesale.
+    DestroysAll,
+    /// A whole database goes.
+    Drops,
+    /// A table or collection goes.
+    DropsPart,
+    /// Data of a database changes.
+    Changes,
+    /// A secret is shown, whoever reads it.
+    Reveals,
+    /// A package or release is published.
+    Publishes,
+    /// The machine stops.
+    Stops,
+    /// A process ends.
+    Kills,
+    /// Every process ends.
+    KillsAll,
+    /// A disk is formatted.
+    Formats,
+    /// It runs as another user.
+    BecomesRoot,
+    /// It runs with rights on the host of a container.
+    Container,
+    /// Bits or capabilities are granted.
+    GrantsBits,
+    /// Something runs later, unseen: at a start, a login, a time.
+    Persists,
+    /// Something that protects or records is switched off.
+    Disables,
+    /// Hooks are skipped or removed.
+    SkipsHooks,
+    /// What it runs cannot be told.
+    Opaque,
+    /// Uncommitted work goes.
+    DiscardsWork,
+    /// Commits go.
+    DiscardsCommits,
+    /// Published history changes.
+    RewritesHistory,
+    /// Lost commits go for good.
+    ExpiresHistory,
+    /// A remote branch is overwritten.
+    ForcePushes,
+    /// A remote branch goes.
+    DeletesRemote,
+    /// Commits are pushed.
+    Pushes,
+    /// A commit is made.
+    Commits,
+}
+
+/// What the standard output holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prints {
+    /// A credential. Taken up by another command it is used for what it is for.
+    Credential,
+    /// Something of a secret.
+    Secret,
+    /// Something from the network.
+    Network,
+    /// Something that was encoded.
+    Decoded,
+    /// The input as it is.
+    Input,
+    /// Something made from the input.
+    Derived,
+}
+
+/// One thing that a program does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// A consequence, in which words (the call's own when there are none), and when it is wholesale.
+    Has(Consequence, Option<Text>, List<Given>),
+    /// Files are used.
+    Files(Use, List<Place>, Deep),
+    /// Words are run as a command, here or on another machine.
+    Runs(List<Place>, bool),
+    /// Text is run by a shell, here or on another machine.
+    Shell(List<Place>, bool),
+    /// Text is run in a language.
+    Code(Text, List<Place>),
+    /// Text is given to a database.
+    Sql(List<Place>),
+    /// Hosts are talked to, and whether data goes there.
+    Reaches(List<Place>, bool),
+    /// Files leave the machine.
+    Uploads(List<Place>),
+    /// Directories are handed out; the current one when none is named.
+    Serves(List<Place>),
+    /// Disks and images are formatted.
+    Formats(List<Place>),
+    /// The output holds something.
+    Prints(Prints),
+    /// A deed in the words of a policy.
+    Deed(Text, Text),
+    /// A function of the reader says it, by its number. Descriptions of users have none.
+    Function(u16),
+}

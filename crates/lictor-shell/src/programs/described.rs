@@ -1,0 +1,449 @@
+//! What a call of a described program does.
+
+use lictor_core::facts::{
+    Access, Cardinality, DatabaseEffect, Effect, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat,
+    Privilege, ProcessEffect,
+};
+
+use super::options::{Options, Spelling, after};
+use super::say::{templated, written};
+use super::{databases, files, guard, network, secrets, serving, table, text, uploads};
+use crate::call::{Call, Next, Report, Stdin};
+use crate::describe::{Act, Consequence, Deep, Given, Place, Prints, Program, Rule, Token, Use};
+use crate::operand::Arg;
+
+/// A call that is read by a description.
+struct Reader<'a> {
+    call: &'a Call<'a>,
+    program: &'a Program,
+    options: Options,
+    /// The operands that count, by their number.
+    order: Vec<usize>,
+    /// How many of these the pattern of the rule took.
+    taken: usize,
+    /// The words behind the pattern.
+    rest: &'a [Arg],
+}
+
+/// Reports what a call does.
+pub(crate) fn judge(program: &Program, call: &Call<'_>, report: &mut Report) {
+    if let [Rule { words, acts, .. }] = &*program.rules
+        && let ([], [Act::Function(number)]) = (&**words, &**acts)
+    {
+        return table::run(*number, call, report);
+    }
+    let options = Spelling::of(&program.options).parse(call.args);
+    let order: Vec<usize> = (0..options.operands.len()).collect();
+    let mut reader = Reader { call, program, options, order, taken: 0, rest: call.args };
+    if reader.is_quiet() {
+        return;
+    }
+    let all = reader.order.clone();
+    // Without the words that an option of which nothing is known may have taken.
+    let sure: Vec<usize> = all
+        .iter()
+        .copied()
+        .filter(|at| reader.options.found.get(*at).is_none_or(|(_, doubt)| !doubt))
+        .collect();
+    for rule in program.rules.iter() {
+        let held = [&all, &sure].into_iter().take(if sure.len() < all.len() { 2 } else { 1 }).any(|order| {
+            reader.order.clone_from(order);
+            reader.holds(rule)
+        });
+        if held {
+            rule.acts.iter().for_each(|act| reader.act(act, report));
+            if !rule.also {
+                return;
+            }
+        }
+    }
+}
+
+/// Whether a word fits one of the alternatives of a pattern.
+pub(crate) fn fits(pattern: &str, word: &str) -> bool {
+    // Most patterns are one word, and most words differ in the first letter.
+    if pattern.as_bytes().first() != word.as_bytes().first() && !pattern.contains(['|', '*']) {
+        return false;
+    }
+    pattern.split('|').any(|one| match (one.strip_prefix('*'), one.strip_suffix('*')) {
+        (Some(""), _) => true,
+        (Some(inner), _) if inner.ends_with('*') => word.contains(inner.trim_end_matches('*')),
+        (Some(end), _) => word.ends_with(end),
+        (None, Some(start)) => word.starts_with(start),
+        (None, None) => one == word,
+    })
+}
+
+impl Reader<'_> {
+    fn is_quiet(&self) -> bool {
+        let dry = |name: &str| matches!(name, "dry-run" | "dryrun" | "help" | "what-if" | "whatif");
+        let asks = self
+            .options
+            .given()
+            .any(|(name, value)| dry(name) && !matches!(value.and_then(Arg::known), Some("none" | "false")));
+        asks || self.program.quiet.iter().any(|given| self.has(given))
+    }
+
+    fn has(&self, wanted: &Given) -> bool {
+        self.options.given().any(|(name, value)| {
+            let value = value.and_then(Arg::known);
+            wanted.names.iter().any(|known| known == name)
+                && match &wanted.value {
+                    Some(pattern) => value.is_some_and(|value| fits(pattern, value)),
+                    None => value != Some("false"),
+                }
+        })
+    }
+
+    fn operand(&self, at: usize) -> Option<&Arg> {
+        self.options.operands.get(*self.order.get(at)?)
+    }
+
+    fn word(&self, at: usize) -> &str {
+        self.operand(at).and_then(Arg::known).unwrap_or_default()
+    }
+
+    /// Whether a rule holds; takes its words from the operands.
+    fn holds(&mut self, rule: &Rule) -> bool {
+        let Some(taken) = self.take(&rule.words, 0) else { return false };
+        self.taken = taken;
+        let behind = taken.checked_sub(1).and_then(|last| self.order.get(last));
+        let from = behind.and_then(|last| self.options.found.get(*last)).map_or(0, |(at, _)| at + 1);
+        self.rest = self.call.args.get(from..).unwrap_or_default();
+        if rule.words.contains(&Token::Dashes) {
+            let Some(at) = self.rest.iter().position(|arg| arg.known() == Some("--")) else { return false };
+            self.rest = self.rest.get(at + 1..).unwrap_or_default();
+            self.taken = self.options.ended_at.unwrap_or(taken).max(taken);
+        }
+        true
+    }
+
+    /// How many operands the tokens take from `at` on, when they fit.
+    fn take(&self, tokens: &[Token], at: usize) -> Option<usize> {
+        let Some((token, rest)) = tokens.split_first() else { return Some(at) };
+        let holds = match token {
+            Token::Word(pattern) => {
+                return (at < self.order.len() && fits(pattern, self.word(at)))
+                    .then(|| self.take(rest, at + 1))
+                    .flatten();
+            }
+            Token::Gap => return (at..=self.order.len()).find_map(|at| self.take(rest, at)),
+            Token::End => at >= self.order.len(),
+            Token::Unknown => {
+                (at..self.order.len()).any(|at| self.operand(at).is_some_and(|arg| arg.known().is_none()))
+            }
+            Token::NoWord(pattern) => !(0..self.order.len()).any(|at| fits(pattern, self.word(at))),
+            Token::Dashes => true,
+            Token::With(given) => self.has(given),
+            Token::Without(given) => !self.has(given),
+        };
+        holds.then(|| self.take(rest, at)).flatten()
+    }
+
+    /// The arguments that stand in these places.
+    fn found(&self, places: &[Place]) -> Vec<Arg> {
+        let from = |at: usize| (at..self.order.len()).filter_map(|at| self.operand(at)).cloned();
+        let mut found: Vec<Arg> = Vec::new();
+        for place in places {
+            match place {
+                Place::Operand(number) => found.extend(self.operand(number - 1).cloned()),
+                Place::From(number) => found.extend(from(number - 1)),
+                Place::Last if self.order.len() > self.taken + 1 => {
+                    found.extend(from(self.order.len() - 1));
+                }
+                Place::Last | Place::Stdin => {}
+                Place::ButLast => {
+                    let last = self.order.len().saturating_sub(1).max(self.taken);
+                    found.extend((self.taken..last).filter_map(|at| self.operand(at)).cloned());
+                }
+                Place::Rest(skip) => found.extend(from(self.taken + skip)),
+                Place::Option(names) => {
+                    let values =
+                        self.options.given().filter(|(name, _)| names.iter().any(|known| known == name));
+                    found.extend(values.filter_map(|(_, value)| value).cloned());
+                }
+                Place::Setting(start) => {
+                    let settings = self.call.args.iter().filter(|arg| arg.prefix().starts_with(&**start));
+                    found.extend(settings.map(|arg| after(arg, start.len())));
+                }
+                Place::At => found.extend(uploads::at(self.call)),
+                Place::Any => {
+                    found.extend(self.options.operands.iter().cloned());
+                    found.extend(self.options.given().filter_map(|(_, value)| value).cloned());
+                }
+                Place::Disks => {
+                    found.extend(self.call.args.iter().filter(|arg| files::is_disk(arg.prefix())).cloned())
+                }
+                Place::Path(path) => found.push(Arg::literal(self.filled(path))),
+            }
+        }
+        found
+    }
+
+    /// A text with operands in the place of `{n}`.
+    fn filled(&self, text: &str) -> String {
+        let mut parts = text.split('{');
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            match part.split_once('}').and_then(|(number, tail)| Some((number.parse::<usize>().ok()?, tail)))
+            {
+                Some((number, tail)) => {
+                    out.push_str(number.checked_sub(1).map_or(self.call.program, |at| self.word(at)));
+                    out.push_str(tail);
+                }
+                None => {
+                    out.push('{');
+                    out.push_str(part);
+                }
+            }
+        }
+        out
+    }
+
+    /// The words of another program behind the pattern: without `skip` operands and the options around them.
+    fn behind(&self, skip: usize) -> Vec<Arg> {
+        let spelling = Spelling::of(&self.program.options).in_front();
+        let mut argv = self.rest.to_vec();
+        for _ in 0..skip {
+            let mut operands = spelling.parse(&argv).operands;
+            if !operands.is_empty() {
+                operands.remove(0);
+            }
+            argv = operands;
+        }
+        spelling.parse(&argv).operands
+    }
+
+    fn act(&self, act: &Act, report: &mut Report) {
+        match act {
+            Act::Has(consequence, what, all) => {
+                self.has_consequence(*consequence, what.as_deref(), all, report)
+            }
+            Act::Files(how, places, deep) => self.files(*how, places, deep, report),
+            Act::Runs(places, elsewhere) => self.runs(places, *elsewhere, report),
+            Act::Shell(places, elsewhere) => self.shell(places, *elsewhere, report),
+            Act::Code(language, places) => {
+                if let Some(language) = super::shells::language_named(language) {
+                    self.found(places).iter().for_each(|body| report.then_code(language, body));
+                    if let (true, Stdin::Text(text)) = (places.contains(&Place::Stdin), self.call.stdin) {
+                        report.then_code(language, &Arg::literal(text));
+                    }
+                }
+            }
+            Act::Sql(places) => self.sql(places, report),
+            Act::Reaches(places, sends) => self.reaches(places, *sends, report),
+            Act::Uploads(places) => self.uploads(places, report),
+            Act::Serves(places) => serving::directory(self.call, report, self.found(places).first()),
+            Act::Formats(places) => self.formats(places, report),
+            Act::Prints(what) => match what {
+                Prints::Credential => {
+                    report.taint.secret = true;
+                    report.credential = true;
+                }
+                Prints::Secret => report.taint.secret = true,
+                Prints::Network => report.taint.network = true,
+                Prints::Decoded => report.taint.decoded = true,
+                Prints::Input => text::pass_on(self.call, report),
+                Prints::Derived => text::derive(self.call, report),
+            },
+            Act::Deed(verb, object) => report.effects.push(Effect::Deed {
+                verb: verb.to_string(),
+                object: object.to_string(),
+                cardinality: Cardinality::Single,
+            }),
+            Act::Function(number) => {
+                table::run(*number, &Call { args: self.rest, ..*self.call }, report);
+            }
+        }
+    }
+
+    fn has_consequence(
+        &self,
+        consequence: Consequence,
+        what: Option<&str>,
+        all: &[Given],
+        report: &mut Report,
+    ) {
+        let text = || match what {
+            Some(what) => self.filled(what),
+            None => written(self.call),
+        };
+        let program = self.call.program;
+        match consequence {
+            Consequence::Destroys => {
+                report.infrastructure(program, &text(), all.iter().any(|given| self.has(given)));
+            }
+            Consequence::DestroysAll => report.infrastructure(program, &text(), true),
+            Consequence::Drops => report.database(DatabaseEffect::DropAll, &text()),
+            Consequence::DropsPart => report.database(DatabaseEffect::DropPart, &text()),
+            Consequence::Changes => report.database(DatabaseEffect::Change, &text()),
+            Consequence::Reveals => secrets::reveals(report),
+            Consequence::Publishes => report.publish(program),
+            Consequence::Stops => report.process(ProcessEffect::Shutdown),
+            Consequence::Kills => report.process(ProcessEffect::Kill),
+            Consequence::KillsAll => report.process(ProcessEffect::KillAll),
+            Consequence::Formats => report.process(ProcessEffect::Format),
+            Consequence::BecomesRoot => report.privilege(Privilege::BecomeRoot),
+            Consequence::Container => report.privilege(Privilege::Container),
+            Consequence::GrantsBits => report.privilege(Privilege::GrantBits),
+            Consequence::Persists => report.deed("change", "startup"),
+            Consequence::Disables => report.deed("disable", "protection"),
+            Consequence::SkipsHooks => report.guard_off(GuardOff::Hooks, &text()),
+            Consequence::Opaque => report.opaque(OpaqueWhat::Code, &text()),
+            Consequence::DiscardsWork => report.git(GitEffect::DiscardWork, None),
+            Consequence::DiscardsCommits => report.git(GitEffect::DiscardCommits, None),
+            Consequence::RewritesHistory => report.git(GitEffect::RewriteHistory, None),
+            Consequence::ExpiresHistory => report.git(GitEffect::ExpireHistory, None),
+            Consequence::ForcePushes => report.git(GitEffect::ForcePush, None),
+            Consequence::DeletesRemote => report.git(GitEffect::DeleteRemote, None),
+            Consequence::Pushes => report.git(GitEffect::Push, None),
+            Consequence::Commits => report.git(GitEffect::Commit, None),
+        }
+    }
+
+    fn files(&self, how: Use, places: &[Place], deep: &Deep, report: &mut Report) {
+        let deep = match deep {
+            Deep::No => false,
+            Deep::Yes => true,
+            Deep::With(given) => self.has(given),
+        };
+        let access = match how {
+            Use::Reads => Access::Read,
+            Use::Lists => Access::List,
+            Use::Writes => Access::Write,
+            Use::Appends => Access::Append,
+            Use::Modifies => Access::Modify,
+            Use::Empties => Access::Empty,
+            Use::Deletes => Access::Delete,
+            Use::Moves => Access::MoveAway,
+            Use::Makes => Access::MakeDirectory,
+            Use::Links => Access::Link,
+            Use::Modes => Access::ChangeMode,
+            Use::Owns => Access::ChangeOwner,
+            Use::Wipes => Access::Destroy,
+        };
+        for arg in self.found(places) {
+            match arg.known() {
+                Some("-" | "" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/null") => {}
+                // `-o '|command'` writes to a command.
+                Some(word) if word.starts_with('|') && how == Use::Writes => {
+                    report.then_shell(&after(&arg, 1), &[], self.call.program);
+                }
+                _ if how == Use::Reads => secrets::read(self.call, report, &arg, deep),
+                _ if how == Use::Writes => files::write_maybe_device(self.call, report, &arg, access),
+                _ => report.file(self.call, access, &arg, deep),
+            }
+        }
+    }
+
+    fn runs(&self, places: &[Place], elsewhere: bool, report: &mut Report) {
+        for place in places {
+            match place {
+                Place::Rest(skip) => self.run(&self.behind(*skip), elsewhere, report),
+                Place::From(number) => {
+                    let argv: Vec<Arg> = self.found(std::slice::from_ref(&Place::From(*number)));
+                    self.run(&argv, elsewhere, report);
+                }
+                place => {
+                    for program in self.found(std::slice::from_ref(place)) {
+                        self.run(std::slice::from_ref(&program), elsewhere, report);
+                    }
+                }
+            }
+        }
+    }
+
+    fn run(&self, argv: &[Arg], elsewhere: bool, report: &mut Report) {
+        let through = self.call.program;
+        let (assigned, argv) = super::wrappers::assignments(argv);
+        let program = argv.first().and_then(Arg::known).map(|path| path.rsplit('/').next().unwrap_or(path));
+        for (name, value) in &assigned {
+            guard::assignment(name, value, program.unwrap_or_default(), report);
+        }
+        match argv {
+            [] => {}
+            // A whole command line in one word.
+            [only] if only.prefix().contains(char::is_whitespace) => {
+                report.shell(only, &[], through, elsewhere)
+            }
+            argv => report.next.push(Next::Argv {
+                argv: argv.to_vec(),
+                assignments: assigned,
+                cwd: None,
+                through: through.to_owned(),
+                more: false,
+                elsewhere,
+            }),
+        }
+    }
+
+    fn shell(&self, places: &[Place], elsewhere: bool, report: &mut Report) {
+        for place in places {
+            match place {
+                Place::Rest(skip) => {
+                    let words = self.behind(*skip);
+                    if !words.is_empty() {
+                        report.shell(&templated(&words), &[], self.call.program, elsewhere);
+                    }
+                }
+                Place::Stdin => super::shells::stdin_is_code(self.call, report),
+                place => {
+                    for text in self.found(std::slice::from_ref(place)) {
+                        report.shell(&text, &[], self.call.program, elsewhere);
+                    }
+                }
+            }
+        }
+    }
+
+    fn sql(&self, places: &[Place], report: &mut Report) {
+        for text in self.found(places) {
+            let file = text.known().and_then(|path| self.call.surroundings.written(path));
+            databases::script(self.call, report, file.as_deref().unwrap_or_else(|| text.prefix()));
+        }
+        if let (true, Stdin::Text(text)) = (places.contains(&Place::Stdin), self.call.stdin) {
+            databases::script(self.call, report, text);
+        }
+    }
+
+    fn reaches(&self, places: &[Place], sends: bool, report: &mut Report) {
+        for host in self.found(places) {
+            network::reach(report, &host, sends);
+            if host.taint.secret {
+                report.flow(FlowSource::Secret, FlowSink::Host, &host.text);
+            }
+        }
+        if places.contains(&Place::Stdin) {
+            report.reach(None, &written(self.call), sends);
+        }
+    }
+
+    fn uploads(&self, places: &[Place], report: &mut Report) {
+        for place in places {
+            for file in self.found(std::slice::from_ref(place)) {
+                // Most words are not files.
+                if !matches!(place, Place::Any | Place::At) || secrets::is_secret(&file) {
+                    network::send_file(self.call, report, &file);
+                }
+            }
+        }
+        if places.contains(&Place::Stdin) && text::stdin_taint(self.call).secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &written(self.call));
+        }
+    }
+
+    /// A device, or something that cannot be told, is a disk; anything else is the image of one.
+    fn formats(&self, places: &[Place], report: &mut Report) {
+        let mut seen: Vec<Arg> = Vec::new();
+        for target in self.found(places) {
+            if seen.contains(&target) {
+                continue;
+            }
+            if target.known().is_none() || target.prefix().starts_with("/dev/") {
+                report.process(ProcessEffect::Format);
+            }
+            report.file(self.call, Access::Destroy, &target, false);
+            seen.push(target);
+        }
+    }
+}
