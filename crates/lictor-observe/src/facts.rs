@@ -8,6 +8,7 @@ use lictor_core::facts::{Access, Effect, Existence, Facts, Opaque, OpaqueWhat, P
 use lictor_core::{Action, ActionKind};
 use lictor_shell::{Operand, Reading};
 
+use crate::incoming::created;
 use crate::observer::Observer;
 use crate::place::{Looker, remarkable};
 use crate::project::Project;
@@ -72,7 +73,17 @@ impl Looker<'_> {
         match effect {
             Effect::File { access, target, recursive, by } => {
                 let place = self.operand(&target, access, recursive);
-                self.add_place(facts, place, access, recursive, by);
+                let created = target
+                    .incoming
+                    .as_deref()
+                    .map(|incoming| created(self, &target, &place, access, incoming))
+                    .unwrap_or_default();
+                if !created.instead || recursive {
+                    self.add_place(facts, place, access, recursive, by);
+                }
+                for (access, target) in created.places {
+                    facts.effects.push(Effect::File { access, target, recursive: false, by });
+                }
             }
             other => {
                 facts.effects.push(other.map_target(|target| self.operand(&target, Access::Read, false)))

@@ -12,6 +12,8 @@
 
 mod facts;
 mod git;
+mod incoming;
+mod members;
 mod observer;
 mod own;
 mod place;

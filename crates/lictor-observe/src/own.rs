@@ -1,12 +1,16 @@
 //! What Lictor lives by: policy files, its state, its program, git hooks, and the files that agents read hooks, permissions
 //! and trust from.
 
+mod below;
+
 use lictor_agents::files::{At, GoverningFile, HomeDir, governing_files, machine, named_by, project};
 use lictor_agents::install::Scope;
 
 use crate::observer::{Observer, Seen};
 use crate::place::tidy;
 use crate::project::Project;
+
+pub(crate) use below::could_govern;
 
 /// The name of the program that hooks run.
 const PROGRAM: &str = "lictor";

@@ -281,6 +281,12 @@ impl Looker<'_> {
         }
     }
 
+    /// Whether policy treats this path specially.
+    pub(crate) fn is_watched(&self, path: &str) -> bool {
+        let relative = self.project.relative(path).unwrap_or(path);
+        self.project.watched.iter().any(|glob| fast_glob::glob_match(glob.as_str(), relative) || glob == path)
+    }
+
     fn names_secret(&self, path: &str) -> bool {
         if self.observer.folds_case(path) {
             return lictor_shell::programs::is_secret_path(&path.to_lowercase());

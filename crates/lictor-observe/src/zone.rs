@@ -57,7 +57,10 @@ pub(crate) fn zone_of(path: &str, project: &Project) -> Zone {
         return Zone::Root;
     }
     if is_at_or_below(path, "/dev") && !is_at_or_below(path, "/dev/shm") {
-        let harmless = HARMLESS_DEVICES.contains(&path) || path.starts_with("/dev/fd/") || path == "/dev/fd";
+        let descriptor = path
+            .strip_prefix("/dev/fd/")
+            .is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()));
+        let harmless = HARMLESS_DEVICES.contains(&path) || descriptor || path == "/dev/fd";
         return if harmless { Zone::HarmlessDevice } else { Zone::Device };
     }
     for root in project.roots() {

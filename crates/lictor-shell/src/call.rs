@@ -6,7 +6,7 @@
 
 use lictor_core::facts::{Access, Effect, Opaque, OpaqueWhat};
 
-use crate::operand::{Arg, Cwd, Operand, Taint};
+use crate::operand::{Arg, Cwd, Incoming, Operand, Taint};
 use crate::reading::Surroundings;
 
 /// What a command finds on its standard input.
@@ -132,10 +132,24 @@ impl Report {
     pub fn file(&mut self, call: &Call<'_>, access: Access, arg: &Arg, recursive: bool) {
         self.effects.push(Effect::File {
             access,
-            target: Operand { arg: arg.clone(), cwd: call.cwd.clone() },
+            target: Operand::new(arg.clone(), call.cwd.clone()),
             recursive,
             by: None,
         });
+    }
+
+    /// Reports a write whose target may be a directory, with what arrives there.
+    pub(crate) fn arrives(
+        &mut self,
+        call: &Call<'_>,
+        access: Access,
+        target: &Arg,
+        recursive: bool,
+        incoming: Incoming,
+    ) {
+        let target =
+            Operand { incoming: Some(Box::new(incoming)), ..Operand::new(target.clone(), call.cwd.clone()) };
+        self.effects.push(Effect::File { access, target, recursive, by: None });
     }
 
     /// Reports something that could not be worked out.

@@ -30,7 +30,7 @@ mod reading;
 mod state;
 mod walk;
 
-pub use operand::{Arg, Cwd, Known, Operand, Taint};
+pub use operand::{Arg, Cwd, Incoming, Known, Operand, Source, Taint};
 pub use reading::{Nowhere, Reading, Surroundings};
 
 pub use lictor_core::facts::Effect;

@@ -112,6 +112,55 @@ pub enum Cwd {
     Unknown,
 }
 
+/// Something that arrives at a place: in a directory it gets a name of its own there.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Source {
+    /// Where it comes from; only its name counts when it lies on another machine.
+    pub arg: Arg,
+    /// With all that lies below it.
+    pub tree: bool,
+    /// What it holds arrives, not the directory itself (`rsync x/ y`).
+    pub contents: bool,
+    /// It lies on another machine or in a container.
+    pub elsewhere: bool,
+}
+
+/// What a write brings to its target. The reader does not know whether the target is a directory; whoever looks does.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Incoming {
+    /// Files and trees: copied, moved or linked.
+    Sources {
+        /// What arrives.
+        sources: Vec<Source>,
+        /// The target is a directory, whether or not it is there (`-t DIR`).
+        into: bool,
+        /// The target is never taken for a directory (`cp -T`).
+        exact: bool,
+        /// A new name for the source, not a copy of it.
+        linked: bool,
+    },
+    /// The members of an archive, below a target directory.
+    Archive {
+        /// The archive, where it is a file.
+        file: Option<Arg>,
+        /// How many leading folders of each member are taken off.
+        strip: usize,
+        /// All folders are taken off.
+        flat: bool,
+        /// Only these members.
+        only: Vec<String>,
+    },
+    /// The files that a diff names, below a target directory.
+    Patch {
+        /// The file that holds the diff.
+        file: Arg,
+        /// How many leading folders of each name are taken off.
+        strip: usize,
+    },
+    /// Files whose names nobody can tell.
+    Unknown,
+}
+
 /// A path operand: the argument plus the directory it is relative to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Operand {
@@ -119,4 +168,14 @@ pub struct Operand {
     pub arg: Arg,
     /// Where a relative path starts.
     pub cwd: Cwd,
+    /// What arrives there, when it may be a directory.
+    pub incoming: Option<Box<Incoming>>,
+}
+
+impl Operand {
+    /// A path.
+    #[must_use]
+    pub fn new(arg: Arg, cwd: Cwd) -> Self {
+        Self { arg, cwd, incoming: None }
+    }
 }

@@ -7,7 +7,7 @@ use lictor_core::facts::{Access, OpaqueWhat};
 use thiserror::Error;
 
 use crate::call::{Call, Report, Stdin};
-use crate::operand::Arg;
+use crate::operand::{Arg, Incoming};
 use crate::programs::say::{below, written};
 
 /// One file that a patch touches, as the patch spells it.
@@ -225,6 +225,19 @@ pub(crate) fn report_patch(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// `patch` and `git apply` with a diff in a file.
+pub(crate) fn report_diff_file(
+    call: &Call<'_>,
+    report: &mut Report,
+    file: &Arg,
+    strip: usize,
+    base: Option<&Arg>,
+) {
+    let target = base.cloned().unwrap_or_else(|| Arg::literal("."));
+    let incoming = Incoming::Patch { file: file.clone(), strip };
+    report.arrives(call, Access::Modify, &target, true, incoming);
+}
+
 /// `patch` and `git apply` with a diff on standard input.
 pub(crate) fn report_diff(call: &Call<'_>, report: &mut Report, strip: usize, base: Option<&Arg>) {
     match call.stdin {
@@ -234,7 +247,10 @@ pub(crate) fn report_diff(call: &Call<'_>, report: &mut Report, strip: usize, ba
             }
         }
         // The names are in the diff, which is not known: anything below may change.
-        _ => report.file(call, Access::Modify, base.unwrap_or(&Arg::literal(".")), true),
+        _ => {
+            let target = base.cloned().unwrap_or_else(|| Arg::literal("."));
+            report.arrives(call, Access::Modify, &target, true, Incoming::Unknown);
+        }
     }
 }
 

@@ -58,3 +58,20 @@ pub(crate) fn key(cwd: &Cwd, path: &str) -> String {
         Cwd::Unknown => format!("?/{}", clean(path)),
     }
 }
+
+/// Whether a path is a stream of the command itself and not a file. What is left after `..` counts: a device's name in
+/// front of it exempts nothing.
+pub(crate) fn is_stream(path: &str) -> bool {
+    if !path.starts_with('/') {
+        return false;
+    }
+    let path = clean(path);
+    matches!(path.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty")
+        || is_descriptor(&path)
+}
+
+/// `/dev/fd/3`, and nothing below it.
+pub(crate) fn is_descriptor(path: &str) -> bool {
+    path.strip_prefix("/dev/fd/")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+}

@@ -204,7 +204,7 @@ impl<'s> Walker<'s> {
             && target.cwd == self.state.directories().now
             && !target.arg.prefix().starts_with(['/', '~'])
         {
-            let target = Operand { arg: target.arg.clone(), cwd: instead.clone() };
+            let target = Operand { cwd: instead.clone(), ..target.clone() };
             let twin = Effect::File { access: *access, target, recursive: *recursive, by: *by };
             self.reading.effects.push(twin);
         }
@@ -237,7 +237,7 @@ impl<'s> Walker<'s> {
             .find_map(|(start, rest)| Some((self.state.file(start)?.link.clone()?, rest)))?;
         let real = crate::paths::clean(&format!("{link}{rest}"));
         let arg = Arg { value: crate::operand::Known::Text(real), ..target.arg.clone() };
-        let target = Operand { arg, cwd: Cwd::Start };
+        let target = Operand { arg, cwd: Cwd::Start, incoming: target.incoming.clone() };
         Some(Effect::File { access: *access, target, recursive: *recursive, by: *by })
     }
 

@@ -15,6 +15,7 @@ pub struct FakeObserver {
 #[derive(Debug, Clone)]
 enum Node {
     File(String),
+    Bytes(Vec<u8>),
     Directory,
     Link(String),
     Special,
@@ -51,6 +52,13 @@ impl FakeObserver {
     #[must_use]
     pub fn file(mut self, path: &str, text: &str) -> Self {
         self.put(path, Node::File(text.to_owned()));
+        self
+    }
+
+    /// The same with a file that is not text.
+    #[must_use]
+    pub fn binary(mut self, path: &str, bytes: Vec<u8>) -> Self {
+        self.put(path, Node::Bytes(bytes));
         self
     }
 
@@ -114,6 +122,7 @@ impl Observer for FakeObserver {
     fn look(&self, path: &str) -> Seen {
         match self.node(path) {
             Some(Node::File(text)) => Seen::File { empty: text.is_empty() },
+            Some(Node::Bytes(bytes)) => Seen::File { empty: bytes.is_empty() },
             Some(Node::Directory) => Seen::Directory,
             Some(Node::Link(_)) => Seen::Link,
             Some(Node::Special) => Seen::Special,
@@ -157,7 +166,10 @@ impl Observer for FakeObserver {
     }
 
     fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
-        self.text(path, limit).map(String::into_bytes)
+        match self.node(path) {
+            Some(Node::Bytes(bytes)) if bytes.len() <= limit => Some(bytes.clone()),
+            _ => self.text(path, limit).map(String::into_bytes),
+        }
     }
 
     fn stat(&self, path: &str) -> Option<Stat> {

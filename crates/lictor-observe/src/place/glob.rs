@@ -151,12 +151,8 @@ impl Search<'_> {
 
     fn is_remarkable(&self, path: &str) -> bool {
         let Looker { project, observer, .. } = self.looker;
-        let watched = || {
-            let relative = project.relative(path).unwrap_or(path);
-            project.watched.iter().any(|glob| fast_glob::glob_match(glob.as_str(), relative) || glob == path)
-        };
         self.looker.names_secret(path)
-            || watched()
+            || self.looker.is_watched(path)
             || self.reaches_own() && crate::own::is_own(path, self.recursive, project, *observer)
             || !matches!(self.access, Access::Delete | Access::MoveAway) && observer.look(path) == Seen::Link
     }

@@ -30,7 +30,7 @@ fn operand(value: Known, glob: bool, cwd: Cwd) -> Place {
     };
     let arg = Arg { value, text, glob, splits: false, taint: lictor_shell::Taint::default() };
     let looker = Looker { project: &project, observer: &world, cwd: ROOT };
-    looker.operand(&Operand { arg, cwd }, Access::Delete, true)
+    looker.operand(&Operand::new(arg, cwd), Access::Delete, true)
 }
 
 fn text(path: &str, glob: bool) -> Zone {

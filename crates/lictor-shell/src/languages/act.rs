@@ -5,7 +5,7 @@ use lictor_core::facts::{Access, Effect, FlowSink, FlowSource, OpaqueWhat, Proce
 use super::api::Api;
 use super::value::Value;
 use crate::call::{Call, Next, Report};
-use crate::operand::{Arg, Cwd, Known, Taint};
+use crate::operand::{Arg, Cwd, Incoming, Known, Source, Taint};
 use crate::programs::host_of;
 use crate::programs::is_secret_path;
 use crate::programs::say::chdir;
@@ -58,6 +58,42 @@ impl Actor<'_, '_, '_> {
                 None => self.report.file(self.call, access, &arg, recursive),
             }
         }
+    }
+
+    /// Something is copied, moved or linked to a place that may be a directory.
+    fn arrive(
+        &mut self,
+        access: Access,
+        from: Option<&Value>,
+        to: Option<&Value>,
+        tree: bool,
+        linked: bool,
+        text: &str,
+    ) {
+        let Some(to) = to else { return };
+        let sources: Vec<Source> = from
+            .map(|value| value.args(text))
+            .unwrap_or_default()
+            .into_iter()
+            .map(|arg| Source { arg, tree, contents: false, elsewhere: false })
+            .collect();
+        for arg in to.args(text).iter().filter(|arg| arg.known().is_some() || !arg.prefix().is_empty()) {
+            let sources = sources.clone();
+            let incoming = Incoming::Sources { sources, into: false, exact: false, linked };
+            let recursive = tree && access == Access::Modify;
+            self.report.arrives(self.call, access, arg, recursive, incoming);
+        }
+    }
+
+    /// `shutil.unpack_archive(file, dir)`, `zipfile.ZipFile(file).extractall(dir)`.
+    fn unpack(&mut self, invocation: &Invocation<'_>) {
+        let text = invocation.text;
+        let known = |value: Option<&Value>| value.and_then(|value| value.args(text).into_iter().next());
+        let file = known(invocation.get(0, "filename")).filter(|arg| arg.known().is_some());
+        let target = known(["extract_dir", "path"].iter().find_map(|name| invocation.get(1, name)));
+        let target = target.unwrap_or_else(|| Arg::literal("."));
+        let incoming = Incoming::Archive { file, strip: 0, flat: false, only: Vec::new() };
+        self.report.arrives(self.call, Access::Modify, &target, true, incoming);
     }
 
     pub(super) fn shell(&mut self, text: &Arg) {
@@ -143,16 +179,17 @@ impl Actor<'_, '_, '_> {
             Api::Copy | Api::CopyTree => {
                 self.files(Access::Read, first, api == Api::CopyTree, text);
                 let access = if api == Api::CopyTree { Access::Modify } else { Access::Write };
-                self.files(access, second, api == Api::CopyTree, text);
+                self.arrive(access, first, second, api == Api::CopyTree, false, text);
             }
             Api::Move => {
                 self.files(Access::MoveAway, first, false, text);
-                self.files(Access::Write, second, false, text);
+                self.arrive(Access::Write, first, second, true, false, text);
             }
+            Api::Unpack => self.unpack(invocation),
             Api::Mode => self.files(Access::ChangeMode, first, false, text),
             Api::Owner => self.files(Access::ChangeOwner, first, false, text),
             Api::MakeDirectory => self.files(Access::MakeDirectory, first, false, text),
-            Api::Link => self.files(Access::Link, second, false, text),
+            Api::Link => self.arrive(Access::Link, first, second, true, true, text),
             Api::Shell => {
                 if let Some(value) = invocation.get(0, "cmd").or(first) {
                     self.run(value, invocation)

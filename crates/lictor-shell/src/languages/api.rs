@@ -25,6 +25,8 @@ pub(super) enum Api {
     CopyTree,
     /// Moves the first to the second.
     Move,
+    /// Unpacks the first into the second.
+    Unpack,
     /// Changes the mode.
     Mode,
     /// Changes the owner.
@@ -77,6 +79,7 @@ pub(super) fn python(name: &str) -> Option<Api> {
         "shutil.copy" | "shutil.copy2" | "shutil.copyfile" | "shutil.copymode" | "shutil.copystat" => {
             Api::Copy
         }
+        "shutil.unpack_archive" => Api::Unpack,
         "shutil.copytree" => Api::CopyTree,
         "shutil.move" | "os.rename" | "os.replace" | "os.renames" => Api::Move,
         "os.chmod" | "os.lchmod" => Api::Mode,

@@ -3,10 +3,10 @@
 use lictor_core::facts::{Access, FlowSink, FlowSource};
 
 use super::network::remote;
-use super::options::{Grammar, after};
+use super::options::{Grammar, Options, after};
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
-use crate::operand::Arg;
+use crate::operand::{Arg, Incoming, Source};
 
 const TAR: Grammar = Grammar::anywhere(
     "bCfFgHIKLNTVX",
@@ -22,7 +22,9 @@ const RSYNC: Grammar = Grammar::anywhere(
      port= password-file= timeout= contimeout= out-format= info= debug= delete delete-before delete-during delete-delay \
      delete-after delete-excluded remove-source-files dry-run archive recursive del inplace update progress verbose",
 );
-const ZIP: Grammar = Grammar::anywhere("bdnPxiT", "").attached("");
+const UNZIP: Grammar = Grammar::anywhere("dPx", "");
+const UNAR: Grammar = Grammar::anywhere("oepE", "output-directory= password= encoding=");
+const JAR: Grammar = Grammar::anywhere("fCme", "file= dir= manifest=");
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
@@ -52,12 +54,16 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             }
         }
         "unzip" | "unrar" | "unar" | "jar" | "bsdunzip" => {
-            let options = ZIP.parse(call.args);
+            let grammar = match call.program {
+                "unar" => UNAR,
+                "jar" => JAR,
+                _ => UNZIP,
+            };
+            let options = grammar.parse(call.args);
             if options.has(&["l", "t", "p", "z", "Z", "v", "c"]) && call.program == "unzip" {
                 return;
             }
-            let target = options.value(&["d"]).cloned().unwrap_or_else(|| Arg::literal("."));
-            report.file(call, Access::Modify, &target, true);
+            unpack(call, report, &options);
         }
         "7z" | "7za" | "7zr" | "7zz" => seven_zip(call, report),
         "ar" => {
@@ -66,6 +72,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             let members = options.operands.iter().skip(if mode.starts_with('-') { 1 } else { 2 });
             if mode.contains(['r', 'q']) {
                 members.for_each(|file| secrets::read(call, report, file, false));
+            } else if mode.contains('x') {
+                let at = usize::from(!mode.starts_with('-'));
+                extract(call, report, None, options.operands.get(at).cloned(), 0);
             }
         }
         "cpio" | "pax" => {
@@ -79,9 +88,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 };
                 named.iter().for_each(|file| secrets::read(call, report, file, false));
             }
-            if options.has(&["i", "extract", "r"]) {
-                let target = options.value(&["D", "directory"]).cloned().unwrap_or_else(|| Arg::literal("."));
-                report.file(call, Access::Modify, &target, true);
+            if options.has(&["p", "pass-through"]) || call.program == "pax" && options.has(&["w"]) {
+                if let Some(target) = options.operands.last() {
+                    report.arrives(call, Access::Modify, target, true, passed_through(call));
+                }
+            } else if options.has(&["i", "extract", "r"]) {
+                let directory = options.value(&["D", "directory"]);
+                extract(call, report, directory, options.value(&["F", "I", "f", "file"]).cloned(), 0);
             }
         }
         "rsync" | "openrsync" => rsync(call, report),
@@ -141,8 +154,15 @@ fn tar(call: &Call<'_>, report: &mut Report) {
     let archive = options.value(&["f", "file"]).filter(|arg| arg.known() != Some("-"));
     if options.has(&["x", "extract", "get"]) {
         if !options.has(&["O", "to-stdout", "to-command"]) {
-            let target = directory.unwrap_or_else(|| Arg::literal("."));
-            report.file(call, Access::Modify, &target, true);
+            let strip =
+                options.text(&["strip-components", "strip"]).and_then(|n| n.parse().ok()).unwrap_or(0);
+            let renames = options.has(&["transform", "xform", "s"]);
+            // A member that is renamed may become anything.
+            let file = archive.cloned().filter(|_| !renames);
+            extract(call, report, directory.as_ref(), file, strip);
+            if options.has(&["P", "absolute-names", "absolute-paths"]) {
+                extract(call, report, Some(&Arg::literal("/")), archive.cloned(), strip);
+            }
         }
         if let Some(archive) = archive {
             report.file(call, Access::Read, archive, false);
@@ -181,7 +201,7 @@ fn seven_zip(call: &Call<'_>, report: &mut Report) {
     match mode {
         "x" | "e" => {
             let target = call.args.iter().find(|arg| arg.prefix().starts_with("-o")).map(|arg| after(arg, 2));
-            report.file(call, Access::Modify, &target.unwrap_or_else(|| Arg::literal(".")), true);
+            extract(call, report, target.as_ref(), operands.first().map(|arg| (*arg).clone()), 0);
         }
         "a" | "u" | "d" | "rn" => {
             if let Some(archive) = operands.first() {
@@ -252,7 +272,77 @@ fn rsync(call: &Call<'_>, report: &mut Report) {
                 report.infrastructure("rsync", "--delete on another machine", false);
             }
         }
-        None if deletes => report.file(call, Access::Delete, destination, true),
-        None => report.file(call, Access::Modify, destination, true),
+        None => {
+            if deletes {
+                report.file(call, Access::Delete, destination, true);
+            }
+            let tree = options.has(&["r", "a", "recursive", "archive"]);
+            let source = |arg: &Arg| Source {
+                arg: arg.clone(),
+                tree,
+                contents: arg.prefix().ends_with(['/', '.']) && arg.known().is_some(),
+                elsewhere: remote(arg).is_some(),
+            };
+            let incoming = match options.value(&["files-from"]) {
+                Some(_) => Incoming::Unknown,
+                None => Incoming::Sources {
+                    sources: sources.iter().map(source).collect(),
+                    into: false,
+                    exact: false,
+                    linked: false,
+                },
+            };
+            report.arrives(call, Access::Modify, destination, true, incoming);
+        }
+    }
+}
+
+/// The members of an archive are written below a directory. Without a file it comes from standard input.
+pub(crate) fn extract(
+    call: &Call<'_>,
+    report: &mut Report,
+    directory: Option<&Arg>,
+    file: Option<Arg>,
+    strip: usize,
+) {
+    let target = directory.cloned().unwrap_or_else(|| Arg::literal("."));
+    let incoming = Incoming::Archive { file, strip, flat: false, only: Vec::new() };
+    report.arrives(call, Access::Modify, &target, true, incoming);
+}
+
+/// `unzip a.zip [member…] [-d DIR]` and those like it.
+fn unpack(call: &Call<'_>, report: &mut Report, options: &Options) {
+    if call.program == "jar" {
+        let mode = call.args.first().map(Arg::prefix).unwrap_or_default();
+        if !mode.contains('x') {
+            return;
+        }
+        let named = || options.operands.iter().find(|arg| arg.known() != Some(mode));
+        let file = options.value(&["f", "file"]).or_else(named);
+        return extract(call, report, options.value(&["C", "dir"]), file.cloned(), 0);
+    }
+    let file = options.operands.get(usize::from(call.program == "unrar")).cloned();
+    // `unrar x a.rar DIR/`
+    let last = options.operands.last().filter(|arg| arg.prefix().ends_with('/') && call.program == "unrar");
+    let target = options.value(&["d", "o", "output-directory"]).or(last).cloned();
+    let target = target.unwrap_or_else(|| Arg::literal("."));
+    let flat = options.has(&["j"]);
+    let incoming = Incoming::Archive { file, strip: 0, flat, only: Vec::new() };
+    report.arrives(call, Access::Modify, &target, true, incoming);
+}
+
+/// What `cpio -p` copies is named on its standard input.
+fn passed_through(call: &Call<'_>) -> Incoming {
+    let named: Vec<Arg> = match call.stdin {
+        Stdin::Text(text) => text.lines().map(Arg::literal).collect(),
+        Stdin::Names(names) => names.clone(),
+        _ => return Incoming::Unknown,
+    };
+    let source = |arg: Arg| Source { arg, tree: true, contents: false, elsewhere: false };
+    Incoming::Sources {
+        sources: named.into_iter().map(source).collect(),
+        into: true,
+        exact: false,
+        linked: false,
     }
 }

@@ -48,6 +48,12 @@ fn kubectl(call: &Call<'_>, report: &mut Report) {
             for file in options.from(1).iter().filter(|arg| secrets::is_secret(arg)) {
                 secrets::read(call, report, file, true);
             }
+            if let [source, target] = options.from(1)
+                && source.prefix().contains(':')
+                && !target.prefix().contains(':')
+            {
+                super::files::from_elsewhere(call, report, source, target);
+            }
             return;
         }
         "run" | "debug" => {

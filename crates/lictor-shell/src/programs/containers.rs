@@ -56,8 +56,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             }
         "cp" => {
             let options = Grammar::anywhere("", "archive follow-link").parse(rest);
-            if let Some(target) = options.operands.get(1).filter(|arg| !arg.prefix().contains(':')) {
-                report.file(call, lictor_core::facts::Access::Write, target, false);
+            if let [source, target] = options.operands.as_slice()
+                && !target.prefix().contains(':')
+            {
+                super::files::from_elsewhere(call, report, source, target);
             }
             if let Some(source) = options.operands.first().filter(|arg| !arg.prefix().contains(':')) {
                 super::secrets::read(call, report, source, true);

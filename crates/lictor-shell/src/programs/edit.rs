@@ -352,7 +352,8 @@ fn patch(call: &Call<'_>, report: &mut Report) {
     if options.has(&["dry-run", "C", "check"]) {
         return;
     }
-    if let Some(input) = options.value(&["i", "input"]).or_else(|| options.operands.get(1)) {
+    let input = options.value(&["i", "input"]).or_else(|| options.operands.get(1));
+    if let Some(input) = input {
         report.file(call, Access::Read, input, false);
     }
     if let Some(file) = options.value(&["o", "output"]).or_else(|| options.operands.first()) {
@@ -360,5 +361,8 @@ fn patch(call: &Call<'_>, report: &mut Report) {
     }
     let strip = options.text(&["p", "strip"]).and_then(|n| n.parse().ok()).unwrap_or(1);
     let base = options.value(&["d", "directory"]);
-    crate::patch::report_diff(call, report, strip, base);
+    match input {
+        Some(input) => crate::patch::report_diff_file(call, report, input, strip, base),
+        None => crate::patch::report_diff(call, report, strip, base),
+    }
 }

@@ -6,7 +6,8 @@ use super::options::{Grammar, Options};
 use super::say::{below, glob};
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
-use crate::operand::Arg;
+use crate::operand::{Arg, Incoming, Source};
+use crate::paths::is_stream;
 
 const REMOVE: Grammar = Grammar::anywhere(
     "",
@@ -97,7 +98,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 _ => Access::Write,
             };
             let files: Vec<Arg> =
-                options.operands.into_iter().filter(|arg| !is_stream(arg.prefix())).collect();
+                options.operands.into_iter().filter(|arg| !arg.known().is_some_and(is_stream)).collect();
             all(call, report, access, &files, false);
             super::text::pass_on(call, report);
         }
@@ -191,7 +192,23 @@ fn split_destination(options: &Options) -> (&[Arg], Option<&Arg>) {
 }
 
 fn is_null(arg: &Arg) -> bool {
-    arg.known() == Some("/dev/null")
+    arg.known().is_some_and(|path| crate::paths::clean(path) == "/dev/null")
+}
+
+/// What the operands of a copy, move or link bring to its destination.
+fn incoming(options: &Options, sources: &[Arg], tree: bool, linked: bool) -> Incoming {
+    let source = |arg: &Arg| Source {
+        contents: arg.known().is_some_and(|path| path.ends_with("/.") || matches!(path, "." | "..")),
+        arg: arg.clone(),
+        tree,
+        elsewhere: false,
+    };
+    Incoming::Sources {
+        sources: sources.iter().map(source).collect(),
+        into: options.has(&["t", "target-directory"]),
+        exact: options.has(&["T", "no-target-directory"]),
+        linked,
+    }
 }
 
 fn mv(call: &Call<'_>, report: &mut Report) {
@@ -207,7 +224,8 @@ fn mv(call: &Call<'_>, report: &mut Report) {
         report.taint.secret |= secrets::is_secret(source);
     }
     if let Some(destination) = destination {
-        report.file(call, Access::Write, destination, false);
+        let incoming = incoming(&options, sources, true, false);
+        report.arrives(call, Access::Write, destination, false, incoming);
     }
 }
 
@@ -240,7 +258,9 @@ fn cp(call: &Call<'_>, report: &mut Report) {
     } else {
         (Access::Write, false)
     };
-    report.file(call, access, destination, recursive);
+    let tree = recursive || call.program == "ditto";
+    let incoming = incoming(&options, sources, tree, access == Access::Link);
+    report.arrives(call, access, destination, recursive, incoming);
 }
 
 fn ln(call: &Call<'_>, report: &mut Report) {
@@ -248,16 +268,22 @@ fn ln(call: &Call<'_>, report: &mut Report) {
     let (sources, destination) = split_destination(&options);
     // A link to nothing leaves the name with nothing in it.
     let access = if sources.iter().any(is_null) { Access::Empty } else { Access::Link };
-    match destination {
-        Some(destination) => report.file(call, access, destination, false),
-        None => {
-            for name in
-                sources.iter().filter_map(|source| source.known()).filter_map(|path| path.rsplit('/').next())
-            {
-                report.file(call, Access::Link, &Arg::literal(name), false);
+    let Some(destination) = destination else {
+        // Without a destination the links are made here.
+        for source in sources {
+            let name = source.known().and_then(|path| path.trim_end_matches('/').rsplit('/').next());
+            let mut arriving = incoming(&options, std::slice::from_ref(source), true, true);
+            if let Incoming::Sources { into, exact, .. } = &mut arriving {
+                (*into, *exact) = (name.is_none(), name.is_some());
             }
+            report.arrives(call, access, &Arg::literal(name.unwrap_or(".")), false, arriving);
         }
+        return;
+    };
+    if options.has(&["n", "no-dereference"]) {
+        report.file(call, access, destination, false);
     }
+    report.arrives(call, access, destination, false, incoming(&options, sources, true, true));
 }
 
 fn mktemp(call: &Call<'_>, report: &mut Report) {
@@ -331,12 +357,6 @@ fn dd(call: &Call<'_>, report: &mut Report) {
     {
         write_maybe_device(call, report, target, Access::Write);
     }
-}
-
-/// Paths of the command's own streams.
-fn is_stream(path: &str) -> bool {
-    matches!(path, "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty" | "/dev/null")
-        || path.starts_with("/dev/fd/") && path.len() == "/dev/fd/2".len()
 }
 
 /// A write that wipes when it goes to a disk.
@@ -419,4 +439,20 @@ fn chmod(call: &Call<'_>, report: &mut Report) {
 /// A file written below a directory operand, for tools that name their output themselves.
 pub(crate) fn write_into(call: &Call<'_>, report: &mut Report, directory: &Arg, name: &str) {
     report.file(call, Access::Write, &below(directory, name), false);
+}
+
+/// The same with a name that is an operand: an absolute one does not lie below.
+pub(crate) fn write_below(call: &Call<'_>, report: &mut Report, directory: &Arg, name: &Arg) {
+    match name.known() {
+        Some(path) if path.starts_with(['/', '~']) => report.file(call, Access::Write, name, false),
+        Some(path) => write_into(call, report, directory, path),
+        None => report.arrives(call, Access::Modify, directory, true, Incoming::Unknown),
+    }
+}
+
+/// A file or tree from another machine or a container arrives at a path of this one.
+pub(crate) fn from_elsewhere(call: &Call<'_>, report: &mut Report, source: &Arg, target: &Arg) {
+    let source = Source { arg: source.clone(), tree: true, contents: false, elsewhere: true };
+    let incoming = Incoming::Sources { sources: vec![source], into: false, exact: false, linked: false };
+    report.arrives(call, Access::Write, target, false, incoming);
 }

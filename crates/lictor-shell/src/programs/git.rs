@@ -388,10 +388,11 @@ fn apply(git: &Git<'_, '_>, report: &mut Report) {
     if options.has(&["check", "stat", "numstat", "summary", "cached"]) && !options.has(&["apply"]) {
         return;
     }
+    let strip = options.text(&["p"]).and_then(|n| n.parse().ok()).unwrap_or(1);
     for file in &options.operands {
         report.file(git.call, Access::Read, file, false);
+        crate::patch::report_diff_file(git.call, report, file, strip, options.value(&["directory"]));
     }
-    let strip = options.text(&["p"]).and_then(|n| n.parse().ok()).unwrap_or(1);
     if options.operands.is_empty() {
         crate::patch::report_diff(git.call, report, strip, options.value(&["directory"]));
     }

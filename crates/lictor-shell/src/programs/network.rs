@@ -6,7 +6,7 @@ use super::options::{Grammar, Options, after};
 use super::say::{templated, written};
 use super::{secrets, text};
 use crate::call::{Call, Report, Stdin};
-use crate::operand::Arg;
+use crate::operand::{Arg, Incoming, Source};
 
 /// The host of a URL or of a bare `host[:port][/path]`, lower case.
 #[must_use]
@@ -68,8 +68,18 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             for url in &options.operands {
                 reach(report, url, false);
             }
-            if let Some(output) = options.value(&["o", "out"]) {
-                report.file(call, Access::Write, output, false);
+            let directory = options.value(&["d", "dir"]);
+            match (options.value(&["o", "out"]), directory) {
+                (Some(output), Some(directory)) => super::files::write_below(call, report, directory, output),
+                (Some(output), None) => report.file(call, Access::Write, output, false),
+                (None, directory) => {
+                    for url in &options.operands {
+                        download(call, report, url, directory);
+                    }
+                }
+            }
+            if options.has(&["i", "input-file"]) {
+                into_directory(call, report, directory);
             }
             if let Some(command) = options.value(&["on-download-complete"]) {
                 report.then_argv(std::slice::from_ref(command), "aria2c");
@@ -243,8 +253,14 @@ fn curl(call: &Call<'_>, report: &mut Report) {
     for file in options.values(&["o", "output"]) {
         if file.known() != Some("-") {
             writes = true;
-            report.file(call, Access::Write, file, false);
+            match options.value(&["output-dir"]) {
+                Some(directory) => super::files::write_below(call, report, directory, file),
+                None => report.file(call, Access::Write, file, false),
+            }
         }
+    }
+    if options.has(&["J", "remote-header-name"]) {
+        into_directory(call, report, options.value(&["output-dir"]));
     }
     if options.has(&["O", "remote-name", "remote-name-all"]) {
         writes = true;
@@ -255,9 +271,15 @@ fn curl(call: &Call<'_>, report: &mut Report) {
     report.taint.network |= !writes && !urls.is_empty() && !options.has(&["I", "head"]);
 }
 
+/// Something is written into a directory under a name that the other side picks.
+fn into_directory(call: &Call<'_>, report: &mut Report, directory: Option<&Arg>) {
+    let folder = directory.cloned().unwrap_or_else(|| Arg::literal("."));
+    report.arrives(call, Access::Modify, &folder, true, Incoming::Unknown);
+}
+
 /// A file named after the end of a URL is written.
 fn download(call: &Call<'_>, report: &mut Report, url: &Arg, directory: Option<&Arg>) {
-    let Some(text) = url.known() else { return };
+    let Some(text) = url.known() else { return into_directory(call, report, directory) };
     let path =
         text.split_once("://").map_or(text, |(_, rest)| rest).split(['?', '#']).next().unwrap_or_default();
     let name =
@@ -291,13 +313,26 @@ fn wget(call: &Call<'_>, report: &mut Report) {
     if let Some(command) = options.value(&["use-askpass"]) {
         report.then_argv(std::slice::from_ref(command), "wget");
     }
+    let directory = options.value(&["P", "directory-prefix"]);
+    if options.has(&[
+        "i",
+        "input-file",
+        "content-disposition",
+        "trust-server-names",
+        "r",
+        "recursive",
+        "m",
+        "mirror",
+    ]) {
+        into_directory(call, report, directory);
+    }
     match options.value(&["O", "output-document"]) {
         Some(output) if matches!(output.known(), Some("-" | "/dev/stdout")) => report.taint.network = true,
         Some(output) => report.file(call, Access::Write, output, false),
         None if options.has(&["spider"]) => {}
         None => {
             for url in &options.operands {
-                download(call, report, url, options.value(&["P", "directory-prefix"]));
+                download(call, report, url, directory);
             }
         }
     }
@@ -442,14 +477,17 @@ fn scp(call: &Call<'_>, report: &mut Report) {
     match target {
         Some(host) => report.reach(Some(host), &destination.text, true),
         None => {
-            report.file(call, Access::Write, destination, false);
-            for source in sources.iter().filter(|source| remote(source).is_some()) {
-                let name = source.known().and_then(|path| path.rsplit(['/', ':']).next()).unwrap_or_default();
-                if !name.is_empty() {
-                    super::files::write_into(call, report, destination, name);
-                    report.taint.network = true;
-                }
-            }
+            let tree = options.has(&["r"]);
+            let source = |arg: &Arg| Source {
+                arg: arg.clone(),
+                tree,
+                contents: false,
+                elsewhere: remote(arg).is_some(),
+            };
+            report.taint.network |= sources.iter().any(|source| remote(source).is_some());
+            let sources = sources.iter().map(source).collect();
+            let incoming = Incoming::Sources { sources, into: false, exact: false, linked: false };
+            report.arrives(call, Access::Write, destination, false, incoming);
         }
     }
 }

@@ -225,9 +225,9 @@ impl Walker<'_> {
     /// A script file. What the line wrote there is code of the line; what was there before is only searched for
     /// clear danger, because running a script of the project is ordinary.
     fn script(&mut self, path: &Arg, language: Option<&'static str>, context: &Context<'_>) -> Output {
-        let target = Operand { arg: path.clone(), cwd: context.cwd.clone() };
+        let target = Operand::new(path.clone(), context.cwd.clone());
         let reads_input = matches!(path.known(), Some("-" | "/dev/stdin"));
-        if !reads_input && !path.known().is_some_and(|path| path.starts_with("/dev/fd/")) {
+        if !reads_input && !path.known().is_some_and(crate::paths::is_descriptor) {
             self.effect(Effect::File { access: Access::Execute, target, recursive: false, by: context.by });
         }
         if !self.state.wrote_nothing() && (path.glob || path.known().is_none() || self.elsewhere > 0) {
@@ -355,8 +355,8 @@ impl Walker<'_> {
             return Output::unknown();
         };
         self.loaded |= crate::programs::is_environment_path(known);
-        if !known.starts_with("/dev/") {
-            let target = Operand { arg: path.clone(), cwd: self.state.directories().now.clone() };
+        if !crate::paths::is_stream(known) {
+            let target = Operand::new(path.clone(), self.state.directories().now.clone());
             self.effect(Effect::File { access: Access::Execute, target, recursive: false, by: None });
         }
         let written = if known == "/dev/stdin" {

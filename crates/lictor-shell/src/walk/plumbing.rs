@@ -133,14 +133,14 @@ impl Walker<'_> {
         }
         if output {
             let key = known.as_deref().map(|path| crate::paths::key(&cwd, path));
-            let away = known.as_deref().is_some_and(is_stream);
+            let away = known.as_deref().is_some_and(crate::paths::is_stream);
             plumbing.stdout =
                 if away { Sink::Away } else { Sink::File { key, append: access == Access::Append } };
         }
-        if known.as_deref().is_some_and(is_stream) {
+        if known.as_deref().is_some_and(crate::paths::is_stream) {
             return;
         }
-        let target = Operand { arg, cwd };
+        let target = Operand::new(arg, cwd);
         if let Some(number) = redirect.fd.filter(|number| *number > 2 && access != Access::Read) {
             self.descriptors.retain(|(other, _)| *other != number);
             self.descriptors.push((number, target.clone()));
@@ -309,12 +309,10 @@ fn stdin_of(datum: Datum) -> Stdin {
 /// `/dev/tcp/host/port`.
 fn socket(path: &str, sends: bool) -> Option<Reach> {
     let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
-    let host = rest.split('/').next().unwrap_or_default().to_ascii_lowercase();
+    let (host, port) = rest.split_once('/').unwrap_or((rest, ""));
+    if host == ".." || port.contains('/') {
+        return None;
+    }
+    let host = host.to_ascii_lowercase();
     Some(Reach { host: (!host.is_empty()).then_some(host), text: path.to_owned(), sends })
-}
-
-/// Paths that are streams of the command and not files.
-fn is_stream(path: &str) -> bool {
-    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty")
-        || path.starts_with("/dev/fd/")
 }

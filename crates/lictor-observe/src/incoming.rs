@@ -1,0 +1,346 @@
+//! What a write brings into a directory: every file that it would create there, as far as that can be told.
+
+use lictor_core::facts::{Access, Existence, Place, Zone};
+use lictor_shell::{Arg, Cwd, Incoming, Known, Operand, Source};
+
+use crate::members;
+use crate::observer::Seen;
+use crate::own;
+use crate::place::{Looker, tidy};
+
+/// How many entries of the sources are looked at.
+const MAX_ENTRIES: usize = 2048;
+/// How deep a source is searched.
+const MAX_DEPTH: usize = 5;
+/// How many created files are reported.
+const MAX_CREATED: usize = 64;
+/// The most of a diff that is read.
+const DIFF_LIMIT: usize = 4 * 1024 * 1024;
+
+/// What is known of the name of something that arrives.
+enum Name {
+    /// The whole name.
+    Known(String),
+    /// Its start and end.
+    Partly(String, String),
+    /// A pattern that it fits.
+    Pattern(String),
+    /// Nothing.
+    Any,
+}
+
+impl Name {
+    fn fits(&self, name: &str) -> bool {
+        match self {
+            Self::Known(known) => known == name,
+            Self::Partly(start, end) => name.starts_with(start.as_str()) && name.ends_with(end.as_str()),
+            Self::Pattern(pattern) => fast_glob::glob_match(pattern.as_str(), name),
+            Self::Any => true,
+        }
+    }
+}
+
+/// What a write creates.
+#[derive(Default)]
+pub(crate) struct Created {
+    /// The files and trees themselves. They stand for the target where `instead` says so.
+    pub(crate) places: Vec<(Access, Place)>,
+    /// The target is a directory, and all that arrives in it is named.
+    pub(crate) instead: bool,
+}
+
+/// One look at what arrives at one target.
+struct Arrival<'a> {
+    looker: &'a Looker<'a>,
+    target: &'a Place,
+    access: Access,
+    created: Created,
+    seen: usize,
+}
+
+/// What the operand's write creates at that place.
+pub(crate) fn created(
+    looker: &Looker<'_>,
+    operand: &Operand,
+    target: &Place,
+    access: Access,
+    incoming: &Incoming,
+) -> Created {
+    if target.path.is_empty() || target.malformed {
+        return Created::default();
+    }
+    let mut arrival = Arrival { looker, target, access, created: Created::default(), seen: 0 };
+    match incoming {
+        Incoming::Sources { sources, into, exact, linked } => {
+            arrival.sources(operand, sources, *into, *exact, *linked);
+        }
+        Incoming::Archive { file, strip, flat, only } => {
+            let file = file.as_ref().and_then(|file| arrival.local(file, &operand.cwd));
+            let names = file.and_then(|file| members::of(&file, looker.observer));
+            arrival.archive(names, *strip, *flat, only);
+        }
+        Incoming::Patch { file, strip } => {
+            let file = arrival.local(file, &operand.cwd);
+            let text = file.and_then(|file| looker.observer.text(&file, DIFF_LIMIT));
+            arrival.patch(text.as_deref(), *strip);
+        }
+        Incoming::Unknown => arrival.fear(&target.path, &Name::Any, true),
+    }
+    arrival.created
+}
+
+impl Arrival<'_> {
+    /// The absolute path of a file operand, when it is known.
+    fn local(&self, file: &Arg, cwd: &Cwd) -> Option<String> {
+        let path = file.known().filter(|_| !file.glob)?;
+        Some(tidy(&self.base(cwd)?, &self.looker.untilde(path)))
+    }
+
+    fn base(&self, cwd: &Cwd) -> Option<String> {
+        match cwd {
+            Cwd::Start => Some(self.looker.cwd.to_owned()),
+            Cwd::Known(dir) => Some(tidy(self.looker.cwd, &self.looker.untilde(dir))),
+            Cwd::Unknown => None,
+        }
+    }
+
+    fn is_directory(&self, path: &str) -> bool {
+        match self.looker.observer.look(path) {
+            Seen::Directory => true,
+            Seen::Link => {
+                let real = crate::place::follow(path, self.looker.observer);
+                self.looker.observer.look(&real) == Seen::Directory
+            }
+            _ => false,
+        }
+    }
+
+    fn sources(&mut self, operand: &Operand, sources: &[Source], into: bool, exact: bool, linked: bool) {
+        let text = &self.target.text;
+        let named_directory = into || text.ends_with('/') || text.ends_with("/.") || sources.len() > 1;
+        let directory =
+            !exact && !self.target.glob && (named_directory || self.target.existence == Existence::Directory);
+        let target = self.target.path.clone();
+        self.created.instead = directory;
+        for source in sources {
+            let source_path = (!source.elsewhere).then(|| self.local(&source.arg, &operand.cwd)).flatten();
+            let contents = source.contents
+                || source_path.is_some() && matches!(last(source.arg.prefix()), "" | "." | "..");
+            if linked && let Some(path) = &source_path {
+                self.another_name(path);
+            }
+            if contents || !directory {
+                if source.tree {
+                    self.tree(source_path.as_deref(), &target);
+                }
+                self.created.instead &= !contents;
+                continue;
+            }
+            for name in self.names(source, operand) {
+                match name {
+                    Name::Known(name) => {
+                        let path = join(&target, &name);
+                        self.add(&path, true);
+                        if source.tree {
+                            let from = source_path.as_deref().filter(|_| !source.arg.glob);
+                            self.tree(from, &path);
+                        }
+                    }
+                    name => {
+                        self.created.instead = false;
+                        self.fear(&target, &name, source.tree);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The names under which a source arrives in a directory.
+    fn names(&self, source: &Source, operand: &Operand) -> Vec<Name> {
+        let arg = &source.arg;
+        let tail = |text: &str| {
+            let text = text.trim_end_matches('/');
+            let text = if source.elsewhere { text.rsplit(':').next().unwrap_or(text) } else { text };
+            last(text).to_owned()
+        };
+        match &arg.value {
+            Known::Text(path) if arg.glob => {
+                let pattern = tail(path);
+                let folder = path.trim_end_matches('/').strip_suffix(pattern.as_str()).unwrap_or_default();
+                let folder = folder.to_owned();
+                if source.elsewhere || folder.contains(['*', '?', '[', '{']) {
+                    return vec![Name::Pattern(pattern)];
+                }
+                let base = self.base(&operand.cwd);
+                let listed = base.and_then(|base| {
+                    let folder = tidy(&base, &self.looker.untilde(&folder));
+                    self.looker.observer.names(&folder, MAX_ENTRIES)
+                });
+                match listed {
+                    Some(listing) if !listing.cut => {
+                        let mut found: Vec<Name> = listing
+                            .names
+                            .into_iter()
+                            .filter(|name| fast_glob::glob_match(pattern.as_str(), name.as_str()))
+                            .map(Name::Known)
+                            .collect();
+                        // The line itself may still make some that fit.
+                        if found.len() > MAX_CREATED || found.is_empty() {
+                            found = vec![Name::Pattern(pattern)];
+                        }
+                        found
+                    }
+                    _ => vec![Name::Pattern(pattern)],
+                }
+            }
+            Known::Text(path) => match tail(path).as_str() {
+                "" | "." | ".." => vec![Name::Any],
+                name => vec![Name::Known(name.to_owned())],
+            },
+            Known::Partly { prefix, suffix } => match suffix.trim_end_matches('/').rsplit_once('/') {
+                Some((_, name)) => vec![Name::Known(name.to_owned())],
+                None => vec![Name::Partly(last(prefix).to_owned(), suffix.clone())],
+            },
+            Known::Nothing => vec![Name::Any],
+        }
+    }
+
+    /// All that a source tree holds arrives below a directory.
+    fn tree(&mut self, source: Option<&str>, target: &str) {
+        match source {
+            Some(source) if self.is_directory(source) => self.below(source, target, 0),
+            Some(source) if self.looker.observer.look(source) != Seen::Missing => {}
+            // Not there yet, or not known: it may hold anything.
+            _ => self.fear(target, &Name::Any, true),
+        }
+    }
+
+    fn below(&mut self, source: &str, target: &str, depth: usize) {
+        let left = MAX_ENTRIES.saturating_sub(self.seen);
+        let Some(listing) = self.looker.observer.names(source, left) else { return };
+        self.seen += listing.names.len();
+        if listing.cut || depth >= MAX_DEPTH {
+            self.fear(target, &Name::Any, true);
+        }
+        for name in listing.names {
+            let (from, to) = (join(source, &name), join(target, &name));
+            if self.looker.observer.look(&from) == Seen::Directory {
+                if depth < MAX_DEPTH {
+                    self.below(&from, &to, depth + 1);
+                }
+            } else {
+                self.add(&to, false);
+            }
+        }
+    }
+
+    fn archive(&mut self, names: Option<Vec<String>>, strip: usize, flat: bool, only: &[String]) {
+        let target = self.target.path.clone();
+        let Some(names) = names else { return self.fear(&target, &Name::Any, true) };
+        let wanted = |name: &&String| {
+            only.is_empty() || only.iter().any(|only| fast_glob::glob_match(only.as_str(), name.as_str()))
+        };
+        for name in names.iter().filter(wanted) {
+            if name.ends_with('/') {
+                continue;
+            }
+            let kept = match flat {
+                true => last(name),
+                false => stripped(name, strip),
+            };
+            if !kept.is_empty() {
+                self.add(&tidy(&target, kept.trim_start_matches('/')), false);
+            }
+        }
+    }
+
+    fn patch(&mut self, text: Option<&str>, strip: usize) {
+        let target = self.target.path.clone();
+        let read = text.and_then(|text| lictor_shell::patch::read_diff(text, strip).ok());
+        let Some(files) = read else { return self.fear(&target, &Name::Any, true) };
+        self.created.instead = files.len() <= MAX_CREATED;
+        for file in files {
+            let path = tidy(&target, &file.path);
+            let place = self.looker.path(&path, file.access, false);
+            if self.created.instead || self.is_worth(&place) {
+                let text = self.looker.project.relative(&path).unwrap_or(&path).to_owned();
+                self.created.places.push((file.access, Place { text, ..place }));
+            }
+        }
+    }
+
+    /// A file is created. Those inside a tree count only where they deserve their own judgement.
+    fn add(&mut self, path: &str, named: bool) {
+        if self.created.places.len() >= MAX_CREATED {
+            return;
+        }
+        let place = self.looker.path(path, self.access, false);
+        if named || self.is_worth(&place) {
+            let text = self.looker.project.relative(path).unwrap_or(path).to_owned();
+            self.created.places.push((self.access, Place { text, ..place }));
+        }
+    }
+
+    fn is_worth(&self, place: &Place) -> bool {
+        let elsewhere = |zone: Zone| !matches!(zone, Zone::Project | Zone::Temp | Zone::TempRoot);
+        place.own
+            || place.secret
+            || place.zones().into_iter().any(elsewhere)
+            || self.looker.is_watched(&place.path)
+    }
+
+    /// Something arrives in a directory of which the name is not known: it may be what governs, or what is run later.
+    fn fear(&mut self, directory: &str, name: &Name, tree: bool) {
+        let Looker { project, observer, .. } = self.looker;
+        let real = crate::place::follow(directory, *observer);
+        let mut candidates = own::could_govern(directory, project, *observer);
+        if real != directory {
+            candidates.extend(own::could_govern(&real, project, *observer));
+        }
+        let feared = candidates.into_iter().find(|inner| {
+            let (first, deep) = inner.split_once('/').map_or((inner.as_str(), false), |(top, _)| (top, true));
+            (tree || !deep) && name.fits(first)
+        });
+        if let Some(inner) = feared {
+            self.created.instead = false;
+            let path = join(directory, &inner);
+            let place = self.looker.path(&path, self.access, false);
+            let text = format!("{}/{inner}", self.target.text.trim_end_matches('/'));
+            self.created.places.push((self.access, Place { text, ..place }));
+        }
+    }
+
+    /// A link to something that governs would be a way to it that no longer bears its name.
+    fn another_name(&mut self, source: &str) {
+        let Looker { project, observer, .. } = self.looker;
+        let real = crate::place::follow(source, *observer);
+        let governs = [source, real.as_str()].into_iter().any(|path| {
+            own::is_own(path, false, project, *observer)
+                || self.is_directory(path)
+                    && !crate::zone::is_at_or_below(&project.root, path)
+                    && !own::could_govern(path, project, *observer).is_empty()
+        });
+        if governs {
+            let place = self.looker.path(source, Access::Link, false);
+            let text = project.relative(source).unwrap_or(source).to_owned();
+            self.created.places.push((Access::Link, Place { text, own: true, ..place }));
+        }
+    }
+}
+
+fn join(directory: &str, name: &str) -> String {
+    format!("{}/{name}", directory.trim_end_matches('/'))
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// A member's name without its first folders; empty when it has no more than those.
+fn stripped(name: &str, strip: usize) -> &str {
+    let name = name.trim_start_matches("./");
+    (0..strip).fold(name, |name, _| name.split_once('/').map_or("", |(_, rest)| rest))
+}
+
+#[cfg(test)]
+mod tests;
