@@ -1,6 +1,7 @@
 //! Chores of this repository. `cargo xtask help` lists them.
 
 mod bench;
+mod dist;
 mod fuzz;
 mod install;
 mod lint;
@@ -21,6 +22,7 @@ cargo xtask <chore>
   install         build the release binary (or take --binary FILE), put it into ~/.local/bin (--to DIR) and run
                   `lictor init` in the current repository (--repo DIR); other arguments go to `init`: --yes, --git,
                   --agent NAME
+  dist            build what people install without Rust into dist/: archives, npm packages, the wheel; --all for every target
   setup           install the programs that the tests start (PostgreSQL, bubblewrap, Chromium, Node), where they are missing
   test            everything a change must pass: setup, lint, all tests, doc tests (what .ci/run calls)
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
@@ -48,6 +50,7 @@ fn main() -> Result<()> {
         (Some("msrv"), []) => supply::msrv(),
         (Some("lint"), []) => lint::run(),
         (Some("install"), args) => install::run(args),
+        (Some("dist"), args) => dist::run(args),
         (Some("pictures"), []) => pictures::run(false),
         (Some("corpus"), []) => shell::run("cargo", &CORPUS),
         (Some("order"), []) => release::order(),

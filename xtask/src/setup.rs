@@ -40,8 +40,7 @@ pub fn run() -> Result<()> {
         Some(_) => matches_file(name),
         None => directories.iter().any(|directory| directory.join(name).is_file()),
     };
-    let missing: Vec<&Need> =
-        NEEDS.iter().filter(|need| !need.any_of.iter().any(|name| is_there(name))).collect();
+    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !need.any_of.iter().any(&is_there)).collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! Running other programs, loudly.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,9 +13,15 @@ pub fn root() -> PathBuf {
 
 /// Runs a program in the repository's root and fails when it fails.
 pub fn run(program: &str, args: &[&str]) -> Result<()> {
+    run_with(program, args, &[])
+}
+
+/// As [`run`], with more variables in its environment.
+pub fn run_with(program: &str, args: &[&str], variables: &[(&str, &OsStr)]) -> Result<()> {
     println!("$ {program} {}", args.join(" "));
     let status = Command::new(program)
         .args(args)
+        .envs(variables.iter().copied())
         .current_dir(root())
         .status()
         .with_context(|| format!("cannot start `{program}`; is it installed?"))?;
@@ -41,11 +48,16 @@ pub fn told(program: &str, args: &[&str]) -> Result<String> {
     Ok(text)
 }
 
-/// Runs a program and gives what it prints.
+/// Runs a program in the repository's root and gives what it prints.
 pub fn output(program: &str, args: &[&str]) -> Result<String> {
+    output_in(&root(), program, args)
+}
+
+/// Runs a program in a directory and gives what it prints.
+pub fn output_in(directory: &Path, program: &str, args: &[&str]) -> Result<String> {
     let output = Command::new(program)
         .args(args)
-        .current_dir(root())
+        .current_dir(directory)
         .output()
         .with_context(|| format!("cannot start `{program}`; is it installed?"))?;
     if !output.status.success() {

@@ -11,5 +11,6 @@ pub fn run() -> Result<()> {
     // The tests of the command run the binary that users get, so it is built first.
     shell::run("cargo", &["build", "--locked", "--bin", "lictor"])?;
     shell::run("cargo", &["test", "--locked", "--workspace"])?;
+    shell::run("npm", &["--prefix", "npm/lictor", "test", "--silent"])?;
     pictures::run(true)
 }

@@ -1,0 +1,32 @@
+// Governs the tools of the AI SDK: `tools: govern(lictor, tools)`. A block is thrown by the tool, which the SDK hands to
+// the model as a tool error; feedback is appended to the result.
+
+import { actionOf } from './index.js';
+
+/** The same tools, each of them judged before it runs. Tools without `execute` run elsewhere: `ungoverned` lists them. */
+export function govern(lictor, tools, { session_id, cwd, kinds } = {}) {
+  const governed = {};
+  const ungoverned = [];
+  for (const [name, tool] of Object.entries(tools)) {
+    if (typeof tool.execute !== 'function') {
+      ungoverned.push(name);
+      governed[name] = tool;
+      continue;
+    }
+    governed[name] = {
+      ...tool,
+      async execute(args, options = {}) {
+        const action = actionOf({ name, args, id: options.toolCallId, session_id, cwd, kinds });
+        const { result, feedback } = await lictor.govern(action, () => tool.execute(args, options));
+        return feedback.length === 0 ? result : withFeedback(result, feedback);
+      },
+    };
+  }
+  Object.defineProperty(governed, 'ungoverned', { value: ungoverned, enumerable: false });
+  return governed;
+}
+
+function withFeedback(result, feedback) {
+  const text = feedback.join('\n');
+  return typeof result === 'string' ? `${result}\n\n${text}` : { result, feedback: text };
+}
