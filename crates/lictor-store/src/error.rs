@@ -1,7 +1,7 @@
 //! What can go wrong with a store. Each message names the file and the way out.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::KeyId;
 
@@ -11,7 +11,8 @@ use crate::KeyId;
 pub enum StoreError {
     /// Other writers held the store for too long.
     #[error(
-        "the store `{file}` was busy for {waited_ms} ms; try again, and if this goes on look for a process that keeps the file open (`fuser {file}`)"
+        "the store `{}` was busy for {waited_ms} ms; try again, and if this goes on look for {}",
+        file.display(), who_keeps_busy(file)
     )]
     Busy {
         /// The store.
@@ -135,12 +136,29 @@ pub enum StoreError {
         /// What does not match.
         what: String,
     },
+    /// The database cannot be reached.
+    #[error("the store `{file}` cannot be reached: {detail}; check its address and whether the server runs")]
+    Unreachable {
+        /// The store.
+        file: PathBuf,
+        /// What was tried and failed.
+        detail: String,
+    },
     /// The caller gave the change up.
     #[error("the change was given up by its caller; nothing was recorded")]
     Abandoned,
     /// The caller gave the change up for a reason of its own.
     #[error(transparent)]
     Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// Where to look for whoever holds a store.
+fn who_keeps_busy(file: &Path) -> String {
+    if file.starts_with("postgres:") {
+        "a transaction that does not end (`select * from pg_stat_activity`)".to_owned()
+    } else {
+        format!("a process that keeps the file open (`fuser {}`)", file.display())
+    }
 }
 
 impl StoreError {

@@ -1,8 +1,8 @@
 //! Where Lictor remembers: one append-only, hash-chained event log and a key-value projection of it,
 //! always changed together in one transaction.
 //!
-//! * [`Store`] is the seam. [`MemoryStore`] and [`SqliteStore`] implement it; a store on a database server can
-//!   do so too: nothing in the traits speaks of files.
+//! * [`Store`] is the seam. [`MemoryStore`], [`SqliteStore`] and, with the feature `postgres`, `PostgresStore` implement
+//!   it: nothing in the traits speaks of files.
 //! * A [`Record`] is never changed. Each one carries the hash of the one before it, so [`verify`](verify()) finds and
 //!   names a record that was changed, removed or moved. That the *newest* records are still there can only be
 //!   told with an [`Anchor`] that was kept elsewhere.
@@ -24,6 +24,8 @@ pub mod conformance;
 mod error;
 mod key;
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod query;
 mod record;
 mod seal;
@@ -39,6 +41,8 @@ pub use buffered::Buffered;
 pub use error::StoreError;
 pub use key::{KeyError, KeyId, Keyring, RecordKey};
 pub use memory::MemoryStore;
+#[cfg(feature = "postgres")]
+pub use postgres::{PostgresOptions, PostgresPool, PostgresStore};
 pub use query::{Entry, Keys, Query};
 pub use record::{Draft, Head, Record};
 pub use seal::Seal;

@@ -77,23 +77,25 @@ impl<'a, T: Tables> Sealed<'a, T> {
         Self { tables, sealer, standing: OnceCell::new(), effects: Effects::default(), changed: false }
     }
 
-    /// Seals what was changed. The database's own commit comes after it.
-    pub(crate) fn finish(mut self) -> Result<(), StoreError> {
-        let Some(keys) = &self.sealer.keys else { return Ok(()) };
-        let key = keys.current();
-        if !self.changed || self.effects.is_empty() {
-            return Ok(());
+    /// Seals what was changed, and gives the tables back. The database's own commit comes after it.
+    pub(crate) fn finish(mut self) -> Result<T, StoreError> {
+        if let Some(keys) = &self.sealer.keys
+            && self.changed
+            && !self.effects.is_empty()
+        {
+            let key = keys.current();
+            let (mut head, mut seal) = self.tables.end()?;
+            if head.seq == self.tables.base()?.seq {
+                // No record is left that could carry the seal.
+                head = self.append_sealing(key, None, head, &Effects::default())?;
+                seal = None;
+            }
+            // Another transaction may have changed entries after the same record.
+            let mut effects = seal.and_then(|seal| seal.effects()).unwrap_or_default();
+            effects.then(std::mem::take(&mut self.effects));
+            self.tables.set_seal(head.seq, &Seal::new(key, &head.hash, &effects))?;
         }
-        let (mut head, mut seal) = self.tables.end()?;
-        if head.seq == self.tables.base()?.seq {
-            // No record is left that could carry the seal.
-            head = self.append_sealing(key, None, head, &Effects::default())?;
-            seal = None;
-        }
-        // Another transaction may have changed entries after the same record.
-        let mut effects = seal.and_then(|seal| seal.effects()).unwrap_or_default();
-        effects.then(std::mem::take(&mut self.effects));
-        self.tables.set_seal(head.seq, &Seal::new(key, &head.hash, &effects))
+        Ok(self.tables)
     }
 
     fn standing(&self) -> Result<Standing, StoreError> {

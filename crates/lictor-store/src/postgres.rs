@@ -1,0 +1,302 @@
+//! The store for teams: PostgreSQL. Many chains, one for each project of a tenant, in one database.
+//!
+//! A writer locks the row that holds the end of its chain, so a chain cannot fork, and writers of different chains do
+//! not wait for each other. Nothing is acknowledged before its commit has reached the disk of the server.
+//! Records lie in monthly partitions. Pruned ones become invisible at once; [`PostgresPool::reclaim`] detaches and drops
+//! the partitions in which nothing else is left. The start of each chain stays in its row.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use postgres::Config;
+
+use crate::sealed::{Sealed, Sealer};
+use crate::{Durability, Keyring, Store, StoreError, Transaction, View};
+
+mod connection;
+mod failure;
+mod rows;
+mod schema;
+mod tls;
+
+use connection::Connection;
+use failure::Failure;
+use rows::Rows;
+
+/// How to reach a [`PostgresPool`].
+#[derive(Clone)]
+pub struct PostgresOptions {
+    url: String,
+    wait: Duration,
+    connections: usize,
+}
+
+impl fmt::Debug for PostgresOptions {
+    /// The address may hold a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresOptions").field("connections", &self.connections).finish_non_exhaustive()
+    }
+}
+
+impl PostgresOptions {
+    /// The database at `postgres://user@host/database`. `sslmode=disable|prefer|require` and `sslrootcert=FILE` may be
+    /// added; a host that is neither a socket nor this machine is only spoken to with TLS unless `sslmode` says otherwise.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), wait: Duration::from_secs(2), connections: 8 }
+    }
+
+    /// How long to wait for other writers of a chain before [`StoreError::Busy`].
+    #[must_use]
+    pub fn wait(self, wait: Duration) -> Self {
+        Self { wait, ..self }
+    }
+
+    /// At most so many connections at a time.
+    #[must_use]
+    pub fn connections(self, connections: usize) -> Self {
+        Self { connections: connections.max(1), ..self }
+    }
+
+    /// Connects, and brings the tables up to this version if the role may.
+    ///
+    /// # Errors
+    /// When the address is wrong, the server cannot be reached, or its tables were made by a newer version.
+    pub fn connect(&self) -> Result<PostgresPool, StoreError> {
+        let (config, tls) = tls::parse(&self.url)?;
+        let place = place(&config);
+        let pool = Pool {
+            config,
+            tls,
+            place,
+            wait: self.wait,
+            most: self.connections,
+            idle: Mutex::new(Idle { free: Vec::new(), open: 0 }),
+            returned: Condvar::new(),
+        };
+        let pool = PostgresPool { pool: Arc::new(pool) };
+        pool.pool.with(schema::migrate)?;
+        Ok(pool)
+    }
+}
+
+/// Connections to one database, shared by the stores in it.
+#[derive(Debug, Clone)]
+pub struct PostgresPool {
+    pool: Arc<Pool>,
+}
+
+struct Pool {
+    config: Config,
+    tls: tls::Connector,
+    place: PathBuf,
+    wait: Duration,
+    most: usize,
+    idle: Mutex<Idle>,
+    returned: Condvar,
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
+struct Idle {
+    free: Vec<Connection>,
+    open: usize,
+}
+
+/// The address without what is secret in it.
+fn place(config: &Config) -> PathBuf {
+    let host = match config.get_hosts().first() {
+        Some(postgres::config::Host::Tcp(host)) => host.clone(),
+        Some(postgres::config::Host::Unix(path)) => path.display().to_string(),
+        None => "localhost".to_owned(),
+    };
+    let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
+    format!("postgres://{host}{port}/{}", config.get_dbname().unwrap_or_default()).into()
+}
+
+impl PostgresPool {
+    /// The chain of a project of a tenant. Made when its first record is written.
+    ///
+    /// # Errors
+    /// When a name is empty, longer than 200 bytes or has characters that cannot be shown.
+    pub fn store(&self, tenant: &str, project: &str) -> Result<PostgresStore, StoreError> {
+        for name in [tenant, project] {
+            if name.is_empty() || name.len() > 200 || name.chars().any(char::is_control) {
+                return Err(StoreError::other(format!(
+                    "`{}` cannot name a tenant or a project: one to 200 bytes without control characters",
+                    name.escape_debug()
+                )));
+            }
+        }
+        Ok(PostgresStore {
+            pool: Arc::clone(&self.pool),
+            tenant: tenant.to_owned(),
+            project: project.to_owned(),
+            sealer: Sealer::default(),
+        })
+    }
+
+    /// The projects of a tenant that have a chain.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn projects(&self, tenant: &str) -> Result<Vec<String>, StoreError> {
+        self.pool.with(|connection, failure| {
+            connection.begin_read(tenant).map_err(|error| failure.of(&error))?;
+            let sql = "SELECT project FROM lictor.head WHERE tenant = $1 ORDER BY project";
+            let rows = connection.query(sql, &[&tenant]).map_err(|error| failure.of(&error))?;
+            connection.rollback();
+            rows.iter().map(|row| row.try_get(0).map_err(|error| failure.of(&error))).collect()
+        })
+    }
+
+    /// Drops the monthly partitions in which every record was pruned, and returns their names. For the role that owns
+    /// the tables.
+    ///
+    /// # Errors
+    /// When the database cannot be changed.
+    pub fn reclaim(&self) -> Result<Vec<String>, StoreError> {
+        self.pool.with(|connection, failure| schema::reclaim(connection).map_err(|error| failure.of(&error)))
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn ping(&self) -> Result<(), StoreError> {
+        self.pool.with(|connection, failure| {
+            connection.query("SELECT 1", &[]).map(drop).map_err(|error| failure.of(&error))
+        })
+    }
+}
+
+impl Pool {
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn failure(&self) -> Failure<'_> {
+        Failure { place: &self.place, wait: self.wait }
+    }
+
+    /// A connection that nobody else uses, and back with it afterwards.
+    fn with<T>(
+        &self,
+        f: impl FnOnce(&mut Connection, Failure<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut lent = self.lend()?;
+        let Some(connection) = lent.connection.as_mut() else { return Err(StoreError::Abandoned) };
+        f(connection, self.failure())
+    }
+
+    fn lend(&self) -> Result<Lent<'_>, StoreError> {
+        let deadline = Instant::now() + self.wait;
+        let mut idle = self.idle();
+        loop {
+            while let Some(connection) = idle.free.pop() {
+                if connection.is_open() {
+                    return Ok(Lent { pool: self, connection: Some(connection) });
+                }
+                idle.open = idle.open.saturating_sub(1);
+            }
+            if idle.open < self.most {
+                idle.open += 1;
+                drop(idle);
+                // Counted already: dropping it without a connection counts it out again.
+                let mut lent = Lent { pool: self, connection: None };
+                let opened =
+                    Connection::open(&self.config, &self.tls).map_err(|error| self.failure().of(&error));
+                lent.connection = Some(opened?);
+                return Ok(lent);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(self.failure().busy());
+            }
+            idle = self.returned.wait_timeout(idle, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// A connection on loan. Rolls back whatever was not committed, also when the closure panics.
+struct Lent<'a> {
+    pool: &'a Pool,
+    connection: Option<Connection>,
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        let usable = self.connection.take().filter(Connection::is_open).and_then(Connection::cleaned);
+        let mut idle = self.pool.idle();
+        match usable {
+            Some(connection) => idle.free.push(connection),
+            None => idle.open = idle.open.saturating_sub(1),
+        }
+        drop(idle);
+        self.pool.returned.notify_one();
+    }
+}
+
+/// One chain in a PostgreSQL database.
+#[derive(Debug, Clone)]
+pub struct PostgresStore {
+    pool: Arc<Pool>,
+    tenant: String,
+    project: String,
+    sealer: Sealer,
+}
+
+impl PostgresStore {
+    /// The keys that seal what is written and check what is read. They must come from outside the database.
+    #[must_use]
+    pub fn keys(mut self, keys: Keyring) -> Self {
+        self.sealer.keys = Some(keys);
+        self
+    }
+
+    /// As [`SqliteOptions::adopt`](crate::SqliteOptions::adopt).
+    #[must_use]
+    pub fn adopt(mut self, adopt: bool) -> Self {
+        self.sealer.adopt = adopt;
+        self
+    }
+
+    /// The database, without what is secret in its address.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        &self.pool.place
+    }
+}
+
+impl Store for PostgresStore {
+    fn read(&self, f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        self.pool.with(|connection, failure| {
+            connection.begin_read(&self.tenant).map_err(|error| failure.of(&error))?;
+            let rows = Rows::reading(connection, failure, &self.tenant, &self.project)?;
+            f(&Sealed::new(rows, &self.sealer))?;
+            connection.rollback();
+            Ok(())
+        })
+    }
+
+    fn write(
+        &self,
+        _: Durability,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.pool.with(|connection, failure| {
+            connection.begin_write(&self.tenant, self.pool.wait).map_err(|error| failure.of(&error))?;
+            let rows = Rows::locking(connection, failure, &self.tenant, &self.project)?;
+            let mut tx = Sealed::new(rows, &self.sealer);
+            f(&mut tx)?;
+            tx.finish()?.store_end()?;
+            connection.commit().map_err(|error| failure.of(&error))
+        })
+    }
+}

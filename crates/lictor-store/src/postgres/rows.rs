@@ -1,0 +1,383 @@
+//! Records and entries as rows.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use lictor_core::{Digest, SessionKey, Timestamp};
+use postgres::Row;
+use postgres::types::ToSql;
+
+use super::connection::Connection;
+use super::failure::Failure;
+use crate::seal::EntrySeal;
+use crate::sealed::{SealedEntry, SealedValue, Tables};
+use crate::{Head, Keys, Query, Record, Seal, Space, StoreError};
+
+type Values<'v> = [&'v (dyn ToSql + Sync)];
+
+/// The rows of one chain inside one transaction.
+pub(super) struct Rows<'a> {
+    connection: RefCell<&'a mut Connection>,
+    failure: Failure<'a>,
+    tenant: &'a str,
+    project: &'a str,
+    /// The row of the chain, written back by [`store_end`](Self::store_end).
+    head: Head,
+    seal: Option<Seal>,
+    base: Head,
+    changed: bool,
+}
+
+const CHAIN: &str =
+    "SELECT seq, hash, seal, base_seq, base_hash FROM lictor.head WHERE tenant = $1 AND project = $2";
+/// The same for a writer, and whether the month of an hour from now has a partition.
+const LOCKED: &str = "SELECT seq, hash, seal, base_seq, base_hash, to_regclass('lictor.log_' ||
+    to_char((greatest(received, clock_timestamp()) + interval '1 hour') AT TIME ZONE 'UTC', 'YYYY_MM')) IS NOT NULL
+    FROM lictor.head WHERE tenant = $1 AND project = $2 FOR UPDATE";
+
+impl<'a> Rows<'a> {
+    pub(super) fn reading(
+        connection: &'a mut Connection,
+        failure: Failure<'a>,
+        tenant: &'a str,
+        project: &'a str,
+    ) -> Result<Self, StoreError> {
+        let found = connection.query(CHAIN, &[&tenant, &project]).map_err(|error| failure.of(&error))?;
+        Self::at(connection, failure, tenant, project, found.first())
+    }
+
+    /// Waits until no other writer has the chain.
+    pub(super) fn locking(
+        connection: &'a mut Connection,
+        failure: Failure<'a>,
+        tenant: &'a str,
+        project: &'a str,
+    ) -> Result<Self, StoreError> {
+        let failed = |error: postgres::Error| failure.of(&error);
+        let mut found = connection.query(LOCKED, &[&tenant, &project]).map_err(failed)?;
+        if found.is_empty() {
+            let zero = Digest::ZERO.as_bytes().as_slice();
+            connection
+                .execute("INSERT INTO lictor.tenant VALUES ($1) ON CONFLICT DO NOTHING", &[&tenant])
+                .map_err(failed)?;
+            let sql = "INSERT INTO lictor.head VALUES ($1, $2, 0, $3, NULL, 0, $3, clock_timestamp()) ON CONFLICT DO NOTHING";
+            connection.execute(sql, &[&tenant, &project, &zero]).map_err(failed)?;
+            found = connection.query(LOCKED, &[&tenant, &project]).map_err(failed)?;
+        }
+        // A month that nobody has written in yet has no partition, and a failed insert would end the transaction.
+        if !found.first().is_some_and(|row| row.try_get(5).unwrap_or(false)) {
+            let sql = "SELECT lictor.make_month(greatest(received, clock_timestamp())),
+                       lictor.make_month(greatest(received, clock_timestamp()) + interval '1 hour')
+                       FROM lictor.head WHERE tenant = $1 AND project = $2";
+            connection.query(sql, &[&tenant, &project]).map_err(failed)?;
+        }
+        Self::at(connection, failure, tenant, project, found.first())
+    }
+
+    fn at(
+        connection: &'a mut Connection,
+        failure: Failure<'a>,
+        tenant: &'a str,
+        project: &'a str,
+        row: Option<&Row>,
+    ) -> Result<Self, StoreError> {
+        let (mut head, mut seal, mut base) = (Head::START, None, Head::START);
+        if let Some(row) = row {
+            head = Head { seq: number(row, 0, failure)?, hash: digest(row, 1, failure)? };
+            seal = seal_of(row, 2, failure)?;
+            base = Head { seq: number(row, 3, failure)?, hash: digest(row, 4, failure)? };
+        }
+        let connection = RefCell::new(connection);
+        Ok(Self { connection, failure, tenant, project, head, seal, base, changed: false })
+    }
+
+    /// Writes the row of the chain.
+    pub(super) fn store_end(self) -> Result<(), StoreError> {
+        if !self.changed {
+            return Ok(());
+        }
+        let sql = "UPDATE lictor.head SET seq = $3, hash = $4, seal = $5, base_seq = $6, base_hash = $7,
+                   received = greatest(received, clock_timestamp()) WHERE tenant = $1 AND project = $2";
+        self.execute(
+            sql,
+            &[
+                &self.tenant,
+                &self.project,
+                &signed(self.head.seq),
+                &self.head.hash.as_bytes().as_slice(),
+                &self.seal.as_ref().map(Seal::to_bytes),
+                &signed(self.base.seq),
+                &self.base.hash.as_bytes().as_slice(),
+            ],
+        )
+        .map(drop)
+    }
+
+    fn query(&self, sql: &str, values: &Values<'_>) -> Result<Vec<Row>, StoreError> {
+        self.connection.borrow_mut().query(sql, values).map_err(|error| self.failure.of(&error))
+    }
+
+    fn execute(&self, sql: &str, values: &Values<'_>) -> Result<u64, StoreError> {
+        self.connection.borrow_mut().execute(sql, values).map_err(|error| self.failure.of(&error))
+    }
+
+    fn record(&self, row: &Row) -> Result<Record, StoreError> {
+        let text = |column: usize| -> Result<Option<String>, StoreError> {
+            let found: Option<String> = get(row, column, self.failure)?;
+            Ok(found.map(|text| unescaped(&text).into_owned()))
+        };
+        let seq = number(row, 0, self.failure)?;
+        let missing = || self.failure.corrupt(format!("record {seq} lacks a column"));
+        let session = match (text(2)?, text(3)?) {
+            (Some(agent), Some(id)) => Some(SessionKey { agent, id }),
+            (None, None) => None,
+            _ => return Err(missing()),
+        };
+        Ok(Record {
+            seq,
+            at: Timestamp(get(row, 1, self.failure)?),
+            session,
+            kind: text(4)?.ok_or_else(missing)?,
+            prev: digest(row, 5, self.failure)?,
+            hash: digest(row, 6, self.failure)?,
+            body: text(7)?.ok_or_else(missing)?,
+        })
+    }
+
+    /// The end of a statement about the log, and the numbers in it.
+    fn numbers(&self, query: &Query) -> (i64, i64, i64) {
+        (signed(query.after.max(self.base.seq)), signed(query.before), count(query.limit))
+    }
+}
+
+impl Tables for Rows<'_> {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<SealedValue>, StoreError> {
+        let sql = "SELECT value, seal FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4) AND key = $4";
+        let rows = self.query(sql, &[&self.tenant, &self.project, &space.name(), &key])?;
+        let value = |row: &Row| Ok((get(row, 0, self.failure)?, entry_seal(row, 1, self.failure)?));
+        rows.first().map(value).transpose()
+    }
+
+    fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<SealedEntry>, StoreError> {
+        let mut sql = String::from(
+            "SELECT key, value, seal FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3
+             AND substring(key FROM 1 FOR 500) >= substring($4::bytea FROM 1 FOR 500) AND key ",
+        );
+        sql.push_str(if keys.skip_from { "> $4" } else { ">= $4" });
+        let (name, limit) = (space.name(), count(keys.limit));
+        let mut values: Vec<&(dyn ToSql + Sync)> =
+            vec![&self.tenant, &self.project, &name, &keys.from, &limit];
+        if let Some(to) = &keys.to {
+            sql.push_str(
+                " AND substring(key FROM 1 FOR 500) <= substring($6::bytea FROM 1 FOR 500) AND key < $6",
+            );
+            values.push(to);
+        }
+        sql.push_str(if keys.reversed {
+            " ORDER BY substring(key FROM 1 FOR 500) DESC, key DESC LIMIT $5"
+        } else {
+            " ORDER BY substring(key FROM 1 FOR 500), key LIMIT $5"
+        });
+        let rows = self.query(&sql, &values)?;
+        let entry = |row: &Row| {
+            Ok((get(row, 0, self.failure)?, get(row, 1, self.failure)?, entry_seal(row, 2, self.failure)?))
+        };
+        rows.iter().map(entry).collect()
+    }
+
+    fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+        let mut sql = String::from(
+            "SELECT seq, at, agent, session, kind, prev, hash, body FROM lictor.log
+             WHERE tenant = $1 AND project = $2 AND seq > $3 AND seq < $4",
+        );
+        let (after, before, limit) = self.numbers(query);
+        let kind = query.kind.as_deref().map(escaped);
+        let session = query.session.as_ref().map(|session| (escaped(&session.agent), escaped(&session.id)));
+        let mut values: Vec<&(dyn ToSql + Sync)> = vec![&self.tenant, &self.project, &after, &before, &limit];
+        if let Some(kind) = &kind {
+            values.push(kind);
+            let _ = write!(sql, " AND kind = ${}", values.len());
+        }
+        if let Some((agent, id)) = &session {
+            values.push(agent);
+            values.push(id);
+            let _ = write!(sql, " AND agent = ${} AND session = ${}", values.len() - 1, values.len());
+        }
+        sql.push_str(if query.newest_first {
+            " ORDER BY seq DESC LIMIT $5"
+        } else {
+            " ORDER BY seq LIMIT $5"
+        });
+        self.query(&sql, &values)?.iter().map(|row| self.record(row)).collect()
+    }
+
+    fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
+        let mut sql = String::from(
+            "SELECT seq, hash, seal FROM lictor.log WHERE tenant = $1 AND project = $2 AND seq > $3 AND seq < $4",
+        );
+        sql.push_str(if query.newest_first {
+            " ORDER BY seq DESC LIMIT $5"
+        } else {
+            " ORDER BY seq LIMIT $5"
+        });
+        let (after, before, limit) = self.numbers(query);
+        let rows = self.query(&sql, &[&self.tenant, &self.project, &after, &before, &limit])?;
+        let sealed = |row: &Row| {
+            let head = Head { seq: number(row, 0, self.failure)?, hash: digest(row, 1, self.failure)? };
+            Ok((head, seal_of(row, 2, self.failure)?))
+        };
+        rows.iter().map(sealed).collect()
+    }
+
+    fn end(&self) -> Result<(Head, Option<Seal>), StoreError> {
+        let kept = self.head.seq > self.base.seq;
+        Ok((self.head, self.seal.clone().filter(|_| kept)))
+    }
+
+    fn base(&self) -> Result<Head, StoreError> {
+        Ok(self.base)
+    }
+
+    fn insert(&mut self, record: &Record, seal: Option<&Seal>) -> Result<(), StoreError> {
+        let sql = "INSERT INTO lictor.log (tenant, project, seq, at, received, agent, session, kind, prev, hash, body, seal)
+                   SELECT $1, $2, $3, $4, greatest(received, clock_timestamp()), $5, $6, $7, $8, $9, $10, $11
+                   FROM lictor.head WHERE tenant = $1 AND project = $2";
+        let session = record.session.as_ref();
+        let (seq, agent) = (signed(record.seq), session.map(|session| escaped(&session.agent)));
+        let (id, kind) = (session.map(|session| escaped(&session.id)), escaped(&record.kind));
+        let (body, seal_bytes) = (escaped(&record.body), seal.map(Seal::to_bytes));
+        let (prev, hash) = (record.prev.as_bytes().as_slice(), record.hash.as_bytes().as_slice());
+        let values: &Values<'_> = &[
+            &self.tenant,
+            &self.project,
+            &seq,
+            &record.at.0,
+            &agent,
+            &id,
+            &kind,
+            &prev,
+            &hash,
+            &body,
+            &seal_bytes,
+        ];
+        if self.execute(sql, values)? != 1 {
+            return Err(self.failure.corrupt(format!("the chain of `{}` has no row", self.project)));
+        }
+        (self.head, self.seal, self.changed) = (record.head(), seal.cloned(), true);
+        Ok(())
+    }
+
+    fn set_seal(&mut self, seq: u64, seal: &Seal) -> Result<(), StoreError> {
+        let sql = "UPDATE lictor.log SET seal = $4 WHERE tenant = $1 AND project = $2 AND seq = $3";
+        self.execute(sql, &[&self.tenant, &self.project, &signed(seq), &seal.to_bytes()])?;
+        if seq == self.head.seq {
+            (self.seal, self.changed) = (Some(seal.clone()), true);
+        }
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        space: Space,
+        key: &[u8],
+        value: &[u8],
+        seal: Option<&EntrySeal>,
+    ) -> Result<(), StoreError> {
+        let sql = "INSERT INTO lictor.entry VALUES ($1, $2, $3, $4, $5, $6)
+                   ON CONFLICT (tenant, project, space, sha256(key)) DO UPDATE SET value = $5, seal = $6";
+        let seal = seal.map(<[u8; 16]>::as_slice);
+        self.execute(sql, &[&self.tenant, &self.project, &space.name(), &key, &value, &seal]).map(drop)
+    }
+
+    fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {
+        let sql = "DELETE FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4) AND key = $4";
+        self.execute(sql, &[&self.tenant, &self.project, &space.name(), &key]).map(drop)
+    }
+
+    /// The rows stay until their whole partition goes; nobody sees them any more.
+    fn prune(&mut self, through: u64) -> Result<(), StoreError> {
+        if through <= self.base.seq || through > self.head.seq {
+            return Ok(());
+        }
+        let sql = "SELECT hash FROM lictor.log WHERE tenant = $1 AND project = $2 AND seq = $3";
+        let rows = self.query(sql, &[&self.tenant, &self.project, &signed(through)])?;
+        if let Some(row) = rows.first() {
+            self.base = Head { seq: through, hash: digest(row, 0, self.failure)? };
+            self.changed = true;
+        }
+        Ok(())
+    }
+
+    fn name(&self) -> &Path {
+        self.failure.place
+    }
+}
+
+/// PostgreSQL's text has no character 0: it is written as 1 and `0`, and 1 as 1 and `1`.
+fn escaped(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| byte < 2) {
+        text.replace('\u{1}', "\u{1}1").replace('\0', "\u{1}0").into()
+    } else {
+        text.into()
+    }
+}
+
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1}') {
+        return text.into();
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(next) = characters.next() {
+        match (next, if next == '\u{1}' { characters.next() } else { None }) {
+            ('\u{1}', Some('0')) => plain.push('\0'),
+            ('\u{1}', Some('1')) => plain.push('\u{1}'),
+            (next, after) => plain.extend(std::iter::once(next).chain(after)),
+        }
+    }
+    plain.into()
+}
+
+fn signed(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+fn count(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+fn get<'r, T: postgres::types::FromSql<'r>>(
+    row: &'r Row,
+    column: usize,
+    failure: Failure<'_>,
+) -> Result<T, StoreError> {
+    row.try_get(column).map_err(|error| failure.corrupt(error.to_string()))
+}
+
+fn number(row: &Row, column: usize, failure: Failure<'_>) -> Result<u64, StoreError> {
+    let number: i64 = get(row, column, failure)?;
+    u64::try_from(number).map_err(|_| failure.corrupt(format!("{number} is no number of a record")))
+}
+
+fn digest(row: &Row, column: usize, failure: Failure<'_>) -> Result<Digest, StoreError> {
+    let bytes: &[u8] = get(row, column, failure)?;
+    let bytes = bytes.try_into().map_err(|_| failure.corrupt("a hash has not 32 bytes".to_owned()))?;
+    Ok(Digest::from_bytes(bytes))
+}
+
+fn seal_of(row: &Row, column: usize, failure: Failure<'_>) -> Result<Option<Seal>, StoreError> {
+    let bytes: Option<&[u8]> = get(row, column, failure)?;
+    let seal =
+        |bytes| Seal::from_bytes(bytes).ok_or_else(|| failure.corrupt("a seal is too short".to_owned()));
+    bytes.map(seal).transpose()
+}
+
+fn entry_seal(row: &Row, column: usize, failure: Failure<'_>) -> Result<Option<EntrySeal>, StoreError> {
+    let bytes: Option<&[u8]> = get(row, column, failure)?;
+    let seal = |bytes: &[u8]| {
+        bytes.try_into().map_err(|_| failure.corrupt("the seal of an entry has not 16 bytes".to_owned()))
+    };
+    bytes.map(seal).transpose()
+}

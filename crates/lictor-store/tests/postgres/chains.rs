@@ -1,0 +1,277 @@
+//! Chains, tenants, months and crashes.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use lictor_core::Timestamp;
+use lictor_store::{
+    Anchor, Draft, Durability, Fault, Keep, Keyring, PostgresOptions, PostgresStore, Query, RecordKey,
+    Segment, Space, Store, StoreError, StoreExt, conformance, retain, verify,
+};
+
+use crate::cluster::Cluster;
+
+fn draft(body: impl Into<String>) -> Draft {
+    Draft { at: Timestamp(1), session: None, kind: "test".to_owned(), body: body.into() }
+}
+
+fn append(store: &dyn Store, body: &str) -> Result<u64, StoreError> {
+    store.update(Durability::Process, |tx| tx.append(draft(body)).map(|record| record.seq))
+}
+
+fn keys(byte: u8) -> Keyring {
+    Keyring::of(RecordKey::from_bytes([byte; 32]).unwrap())
+}
+
+fn faults(store: &PostgresStore) -> Vec<Fault> {
+    store.view(|view| verify(view, 1..=u64::MAX, None)).unwrap().faults
+}
+
+#[test]
+fn it_does_what_every_store_does() {
+    let cluster = Cluster::start();
+    let pool = cluster.database("kit");
+    for (number, (name, check)) in conformance::CHECKS.iter().enumerate() {
+        let plain = pool.store("team", &format!("plain {number}")).unwrap();
+        check(&plain).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let sealed = pool.store("team", &format!("sealed {number}")).unwrap().keys(keys(1));
+        check(&sealed).unwrap_or_else(|error| panic!("sealed: {name}: {error}"));
+    }
+    // One of the checks writes nothing, and makes no chain.
+    assert_eq!(pool.projects("team").unwrap().len(), 2 * (conformance::CHECKS.len() - 1));
+    assert_eq!(pool.projects("another team").unwrap(), [] as [String; 0]);
+}
+
+/// Many clients of many chains at once: no chain forks, no record is lost.
+#[test]
+fn chains_do_not_fork() {
+    let cluster = Cluster::start();
+    let pool = cluster.database("forks");
+    let stores: Vec<PostgresStore> =
+        (0..4).map(|n| pool.store("team", &format!("project {n}")).unwrap()).collect();
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let stores = &stores;
+            scope.spawn(move || {
+                for n in 0..20 {
+                    append(stores.get((writer + n) % 4).unwrap(), &format!("{writer} {n}")).unwrap();
+                }
+            });
+        }
+    });
+    for store in &stores {
+        assert_eq!(faults(store), []);
+        assert_eq!(store.view(|view| view.head()).unwrap().seq, 40);
+    }
+}
+
+#[test]
+fn a_chain_that_stays_locked_is_busy() {
+    let cluster = Cluster::start();
+    let pool = cluster.database("busy");
+    let holder = pool.store("team", "one").unwrap();
+    let hasty = cluster.options("busy").wait(Duration::from_millis(50)).connect().unwrap();
+    append(&holder, "first").unwrap();
+    holder
+        .update(Durability::Process, |tx| {
+            tx.append(draft("held"))?;
+            let other = hasty.store("team", "one").unwrap();
+            assert_eq!(other.view(|view| view.head()).unwrap().seq, 1, "readers do not wait");
+            let refused = append(&other, "refused");
+            let Err(error @ StoreError::Busy { waited_ms: 50, .. }) = refused else { panic!("{refused:?}") };
+            assert!(error.to_string().contains("pg_stat_activity"), "{error}");
+            append(&hasty.store("team", "two").unwrap(), "another chain does not wait").map(drop)
+        })
+        .unwrap();
+    assert_eq!(append(&holder, "next").unwrap(), 3);
+}
+
+/// Row-level security holds for the application's role, and for the owner of the tables.
+#[test]
+fn tenants_cannot_see_each_other() {
+    let cluster = Cluster::start();
+    let pool = cluster.database("tenants");
+    for tenant in ["red", "blue"] {
+        let store = pool.store(tenant, "project").unwrap();
+        store
+            .update(Durability::Power, |tx| {
+                tx.put(Space::Grant, b"grant", tenant.as_bytes())?;
+                tx.append(draft(tenant)).map(drop)
+            })
+            .unwrap();
+    }
+    cluster.sql(
+        "tenants",
+        "CREATE ROLE application LOGIN; GRANT USAGE ON SCHEMA lictor TO application;
+         GRANT SELECT ON lictor.schema_version TO application;
+         GRANT SELECT, INSERT, UPDATE, DELETE ON lictor.tenant, lictor.head, lictor.log, lictor.entry TO application;
+         CREATE ROLE plain_owner LOGIN; ALTER TABLE lictor.log OWNER TO plain_owner; GRANT USAGE ON SCHEMA lictor TO plain_owner",
+    );
+    let application = PostgresOptions::new(cluster.url("application", "tenants")).connect().unwrap();
+    let red = application.store("red", "project").unwrap();
+    assert_eq!(append(&red, "by the application").unwrap(), 2);
+    assert_eq!(red.view(|view| view.get(Space::Grant, b"grant")).unwrap(), Some(b"red".to_vec()));
+    for role in ["application", "plain_owner"] {
+        let mut client = cluster.client(role, "tenants");
+        let count =
+            |client: &mut postgres::Client, sql: &str| -> i64 { client.query_one(sql, &[]).unwrap().get(0) };
+        assert_eq!(count(&mut client, "SELECT count(*) FROM lictor.log"), 0, "no tenant, no rows");
+        client.batch_execute("SELECT set_config('lictor.tenant', 'red', false)").unwrap();
+        assert_eq!(count(&mut client, "SELECT count(*) FROM lictor.log WHERE tenant = 'blue'"), 0);
+        assert_eq!(count(&mut client, "SELECT count(*) FROM lictor.log"), 2);
+    }
+    let mut client = cluster.client("application", "tenants");
+    client.batch_execute("SELECT set_config('lictor.tenant', 'red', false)").unwrap();
+    let blue = "INSERT INTO lictor.entry VALUES ('blue', 'project', 'grant', 'x', 'x', NULL)";
+    assert!(client.execute(blue, &[]).unwrap_err().to_string().contains("db error"));
+    assert_eq!(client.execute("UPDATE lictor.head SET seq = 0 WHERE tenant = 'blue'", &[]).unwrap(), 0);
+    assert_eq!(client.execute("DELETE FROM lictor.entry WHERE tenant = 'blue'", &[]).unwrap(), 0);
+    // Partitions have names that can be guessed.
+    let partition: String = cluster
+        .client("owner", "tenants")
+        .query_one(
+            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'lictor.log'::regclass",
+            &[],
+        )
+        .unwrap()
+        .get(0);
+    assert!(client.query(&format!("SELECT * FROM {partition}"), &[]).is_err());
+}
+
+#[test]
+fn changes_from_outside_are_named() {
+    let cluster = Cluster::start();
+    let pool = cluster.database("tamper");
+    let cases = [
+        ("UPDATE lictor.entry SET value = '9'", "the entry `grant` in `grant`"),
+        ("DELETE FROM lictor.entry", "one entry that follows from the records was removed"),
+        ("UPDATE lictor.log SET body = 'x' WHERE seq = 2", "record 2 was changed"),
+        ("DELETE FROM lictor.log WHERE seq = 2", "record 2 is missing"),
+        ("UPDATE lictor.log SET seal = NULL WHERE seq = 2", "record 2 has no seal"),
+    ];
+    for (number, (sql, names)) in cases.iter().enumerate() {
+        let project = format!("project {number}");
+        let store = pool.store("team", &project).unwrap().keys(keys(1));
+        for n in 0..3 {
+            append(&store, &n.to_string()).unwrap();
+        }
+        store.update(Durability::Power, |tx| tx.put(Space::Grant, b"grant", b"once")).unwrap();
+        assert_eq!(faults(&store), []);
+        let only = if sql.contains("WHERE") { "AND" } else { "WHERE" };
+        cluster.sql("tamper", &format!("SET row_security = off; {sql} {only} project = '{project}'"));
+        let found: Vec<String> = faults(&store).iter().map(Fault::to_string).collect();
+        assert!(found.iter().any(|fault| fault.contains(names)), "{sql}: {found:?}");
+    }
+}
+
+/// What was moved away joins what is left, and the partition goes.
+#[test]
+fn old_months_are_archived_and_dropped() {
+    let cluster = Cluster::start();
+    let pool = cluster.database("months");
+    let store = pool.store("team", "project").unwrap();
+    for n in 0..5 {
+        append(&store, &n.to_string()).unwrap();
+    }
+    // Months ago, as far as the database can tell.
+    cluster.sql(
+        "months",
+        "SELECT lictor.make_month('2025-01-10'); SET row_security = off;
+         UPDATE lictor.log SET received = '2025-01-10' WHERE seq <= 4",
+    );
+    assert_eq!(pool.reclaim().unwrap(), [] as [String; 0], "records that count are not dropped");
+    let directory = tempfile::tempdir().unwrap();
+    let before = Anchor::from(store.view(|view| view.head()).unwrap());
+    let file = retain(&store, Keep::Newest(1), directory.path(), Timestamp(2)).unwrap().unwrap();
+    assert_eq!(pool.reclaim().unwrap(), ["log_2025_01"]);
+    let checked = store.view(|view| verify(view, 1..=u64::MAX, Some(before))).unwrap();
+    assert_eq!(checked.faults, []);
+    let base = store.view(|view| view.base()).unwrap();
+    assert_eq!(base.seq, 4);
+    Segment::join(vec![Segment::read(&file, |_| {}).unwrap()], base).unwrap();
+    assert_eq!(append(&store, "goes on").unwrap(), 7);
+}
+
+/// The server dies without warning while clients write: nothing acknowledged is lost, nothing forks.
+#[test]
+fn what_was_acknowledged_survives_the_server() {
+    let cluster = Cluster::start();
+    let pool = cluster.database("crash");
+    let rounds: usize = std::env::var("LICTOR_STORE_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
+    let acknowledged: Mutex<Vec<(usize, u64)>> = Mutex::default();
+    for round in 0..rounds {
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let (pool, acknowledged) = (&pool, &acknowledged);
+                scope.spawn(move || {
+                    let store = pool.store("team", &format!("project {writer}")).unwrap();
+                    while let Ok(seq) = append(&store, &format!("{round}")) {
+                        acknowledged.lock().unwrap().push((writer, seq));
+                    }
+                });
+            }
+            let enough = |least: usize| acknowledged.lock().unwrap().len() >= least;
+            let least = acknowledged.lock().unwrap().len() + 20 + 7 * round;
+            while !enough(least) {
+                std::thread::yield_now();
+            }
+            cluster.kill();
+        });
+        cluster.up();
+        for writer in 0..4 {
+            let store = pool.store("team", &format!("project {writer}")).unwrap();
+            assert_eq!(faults(&store), []);
+            let newest = acknowledged
+                .lock()
+                .unwrap()
+                .iter()
+                .filter(|(of, _)| *of == writer)
+                .map(|(_, seq)| *seq)
+                .max();
+            let head = store.view(|view| view.head()).unwrap().seq;
+            assert!(
+                head >= newest.unwrap_or(0),
+                "project {writer} ends at {head}, {newest:?} was acknowledged"
+            );
+            let seqs: Vec<u64> = store
+                .view(|view| view.records(&Query::all().limit(usize::MAX)))
+                .unwrap()
+                .iter()
+                .map(|record| record.seq)
+                .collect();
+            assert!(seqs.into_iter().eq(1..=head));
+        }
+    }
+}
+
+#[test]
+fn tables_of_a_newer_version_are_refused() {
+    let cluster = Cluster::start();
+    drop(cluster.database("newer"));
+    cluster.sql("newer", "UPDATE lictor.schema_version SET version = 999");
+    let refused = cluster.options("newer").connect();
+    assert!(matches!(refused, Err(StoreError::NewerSchema { found: 999, known: 1, .. })), "{refused:?}");
+}
+
+/// Several servers start at once on an empty database.
+#[test]
+fn tables_are_made_once() {
+    let cluster = Cluster::start();
+    cluster.sql("postgres", "CREATE DATABASE fresh");
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| cluster.options("fresh").connect().unwrap());
+        }
+    });
+}
+
+#[test]
+fn what_cannot_be_reached_says_so() {
+    let away = PostgresOptions::new("postgres://owner@127.0.0.1:1/none?connect_timeout=2").connect();
+    let Err(error @ StoreError::Unreachable { .. }) = away else { panic!("{away:?}") };
+    assert!(error.to_string().contains("postgres://127.0.0.1:1/none"), "{error}");
+    let secret = PostgresOptions::new("postgres://owner:hunter2@127.0.0.1:1/none").connect().unwrap_err();
+    assert!(!secret.to_string().contains("hunter2"), "{secret}");
+    let bad = PostgresOptions::new("postgres://owner@localhost/none?nonsense=1").connect().unwrap_err();
+    assert!(bad.to_string().contains("cannot be used"), "{bad}");
+}

@@ -1,0 +1,149 @@
+//! A PostgreSQL server of the test's own: a fresh cluster in a temporary directory, on a socket in it.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use lictor_store::{PostgresOptions, PostgresPool};
+use tempfile::TempDir;
+
+/// The server refuses to run as root; nobody has no rights of their own.
+const NOBODY: u32 = 65534;
+
+pub(crate) struct Cluster {
+    programs: PathBuf,
+    directory: TempDir,
+}
+
+/// Where Debian, Fedora, Homebrew and a plain build put the programs.
+fn programs() -> PathBuf {
+    let mut places: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|version| version.path().join("bin"))
+        .collect();
+    places.sort();
+    places.extend(
+        ["/usr/bin", "/usr/local/bin", "/usr/local/pgsql/bin", "/opt/homebrew/bin"].map(PathBuf::from),
+    );
+    places.extend(std::env::var_os("PATH").iter().flat_map(std::env::split_paths));
+    let found =
+        places.into_iter().rfind(|place| place.join("initdb").is_file() && place.join("postgres").is_file());
+    found.expect(
+        "these tests need PostgreSQL 13 or newer: `apt-get install postgresql` (or `dnf install postgresql-server`, \
+         `brew install postgresql`); nothing of an installed cluster is touched",
+    )
+}
+
+impl Cluster {
+    pub(crate) fn start() -> Self {
+        let cluster = Self { programs: programs(), directory: tempfile::tempdir().unwrap() };
+        fs::set_permissions(cluster.path(), Permissions::from_mode(0o755)).unwrap();
+        if rustix::process::getuid().is_root() {
+            chown(cluster.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let data = cluster.path().join("data");
+        cluster.run(
+            "initdb",
+            &["--no-sync", "--auth=trust", "--username=owner", "--encoding=UTF8", "-D"],
+            &data,
+        );
+        let settings = format!(
+            "listen_addresses = ''\nunix_socket_directories = '{}'\nmax_connections = 120\n",
+            cluster.path().display()
+        );
+        let file = data.join("postgresql.conf");
+        let before = fs::read_to_string(&file).unwrap();
+        fs::write(&file, before + &settings).unwrap();
+        cluster.up();
+        cluster
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command.current_dir(self.path()).env_clear().env("LC_ALL", "C").stdin(Stdio::null());
+        if rustix::process::getuid().is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    }
+
+    fn run(&self, program: &str, arguments: &[&str], data: &Path) {
+        let log = self.path().join("commands.log");
+        let out = fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
+        let errors = out.try_clone().unwrap();
+        let status =
+            self.command(program).args(arguments).arg(data).stdout(out).stderr(errors).status().unwrap();
+        let server = fs::read_to_string(self.path().join("server.log")).unwrap_or_default();
+        assert!(status.success(), "{program}: {}{server}", fs::read_to_string(&log).unwrap_or_default());
+    }
+
+    /// Starts the server and waits until it answers.
+    pub(crate) fn up(&self) {
+        let log = self.path().join("server.log");
+        let log = log.to_string_lossy();
+        self.run("pg_ctl", &["--wait", "--timeout=60", "-l", &log, "start", "-D"], &self.data());
+    }
+
+    /// As a crash would: no shutdown, no last checkpoint.
+    pub(crate) fn kill(&self) {
+        let file = self.data().join("postmaster.pid");
+        let pid: i32 = fs::read_to_string(&file).unwrap().lines().next().unwrap().parse().unwrap();
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        // The children notice, and the lock on shared memory goes with the last of them.
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while rustix::process::test_kill_process(pid).is_ok() && Instant::now() < deadline {
+            std::thread::yield_now();
+        }
+    }
+
+    pub(crate) fn url(&self, role: &str, database: &str) -> String {
+        let socket = self.path().to_string_lossy().replace('/', "%2F");
+        format!("postgres://{role}@{socket}/{database}")
+    }
+
+    /// An empty database of this name, and connections to it.
+    pub(crate) fn database(&self, name: &str) -> PostgresPool {
+        self.sql("postgres", &format!("CREATE DATABASE {name}"));
+        self.options(name).connect().unwrap()
+    }
+
+    pub(crate) fn options(&self, name: &str) -> PostgresOptions {
+        PostgresOptions::new(self.url("owner", name)).wait(Duration::from_secs(30))
+    }
+
+    /// Statements by somebody who goes around the store.
+    pub(crate) fn sql(&self, database: &str, sql: &str) {
+        self.client("owner", database).batch_execute(sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    }
+
+    pub(crate) fn client(&self, role: &str, database: &str) -> postgres::Client {
+        postgres::Client::connect(&self.url(role, database), postgres::NoTls).unwrap()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let data = self.data();
+        let _ = self
+            .command("pg_ctl")
+            .args(["stop", "--mode=immediate", "--silent", "-D"])
+            .arg(data)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+}

@@ -1,0 +1,6 @@
+//! The store on PostgreSQL, on a server that the tests start themselves.
+
+#[cfg(test)]
+mod chains;
+#[cfg(test)]
+mod cluster;
