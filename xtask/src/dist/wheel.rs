@@ -1,0 +1,36 @@
+//! The wheel: the Python module, and the program in the scripts directory, so that `pip install lictor` gives both.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use super::Release;
+use super::targets::{self, Target};
+use crate::shell;
+
+/// Builds it where the Python package is there and the module can be built for the target.
+pub(super) fn build(release: &Release, target: &Target, program: &Path) -> Result<()> {
+    let source = shell::root().join("python");
+    if !source.join("pyproject.toml").exists() {
+        println!("no wheel: there is no Python package in this tree");
+        return Ok(());
+    }
+    let scripts = source.join("data/scripts");
+    fs::create_dir_all(&scripts)?;
+    fs::copy(program, scripts.join("lictor")).context("cannot copy the program into the wheel")?;
+    let python = targets::tools(&["maturin==1.16.0", "ziglang==0.17.0"])?;
+    let maturin = python.with_file_name("maturin");
+    let manifest = source.join("Cargo.toml");
+    let module_target = target.name.replace("-musl", "-gnu");
+    let (manifest, out) = (manifest.to_string_lossy(), release.out.to_string_lossy());
+    let mut args = vec!["build", "--release", "--locked", "--manifest-path", &manifest, "--out", &out];
+    args.extend(["--target", &module_target]);
+    if target.npm[0] == "linux" {
+        args.extend(["--zig", "--compatibility", "manylinux_2_17"]);
+    }
+    let epoch = std::ffi::OsStr::new(&release.epoch);
+    let built = shell::run_with(&maturin.to_string_lossy(), &args, &[("SOURCE_DATE_EPOCH", epoch)]);
+    fs::remove_file(scripts.join("lictor"))?;
+    built
+}
