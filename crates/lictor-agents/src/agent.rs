@@ -59,10 +59,16 @@ impl Agent {
         self.spec().name
     }
 
+    /// Its own tools, as it names them.
+    pub fn tools(self) -> impl Iterator<Item = &'static str> {
+        self.spec().tools.iter().map(|(name, _)| *name)
+    }
+
     /// Programs by which it is started.
-    #[must_use]
-    pub fn programs(self) -> &'static [&'static str] {
-        self.spec().programs
+    pub fn programs(self) -> impl Iterator<Item = &'static str> {
+        let spec = self.spec();
+        let launched = spec.launch.as_ref().map_or(&[][..], |launch| launch.programs);
+        launched.iter().chain(spec.editors).copied()
     }
 }
 

@@ -287,6 +287,28 @@ pub fn traces(agent: Agent, place: &Where) -> Vec<PathBuf> {
     agent.spec().traces.iter().filter_map(|(at, path)| place.path(*at, path)).collect()
 }
 
+/// Files of an agent that may hold hooks and are not read, each with the file that is read instead.
+#[must_use]
+pub fn shadowed(agent: Agent, place: &Where, exists: impl Fn(&Path) -> bool) -> Vec<(PathBuf, PathBuf)> {
+    let mut found = Vec::new();
+    for scope in [Scope::Managed, Scope::User, Scope::Project] {
+        let files = || agent.spec().files.iter().filter(move |file| file.scope == scope);
+        let path = |file: &GoverningFile| place.path(file.at, file.path);
+        let winner = files()
+            .filter(|file| matches!(file.role, Role::InstallsIfThere(_)))
+            .find_map(|file| path(file).filter(|path| exists(path)));
+        let loser = files().find(|file| matches!(file.role, Role::Installs(_))).and_then(path);
+        found.extend(loser.zip(winner));
+    }
+    found
+}
+
+/// The file and the setting by which the machine's owner switches all hooks off but those of the machine.
+#[must_use]
+pub fn managed_only(agent: Agent) -> Option<(&'static Path, &'static str)> {
+    agent.spec().managed_only.map(|(file, setting)| (Path::new(file), setting))
+}
+
 /// What a person has to do before the agent runs the hooks, and what its hooks do not see.
 #[must_use]
 pub fn advice(agent: Agent) -> &'static [&'static str] {

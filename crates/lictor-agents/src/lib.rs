@@ -24,6 +24,8 @@
 
 mod agent;
 mod caller;
+mod capabilities;
+pub mod commands;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod contract;
@@ -31,6 +33,7 @@ mod event;
 pub mod files;
 mod input;
 pub mod install;
+pub mod launch;
 mod outcome;
 mod parse;
 mod reply;
@@ -38,6 +41,7 @@ mod spec;
 mod tools;
 
 pub use agent::{Agent, UnknownAgent};
+pub use capabilities::Capabilities;
 pub use contract::Moment;
 pub use event::{Event, EventKind, Outcome, PermissionMode, SessionSource, Status, Stop, twin_digest};
 pub use input::{MAX_INPUT, Unreadable};

@@ -7,6 +7,7 @@ use crate::event::{EventKind, PermissionMode};
 use crate::files::{At, GoverningFile};
 use crate::input::{Fields, Unreadable};
 use crate::install::Scope;
+use crate::launch::Launch;
 use crate::parse::{Context, HookEnv};
 use crate::tools::ToolRow;
 
@@ -26,14 +27,22 @@ pub(crate) struct AgentSpec {
     pub(crate) post_means_success: bool,
     /// Whether a person will see a question that the hook asks in this mode.
     pub(crate) person_present: fn(Option<&PermissionMode>, &HookEnv) -> bool,
+    /// Whether a hook that fails stops the call without the agent being told so.
+    pub(crate) fails_closed: bool,
     /// Where it reads hooks, permissions and trust from.
     pub(crate) files: &'static [GoverningFile],
+    /// The file and the setting by which the machine's owner switches all hooks off but those of the machine.
+    pub(crate) managed_only: Option<(&'static str, &'static str)>,
     /// Agents whose settings it reads too, in these scopes.
     pub(crate) also_reads: &'static [(Agent, &'static [Scope])],
     /// Files and directories whose presence shows that a person uses it.
     pub(crate) traces: &'static [(At, &'static str)],
-    /// Programs by which it is started.
-    pub(crate) programs: &'static [&'static str],
+    /// The directory, in a project or at home, that is its own.
+    pub(crate) directory: Option<&'static str>,
+    /// Programs, besides those of `launch`, that show on the search path that a person has it.
+    pub(crate) editors: &'static [&'static str],
+    /// How it is started from a command line, where that starts an agent and not an editor.
+    pub(crate) launch: Option<Launch>,
     /// What a person has to do before it runs the hooks, and what its hooks do not see.
     pub(crate) advice: &'static [&'static str],
 }
@@ -54,10 +63,14 @@ impl AgentSpec {
             read: crate::parse::common,
             post_means_success: false,
             person_present: |_, _| false,
+            fails_closed: false,
             files: &[],
+            managed_only: None,
             also_reads: &[],
             traces: &[],
-            programs: &[],
+            directory: None,
+            editors: &[],
+            launch: None,
             advice: &[],
         }
     }

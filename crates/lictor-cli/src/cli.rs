@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
-    approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, replay, schema,
-    session, test, trust, verdict, why_not, wrong,
+    agents, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, replay,
+    schema, session, test, trust, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -68,6 +69,8 @@ Examples:
     Replay(replay::ReplayArgs),
     /// Prove that every installed hook blocks, and find what is wrong.
     Doctor(doctor::DoctorArgs),
+    /// List the agents that Lictor governs, and what its hooks can do on each.
+    Agents(agents::AgentsArgs),
     /// Let the programs run that the repository's policy names.
     Trust(trust::TrustArgs),
     /// Turn a wrong decision into a test of the policy.
@@ -90,7 +93,7 @@ Examples:
 /// Reads the arguments, runs the command, says how to end.
 pub fn main(args: &[OsString]) -> ExitCode {
     let with_name = std::iter::once(OsString::from("lictor")).chain(args.iter().cloned());
-    let cli = match Cli::try_parse_from(with_name) {
+    let cli = match parse(with_name) {
         Ok(cli) => cli,
         Err(error) => {
             let usage = error.use_stderr();
@@ -136,10 +139,38 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Council(args) => council::run(args),
         Command::Trust(args) => trust::run(args),
         Command::Doctor(args) => doctor::run(args),
+        Command::Agents(args) => agents::run(args),
         Command::Demo(args) => demo::run(args),
-        Command::Completions(args) => completions::run(args, <Cli as clap::CommandFactory>::command()),
+        Command::Completions(args) => completions::run(args, definition()),
         Command::Help { topic } => help(topic),
     }
+}
+
+fn parse(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&definition().try_get_matches_from(words)?)
+}
+
+/// The commands with their help, which says whom each is for.
+fn definition() -> clap::Command {
+    commands::COMMANDS.iter().fold(Cli::command(), |top, (words, audience)| {
+        let note = match audience {
+            Audience::Agents => return top,
+            Audience::People => "For people: refused to agents.",
+            Audience::Internal => "Run by hooks: refused to agents.",
+        };
+        noted(top, words, note)
+    })
+}
+
+fn noted(command: clap::Command, words: &str, note: &str) -> clap::Command {
+    let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
+    command.mut_subcommand(first, |found| match rest {
+        "" => {
+            let said = found.get_after_help().map(ToString::to_string);
+            found.after_help(said.map_or_else(|| note.to_owned(), |said| format!("{said}\n\n{note}")))
+        }
+        rest => noted(found, rest, note),
+    })
 }
 
 fn help(topic: &[String]) -> anyhow::Result<Exit> {
@@ -147,7 +178,7 @@ fn help(topic: &[String]) -> anyhow::Result<Exit> {
         output::print(exit::HELP)?;
         return Ok(Exit::Ok);
     }
-    let mut known = &<Cli as clap::CommandFactory>::command();
+    let mut known = &definition();
     for word in topic {
         known = known.find_subcommand(word).ok_or_else(|| {
             let topic = topic.join(" ");
@@ -156,7 +187,7 @@ fn help(topic: &[String]) -> anyhow::Result<Exit> {
     }
     // As `--help` after the same words.
     let words = ["lictor"].into_iter().chain(topic.iter().map(String::as_str)).chain(["--help"]);
-    match Cli::try_parse_from(words) {
+    match parse(words) {
         Err(help) if !help.use_stderr() => output::print(&help.to_string())?,
         _ => anyhow::bail!("there is no help on this"),
     }

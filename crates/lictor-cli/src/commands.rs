@@ -1,5 +1,6 @@
 //! One small file per command.
 
+pub mod agents;
 pub mod approve;
 pub mod audit;
 pub mod check;

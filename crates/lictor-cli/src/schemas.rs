@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 37] = [
+pub const COMMANDS: [(&str, &str); 38] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -19,6 +19,7 @@ pub const COMMANDS: [(&str, &str); 37] = [
     ("graph", include_str!("schemas/graph.json")),
     ("init", include_str!("schemas/init.json")),
     ("doctor", include_str!("schemas/doctor.json")),
+    ("agents", include_str!("schemas/agents.json")),
     ("demo", include_str!("schemas/demo.json")),
     ("approvals", include_str!("schemas/approvals.json")),
     ("approve", include_str!("schemas/approve.json")),

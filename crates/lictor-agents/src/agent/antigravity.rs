@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::files::{At, GoverningFile, HomeDir, project};
 use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
+use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, Stop};
@@ -19,13 +20,19 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     event_name: |_| Ok(None),
     session: |fields| fields.text(&["conversationId"]),
+    fails_closed: true,
     files: FILES,
     traces: &[
         (At::Home(GEMINI), "antigravity-cli"),
         (At::Home(GEMINI), "config"),
         (At::Project, ".agents/hooks.json"),
     ],
-    programs: &["agy"],
+    directory: Some(".agents"),
+    launch: Some(Launch {
+        programs: &["agy"],
+        packages: &[],
+        unchecked: &[Unchecked::Option("dangerously-skip-permissions")],
+    }),
     advice: &["one bad value in hooks.json drops the whole file without a word: run `lictor doctor`"],
     ..AgentSpec::like_claude("antigravity", EVENTS, TOOLS)
 };
@@ -72,6 +79,7 @@ const TOOLS: &[ToolRow] = &[
 static LAYOUT: Layout = Layout {
     root: &["lictor"],
     versioned: false,
+    says_fail_closed: false,
     entries: &[
         tool("PreToolUse"),
         tool("PostToolUse"),

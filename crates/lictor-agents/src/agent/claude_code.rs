@@ -3,6 +3,7 @@
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
 use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
 use crate::install::json::Json;
+use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::PermissionMode;
@@ -12,8 +13,22 @@ use crate::tools::{Shape, ToolRow};
 pub(super) static SPEC: AgentSpec = AgentSpec {
     post_means_success: true, person_present,
     files: FILES,
+    managed_only: Some(("/etc/claude-code/managed-settings.json", "allowManagedHooksOnly")),
     traces: &[(At::Home(CLAUDE), ""), (At::Project, ".claude")],
-    programs: &["claude"],
+    directory: Some(".claude"),
+    launch: Some(Launch {
+        programs: &["claude"],
+        packages: &["@anthropic-ai/claude-code", "claude-code"],
+        unchecked: &[
+            Unchecked::Option("dangerously-skip-permissions"),
+            Unchecked::Option("allow-dangerously-skip-permissions"),
+            Unchecked::Option("bare"),
+            Unchecked::Option("safe-mode"),
+            Unchecked::Value("permission-mode", &["bypassPermissions"]),
+            Unchecked::ValueContains("settings", &["disableAllHooks", "bypassPermissions"]),
+            Unchecked::EmptyValue("setting-sources"),
+        ],
+    }),
     advice: &[
         "accept the workspace trust dialog: until then no hook of a settings file runs",
         "files named with `@` reach the model without a hook: add `Read(...)` deny rules for secrets",
@@ -113,6 +128,7 @@ const TOOLS: &[ToolRow] = &[
 static LAYOUT: Layout = Layout {
     root: &["hooks"],
     versioned: false,
+    says_fail_closed: true,
     entries: &[
         tool("PreToolUse"),
         tool("PostToolUse").open(),

@@ -3,6 +3,7 @@
 
 use crate::files::{At, GoverningFile, HomeDir, machine, project};
 use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
+use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::tools::{Shape, ToolRow};
@@ -10,13 +11,33 @@ use crate::tools::{Shape, ToolRow};
 pub(super) static SPEC: AgentSpec = AgentSpec {
     files: FILES,
     traces: &[(At::Home(CODEX), ""), (At::Project, ".codex")],
-    programs: &["codex"],
+    directory: Some(".codex"),
+    launch: Some(Launch {
+        programs: &["codex"],
+        packages: &["@openai/codex"],
+        unchecked: &[
+            Unchecked::Option("yolo"),
+            Unchecked::Option("dangerously-bypass-approvals-and-sandbox"),
+            Unchecked::Option("full-auto"),
+            Unchecked::Value("a", &["never"]),
+            Unchecked::Value("ask-for-approval", &["never"]),
+            Unchecked::Value("s", &["danger-full-access"]),
+            Unchecked::Value("sandbox", &["danger-full-access"]),
+            Unchecked::Value("disable", &["hooks", "codex_hooks"]),
+            Unchecked::ValueContains("c", FREE_CONFIG),
+            Unchecked::ValueContains("config", FREE_CONFIG),
+        ],
+    }),
     advice: &[
         "trust the hooks with `/hooks` in Codex: untrusted ones are skipped without a word",
         "what is typed into a running command and hosted web search are not seen by hooks",
     ],
     ..AgentSpec::like_claude("codex", EVENTS, TOOLS)
 };
+
+/// Settings given on the command line.
+const FREE_CONFIG: &[&str] =
+    &["approval_policy=never", "danger-full-access", "disable_hooks=true", "hooks=false", "hooks.state"];
 
 const HOOKS: Form = Form::Json(&LAYOUT);
 const CODEX: HomeDir = HomeDir::at(".codex").moved_by(&[("CODEX_HOME", "")]);
@@ -73,6 +94,7 @@ const TOOLS: &[ToolRow] = &[
 static LAYOUT: Layout = Layout {
     root: &["hooks"],
     versioned: false,
+    says_fail_closed: false,
     entries: &[
         tool("PreToolUse").any_tool(),
         tool("PermissionRequest").any_tool(),

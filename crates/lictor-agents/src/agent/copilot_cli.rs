@@ -8,6 +8,7 @@ use crate::install::layout::{Form, LATE, Layout, every};
 use crate::install::json::Json;
 use crate::install::Scope;
 use crate::agent::Agent;
+use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::EventKind;
@@ -21,10 +22,22 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     event_name: |fields| fields.text(&["hook_event_name", "hookName"]),
     post_means_success: true,
     person_present: |_, env| !env.is_set("CI"),
+    fails_closed: true,
     files: FILES,
     also_reads: &[(Agent::ClaudeCode, &[Scope::Project])],
     traces: &[(At::Home(COPILOT), "")],
-    programs: &["copilot"],
+    directory: Some(".copilot"),
+    launch: Some(Launch {
+        programs: &["copilot"],
+        packages: &["@github/copilot"],
+        unchecked: &[
+            Unchecked::Option("allow-all-tools"),
+            Unchecked::Option("allow-all"),
+            Unchecked::Option("yolo"),
+            Unchecked::Option("allow-all-paths"),
+            Unchecked::Option("allow-all-urls"),
+        ],
+    }),
     advice: &["trust the folder; with `-p` set GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true"],
     ..AgentSpec::like_claude("copilot-cli", EVENTS, TOOLS)
 };
@@ -110,6 +123,7 @@ const TOOLS: &[ToolRow] = &[
 pub(super) static LAYOUT: Layout = Layout {
     root: &["hooks"],
     versioned: true,
+    says_fail_closed: false,
     entries: &[
         every("preToolUse").flat(),
         every("postToolUse").flat(),

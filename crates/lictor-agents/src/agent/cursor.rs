@@ -9,6 +9,7 @@ use crate::install::layout::{Form, LATE, Layout, every};
 use crate::install::json::Json;
 use crate::install::Scope;
 use crate::agent::Agent;
+use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, Outcome, Status, Stop};
@@ -24,7 +25,13 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     files: FILES,
     also_reads: &[(Agent::ClaudeCode, &[Scope::User, Scope::Project])],
     traces: &[(At::Home(CURSOR), ""), (At::Project, ".cursor")],
-    programs: &["cursor", "cursor-agent"],
+    directory: Some(".cursor"),
+    editors: &["cursor"],
+    launch: Some(Launch {
+        programs: &["cursor-agent"],
+        packages: &[],
+        unchecked: &[Unchecked::Option("f"), Unchecked::Option("force"), Unchecked::Option("yolo")],
+    }),
     advice: &[
         "trust the workspace: otherwise its hooks do not run",
         "edits by Tab completion cannot be refused by hooks",
@@ -98,6 +105,7 @@ const TOOLS: &[ToolRow] = &[
 static LAYOUT: Layout = Layout {
     root: &["hooks"],
     versioned: true,
+    says_fail_closed: true,
     entries: &[
         every("beforeShellExecution").flat().closed(),
         every("beforeMCPExecution").flat().closed(),

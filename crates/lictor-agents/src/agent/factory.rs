@@ -2,6 +2,7 @@
 
 use crate::files::{At, GoverningFile, HomeDir, project};
 use crate::install::layout::{Entry, Form, LATE, Layout, command_handler, every, tool};
+use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::tools::{Shape, ToolRow};
@@ -9,7 +10,12 @@ use crate::tools::{Shape, ToolRow};
 pub(super) static SPEC: AgentSpec = AgentSpec {
     files: FILES,
     traces: &[(At::Home(FACTORY), ""), (At::Project, ".factory")],
-    programs: &["droid"],
+    directory: Some(".factory"),
+    launch: Some(Launch {
+        programs: &["droid"],
+        packages: &["droid", "@factory/cli"],
+        unchecked: &[Unchecked::Option("skip-permissions-unsafe"), Unchecked::Value("auto", &["high"])],
+    }),
     advice: &["an organisation's hook policy may switch other hooks off: run `lictor doctor`"],
     ..AgentSpec::like_claude("factory", EVENTS, TOOLS)
 };
@@ -72,8 +78,8 @@ const ENTRIES: &[Entry] = &[
 ];
 
 static IN_SETTINGS: Layout =
-    Layout { root: &["hooks"], versioned: false, entries: ENTRIES, handler: command_handler };
+    Layout { root: &["hooks"], versioned: false, says_fail_closed: false, entries: ENTRIES, handler: command_handler };
 
 /// In `hooks.json` the events stand at the top.
 static OWN_FILE: Layout =
-    Layout { root: &[], versioned: false, entries: ENTRIES, handler: command_handler };
+    Layout { root: &[], versioned: false, says_fail_closed: false, entries: ENTRIES, handler: command_handler };

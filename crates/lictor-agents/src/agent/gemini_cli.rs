@@ -6,6 +6,7 @@ use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
 use crate::install::layout::{Form, LATE, Layout, every, tool};
 use crate::install::json::Json;
 use crate::install::Scope;
+use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::EventKind;
@@ -17,7 +18,16 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     files: FILES,
     traces: &[(At::Home(GEMINI), "settings.json"), (At::Project, ".gemini")],
-    programs: &["gemini"],
+    directory: Some(".gemini"),
+    launch: Some(Launch {
+        programs: &["gemini"],
+        packages: &["@google/gemini-cli"],
+        unchecked: &[
+            Unchecked::Option("y"),
+            Unchecked::Option("yolo"),
+            Unchecked::Value("approval-mode", &["yolo", "auto_edit"]),
+        ],
+    }),
     advice: &["trust the folder: in an untrusted one no hook runs"],
     ..AgentSpec::like_claude("gemini-cli", EVENTS, TOOLS)
 };
@@ -84,6 +94,7 @@ const TOOLS: &[ToolRow] = &[
 static LAYOUT: Layout = Layout {
     root: &["hooks"],
     versioned: false,
+    says_fail_closed: false,
     entries: &[
         tool("BeforeTool"),
         tool("AfterTool"),

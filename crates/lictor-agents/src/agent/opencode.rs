@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
 use crate::install::layout::{Form};
 use crate::install::Scope;
+use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, Outcome, SessionSource, Stop};
@@ -18,7 +19,16 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     read, event_name, session,
     files: FILES,
     traces: &[(At::Home(OPENCODE), ""), (At::Project, ".opencode"), (At::Project, "opencode.json")],
-    programs: &["opencode"],
+    directory: Some(".opencode"),
+    launch: Some(Launch {
+        programs: &["opencode"],
+        packages: &["opencode-ai"],
+        unchecked: &[
+            Unchecked::Option("dangerously-skip-permissions"),
+            Unchecked::Option("yolo"),
+            Unchecked::Option("pure"),
+        ],
+    }),
     advice: &["`opencode --pure` runs without plugins, and so without Lictor"],
     ..AgentSpec::like_claude("opencode", EVENTS, TOOLS)
 };

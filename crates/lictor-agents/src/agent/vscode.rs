@@ -18,7 +18,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         (At::Home(HomeDir::at("Library/Application Support/Code")), ""),
         (At::Project, ".vscode"),
     ],
-    programs: &["code", "code-insiders"],
+    editors: &["code", "code-insiders"],
     advice: &["hooks are a preview: check that `chat.hookFilesLocations` has not been narrowed"],
     ..AgentSpec::like_claude("vscode", EVENTS, TOOLS)
 };

@@ -19,7 +19,8 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     session: |fields| fields.text(&["trajectory_id"]),
     files: FILES,
     traces: &[(At::Home(CODEIUM), "windsurf"), (At::Project, ".windsurf")],
-    programs: &["windsurf"],
+    directory: Some(".windsurf"),
+    editors: &["windsurf"],
     advice: &["nothing that a hook says reaches the model except the reason of a refusal"],
     ..AgentSpec::like_claude("windsurf", EVENTS, TOOLS)
 };
@@ -60,6 +61,7 @@ const TOOLS: &[ToolRow] =
 static LAYOUT: Layout = Layout {
     root: &["hooks"],
     versioned: false,
+    says_fail_closed: false,
     entries: &[
         every("pre_run_command").flat(),
         every("pre_read_code").flat(),

@@ -10,6 +10,8 @@ pub(crate) struct Layout {
     /// A file of its own has to say which version of the format it is.
     pub(crate) versioned: bool,
     pub(crate) entries: &'static [Entry],
+    /// Whether handlers tell the agent to stop the call when the hook fails.
+    pub(crate) says_fail_closed: bool,
     /// One handler: from its command line and its time limit in seconds.
     pub(crate) handler: fn(&Entry, &str) -> Json,
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::CommandFactory as _;
+use lictor_agents::commands::{Audience, COMMANDS, is_for_agents};
 
 use super::Cli;
 use crate::schemas;
@@ -22,7 +23,7 @@ const BROKEN: [&str; 6] =
     ["nothing-recorded", "damaged-store", "newer-store", "refused-policy", "unusable-state", "no-repository"];
 
 /// Commands that look neither at the project's policy nor at its record.
-const ALOOF: [&str; 5] = ["hook", "schema", "completions", "help", "demo"];
+const ALOOF: [&str; 6] = ["hook", "schema", "completions", "help", "demo", "agents"];
 
 /// Every command that does something, by the words it is called with.
 fn leaves() -> Vec<(String, clap::Command)> {
@@ -134,4 +135,75 @@ fn schemas_are_complete_in_themselves() {
 #[test]
 fn clap_finds_nothing_wrong_with_the_command_line() {
     Cli::command().debug_assert();
+}
+
+#[test]
+fn every_command_says_whom_it_is_for() {
+    let leaves: BTreeSet<String> = leaves().into_iter().map(|(words, _)| words).collect();
+    let classified: BTreeSet<String> = COMMANDS.iter().map(|(words, _)| (*words).to_owned()).collect();
+    assert_eq!(classified.len(), COMMANDS.len(), "a command is classified twice");
+    let missing: Vec<_> = leaves.difference(&classified).collect();
+    assert!(missing.is_empty(), "say in lictor-agents/src/commands.rs whom these are for: {missing:?}");
+    let gone: Vec<_> = classified.difference(&leaves).collect();
+    assert!(gone.is_empty(), "no such command any more: {gone:?}");
+    // What the design names as for people only, as far as it is a command here.
+    for words in [
+        "approve",
+        "deny",
+        "trust",
+        "session refresh",
+        "verdict clear",
+        "verdict waive",
+        "verdict lower",
+        "init",
+    ] {
+        assert!(COMMANDS.contains(&(words, Audience::People)), "{words}");
+    }
+}
+
+/// What the shell reader lets an agent run is the classification, whatever stands around the words.
+#[test]
+fn agents_may_run_what_is_for_agents_and_nothing_else() {
+    let world = lictor_observe::FakeObserver::for_judging();
+    let project = lictor_observe::Project::discover("/home/user/project", &world);
+    let stopped = |line: &str| {
+        let action = lictor_core::Action::bash(line).in_dir("/home/user/project");
+        let facts = lictor_observe::facts(&action, &project, &world);
+        facts.effects.iter().any(|effect| {
+            matches!(effect, lictor_core::facts::Effect::GuardOff { what, .. } if *what == lictor_core::facts::GuardOff::LictorCommand)
+        })
+    };
+    for (words, audience) in COMMANDS {
+        for line in [
+            format!("lictor {words} x"),
+            format!("/usr/local/bin/lictor --json {words} x"),
+            format!("env A=1 lictor --cwd . {words} x"),
+            format!("sh -c 'lictor --cwd=sub {words} x'"),
+        ] {
+            assert_eq!(stopped(&line), *audience != Audience::Agents, "{line}");
+        }
+        let split: Vec<Option<&str>> = words.split(' ').map(Some).collect();
+        assert_eq!(is_for_agents(split), *audience == Audience::Agents, "{words}");
+    }
+    for line in [
+        "lictor unknown",
+        "lictor $(cat word)",
+        "lictor verdict $VERB x",
+        "lictor --unknown check",
+        "lictor $A approve x",
+    ] {
+        assert!(stopped(line), "{line}");
+    }
+}
+
+#[test]
+fn help_says_what_is_refused_to_agents() {
+    for (words, audience) in COMMANDS {
+        let mut command = &mut super::definition();
+        for word in words.split(' ') {
+            command = command.find_subcommand_mut(word).unwrap();
+        }
+        let said = command.render_long_help().to_string().contains("refused to agents");
+        assert_eq!(said, *audience != Audience::Agents, "{words}");
+    }
 }

@@ -1,8 +1,10 @@
 //! What governs the agent, and commands that switch it off.
 
+use lictor_agents::commands;
+use lictor_agents::launch::{self, Unchecked};
 use lictor_core::facts::{Effect, GuardOff};
 
-use super::options::Grammar;
+use super::options::{Grammar, Options};
 use super::say::written;
 use crate::call::{Call, Report};
 use crate::operand::Arg;
@@ -16,13 +18,10 @@ pub(crate) fn is_hook_path(path: &str) -> bool {
         || path.ends_with("lefthook.yml")
 }
 
-/// Whether a path is the directory in which an agent keeps its settings and hooks.
+/// Whether a path is the directory in which an agent keeps its settings and hooks, or Lictor its own.
 pub(crate) fn is_agent_directory(path: &str) -> bool {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    matches!(
-        name,
-        ".claude" | ".codex" | ".gemini" | ".cursor" | ".opencode" | ".factory" | ".windsurf" | ".lictor"
-    )
+    name == ".lictor" || launch::is_agent_directory(name)
 }
 
 /// A variable is set, for the program it stands in front of or (empty) for the rest of the line.
@@ -104,95 +103,54 @@ pub(crate) fn unset(name: &str, report: &mut Report) {
 
 /// Lictor's own command line: reading is for everyone, deciding for people.
 pub(crate) fn lictor(call: &Call<'_>, report: &mut Report) {
-    let options =
-        Grammar::anywhere("", "uninstall yes agent= json state-dir= policy= config= cwd=").parse(call.args);
-    let forbidden = match (options.word(0), options.word(1)) {
-        ("approve" | "deny" | "trust" | "wrong", _) => true,
-        ("init", _) => true,
-        ("verdict", "clear" | "waive" | "lower" | "retro") => true,
-        ("session", "refresh" | "reset" | "end" | "delete" | "clear" | "fork") => true,
-        ("audit", "prune" | "rotate" | "delete" | "clear") => true,
-        ("council", "skip") => true,
-        _ => options.has(&["uninstall", "state-dir"]),
-    };
-    if forbidden {
+    if !commands::is_for_agents(call.args.iter().map(Arg::known)) {
         report.guard_off(GuardOff::LictorCommand, &written(call));
     }
 }
 
 /// Agents started by the agent, and their ways around permission checks.
 pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere(
-        "pmscCa",
-        "print permission-mode= prompt= model= ask-for-approval= sandbox= approval-mode= config= settings= setting-sources= \
-         allowedTools= allowed-tools= profile= cd= allow-tool= deny-tool= output-format=",
-    )
-    .parse(call.args);
+    let Some(launch) = launch::by_program(call.program) else { return };
+    let options = Grammar::anywhere(launch::SHORT_WITH_VALUE, launch::LONG_WITH_VALUE).parse(call.args);
     if call.args.len() == 1 && options.has(&["version", "help", "v", "h"]) {
         return;
     }
     let first = options.word(0);
-    if matches!(
-        first,
-        "mcp" | "config" | "doctor" | "update" | "login" | "logout" | "--version" | "plugin" | "auth"
-    ) {
+    if launch::MANAGING.contains(&first) {
         // Hooks and permissions can be edited through these.
-        let text = written(call);
-        if first == "config" && (text.contains("hooks") || text.contains("permission")) {
-            report.guard_off(GuardOff::Hooks, &text);
+        let text = written(call).to_lowercase();
+        if first == "config" && launch::GOVERNING_SETTINGS.iter().any(|setting| text.contains(setting)) {
+            report.guard_off(GuardOff::Hooks, &written(call));
         }
         return;
     }
     report.effects.push(Effect::Delegate { agent: call.program.to_owned() });
-    let free_config = options.values(&["c", "config"]).filter_map(Arg::known).any(|text| {
-        let text = text.replace([' ', '"', '\''], "");
-        text.starts_with("approval_policy=never")
-            || text.contains("danger-full-access")
-            || text.contains("disable_hooks=true")
-    });
-    let unchecked = match call.program {
-        "claude" => {
-            options.has(&["dangerously-skip-permissions", "allow-dangerously-skip-permissions"])
-                || matches!(options.text(&["permission-mode"]), Some("bypassPermissions"))
-                || options.text(&["settings"]).is_some_and(|text| {
-                    text.contains("disableAllHooks") || text.contains("bypassPermissions")
-                })
-                || options.value(&["setting-sources"]).is_some_and(|value| value.known() == Some(""))
-                || options.has(&["bare"])
-        }
-        "codex" => {
-            options.has(&["yolo", "dangerously-bypass-approvals-and-sandbox", "full-auto"])
-                || matches!(options.text(&["a", "ask-for-approval"]), Some("never"))
-                || matches!(options.text(&["s", "sandbox"]), Some("danger-full-access"))
-                || free_config
-        }
-        "gemini" | "qwen" | "iflow" => {
-            options.has(&["y", "yolo"])
-                || matches!(options.text(&["approval-mode"]), Some("yolo" | "auto_edit"))
-        }
-        "cursor-agent" | "cursor" => options.has(&["f", "force", "yolo"]),
-        "copilot" => {
-            options.has(&["allow-all-tools", "allow-all", "yolo", "allow-all-paths", "allow-all-urls"])
-        }
-        "aider" => options.has(&["yes-always", "yes"]),
-        "opencode" => options.has(&["dangerously-skip-permissions", "yolo"]),
-        "amp" => options.has(&["dangerously-allow-all"]),
-        "droid" => {
-            options.has(&["skip-permissions-unsafe"]) || matches!(options.text(&["auto"]), Some("high"))
-        }
-        "goose" => {
-            call.assignments.iter().any(|(name, value)| name == "GOOSE_MODE" && value.known() == Some("auto"))
-        }
-        "crush" | "kimi" | "auggie" | "q" | "kiro-cli" | "cline" => {
-            options.has(&["y", "yolo", "trust-all-tools", "dangerously-skip-permissions"])
-        }
-        _ => false,
-    };
-    if unchecked {
+    let elsewhere = call.assignments.iter().any(|(name, _)| launch::moves_settings(name));
+    if elsewhere || launch.unchecked.iter().any(|way| is_taken(*way, call, &options)) {
         report.guard_off(GuardOff::NestedAgent, &written(call));
     }
     if options.has(&["no-hooks", "disable-hooks"]) {
         report.guard_off(GuardOff::Hooks, &written(call));
+    }
+}
+
+/// Whether the agent is started that way.
+fn is_taken(way: Unchecked, call: &Call<'_>, options: &Options) -> bool {
+    match way {
+        Unchecked::Option(name) => options.has(&[name]),
+        Unchecked::Value(name, values) => {
+            options.values(&[name]).filter_map(Arg::known).any(|value| values.contains(&value))
+        }
+        Unchecked::ValueContains(name, parts) => {
+            options.values(&[name]).filter_map(Arg::known).any(|value| {
+                let value = value.replace([' ', '"', '\''], "");
+                parts.iter().any(|part| value.contains(part))
+            })
+        }
+        Unchecked::EmptyValue(name) => options.value(&[name]).is_some_and(|value| value.known() == Some("")),
+        Unchecked::Variable(name, value) => {
+            call.assignments.iter().any(|(set, to)| set == name && to.known() == Some(value))
+        }
     }
 }
 

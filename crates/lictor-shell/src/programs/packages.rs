@@ -1,5 +1,6 @@
 //! Package managers, build tools and runners: what they publish, remove or run.
 
+use lictor_agents::launch;
 use lictor_core::facts::Access;
 
 use super::options::{Grammar, Options};
@@ -139,12 +140,12 @@ fn runner(call: &Call<'_>, report: &mut Report, args: &[Arg]) {
             }
             None => name.split('@').next().unwrap_or_default().to_owned(),
         };
-        let bare = match (name, bare.as_str()) {
-            (name, _) if name.contains("claude-code") => "claude".to_owned(),
-            (name, _) if name.contains("gemini-cli") => "gemini".to_owned(),
-            (name, "codex") if name.contains("openai") => "codex".to_owned(),
-            (_, bare) => bare.to_owned(),
+        // The name without its version.
+        let package = match name.get(1..).and_then(|rest| rest.find('@')) {
+            Some(at) => name.get(..=at).unwrap_or(name),
+            None => name,
         };
+        let bare = launch::by_package(package).map_or(bare, str::to_owned);
         *first = Arg::literal(bare);
     }
     report.then_argv(&argv, call.program);

@@ -20,10 +20,12 @@ include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// The description of a program, by its exact name.
 ///
-/// `mkfs.*` stands for every name with that start and a dot.
+/// `mkfs.*` stands for every name with that start and a dot, `<agent>` for every program that starts an agent.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
     let at = |name: &str| NAMES.binary_search_by(|(known, _)| (*known).cmp(name)).ok();
-    let at = at(name).or_else(|| at(&format!("{}.*", name.split_once('.')?.0)))?;
+    let at = at(name)
+        .or_else(|| at(&format!("{}.*", name.split_once('.')?.0)))
+        .or_else(|| at(lictor_agents::launch::by_program(name).map(|_| "<agent>")?))?;
     let (_, entry) = NAMES.get(at)?;
     ENTRIES.get(*entry)
 }

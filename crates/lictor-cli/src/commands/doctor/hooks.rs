@@ -64,7 +64,7 @@ pub fn agents(report: &mut Report, project: &Project) -> Result<()> {
     if homes.is_empty() {
         report.problem("no agent has Lictor's hooks here", "run `lictor init`");
     }
-    shadowed(report, &place, &seen)?;
+    shadowed(report, &place, &seen);
     ungoverned_agents(report, &place, &homes);
     Ok(())
 }
@@ -175,32 +175,35 @@ fn next(problem: &Problem) -> String {
     }
 }
 
-/// Files that hooks were once installed in and that no agent reads any more.
-fn shadowed(report: &mut Report, place: &Where, read: &BTreeSet<PathBuf>) -> Result<()> {
-    for (ours, theirs) in [(".factory/settings.json", ".factory/hooks.json")] {
-        for root in [place.home(), place.project()] {
-            let (ours, theirs) = (root.join(ours), root.join(theirs));
-            let hooks = fs::read_to_string(&ours).is_ok_and(|text| text.contains("lictor hook"));
-            if hooks && theirs.exists() {
+/// Hooks that are installed and that the agent does not run.
+fn shadowed(report: &mut Report, place: &Where, read: &BTreeSet<PathBuf>) {
+    for agent in Agent::ALL {
+        for (ours, theirs) in install::shadowed(agent, place, Path::exists) {
+            if fs::read_to_string(&ours).is_ok_and(|text| text.contains("lictor hook")) {
                 report.problem(
                     format!("{}: not read any more, because `{}` is there", ours.display(), theirs.display()),
-                    "run `lictor init --agent factory`",
+                    format!("run `lictor init --agent {agent}`"),
                 );
             }
         }
+        let Some((managed, setting)) = install::managed_only(agent) else { continue };
+        let only = fs::read_to_string(managed)
+            .ok()
+            .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
+            .is_some_and(|settings| settings.get(setting) == Some(&true.into()));
+        let installed = [Scope::User, Scope::Project]
+            .into_iter()
+            .filter_map(|scope| init::settings_of(agent, scope, place))
+            .any(|settings| read.contains(settings.path()));
+        if only && installed {
+            report.problem(
+                format!("{}: `{setting}` switches all other hooks off", managed.display()),
+                format!(
+                    "install in the machine's settings: `sudo lictor init --scope managed --agent {agent}`"
+                ),
+            );
+        }
     }
-    let managed = Path::new("/etc/claude-code/managed-settings.json");
-    let only = fs::read_to_string(managed)
-        .ok()
-        .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
-        .is_some_and(|settings| settings.get("allowManagedHooksOnly") == Some(&true.into()));
-    if only && read.iter().any(|file| file.ends_with(".claude/settings.json")) {
-        report.problem(
-            format!("{}: `allowManagedHooksOnly` switches all other hooks off", managed.display()),
-            "install in the machine's settings: `sudo lictor init --scope managed --agent claude-code`",
-        );
-    }
-    Ok(())
 }
 
 /// Agents that are here and have no hooks.

@@ -19,7 +19,7 @@ pub fn found(place: &Where) -> Vec<Agent> {
     let directories: Vec<PathBuf> = env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
     let there = |agent: &Agent| {
         install::traces(*agent, place).iter().any(|trace| trace.exists())
-            || agent.programs().iter().any(|name| directories.iter().any(|dir| dir.join(name).is_file()))
+            || agent.programs().any(|name| directories.iter().any(|dir| dir.join(name).is_file()))
     };
     Agent::ALL.into_iter().filter(there).collect()
 }

@@ -1,0 +1,100 @@
+//! Which of Lictor's own commands are for whom. The command's help, and what the shell reader makes of `lictor …` on an
+//! agent's command line, come from this table; a command that is not in it is refused to agents.
+
+/// Whom a command is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// For everyone, agents included: it reads, or adds to the record what anybody may add.
+    Agents,
+    /// For people: it decides, grants, lowers, configures or switches off.
+    People,
+    /// Run by agents' settings and git hooks, never by hand.
+    Internal,
+}
+
+/// Every command that can be run, by its words.
+pub const COMMANDS: &[(&str, Audience)] = &[
+    ("agents", Audience::Agents),
+    ("approvals", Audience::Agents),
+    ("approve", Audience::People),
+    ("audit anchor", Audience::Agents),
+    ("audit export", Audience::Agents),
+    ("audit query", Audience::Agents),
+    ("audit report", Audience::Agents),
+    ("audit tail", Audience::Agents),
+    ("audit verify", Audience::Agents),
+    ("check", Audience::Agents),
+    ("completions", Audience::Agents),
+    ("council list", Audience::Agents),
+    ("council plan", Audience::Agents),
+    ("council run", Audience::Agents),
+    ("demo", Audience::Agents),
+    ("deny", Audience::People),
+    ("doctor", Audience::Agents),
+    ("eval", Audience::Agents),
+    ("explain", Audience::Agents),
+    ("graph", Audience::Agents),
+    ("help", Audience::Agents),
+    ("hook", Audience::Internal),
+    ("init", Audience::People),
+    ("replay", Audience::Agents),
+    ("schema", Audience::Agents),
+    ("session list", Audience::Agents),
+    ("session refresh", Audience::People),
+    ("session show", Audience::Agents),
+    ("test", Audience::Agents),
+    ("trust", Audience::People),
+    ("verdict clear", Audience::People),
+    ("verdict explain", Audience::Agents),
+    ("verdict export", Audience::Agents),
+    ("verdict gate", Audience::Agents),
+    ("verdict import", Audience::Agents),
+    ("verdict lower", Audience::People),
+    ("verdict record", Audience::Agents),
+    ("verdict retro", Audience::Agents),
+    ("verdict show", Audience::Agents),
+    ("verdict waive", Audience::People),
+    ("why-not", Audience::Agents),
+    ("wrong", Audience::People),
+];
+
+/// Options that may stand before a subcommand, and whether a value follows.
+const GLOBAL: &[(&str, bool)] = &[("--json", false), ("--cwd", true)];
+/// Options that make the command say something about itself and do nothing.
+const ABOUT: &[&str] = &["-h", "--help", "-V", "--version"];
+
+/// Whether an agent may run `lictor` with these arguments. `None` stands for one that is not known before it runs.
+#[must_use]
+pub fn is_for_agents<'a>(args: impl IntoIterator<Item = Option<&'a str>>) -> bool {
+    let mut args = args.into_iter();
+    let mut path = String::new();
+    while let Some(arg) = args.next() {
+        let Some(arg) = arg else { return false };
+        if ABOUT.contains(&arg) {
+            return true;
+        }
+        let (name, attached) = arg.split_once('=').map_or((arg, false), |(name, _)| (name, true));
+        if let Some((_, valued)) = GLOBAL.iter().find(|(option, _)| *option == name) {
+            if *valued && !attached && args.next().is_none() {
+                return false;
+            }
+            continue;
+        }
+        if !path.is_empty() {
+            path.push(' ');
+        }
+        path.push_str(arg);
+        if let Some((_, audience)) = COMMANDS.iter().find(|(words, _)| *words == path) {
+            return *audience == Audience::Agents;
+        }
+        // The first word of a group; anything else is no command that agents are known to need.
+        if !COMMANDS
+            .iter()
+            .any(|(words, _)| words.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with(' ')))
+        {
+            return false;
+        }
+    }
+    // `lictor` alone, or a group alone: prints its help.
+    true
+}

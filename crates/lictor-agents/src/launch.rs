@@ -1,0 +1,108 @@
+//! How agents are started from a command line, as far as it decides whether what is started is governed. The shell
+//! reader knows agents' programs from here only.
+
+use crate::agent::Agent;
+use crate::files::governing_files;
+
+/// The command line of one agent.
+#[derive(Debug, Clone, Copy)]
+pub struct Launch {
+    /// Programs by which it is started.
+    pub programs: &'static [&'static str],
+    /// Packages that hold it, as `npx`, `uvx` and their like name them.
+    pub packages: &'static [&'static str],
+    /// What lets it act without being asked about, or without its hooks.
+    pub unchecked: &'static [Unchecked],
+}
+
+/// One way to start an agent unchecked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unchecked {
+    /// An option that is there.
+    Option(&'static str),
+    /// An option with one of these values.
+    Value(&'static str, &'static [&'static str]),
+    /// An option whose value, without spaces and quotes, contains one of these.
+    ValueContains(&'static str, &'static [&'static str]),
+    /// An option whose value is empty.
+    EmptyValue(&'static str),
+    /// A variable with that value.
+    Variable(&'static str, &'static str),
+}
+
+/// Short options with a value, of whatever agent.
+pub const SHORT_WITH_VALUE: &str = "pmscCa";
+/// Long options with a value, of whatever agent.
+pub const LONG_WITH_VALUE: &str = "print permission-mode= prompt= model= ask-for-approval= sandbox= approval-mode= config= settings= setting-sources= \
+     allowedTools= allowed-tools= profile= cd= allow-tool= deny-tool= output-format= disable= enable=";
+/// Subcommands that start no agent.
+pub const MANAGING: &[&str] =
+    &["mcp", "config", "doctor", "update", "login", "logout", "--version", "plugin", "auth"];
+/// What a `config` subcommand must not be told to change, in lower case.
+pub const GOVERNING_SETTINGS: &[&str] = &["hook", "permission", "approval", "sandbox", "trust"];
+
+const YOLO: &[Unchecked] = &[
+    Unchecked::Option("y"),
+    Unchecked::Option("yolo"),
+    Unchecked::Option("trust-all-tools"),
+    Unchecked::Option("dangerously-skip-permissions"),
+];
+
+/// Agents that Lictor has no adapter for. Nothing governs what they do.
+const OTHERS: &[Launch] = &[
+    Launch {
+        programs: &["aider"],
+        packages: &["aider-chat"],
+        unchecked: &[Unchecked::Option("yes-always"), Unchecked::Option("yes")],
+    },
+    Launch {
+        programs: &["amp"],
+        packages: &["@sourcegraph/amp"],
+        unchecked: &[Unchecked::Option("dangerously-allow-all")],
+    },
+    Launch { programs: &["goose"], packages: &[], unchecked: &[Unchecked::Variable("GOOSE_MODE", "auto")] },
+    Launch {
+        programs: &["qwen", "iflow"],
+        packages: &["@qwen-code/qwen-code", "@iflow-ai/iflow-cli"],
+        unchecked: &[
+            Unchecked::Option("y"),
+            Unchecked::Option("yolo"),
+            Unchecked::Value("approval-mode", &["yolo", "auto_edit", "auto-edit"]),
+        ],
+    },
+    Launch { programs: &["crush"], packages: &["@charmland/crush"], unchecked: YOLO },
+    Launch { programs: &["kimi"], packages: &["kimi-cli"], unchecked: YOLO },
+    Launch { programs: &["auggie"], packages: &["@augmentcode/auggie"], unchecked: YOLO },
+    Launch { programs: &["kiro-cli"], packages: &[], unchecked: YOLO },
+    Launch { programs: &["cline"], packages: &["cline"], unchecked: YOLO },
+];
+
+/// Every agent's command line, with an adapter or without.
+pub fn launches() -> impl Iterator<Item = &'static Launch> {
+    Agent::ALL.into_iter().filter_map(|agent| agent.spec().launch.as_ref()).chain(OTHERS)
+}
+
+/// The command line of the agent that this program starts.
+#[must_use]
+pub fn by_program(program: &str) -> Option<&'static Launch> {
+    launches().find(|launch| launch.programs.contains(&program))
+}
+
+/// The program that a package's name stands for, when it holds an agent.
+#[must_use]
+pub fn by_package(package: &str) -> Option<&'static str> {
+    let launch = launches().find(|launch| launch.packages.contains(&package))?;
+    launch.programs.first().copied()
+}
+
+/// Whether the name is that of a directory in which some agent keeps settings and hooks of its own.
+#[must_use]
+pub fn is_agent_directory(name: &str) -> bool {
+    Agent::ALL.into_iter().any(|agent| agent.spec().directory == Some(name))
+}
+
+/// Whether a variable makes an agent read other settings than those that govern it now.
+#[must_use]
+pub fn moves_settings(variable: &str) -> bool {
+    variable == "HOME" || governing_files().any(|file| file.variables().any(|name| name == variable))
+}
