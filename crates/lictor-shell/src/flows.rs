@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, Effect, FlowSink, FlowSource};
 
 use crate::operand::{Arg, Operand, Taint};
-use crate::programs::is_secret;
+use crate::programs::{is_credential_header, is_secret};
 use crate::walk::simple::{Context, leaves_content};
 use crate::walk::{Plumbing, Walker};
 
@@ -86,25 +86,6 @@ impl Walker<'_> {
             })
             .collect()
     }
-}
-
-/// A header that carries a credential is what the credential is for.
-fn is_credential_header(text: &str) -> bool {
-    let lower: String = text.chars().take(40).collect::<String>().to_ascii_lowercase();
-    let header = lower.strip_prefix("--header=").unwrap_or(&lower);
-    let header = header.strip_prefix("-h").unwrap_or(header).trim_start();
-    [
-        "authorization:",
-        "private-token:",
-        "x-api-key:",
-        "api-key:",
-        "x-auth-token:",
-        "x-goog-api-key:",
-        "token:",
-        "cookie:",
-    ]
-    .iter()
-    .any(|name| header.starts_with(name))
 }
 
 /// Whether a command prints all variables, the secret ones among them.

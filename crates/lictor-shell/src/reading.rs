@@ -28,6 +28,10 @@ pub trait Surroundings {
     fn written(&self, _path: &str) -> Option<String> {
         None
     }
+    /// Whether the line put something secret into a variable. Only the reader knows that.
+    fn holds_secret(&self, _variable: &str) -> bool {
+        false
+    }
     /// Whether the line wrote any file before.
     fn wrote_anything(&self) -> bool {
         false

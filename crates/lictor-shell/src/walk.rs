@@ -7,6 +7,7 @@
 mod assign;
 mod compound;
 mod here;
+mod looked;
 mod next;
 mod outer;
 mod output;
@@ -302,7 +303,7 @@ impl<'s> Walker<'s> {
             self.over_limit("more commands than can be followed");
             self.cut = true;
         }
-        if let Some(at) = parsed.fault.syntax {
+        if let Some(at) = parsed.fault.syntax.filter(|_| !self.reads_another_language()) {
             let shown: String = text.get(at..).unwrap_or_default().chars().take(60).collect();
             self.opaque(OpaqueWhat::Syntax, if shown.is_empty() { text } else { &shown });
         }
@@ -319,6 +320,23 @@ impl<'s> Walker<'s> {
         }
         self.depth -= 1;
         output
+    }
+
+    /// Whether the text is for another shell, or for whatever reads the keys of a terminal: what does not fit the grammar
+    /// says nothing, what is clearly dangerous still counts.
+    fn reads_another_language(&self) -> bool {
+        self.through.last().is_some_and(|outer| {
+            matches!(
+                outer.as_str(),
+                "pwsh" | "tmux" | "screen" | "zellij" | "expect" | "zsh -c" | "fish -c" | "nu -c" | "xonsh -c"
+                    | "elvish -c" | "csh -c" | "tcsh -c"
+            )
+        })
+    }
+
+    /// Whether words in the place of a program may be none (`$x = 1`, `>>> f()`).
+    pub(crate) fn may_be_no_command(&self) -> bool {
+        self.through.last().is_some_and(|outer| matches!(outer.as_str(), "pwsh" | "tmux" | "screen" | "zellij" | "expect"))
     }
 
     /// Walks one level deeper, or notes that it is too deep.
@@ -415,6 +433,7 @@ impl<'s> Walker<'s> {
         // What a substitution or a body reads is read before or after, not while the pipeline runs.
         let outer = std::mem::take(&mut self.reads);
         let output = self.stages(pipeline, scene);
+        self.only_looked_at(pipeline);
         self.reads = outer;
         output
     }

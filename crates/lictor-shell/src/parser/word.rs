@@ -91,6 +91,10 @@ impl Parser<'_> {
                     open += 1;
                     self.take_literal(&mut parts, 1);
                 }
+                b'(' if self.path_group(start) > 0 => {
+                    let length = self.path_group(start);
+                    self.take_literal(&mut parts, length);
+                }
                 b')' if open > 0 => {
                     open -= 1;
                     self.take_literal(&mut parts, 1);
@@ -178,6 +182,18 @@ impl Parser<'_> {
         self.at > start
             && matches!(self.bytes.get(self.at - 1), Some(b'?' | b'*' | b'+' | b'@' | b'!'))
             && matches!(parts.list.last(), Some(Part::Literal(_)))
+    }
+
+    /// Length of a `(group)` in the middle of a path, as web frameworks name folders and zsh writes patterns. Other
+    /// shells refuse the line, so that nothing else can be meant.
+    fn path_group(&self, start: usize) -> usize {
+        let before = self.bytes.get(start..self.at).unwrap_or_default();
+        let path = before.contains(&b'/') || before.iter().any(|byte| matches!(byte, b'*' | b'?'));
+        let rest = self.rest();
+        let inside = rest.iter().skip(1).take_while(|byte| byte.is_ascii_alphanumeric() || b"._-[]".contains(byte));
+        let length = inside.count() + 1;
+        let closed = rest.get(length) == Some(&b')') && length > 1;
+        if path && closed { length + 1 } else { 0 }
     }
 
     /// A backslash outside quotes.

@@ -196,7 +196,7 @@ fn curl(call: &Call<'_>, report: &mut Report) {
             Some(path) => secrets::read(call, report, &Arg::literal(path), false),
             None => reach(report, url, uploads),
         }
-        if url.taint.secret {
+        if url.taint.secret && !secrets::is_for(&url.text, &urls) {
             report.flow(FlowSource::Secret, FlowSink::Host, &url.text);
         }
         if url.known().is_some_and(|text| destroys(text, method.as_deref().unwrap_or_default())) {
@@ -209,7 +209,7 @@ fn curl(call: &Call<'_>, report: &mut Report) {
             if !options.has(&["data-raw"]) {
                 send_file(call, report, &after(value, at + 1));
             }
-        } else if value.taint.secret {
+        } else if value.taint.secret && !secrets::is_for(&value.text, &urls) {
             report.flow(FlowSource::Secret, FlowSink::Host, &value.text);
         }
     }
@@ -224,7 +224,7 @@ fn curl(call: &Call<'_>, report: &mut Report) {
                 None => file,
             };
             send_file(call, report, &file);
-        } else if value.taint.secret {
+        } else if value.taint.secret && !secrets::is_for(&value.text, &urls) {
             report.flow(FlowSource::Secret, FlowSink::Host, &value.text);
         }
     }
@@ -232,12 +232,7 @@ fn curl(call: &Call<'_>, report: &mut Report) {
         send_file(call, report, file);
     }
     for header in options.values(&["H", "header", "b", "cookie", "e", "A"]) {
-        let lower = header.prefix().to_ascii_lowercase();
-        let credential =
-            ["authorization", "x-api-key", "private-token", "x-auth", "cookie", "token", "x-vault"]
-                .iter()
-                .any(|name| lower.contains(name));
-        if header.taint.secret && !credential {
+        if header.taint.secret && !secrets::is_credential_header(header.prefix()) {
             report.flow(FlowSource::Secret, FlowSink::Host, &header.text);
         }
     }
@@ -526,7 +521,9 @@ fn openssl(call: &Call<'_>, report: &mut Report) {
         report.taint.network = true;
     }
     // Certificates and requests for them are public.
-    let public = matches!(options.word(0), "x509" | "req" | "verify" | "crl" | "s_client");
+    let public = matches!(options.word(0), "x509" | "req" | "verify" | "crl" | "s_client" | "dgst" | "pkeyutl")
+        || options.has(&["pubout", "pubin"])
+        || options.has(&["noout"]) && !options.has(&["text"]);
     if let Some(file) = options.value(&["in"]).filter(|file| !public || !secrets::is_secret(file)) {
         secrets::read(call, report, file, false);
     }

@@ -1,11 +1,50 @@
 //! Cmdlets of PowerShell and built-ins of `cmd` that act on files and machines.
 
-use lictor_core::facts::{Access, ProcessEffect};
+use lictor_core::facts::{Access, FlowSink, FlowSource, OpaqueWhat, ProcessEffect};
 
 use super::say::{joined, written};
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
+
+/// Ways of PowerShell to run text that is made while it runs, lower case.
+const EVALUATES: [&str; 9] = [
+    "invoke-expression",
+    "scriptblock]::create",
+    "iex ",
+    "iex(",
+    "| iex",
+    "|iex",
+    ".invokescript(",
+    "add-type ",
+    "reflection.assembly]::load",
+];
+/// Ways of PowerShell to get something from elsewhere or to talk to it.
+const REACHES: [&str; 9] = [
+    "downloadstring",
+    "downloadfile",
+    "downloaddata",
+    "invoke-webrequest",
+    "invoke-restmethod",
+    "iwr ",
+    "irm ",
+    "net.webclient",
+    "net.sockets.",
+];
+
+/// Reports code that a PowerShell text makes while it runs: its grammar is not read, these words are looked for.
+pub(crate) fn dynamic(text: &Arg, report: &mut Report) {
+    let lower = text.known().unwrap_or_else(|| text.prefix()).to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let evaluates = has(&EVALUATES);
+    if evaluates && has(&REACHES) || lower.contains("net.sockets.tcpclient") && lower.contains("getstream") {
+        report.flow(FlowSource::Network, FlowSink::Shell, &text.text);
+    } else if evaluates && lower.contains("frombase64string") {
+        report.flow(FlowSource::Decoded, FlowSink::Shell, &text.text);
+    } else if evaluates && lower.contains('$') || text.known().is_none() {
+        report.opaque(OpaqueWhat::Code, &text.text);
+    }
+}
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     let lower = call.program;

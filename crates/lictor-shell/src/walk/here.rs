@@ -40,6 +40,10 @@ impl Surroundings for Here<'_> {
         }
     }
 
+    fn holds_secret(&self, variable: &str) -> bool {
+        self.state.variable(variable).is_some_and(|value| value.taint().secret)
+    }
+
     fn wrote_anything(&self) -> bool {
         !self.state.wrote_nothing()
     }

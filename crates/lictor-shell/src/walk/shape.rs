@@ -108,6 +108,14 @@ pub(super) fn names_no_program(word: &Word) -> bool {
     }
 }
 
+/// `NAME=…` or `-x` behind `export` and its like.
+pub(super) fn assigns_or_option(word: &Word) -> bool {
+    let written = word.written();
+    let name = written.split('=').next().unwrap_or_default();
+    written.starts_with('-')
+        || written.contains('=') && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
 /// `export $(…)`: every word behind it is printed by a command; `env $(…) program`: the first one is.
 pub(super) fn exports_what_is_printed(words: &[Word]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };

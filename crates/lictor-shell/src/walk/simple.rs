@@ -6,7 +6,7 @@ use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
 
 use super::here::Here;
 use super::outer::{is_wrapper, opens_no_shells};
-use super::shape::{exports_what_is_printed, names_no_program};
+use super::shape::{assigns_or_option, exports_what_is_printed, names_no_program};
 use super::{Output, Plumbing, Scene, Walker};
 use crate::ast::{Node, Simple, Word};
 use crate::builtins::Outcome;
@@ -55,13 +55,20 @@ impl Walker<'_> {
         if simple.words.first().is_some_and(names_no_program) {
             self.opaque(OpaqueWhat::Program, simple.words.first().map(Word::written).unwrap_or_default());
         }
+        if simple.words.first().and_then(Word::bare).is_some_and(crate::builtins::is_declaration)
+            && simple.words.iter().skip(1).all(assigns_or_option)
+        {
+            self.put_into_variable(from);
+        }
         let plumbing = self.plumb(&simple.redirects);
+        let from = self.reading.effects.len();
         if words.is_empty() {
             for assignment in &simple.assignments {
                 if let Some((name, arg)) = self.assign(assignment, true) {
                     self.assigned(&name, &arg);
                 }
             }
+            self.put_into_variable(from);
             self.scene = scene;
             return self.report_plumbing(plumbing, None, None);
         }
@@ -69,6 +76,7 @@ impl Walker<'_> {
         let declares = simple.words.first().and_then(Word::bare).is_some_and(crate::builtins::is_declaration);
         let assignments: Vec<(String, Arg)> =
             simple.assignments.iter().filter_map(|assignment| self.assign(assignment, declares)).collect();
+        self.put_into_variable(from);
         self.scene = scene;
         if let Some(output) = self.alias(simple, &words, scene) {
             return output;
@@ -165,7 +173,9 @@ impl Walker<'_> {
         }
         let Some(program) = program_name(&first.arg) else {
             let written = first.arg.text.clone();
-            self.opaque(OpaqueWhat::Program, &written);
+            if !self.may_be_no_command() {
+                self.opaque(OpaqueWhat::Program, &written);
+            }
             self.flow_into_shell(first.arg.taint, &written);
             return self.report_plumbing(argv.plumbing, None, Some(Output::unknown()));
         };
@@ -346,7 +356,14 @@ impl Walker<'_> {
             self.decoded.push(text.trim().to_owned());
         }
         let files = self.flows(&effects, context, stdin_taint, printed.taint(), plumbing);
+        let stays_secret = copies_under_such_a_name(context.program, &effects);
         for mut effect in effects {
+            if let Effect::File { access: access @ Access::Read, target, .. } = &mut effect
+                && stays_secret
+                && programs::is_secret(&target.arg)
+            {
+                *access = Access::List;
+            }
             if let Effect::File { by, target, access, .. } = &mut effect {
                 *by = by.or(context.by);
                 super::next::open_gap(&mut target.arg);
@@ -484,6 +501,17 @@ impl Walker<'_> {
         directories.instead = None;
         self.state.set_directories(directories);
     }
+}
+
+/// A copy of a secret whose name says that it is one: it is no more open than before.
+fn copies_under_such_a_name(program: &str, effects: &[Effect<crate::operand::Operand>]) -> bool {
+    matches!(program, "cp" | "gcp" | "install")
+        && effects.iter().any(|effect| match effect {
+            Effect::File { access: Access::Write, target, .. } => {
+                programs::is_secret(&target.arg) && !target.arg.prefix().starts_with(['/', '~'])
+            }
+            _ => false,
+        })
 }
 
 /// Where programs of the system are.

@@ -1,0 +1,177 @@
+//! Secrets that are looked at or used and not shown: counted, hashed, masked, reduced to their names, put into a variable.
+
+use lictor_core::facts::{Access, Effect};
+
+use super::Walker;
+use crate::ast::{Node, Pipeline, Simple, Word};
+use crate::programs;
+
+/// What a command lets through of what it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    /// Any part of it.
+    Content,
+    /// The names in front of `=`, nothing behind them.
+    Names,
+    /// How much it is, whether something is in it, a digest.
+    Nothing,
+}
+
+impl Walker<'_> {
+    /// Secrets that the pipeline reads are only looked at when one of its commands lets nothing of them through.
+    pub(super) fn only_looked_at(&mut self, pipeline: &Pipeline) {
+        if self.reads.is_empty() {
+            return;
+        }
+        let shown = pipeline.stages.iter().map(shows);
+        let least = shown.max_by_key(|shows| *shows as u8).unwrap_or(Shows::Content);
+        if least == Shows::Content {
+            return;
+        }
+        for at in std::mem::take(&mut self.reads) {
+            let Some(Effect::File { access, target, .. }) = self.reading.effects.get_mut(at) else { continue };
+            let environment = target.arg.known().is_some_and(programs::is_environment_path);
+            if programs::is_secret(&target.arg) && (least == Shows::Nothing || environment) {
+                *access = Access::List;
+            }
+        }
+    }
+
+    /// What was read since `from` went into a variable: it is used there, and judged again where it is printed or sent.
+    pub(super) fn put_into_variable(&mut self, from: usize) {
+        let mut at = 0;
+        self.reading.effects.retain_mut(|effect| {
+            at += 1;
+            if at <= from {
+                return true;
+            }
+            match effect {
+                Effect::File { access, target, .. }
+                    if *access == Access::Read && programs::is_secret(&target.arg) =>
+                {
+                    *access = Access::Execute;
+                    true
+                }
+                Effect::Deed { verb, object, .. } => !(verb == "read" && object == "secret"),
+                _ => true,
+            }
+        });
+    }
+}
+
+fn shows(stage: &Node) -> Shows {
+    let Node::Simple(simple) = stage else { return Shows::Content };
+    let words = literals(simple);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let Some((program, args)) = words.split_first() else { return Shows::Content };
+    let short = |letters: &str| {
+        args.iter().take_while(|arg| **arg != "--").any(|arg| {
+            arg.strip_prefix('-')
+                .is_some_and(|flags| !flags.starts_with('-') && flags.contains(|flag| letters.contains(flag)))
+        })
+    };
+    let long = |names: &[&str]| args.iter().any(|arg| names.contains(arg));
+    match *program {
+        "wc" | "md5sum" | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "shasum" | "md5"
+        | "b2sum" | "b3sum" | "cksum" | "sum" => Shows::Nothing,
+        "cmp" if !short("lb") && !long(&["--verbose", "--print-bytes"]) => Shows::Nothing,
+        "diff" if short("q") || long(&["--brief"]) => Shows::Nothing,
+        "grep" | "egrep" | "fgrep" | "rg" | "ggrep" | "zgrep" | "ag" => {
+            let counts = ["--count", "--quiet", "--silent", "--files-with-matches", "--files-without-match"];
+            if short("cqlL") || long(&counts) {
+                Shows::Nothing
+            } else if (short("o") || long(&["--only-matching"])) && args.iter().any(|arg| names_only(arg)) {
+                Shows::Names
+            } else {
+                Shows::Content
+            }
+        }
+        "cut" => cut(args),
+        "awk" | "gawk" | "mawk" => awk(args),
+        "sed" | "gsed" => sed(args),
+        _ => Shows::Content,
+    }
+}
+
+/// The words of a command without their quotes.
+fn literals(simple: &Simple) -> Vec<String> {
+    let unquoted = |word: &Word| match word.literal() {
+        Some(text) => text.to_owned(),
+        None => word.written().replace(['\'', '"'], ""),
+    };
+    simple.words.iter().map(unquoted).collect()
+}
+
+/// `cut -d= -f1`.
+fn cut(args: &[&str]) -> Shows {
+    let value = |letter: char| {
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.strip_prefix('-').and_then(|rest| rest.strip_prefix(letter)) {
+                Some("") => return args.next().copied(),
+                Some(attached) => return Some(attached),
+                None => {}
+            }
+        }
+        None
+    };
+    match (value('d'), value('f')) {
+        (Some("="), Some("1")) => Shows::Names,
+        _ => Shows::Content,
+    }
+}
+
+/// `awk -F= '{print $1}'`: of each line only what stands in front of the first `=`.
+fn awk(args: &[&str]) -> Shows {
+    let separator = args.iter().enumerate().find_map(|(at, arg)| match arg.strip_prefix("-F")? {
+        "" => args.get(at + 1).copied(),
+        attached => Some(attached),
+    });
+    let program = args.iter().find(|arg| arg.contains('{'));
+    let (Some("="), Some(program)) = (separator, program) else { return Shows::Content };
+    let mut fields = program.split('$').skip(1);
+    let first = fields.clone().count() > 0
+        && fields.all(|rest| {
+            let digits: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
+            digits == "1"
+        });
+    let bare = program.split("print").skip(1).any(|rest| {
+        let rest = rest.strip_prefix('f').unwrap_or(rest).trim_start();
+        rest.is_empty() || rest.starts_with(['}', ';', '>', '|'])
+    });
+    let names = program.contains("FS") || program.contains("getline") || program.contains("system");
+    if first && !bare && !names { Shows::Names } else { Shows::Content }
+}
+
+/// `sed 's/=.*/=***/'`: everything behind the first `=` is replaced.
+fn sed(args: &[&str]) -> Shows {
+    let scripts: Vec<&str> = args.iter().filter(|arg| arg.len() > 1 && arg.starts_with('s')).copied().collect();
+    let others = args.iter().any(|arg| matches!(*arg, "-i" | "-f" | "--in-place" | "--file"));
+    if others || scripts.is_empty() {
+        return Shows::Content;
+    }
+    if scripts.iter().any(|script| masks(script)) { Shows::Names } else { Shows::Content }
+}
+
+fn masks(script: &str) -> bool {
+    let mut rest = script.chars();
+    let (Some('s'), Some(mark)) = (rest.next(), rest.next()) else { return false };
+    let mut parts = rest.as_str().split(mark);
+    let (Some(pattern), Some(replacement)) = (parts.next(), parts.next()) else { return false };
+    let pattern = pattern.trim_end_matches('$');
+    let Some(front) = pattern.strip_suffix(".*").or_else(|| pattern.strip_suffix(".+")) else { return false };
+    // What stands behind `=` is in no group that could be put back.
+    let front = front.trim_end_matches([')', '\\']);
+    front.ends_with('=') && !replacement.contains('&')
+}
+
+/// `^[^=]*`, `^[A-Z_]+=`: a pattern that ends where the value starts.
+fn names_only(pattern: &str) -> bool {
+    let Some(pattern) = pattern.strip_prefix('^') else { return false };
+    let pattern = pattern.trim_end_matches('=');
+    let negated = pattern.split("[^").skip(1).all(|class| class.split(']').next().is_some_and(|set| set.contains('=')));
+    !pattern.is_empty() && !pattern.contains('.') && !pattern.contains('=') | pattern.contains("[^") && negated
+}
+
+#[cfg(test)]
+mod tests;
