@@ -35,7 +35,8 @@ impl Walker<'_> {
     ) -> Vec<(String, Taint)> {
         let mut sent = stdin;
         for arg in context.args {
-            if !is_credential_header(arg.prefix()) {
+            let own = || crate::programs::is_for(&arg.text, &context.args.iter().collect::<Vec<_>>());
+            if !(is_credential_header(arg.prefix()) || arg.taint.secret && own()) {
                 sent = sent.and(arg.taint);
             }
         }

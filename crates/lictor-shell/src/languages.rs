@@ -34,6 +34,35 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     let from = report.effects.len();
     judge_in(language, body, call, report);
     empties(language, body, report.effects.get_mut(from..).unwrap_or_default());
+    if has_scratch_database(body) {
+        let mut at = 0;
+        report.effects.retain(|effect| {
+            at += 1;
+            at <= from || !matches!(effect, crate::Effect::Database { .. })
+        });
+    }
+}
+
+/// Whether code works on a database that lives only as long as itself: in memory, in a temporary file, or made by a
+/// test runner.
+fn has_scratch_database(body: &str) -> bool {
+    const MADE_HERE: [&str; 12] = [
+        ":memory:",
+        "mode=memory",
+        "sqlite://\"",
+        "sqlite://'",
+        "connect('/tmp/",
+        "connect(\"/tmp/",
+        "sqlite:////tmp/",
+        "setup_test_environment",
+        "create_test_db",
+        "setup_databases",
+        "mongomock",
+        "fakeredis",
+    ];
+    const OTHERS: [&str; 6] =
+        ["psycopg", "pymysql", "postgres://", "postgresql://", "mysql://", "MongoClient("];
+    MADE_HERE.iter().any(|mark| body.contains(mark)) && !OTHERS.iter().any(|mark| body.contains(mark))
 }
 
 /// Words of code by which something gets into a file that is open, be it by another program.

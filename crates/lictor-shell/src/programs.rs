@@ -48,7 +48,7 @@ pub use network::host_of;
 pub(crate) use recipes::{edited_scripts, set_scripts};
 pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
-pub(crate) use secrets::{is_credential_header, is_secret, prints_secret, reveals};
+pub(crate) use secrets::{is_credential_header, is_for, is_secret, prints_secret, reveals};
 
 use std::borrow::Cow;
 

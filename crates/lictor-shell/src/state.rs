@@ -122,6 +122,8 @@ pub(crate) struct Content {
     /// What it wrote, when known. With `>>` there may be more in front.
     pub text: Option<Rc<str>>,
     pub taint: Taint,
+    /// It was made from files that were there before, without text of the line.
+    pub own: bool,
     /// It is a link that the line made, to this path.
     pub link: Option<Rc<str>>,
 }

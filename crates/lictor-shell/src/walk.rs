@@ -6,12 +6,15 @@
 
 mod assign;
 mod compound;
+mod conventional;
+mod generated;
 mod here;
 mod looked;
 mod next;
 mod outer;
 mod output;
 mod plumbing;
+mod scratch;
 mod shape;
 pub(crate) mod simple;
 mod startup;
@@ -100,6 +103,12 @@ pub(crate) struct Walker<'s> {
     loaded: bool,
     /// Where the pipeline being walked reads files, as places in the list of effects.
     reads: Vec<usize>,
+    /// Variables that the line set, and whether only to `true` and `false`.
+    switches: std::collections::BTreeMap<String, bool>,
+    /// What the line made or kept.
+    made: scratch::Made,
+    /// The pipeline being walked turns files of the project into its output: no text of the line is in it.
+    from_files: bool,
     /// Traps that the line set.
     pub(crate) traps: Vec<crate::builtins::Trap>,
     /// Values of variables that `local` hides, for each function being called.
@@ -151,6 +160,9 @@ impl<'s> Walker<'s> {
             decoded: Vec::new(),
             loaded: false,
             reads: Vec::new(),
+            switches: std::collections::BTreeMap::new(),
+            made: scratch::Made::default(),
+            from_files: false,
             traps: Vec::new(),
             locals: Vec::new(),
         }
@@ -328,15 +340,27 @@ impl<'s> Walker<'s> {
         self.through.last().is_some_and(|outer| {
             matches!(
                 outer.as_str(),
-                "pwsh" | "tmux" | "screen" | "zellij" | "expect" | "zsh -c" | "fish -c" | "nu -c" | "xonsh -c"
-                    | "elvish -c" | "csh -c" | "tcsh -c"
+                "pwsh"
+                    | "tmux"
+                    | "screen"
+                    | "zellij"
+                    | "expect"
+                    | "zsh -c"
+                    | "fish -c"
+                    | "nu -c"
+                    | "xonsh -c"
+                    | "elvish -c"
+                    | "csh -c"
+                    | "tcsh -c"
             )
         })
     }
 
     /// Whether words in the place of a program may be none (`$x = 1`, `>>> f()`).
     pub(crate) fn may_be_no_command(&self) -> bool {
-        self.through.last().is_some_and(|outer| matches!(outer.as_str(), "pwsh" | "tmux" | "screen" | "zellij" | "expect"))
+        self.through
+            .last()
+            .is_some_and(|outer| matches!(outer.as_str(), "pwsh" | "tmux" | "screen" | "zellij" | "expect"))
     }
 
     /// Walks one level deeper, or notes that it is too deep.
@@ -386,6 +410,7 @@ impl<'s> Walker<'s> {
             |index: usize| !alternatives(index) && (carries || (exits && index == item.rest.len()));
         let mut output = self.pipeline(&item.first, Scene { attributable: attributable(0), ..scene });
         let chained = self.state.mark();
+        let looks_up = scene.capture && !item.rest.is_empty() && conventional::looks_up(item);
         for (index, (joint, pipeline)) in item.rest.iter().enumerate() {
             let status = attributable(index + 1);
             let inner = Scene {
@@ -413,7 +438,9 @@ impl<'s> Walker<'s> {
                 self.pipeline(pipeline, inner)
             };
             if scene.capture {
-                output = if *joint == Joint::Or {
+                output = if *joint == Joint::Or && looks_up {
+                    output
+                } else if *joint == Joint::Or {
                     Output::Unknown(output.taint().and(out.taint()))
                 } else {
                     output.then(out)
@@ -432,7 +459,10 @@ impl<'s> Walker<'s> {
     fn pipeline(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
         // What a substitution or a body reads is read before or after, not while the pipeline runs.
         let outer = std::mem::take(&mut self.reads);
+        let from_files =
+            std::mem::replace(&mut self.from_files, pipeline.stages.iter().all(generated::from_files));
         let output = self.stages(pipeline, scene);
+        self.from_files = from_files;
         self.only_looked_at(pipeline);
         self.reads = outer;
         output

@@ -97,6 +97,7 @@ impl Actor<'_, '_, '_> {
     }
 
     pub(super) fn shell(&mut self, text: &Arg) {
+        let text = &with_gaps(text);
         let text = match (&self.report.gone_to, text.known()) {
             (Some(Cwd::Known(place)), Some(command)) if !place.contains('\'') => {
                 let known = Known::Text(format!("cd '{place}' && {command}"));
@@ -334,10 +335,33 @@ impl Actor<'_, '_, '_> {
             }
             // The result of `compile(…)`, which was judged where it stands.
             Value::Name(name) if name == "<code>" => {}
-            Value::Name(name) if name.starts_with("<file>") => {}
+            Value::Name(name) if name.starts_with(FILE) => {
+                let path = Arg::literal(name.trim_start_matches(FILE));
+                self.report.next.push(Next::Script { path, language: Some(self.language) });
+            }
+            Value::Any(codes) if codes.iter().all(|code| code.known().is_some()) => {
+                for code in codes.iter().filter_map(Value::known) {
+                    let body = Arg::literal(code);
+                    self.report.next.push(Next::Code { language: self.language, body });
+                }
+            }
             value => self.report.unknown_code(value.taint(), invocation.text),
         }
     }
+}
+
+/// Text of which everything but the gaps is known, for the shell to read with unknown variables in them.
+fn with_gaps(text: &Arg) -> Arg {
+    const LONGEST: usize = 399;
+    let whole = matches!(text.value, Known::Partly { .. })
+        && text.taint == Taint::default()
+        && text.text.contains('…')
+        && text.text.chars().count() < LONGEST;
+    if !whole {
+        return text.clone();
+    }
+    let gap = format!("${{{}}}", crate::state::GAP);
+    Arg { value: Known::Text(text.text.replace('…', &gap)), ..text.clone() }
 }
 
 fn loses(access: Access) -> bool {
@@ -353,8 +377,14 @@ fn partly_host(prefix: &str) -> Option<String> {
 pub(super) fn content_of(path: Option<&Value>) -> Value {
     let secret =
         path.is_some_and(|value| value.args("").iter().any(|arg| arg.known().is_some_and(is_secret_path)));
-    Value::Unknown(Taint { secret, ..Taint::default() })
+    match path.and_then(Value::known) {
+        Some(path) if !secret => Value::Name(format!("{FILE}{path}")),
+        _ => Value::Unknown(Taint { secret, ..Taint::default() }),
+    }
 }
+
+/// Stands in front of the path where a value is what a file holds.
+pub(super) const FILE: &str = "<file>";
 
 /// Reports the code itself, for the guard that judges it by name.
 pub(super) fn code(report: &mut Report, language: &str, body: &str) {

@@ -203,7 +203,7 @@ impl Script<'_, '_> {
         let mut actor = Actor { call: self.call, report, language: "javascript" };
         if let Some(name) = callee.name() {
             match name {
-                "require" | "import" if positional.first().is_some_and(|value| value.known().is_none()) => {
+                "require" | "import" if positional.first().is_some_and(|value| !value.all_known()) => {
                     actor.report.opaque(lictor_core::facts::OpaqueWhat::Code, &text);
                 }
                 "setTimeout" | "setInterval" | "setImmediate"

@@ -1,5 +1,6 @@
 //! Python, through its grammar: imports with aliases, constants carried through variables, calls by full name.
 
+mod functions;
 mod imports;
 mod mentions;
 mod results;
@@ -21,6 +22,8 @@ struct Python<'a, 'b> {
     call: &'a Call<'b>,
     scope: Scope,
     fuel: usize,
+    /// What functions of the code are called with, by name.
+    called: functions::Called,
     /// A socket was connected.
     connected: bool,
     /// Standard input and output were put on another descriptor, or a terminal was made.
@@ -34,8 +37,16 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
     let Some(parsed) = tree::parse(&tree_sitter_python::LANGUAGE.into(), body) else {
         return report.opaque(lictor_core::facts::OpaqueWhat::Syntax, body);
     };
-    let mut python =
-        Python { body, call, scope: Scope::default(), fuel: FUEL, connected: false, redirected: false };
+    let mut python = Python {
+        body,
+        call,
+        scope: Scope::default(),
+        fuel: FUEL,
+        called: functions::Called::new(),
+        connected: false,
+        redirected: false,
+    };
+    python.look_ahead(&parsed);
     tree::walk(&parsed, |node| {
         python.visit(node, report);
         python.fuel = python.fuel.saturating_sub(1);
@@ -72,6 +83,7 @@ impl Python<'_, '_> {
                 }
             }
             "for_statement" => self.bind_loop(node),
+            "function_definition" => self.bind_parameters(node),
             // The body of a comprehension stands in front of what it loops over.
             "list_comprehension"
             | "generator_expression"
@@ -252,7 +264,7 @@ impl Python<'_, '_> {
             ),
             _ => false,
         };
-        let unknown = wanted.is_some_and(|value| value.known().is_none() && value.name().is_none());
+        let unknown = wanted.is_some_and(|value| !value.all_known() && value.name().is_none());
         if unknown && (name != "getattr" || on_danger) {
             report.opaque(lictor_core::facts::OpaqueWhat::Code, invocation.text);
         }
@@ -503,6 +515,7 @@ impl Python<'_, '_> {
                 match full.as_str() {
                     "os.sep" => Value::text("/"),
                     "os.curdir" => Value::text("."),
+                    "sys.executable" => Value::text("python3"),
                     "os.environ" => Value::Unknown(Taint { secret: true, ..Taint::default() }),
                     _ => Value::Name(full),
                 }

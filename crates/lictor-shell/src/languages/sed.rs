@@ -79,6 +79,7 @@ fn skip_address(text: &str) -> (bool, &str) {
     let mut first = true;
     let mut start = String::new();
     let mut end = String::new();
+    let pattern = rest.starts_with(['/', '\\']);
     loop {
         let address = match rest.chars().next() {
             Some('/') => delimited(rest.get(1..).unwrap_or_default(), '/'),
@@ -110,8 +111,9 @@ fn skip_address(text: &str) -> (bool, &str) {
     }
     let negated = rest.starts_with('!');
     let rest = rest.trim_start_matches(['!', ' ']);
-    let everything =
-        start.is_empty() || (start == "1" || start == "0") && end == "$" || is_any(&start) && end.is_empty();
+    let everything = start.is_empty()
+        || (start == "1" || start == "0") && end == "$"
+        || pattern && is_any(&start) && end.is_empty();
     (!everything || negated, rest)
 }
 

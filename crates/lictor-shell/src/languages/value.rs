@@ -59,6 +59,14 @@ impl Value {
         }
     }
 
+    /// Whether the value, or each of those that it may be, is a known text.
+    pub(super) fn all_known(&self) -> bool {
+        match self {
+            Self::Any(values) => values.iter().all(Self::all_known),
+            value => value.known().is_some(),
+        }
+    }
+
     pub(super) fn name(&self) -> Option<&str> {
         match self {
             Self::Name(name) => Some(name),
@@ -115,6 +123,12 @@ impl Value {
     pub(super) fn concat(self, other: Self) -> Self {
         match (self, other) {
             (Self::Text(left), Self::Text(right)) => Self::Text(concat(&left, &right)),
+            (Self::Any(values), other) if plain(&values) && !matches!(other, Self::Any(_)) => {
+                Self::Any(values.into_iter().map(|value| value.concat(other.clone())).collect())
+            }
+            (value, Self::Any(values)) if plain(&values) && !matches!(value, Self::Any(_)) => {
+                Self::Any(values.into_iter().map(|other| value.clone().concat(other)).collect())
+            }
             (Self::List(mut left), Self::List(right)) => {
                 left.extend(right);
                 left.truncate(KEPT);
@@ -131,6 +145,11 @@ impl Value {
             (left, right) => Self::Unknown(left.taint().and(right.taint())),
         }
     }
+}
+
+/// Whether all alternatives are known texts without patterns.
+fn plain(values: &[Value]) -> bool {
+    values.iter().all(|value| matches!(value, Value::Text(arg) if !arg.glob && arg.known().is_some()))
 }
 
 fn concat(left: &Arg, right: &Arg) -> Arg {

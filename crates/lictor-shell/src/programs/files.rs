@@ -315,6 +315,15 @@ fn truncate(call: &Call<'_>, report: &mut Report) {
     let options = TRUNCATE.parse(call.args);
     let access = match options.text(&["s", "size"]).map(|size| size.trim_start_matches(['/', '%', '='])) {
         Some(size) if size.starts_with(['+', '>']) => Access::Append,
+        // The last line or a newline at the end.
+        Some(size)
+            if size
+                .strip_prefix('-')
+                .and_then(|size| size.parse::<u32>().ok())
+                .is_some_and(|size| size <= 1024) =>
+        {
+            Access::Modify
+        }
         Some(size) if size.starts_with(['-', '<']) || size.chars().all(|c| c == '0' || c.is_alphabetic()) => {
             Access::Empty
         }

@@ -521,9 +521,10 @@ fn openssl(call: &Call<'_>, report: &mut Report) {
         report.taint.network = true;
     }
     // Certificates and requests for them are public.
-    let public = matches!(options.word(0), "x509" | "req" | "verify" | "crl" | "s_client" | "dgst" | "pkeyutl")
-        || options.has(&["pubout", "pubin"])
-        || options.has(&["noout"]) && !options.has(&["text"]);
+    let public =
+        matches!(options.word(0), "x509" | "req" | "verify" | "crl" | "s_client" | "dgst" | "pkeyutl")
+            || options.has(&["pubout", "pubin"])
+            || options.has(&["noout"]) && !options.has(&["text"]);
     if let Some(file) = options.value(&["in"]).filter(|file| !public || !secrets::is_secret(file)) {
         secrets::read(call, report, file, false);
     }

@@ -33,7 +33,16 @@ const REACHES: [&str; 9] = [
 ];
 
 /// Reports code that a PowerShell text makes while it runs: its grammar is not read, these words are looked for.
-pub(crate) fn dynamic(text: &Arg, report: &mut Report) {
+pub(crate) fn dynamic(call: &Call<'_>, text: &Arg, report: &mut Report) {
+    let whole = text.known().unwrap_or_default();
+    // `[IO.Directory]::Delete("x", $true)`.
+    for (at, _) in whole.match_indices("::Delete(") {
+        let rest = whole.get(at + "::Delete(".len()..).unwrap_or_default();
+        let path =
+            rest.trim_start().strip_prefix(['"', '\'']).and_then(|rest| rest.split(['"', '\'']).next());
+        let path = path.map_or_else(|| Arg::unknown(text.text.clone()), Arg::literal);
+        report.file(call, Access::Delete, &path, rest.contains("$true"));
+    }
     let lower = text.known().unwrap_or_else(|| text.prefix()).to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let evaluates = has(&EVALUATES);

@@ -194,6 +194,14 @@ fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
     if lists || options.has(&["l", "L", "files-with-matches", "files-without-match"]) {
         report.stdout = None;
         report.names = names_below(&options, skip);
+        let wanted: Vec<&str> = options.values(&["g", "glob", "include"]).filter_map(Arg::known).collect();
+        if let [only] = wanted.as_slice()
+            && !only.starts_with('!')
+            && let [Arg { glob: true, .. }] = report.names.as_slice()
+        {
+            let root = options.from(skip).first().and_then(Arg::known).unwrap_or(".");
+            report.names = vec![glob(&format!("{}/**/{only}", root.trim_end_matches('/')))];
+        }
     }
 }
 

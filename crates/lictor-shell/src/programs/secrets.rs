@@ -379,20 +379,35 @@ pub(crate) fn is_for(text: &str, addresses: &[&Arg]) -> bool {
     let mut any = false;
     let all = text.split('$').skip(1).all(|rest| {
         let rest = rest.strip_prefix('{').unwrap_or(rest);
-        let name: String = rest.chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
+        let name: String =
+            rest.chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
         if !lictor_core::redact::is_secret_name(&name) {
             return true;
         }
         any = true;
         let stem = name.split('_').next().unwrap_or_default().to_ascii_lowercase();
-        let generic = matches!(stem.as_str(), "api" | "access" | "auth" | "secret" | "token" | "user" | "client" | "app" | "http" | "https" | "com");
+        let generic = matches!(
+            stem.as_str(),
+            "api"
+                | "access"
+                | "auth"
+                | "secret"
+                | "token"
+                | "user"
+                | "client"
+                | "app"
+                | "http"
+                | "https"
+                | "com"
+        );
         stem.len() >= 3
             && !generic
             && addresses.iter().any(|address| {
                 let lower = address.text.to_ascii_lowercase();
                 let host = lower.split_once("://").map_or(lower.as_str(), |(_, rest)| rest);
                 let host = host.split('/').next().unwrap_or_default();
-                host.split(['.', '-', '_', '"', '$', '{', '}', ':']).any(|part| part == stem || part.strip_prefix("api") == Some(&stem))
+                host.split(['.', '-', '_', '"', '$', '{', '}', ':'])
+                    .any(|part| part == stem || part.strip_prefix("api") == Some(&stem))
             })
     });
     any && all
@@ -401,16 +416,33 @@ pub(crate) fn is_for(text: &str, addresses: &[&Arg]) -> bool {
 /// A header that carries a credential is what the credential is for: its name says so.
 pub(crate) fn is_credential_header(text: &str) -> bool {
     const PARTS: [&str; 8] = ["auth", "token", "api-key", "apikey", "api_key", "cookie", "secret", "session"];
-    let header = text.strip_prefix("--header=").or_else(|| text.strip_prefix("-H")).unwrap_or(text).trim_start();
+    let header =
+        text.strip_prefix("--header=").or_else(|| text.strip_prefix("-H")).unwrap_or(text).trim_start();
     let Some((name, _)) = header.split_once(':') else { return false };
     let name = name.to_ascii_lowercase();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
-    name.len() <= 40 && name.chars().all(plain) && (PARTS.iter().any(|part| name.contains(part)) || name.ends_with("-key"))
+    name.len() <= 40
+        && name.chars().all(plain)
+        && (PARTS.iter().any(|part| name.contains(part)) || name.ends_with("-key"))
 }
 
 /// Programs that print what they read, as it is or written in another way.
 fn shows_input(program: &str) -> bool {
-    matches!(program, "cat" | "tee" | "base64" | "base32" | "xxd" | "od" | "hexdump" | "rev" | "tac" | "nl" | "less" | "more")
+    matches!(
+        program,
+        "cat"
+            | "tee"
+            | "base64"
+            | "base32"
+            | "xxd"
+            | "od"
+            | "hexdump"
+            | "rev"
+            | "tac"
+            | "nl"
+            | "less"
+            | "more"
+    )
 }
 
 /// Whether a command prints the whole value of a variable that holds a secret (`echo $TOKEN`, `printenv TOKEN`).
@@ -418,7 +450,9 @@ pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
     use lictor_core::redact::is_secret_name;
     match call.program {
         "printenv" => call.args.iter().any(|arg| arg.known().is_some_and(is_secret_name)),
-        program if shows_input(program) && super::text::stdin_taint(call).secret && call.args.is_empty() => true,
+        program if shows_input(program) && super::text::stdin_taint(call).secret && call.args.is_empty() => {
+            true
+        }
         "echo" | "printf" => {
             call.args.iter().filter(|arg| arg.taint.secret && arg.known().is_none()).any(|arg| {
                 arg.text.split('$').skip(1).any(|rest| {
@@ -427,7 +461,8 @@ pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
                     let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
                     let (name, tail) = rest.split_at(end.unwrap_or(rest.len()));
                     // `${TOKEN:0:4}` and `${TOKEN:+set}` show less than the whole.
-                    (is_secret_name(name) || call.surroundings.holds_secret(name)) && (braced.is_none() || tail.starts_with('}'))
+                    (is_secret_name(name) || call.surroundings.holds_secret(name))
+                        && (braced.is_none() || tail.starts_with('}'))
                 })
             })
         }

@@ -309,7 +309,7 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
             }
             _ => match lower.as_str() {
                 "-c" | "-command" | "/c" | "/command" => {
-                    super::powershell::dynamic(&super::say::joined(rest), report);
+                    super::powershell::dynamic(call, &super::say::joined(rest), report);
                     return report.then_shell(&posix(&super::say::joined(rest)), &[], "pwsh");
                 }
                 "-e" | "-ec" | "-enc" | "-encodedcommand" | "-encoded" => {
@@ -323,7 +323,7 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                     if let Some(bytes) = decoded {
                         let text: String =
                             bytes.into_iter().filter(|byte| *byte != 0).map(char::from).collect();
-                        super::powershell::dynamic(&Arg::literal(&text), report);
+                        super::powershell::dynamic(call, &Arg::literal(&text), report);
                         report.then_shell(&Arg::literal(text), &[], "pwsh");
                     }
                     return;
@@ -332,7 +332,7 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                     let Some(path) = rest.first() else { return };
                     match path.known().and_then(|path| call.surroundings.written(path)) {
                         Some(text) => {
-                            super::powershell::dynamic(&Arg::literal(&text), report);
+                            super::powershell::dynamic(call, &Arg::literal(&text), report);
                             report.then_shell(&posix(&Arg::literal(text)), &[], "pwsh");
                         }
                         None => run_script(report, path, None),
@@ -345,7 +345,7 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                 }
                 _ if !word.starts_with('-') => {
                     let words = super::say::joined(call.args.get(at..).unwrap_or_default());
-                    super::powershell::dynamic(&words, report);
+                    super::powershell::dynamic(call, &words, report);
                     return report.then_shell(&posix(&words), &[], "pwsh");
                 }
                 _ => {}

@@ -194,7 +194,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             report.infrastructure(tool, &written(call), false)
         }
         "timedatectl" if first == "set-time" => report.infrastructure(tool, &written(call), false),
-        "date" if options.has(&["s", "set"]) => report.infrastructure(tool, &written(call), false),
+        "date" if call.args.iter().filter_map(Arg::known).any(sets_clock) => {
+            report.infrastructure(tool, &written(call), false)
+        }
         "hwclock" if options.has(&["set", "w", "systohc"]) => {
             report.infrastructure(tool, &written(call), false)
         }
@@ -273,6 +275,14 @@ fn is_every_name(pattern: &str) -> bool {
         || matches!(pattern, "[a-z]" | "[a-z]*" | "^[a-z]")
 }
 
+/// `-s`, `-us`, `--set=…`; what stands behind `-I` is how the date is written.
+fn sets_clock(word: &str) -> bool {
+    word.starts_with("--set")
+        || word.strip_prefix('-').is_some_and(|letters| {
+            letters.split(['I', 'd', 'f', 'r', '-']).next().is_some_and(|flags| flags.contains('s'))
+        })
+}
+
 fn kill(call: &Call<'_>, report: &mut Report) {
     let mut args = call.args.iter();
     let mut seen_signal = false;
@@ -311,7 +321,10 @@ fn kill(call: &Call<'_>, report: &mut Report) {
     if targets.is_empty() || signal_zero {
         return;
     }
-    let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | "0" | "-0" | EVERY_PROCESS)));
+    let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | EVERY_PROCESS)))
+        // Everything that shares the shell's group, without a chance to end in order.
+        || call.args.first().is_some_and(|arg| matches!(arg.known(), Some("-9" | "-KILL" | "-SIGKILL")))
+            && targets.iter().any(|arg| matches!(arg.known(), Some("0" | "-0")));
     if targets.iter().any(|arg| arg.known() == Some(OUR_PROCESSES)) {
         report.guard_off(GuardOff::LictorBinary, &written(call));
     }

@@ -18,6 +18,7 @@ impl Walker<'_> {
         }
         match &assignment.value {
             Assigned::Scalar(word) => {
+                self.note_switch(name, word.literal());
                 let mut datum = self.value(word);
                 if assignment.append {
                     datum = self.appended(name, datum);

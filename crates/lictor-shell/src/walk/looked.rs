@@ -23,13 +23,18 @@ impl Walker<'_> {
         if self.reads.is_empty() {
             return;
         }
+        if pipeline.stages.iter().any(copies_to_terminal) {
+            return;
+        }
         let shown = pipeline.stages.iter().map(shows);
         let least = shown.max_by_key(|shows| *shows as u8).unwrap_or(Shows::Content);
         if least == Shows::Content {
             return;
         }
         for at in std::mem::take(&mut self.reads) {
-            let Some(Effect::File { access, target, .. }) = self.reading.effects.get_mut(at) else { continue };
+            let Some(Effect::File { access, target, .. }) = self.reading.effects.get_mut(at) else {
+                continue;
+            };
             let environment = target.arg.known().is_some_and(programs::is_environment_path);
             if programs::is_secret(&target.arg) && (least == Shows::Nothing || environment) {
                 *access = Access::List;
@@ -59,6 +64,13 @@ impl Walker<'_> {
     }
 }
 
+/// `tee /dev/tty`.
+fn copies_to_terminal(stage: &Node) -> bool {
+    let Node::Simple(simple) = stage else { return false };
+    let mut words = simple.words.iter().filter_map(Word::literal);
+    words.next() == Some("tee") && words.any(|word| word.starts_with("/dev/") && word != "/dev/null")
+}
+
 fn shows(stage: &Node) -> Shows {
     let Node::Simple(simple) = stage else { return Shows::Content };
     let words = literals(simple);
@@ -72,8 +84,8 @@ fn shows(stage: &Node) -> Shows {
     };
     let long = |names: &[&str]| args.iter().any(|arg| names.contains(arg));
     match *program {
-        "wc" | "md5sum" | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "shasum" | "md5"
-        | "b2sum" | "b3sum" | "cksum" | "sum" => Shows::Nothing,
+        "wc" | "md5sum" | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "shasum"
+        | "md5" | "b2sum" | "b3sum" | "cksum" | "sum" => Shows::Nothing,
         "cmp" if !short("lb") && !long(&["--verbose", "--print-bytes"]) => Shows::Nothing,
         "diff" if short("q") || long(&["--brief"]) => Shows::Nothing,
         "grep" | "egrep" | "fgrep" | "rg" | "ggrep" | "zgrep" | "ag" => {
@@ -145,7 +157,8 @@ fn awk(args: &[&str]) -> Shows {
 
 /// `sed 's/=.*/=***/'`: everything behind the first `=` is replaced.
 fn sed(args: &[&str]) -> Shows {
-    let scripts: Vec<&str> = args.iter().filter(|arg| arg.len() > 1 && arg.starts_with('s')).copied().collect();
+    let scripts: Vec<&str> =
+        args.iter().filter(|arg| arg.len() > 1 && arg.starts_with('s')).copied().collect();
     let others = args.iter().any(|arg| matches!(*arg, "-i" | "-f" | "--in-place" | "--file"));
     if others || scripts.is_empty() {
         return Shows::Content;
@@ -169,8 +182,12 @@ fn masks(script: &str) -> bool {
 fn names_only(pattern: &str) -> bool {
     let Some(pattern) = pattern.strip_prefix('^') else { return false };
     let pattern = pattern.trim_end_matches('=');
-    let negated = pattern.split("[^").skip(1).all(|class| class.split(']').next().is_some_and(|set| set.contains('=')));
-    !pattern.is_empty() && !pattern.contains('.') && !pattern.contains('=') | pattern.contains("[^") && negated
+    let negated =
+        pattern.split("[^").skip(1).all(|class| class.split(']').next().is_some_and(|set| set.contains('=')));
+    !pattern.is_empty()
+        && !pattern.contains('.')
+        && !pattern.contains('=') | pattern.contains("[^")
+        && negated
 }
 
 #[cfg(test)]

@@ -257,12 +257,12 @@ impl Walker<'_> {
             Some(Content { text: Some(text), .. }) => {
                 self.run_script(&text, language, words, through, context)
             }
-            Some(Content { text: None, taint, .. }) => {
+            Some(Content { text: None, taint, own, .. }) if !own || taint != Taint::default() => {
                 self.flow_into_shell(taint, known);
                 self.opaque(OpaqueWhat::Code, known);
                 Output::unknown()
             }
-            None => {
+            _ => {
                 let Some(text) = self.local_script(known) else { return Output::unknown() };
                 self.run_for_danger(&text, language, words, through, context);
                 Output::unknown()
@@ -384,14 +384,14 @@ impl Walker<'_> {
         };
         match written {
             Some(Content { text: Some(text), .. }) => run(self, &text, scene),
-            Some(Content { text: None, taint, .. }) => {
+            Some(Content { text: None, taint, own, .. }) if !own || taint != Taint::default() => {
                 if !harmless {
                     self.flow_into_shell(taint, known);
                     self.opaque(OpaqueWhat::Code, known);
                 }
                 Output::unknown()
             }
-            None => {
+            _ => {
                 if let Some(text) = self.local_script(known) {
                     let effects = self.reading.effects.len();
                     let opaque = self.reading.opaque.len();

@@ -283,9 +283,12 @@ impl Walker<'_> {
                     Some(front) if front.len() + text.len() <= 64 * 1024 => format!("{front}{text}"),
                     _ => text,
                 };
-                Content { text: Some(text.into()), taint, link: None }
+                Content { text: Some(text.into()), taint, ..Content::default() }
             }
-            other => Content::unknown(taint.and(other.taint())),
+            other => {
+                let own = self.from_files && !append;
+                Content { own, ..Content::unknown(taint.and(other.taint())) }
+            }
         };
         self.state.set_file(key, content);
     }

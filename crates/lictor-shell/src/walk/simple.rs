@@ -171,8 +171,19 @@ impl Walker<'_> {
             // There is no such program: the shell says so and does nothing.
             return self.report_plumbing(argv.plumbing, None, None);
         }
+        let conventional = match program_name(&first.arg) {
+            None => self.conventional(&first.arg),
+            Some(_) => None,
+        };
+        if let (Some(program), Some(word)) = (conventional, argv.words.first_mut()) {
+            word.arg = Arg::literal(program);
+        }
+        let Some(first) = argv.words.first() else { return Output::unknown() };
         let Some(program) = program_name(&first.arg) else {
             let written = first.arg.text.clone();
+            if argv.words.len() == 1 && self.is_switch(&first.arg) && first.arg.taint == Taint::default() {
+                return self.report_plumbing(argv.plumbing, None, Some(Output::silent()));
+            }
             if !self.may_be_no_command() {
                 self.opaque(OpaqueWhat::Program, &written);
             }
@@ -358,6 +369,9 @@ impl Walker<'_> {
         let files = self.flows(&effects, context, stdin_taint, printed.taint(), plumbing);
         let stays_secret = copies_under_such_a_name(context.program, &effects);
         for mut effect in effects {
+            if self.is_own_scratch(&effect, context) {
+                continue;
+            }
             if let Effect::File { access: access @ Access::Read, target, .. } = &mut effect
                 && stays_secret
                 && programs::is_secret(&target.arg)
@@ -383,6 +397,7 @@ impl Walker<'_> {
             self.opaque(what, &text);
         }
         self.remember_written(context, files, &printed);
+        self.note_made(context, plumbing.wants_output());
         if let Some(cwd) = moved
             && context.by_shell
         {
@@ -420,6 +435,12 @@ impl Walker<'_> {
                 };
                 self.outside().project_root().filter(|_| inside).map(|root| root + "\n")
             }
+            "pyenv" | "rbenv" | "nodenv" | "goenv" | "asdf" | "mise" | "rustup" => match context.args {
+                [which, name] if which.known() == Some("which") => {
+                    Some(format!("/usr/local/bin/{}\n", name.known()?))
+                }
+                _ => None,
+            },
             "jq" | "gojq" | "jaq" => {
                 let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
                 programs::edited_scripts("jq", &words)
@@ -489,7 +510,10 @@ impl Walker<'_> {
                         None => continue,
                     }
                 }
-                _ => Content::unknown(taint.and(printed.taint())),
+                _ => Content {
+                    own: self.from_files && self.state.file(&key).is_none_or(|content| content.own),
+                    ..Content::unknown(taint.and(printed.taint()))
+                },
             };
             self.state.set_file(key, content);
         }
@@ -549,6 +573,10 @@ fn is_top_level(args: &[Arg]) -> bool {
 fn program_name(arg: &Arg) -> Option<String> {
     let path = match &arg.value {
         Known::Text(path) => path,
+        // `tool@$VERSION`: which version is not known, but it is that tool.
+        Known::Partly { prefix, .. } if prefix.get(1..).is_some_and(|rest| rest.contains('@')) => {
+            prefix.rsplit_once('@').map_or(prefix.as_str(), |(tool, _)| tool)
+        }
         // `"$DIR"/tool`: which one is not known, but it is called that.
         Known::Partly { suffix, .. } if suffix.contains('/') => suffix,
         _ => return None,

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::Python;
 use crate::call::Call;
-use crate::languages::act::content_of;
+use crate::languages::act::{FILE, content_of};
 use crate::languages::api::{self, Api};
 use crate::languages::value::{KEPT, Value, join_path};
 use crate::operand::{Arg, Known, Taint};
@@ -147,7 +147,14 @@ impl Python<'_, '_> {
                     .fold(Taint::default(), |t, v| t.and(v.taint()));
                 Value::Unknown(taint)
             }
-            "compile" => Value::Name("<code>".to_owned()),
+            "compile" => match first {
+                Value::Name(name) if name.starts_with(FILE) => Value::Name(name),
+                _ => Value::Name("<code>".to_owned()),
+            },
+            _ if name.starts_with(FILE) => match name.rsplit_once('.') {
+                Some((file, "read" | "decode" | "strip" | "encode")) => Value::Name(file.to_owned()),
+                _ => Value::unknown(),
+            },
             _ if matches!(api::python(&name), Some(Api::Fetch | Api::Send)) => {
                 Value::Unknown(Taint { network: true, ..Taint::default() })
             }

@@ -1,0 +1,139 @@
+//! Variables that everybody uses for the name of a program, a flag or a wrapper.
+
+use super::Walker;
+use crate::ast::{Item, Joint, Node, Pipeline};
+use crate::operand::Arg;
+
+/// What the variable is set to by convention.
+const PROGRAMS: &[(&str, &str)] = &[
+    ("AR", "ar"),
+    ("AS", "as"),
+    ("AWK", "awk"),
+    ("BUNDLE", "bundle"),
+    ("CARGO", "cargo"),
+    ("CC", "cc"),
+    ("CLANG", "clang"),
+    ("CMAKE", "cmake"),
+    ("COMPOSER", "composer"),
+    ("CONDA", "conda"),
+    ("CP", "cp"),
+    ("CPP", "cpp"),
+    ("CXX", "c++"),
+    ("DOCKER", "docker"),
+    ("DOCKER_COMPOSE", "docker-compose"),
+    ("DOTNET", "dotnet"),
+    ("FIND", "find"),
+    ("GCC", "gcc"),
+    ("GIT", "git"),
+    ("GO", "go"),
+    ("GOCMD", "go"),
+    ("GOFMT", "gofmt"),
+    ("GRADLE", "gradle"),
+    ("GREP", "grep"),
+    ("HELM", "helm"),
+    ("INSTALL", "install"),
+    ("JAVA", "java"),
+    ("JAVAC", "javac"),
+    ("JQ", "jq"),
+    ("KUBECTL", "kubectl"),
+    ("LD", "ld"),
+    ("LN", "ln"),
+    ("LN_S", "ln"),
+    ("MAKE", "make"),
+    ("MKDIR", "mkdir"),
+    ("MKDIR_P", "mkdir"),
+    ("MV", "mv"),
+    ("MVN", "mvn"),
+    ("NINJA", "ninja"),
+    ("NM", "nm"),
+    ("NODE", "node"),
+    ("NPM", "npm"),
+    ("NPX", "npx"),
+    ("OBJCOPY", "objcopy"),
+    ("PANDOC", "pandoc"),
+    ("PERL", "perl"),
+    ("PHP", "php"),
+    ("PIP", "pip"),
+    ("PKG_CONFIG", "pkg-config"),
+    ("PNPM", "pnpm"),
+    ("POETRY", "poetry"),
+    ("PROTOC", "protoc"),
+    ("PY", "python3"),
+    ("PYTEST", "pytest"),
+    ("PYTHON", "python3"),
+    ("PYTHON3", "python3"),
+    ("PYTHON_BIN", "python3"),
+    ("RANLIB", "ranlib"),
+    ("RM", "rm"),
+    ("RUBY", "ruby"),
+    ("RUFF", "ruff"),
+    ("RUSTC", "rustc"),
+    ("SED", "sed"),
+    ("SPHINXBUILD", "sphinx-build"),
+    ("STRIP", "strip"),
+    ("SUDO", "sudo"),
+    ("TAR", "tar"),
+    ("TERRAFORM", "terraform"),
+    ("UV", "uv"),
+    ("VENV_PYTHON", "python3"),
+    ("YARN", "yarn"),
+];
+
+/// Variables that are `true` or `false` by convention.
+fn is_switch(name: &str) -> bool {
+    matches!(name, "CI" | "DEBUG" | "VERBOSE" | "QUIET" | "DRY_RUN" | "FORCE" | "INTERACTIVE" | "COVERAGE")
+        || ["IS_", "HAS_", "USE_", "ENABLE_", "SKIP_", "WITH_", "RUN_TESTS"]
+            .iter()
+            .any(|start| name.starts_with(start))
+}
+
+impl Walker<'_> {
+    /// The program that an unknown word in its place stands for by convention. Nothing when the line set the variable.
+    pub(super) fn conventional(&self, word: &Arg) -> Option<&'static str> {
+        let name = variable(&word.text)?;
+        if self.state.variable(name).is_some() {
+            return None;
+        }
+        PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| *program)
+    }
+
+    /// Whether a word that is the whole command is a switch: `if $found; then`.
+    pub(super) fn is_switch(&self, word: &Arg) -> bool {
+        variable(&word.text).is_some_and(|name| match self.switches.get(name) {
+            Some(only) => *only,
+            None => self.state.variable(name).is_none() && is_switch(name),
+        })
+    }
+
+    /// Notes what a variable is set to: `true` and `false` only, or something else.
+    pub(super) fn note_switch(&mut self, name: &str, value: Option<&str>) {
+        let switch = matches!(value, Some("true" | "false" | ":"));
+        let known = self.switches.entry(name.to_owned()).or_insert(switch);
+        *known &= switch;
+    }
+}
+
+/// The variable that a word is: `$CC`, `"${CC}"`, `${CC:-gcc}`.
+fn variable(text: &str) -> Option<&str> {
+    let text = text.trim_matches('"');
+    let name = text.strip_prefix('$')?;
+    let name = match name.strip_prefix('{') {
+        Some(inner) => inner.strip_suffix('}')?.split([':', '-']).next()?,
+        None => name,
+    };
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    (!name.is_empty() && name.chars().all(plain)).then_some(name)
+}
+
+/// `command -v a || command -v b`: whatever is found first, it is the program that was asked for.
+pub(super) fn looks_up(item: &Item) -> bool {
+    let looks = |pipeline: &Pipeline| match pipeline.stages.as_slice() {
+        [Node::Simple(simple)] => {
+            let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
+            matches!(words.as_slice(), ["command", "-v", _] | ["which", _] | ["type", "-P", _] | ["echo", _])
+                && simple.words.len() == words.len()
+        }
+        _ => false,
+    };
+    looks(&item.first) && item.rest.iter().all(|(joint, pipeline)| *joint == Joint::Or && looks(pipeline))
+}

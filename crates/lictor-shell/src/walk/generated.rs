@@ -1,0 +1,78 @@
+//! Files that are made from other files by programs: a template filled in, an old version taken out of git, what a
+//! script of the project prints. Running them is like running the project's own scripts. What the line itself says in
+//! its words is another matter: it is text of the line.
+
+use crate::ast::{Node, Word};
+
+/// Programs that only change the form of what they read.
+const FILTERS: [&str; 29] = [
+    "sed", "gsed", "awk", "gawk", "mawk", "jq", "yq", "envsubst", "cat", "head", "tail", "grep", "egrep",
+    "cut", "sort", "uniq", "git", "m4", "cpp", "j2", "jinja2", "mustache", "jsonnet", "patch", "dos2unix",
+    "2to3", "black", "prettier", "nl",
+];
+
+/// Words of commands: text with one of these may be meant to be run.
+const COMMANDS: [&str; 22] = [
+    "rm",
+    "curl",
+    "wget",
+    "nc",
+    "ncat",
+    "bash",
+    "sh",
+    "zsh",
+    "eval",
+    "exec",
+    "dd",
+    "mkfs",
+    "chmod",
+    "chown",
+    "sudo",
+    "kill",
+    "system",
+    "popen",
+    "subprocess",
+    "unlink",
+    "rmtree",
+    "import",
+];
+
+/// Whether what a command prints comes from files: it is a filter, or an interpreter that runs a script.
+pub(super) fn from_files(stage: &Node) -> bool {
+    let Node::Simple(simple) = stage else { return false };
+    let Some(program) = simple.words.first().and_then(Word::literal) else { return false };
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let texts = simple.words.iter().skip(1).map(|word| word.literal().unwrap_or_else(|| word.written()));
+    let plain = texts.clone().all(|text| !says_command(text));
+    let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let script = || {
+        let first = simple.words.get(1).and_then(Word::literal);
+        first.is_some_and(|word| !word.starts_with('-') && word.contains('.'))
+    };
+    let here = simple.redirects.iter().any(|redirect| {
+        matches!(redirect.kind, crate::ast::RedirectKind::HereDocument | crate::ast::RedirectKind::HereString)
+    });
+    let known = match bare {
+        "perl" | "ruby" => script() || simple.words.iter().any(edits_in_place),
+        "python" | "node" | "php" | "lua" | "Rscript" | "bash" | "sh" => script(),
+        _ => FILTERS.contains(&name) || program.starts_with("./"),
+    };
+    known && plain && !here
+}
+
+/// `perl -pi -e`.
+fn edits_in_place(word: &Word) -> bool {
+    word.literal().is_some_and(|text| {
+        text.strip_prefix('-')
+            .is_some_and(|flags| !flags.starts_with('-') && flags.contains('i') && flags.len() <= 4)
+    })
+}
+
+/// Whether a text holds the name of a program that does harm, as a word.
+fn says_command(text: &str) -> bool {
+    text.contains(['`', '|'])
+        || text.contains("$(")
+        || text
+            .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+            .any(|word| COMMANDS.contains(&word))
+}

@@ -1,0 +1,179 @@
+//! What the line itself made: repositories it cloned, branches it started, copies and patches it kept. Throwing these
+//! away, or what they keep, loses nothing that was there before.
+
+use lictor_core::facts::{Access, Effect, GitEffect};
+
+use super::Walker;
+use super::simple::Context;
+use crate::operand::{Arg, Cwd, Operand};
+use crate::paths;
+
+/// What the line made or kept so far.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    /// Work trees that did not exist before.
+    trees: Vec<String>,
+    branches: Vec<String>,
+    /// Files of which there is a copy or a patch now.
+    kept: Vec<String>,
+    /// All changes to tracked files are in a patch or a stash.
+    kept_all: bool,
+}
+
+impl Walker<'_> {
+    /// Notes what a command makes or keeps. `prints_to_file` when its output goes into a file.
+    pub(super) fn note_made(&mut self, context: &Context<'_>, prints_to_file: bool) {
+        match context.program {
+            "cp" | "gcp" | "rsync" | "install" => {
+                let names: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+                let sources = names.split_last().map(|(_, sources)| sources).unwrap_or_default();
+                for source in sources.iter().filter(|source| !source.starts_with('-')) {
+                    self.made.kept.push(paths::key(context.cwd, source));
+                }
+            }
+            "cat" if prints_to_file => {
+                for source in context.args.iter().filter_map(Arg::known) {
+                    self.made.kept.push(paths::key(context.cwd, source));
+                }
+            }
+            "git" => self.note_git(context, prints_to_file),
+            _ => {}
+        }
+    }
+
+    fn note_git(&mut self, context: &Context<'_>, prints_to_file: bool) {
+        let (cwd, words) = git_words(context);
+        let options = |names: &[&str]| words.iter().any(|word| names.contains(word));
+        let operands: Vec<&str> =
+            words.iter().skip(1).filter(|word| !word.starts_with('-')).copied().collect();
+        let behind = |names: &[&str]| {
+            words.windows(2).find_map(|pair| match pair {
+                [option, value] if names.contains(option) => Some((*value).to_owned()),
+                _ => None,
+            })
+        };
+        match words.first().copied().unwrap_or_default() {
+            "clone" => {
+                let directory = match operands.as_slice() {
+                    [.., url, directory] if url.contains(['/', ':']) => (*directory).to_owned(),
+                    [.., url] => {
+                        let name = url.trim_end_matches('/').trim_end_matches(".git");
+                        name.rsplit(['/', ':']).next().unwrap_or_default().to_owned()
+                    }
+                    [] => return,
+                };
+                self.made.trees.push(paths::key(&cwd, &directory));
+            }
+            "worktree" if operands.first() == Some(&"add") => {
+                let branch = behind(&["-b", "-B"]);
+                let path = operands.iter().skip(1).find(|word| branch.as_deref() != Some(**word));
+                self.made.trees.extend(path.map(|path| paths::key(&cwd, path)));
+                self.made.branches.extend(branch);
+            }
+            "checkout" | "switch" => self.made.branches.extend(behind(&["-b", "-c", "--create"])),
+            "branch" if !words.iter().any(|word| word.starts_with('-')) => {
+                self.made.branches.extend(operands.first().map(|name| (*name).to_owned()));
+            }
+            "diff"
+                if prints_to_file
+                    && !options(&["--stat", "--name-only", "--name-status", "--cached", "--staged"]) =>
+            {
+                match operands.as_slice() {
+                    [] | ["HEAD"] => self.made.kept_all = true,
+                    paths => self.made.kept.extend(paths.iter().map(|path| paths::key(&cwd, path))),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an effect only undoes what the line made, or loses what the line kept before.
+    pub(super) fn is_own_scratch(&self, effect: &Effect<Operand>, context: &Context<'_>) -> bool {
+        match effect {
+            Effect::File { access: Access::Restore, target, .. } => {
+                let kept = |path| self.made.kept.contains(&paths::key(&target.cwd, path));
+                self.made.kept_all || target.arg.known().is_some_and(kept) || self.is_scratch(&target.cwd)
+            }
+            Effect::Git { effect, target } => {
+                let (cwd, words) = git_words(context);
+                if is_local(*effect) && self.is_scratch(&cwd) {
+                    return true;
+                }
+                match effect {
+                    GitEffect::DiscardWork => {
+                        self.made.kept_all && !matches!(words.first(), Some(&("clean" | "submodule")))
+                    }
+                    GitEffect::DiscardCommits => {
+                        let names = target.as_deref().unwrap_or_default();
+                        !names.is_empty()
+                            && names.split_whitespace().all(|name| {
+                                self.made.branches.iter().any(|made| made == name)
+                                    || self.made.trees.contains(&paths::key(&cwd, name))
+                            })
+                    }
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a directory lies in a temporary place or in a tree that the line made. What lies in the project or the
+    /// home directory is neither, wherever these are.
+    pub(super) fn is_scratch(&self, directory: &Cwd) -> bool {
+        let Cwd::Known(path) = directory else { return false };
+        let below =
+            |top: &str| path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        if self.made.trees.iter().any(|tree| below(tree)) {
+            return true;
+        }
+        let ours = [self.outside().project_root(), self.outside().variable("HOME")];
+        let holds_ours = ours.iter().flatten().any(|top| {
+            below(top)
+                || top
+                    .strip_prefix(path.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        let temporary = ["/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/"];
+        temporary.iter().any(|top| path.starts_with(top) && path.len() > top.len()) && !holds_ours
+    }
+}
+
+/// Effects that stay in the repository.
+fn is_local(effect: GitEffect) -> bool {
+    matches!(
+        effect,
+        GitEffect::DiscardWork
+            | GitEffect::DropStash
+            | GitEffect::DiscardCommits
+            | GitEffect::RewriteHistory
+            | GitEffect::ExpireHistory
+    )
+}
+
+/// Where git works, and its words behind the global options.
+fn git_words<'a>(context: &'a Context<'_>) -> (Cwd, Vec<&'a str>) {
+    let mut cwd = context.cwd.clone();
+    let mut args = context.args.iter();
+    while let Some(arg) = args.next() {
+        match arg.known() {
+            Some("-C") => {
+                if let Some(directory) = args.next() {
+                    cwd = match directory.known() {
+                        Some(directory) => paths::enter(&cwd, directory),
+                        None => Cwd::Unknown,
+                    };
+                }
+            }
+            Some("-c" | "--git-dir" | "--work-tree") => {
+                args.next();
+            }
+            Some(option) if option.starts_with('-') => {}
+            other => {
+                let rest = args.filter_map(Arg::known);
+                return (cwd, other.into_iter().chain(rest).collect());
+            }
+        }
+    }
+    (cwd, Vec::new())
+}
