@@ -27,10 +27,24 @@ struct Rule {
     decision: String,
     reason: String,
     fix: String,
+    #[serde(default)]
+    ways: Vec<Way>,
     #[serde(default, rename = "match")]
     matching: Vec<String>,
     #[serde(default)]
     not_match: Vec<String>,
+    /// What following the fix looks like where that names no command. Tests judge it.
+    #[serde(default, rename = "then")]
+    _then: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Way {
+    words: String,
+    #[serde(default)]
+    swap: BTreeMap<String, String>,
+    say: String,
 }
 
 #[derive(Deserialize)]
@@ -101,9 +115,12 @@ struct Flow {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run {
+    #[serde(default)]
     words: Vec<String>,
     #[serde(default)]
     flag: Vec<String>,
+    #[serde(default)]
+    not_words: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -115,8 +132,12 @@ struct Reach {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Deed {
-    verb: String,
-    object: String,
+    #[serde(default)]
+    verb: Vec<String>,
+    #[serde(default)]
+    object: Vec<String>,
+    #[serde(default)]
+    not_verb: Vec<String>,
 }
 
 fn main() {
@@ -160,12 +181,13 @@ fn write_pack(out: &mut String, name: &str, pack: &Pack) {
         for rule in rules {
             let _ = writeln!(
                 out,
-                "            Rule {{ id: {:?}, when: {}, decision: Decision::{}, reason: {:?}, fix: {:?} }},",
+                "            Rule {{ id: {:?}, when: {}, decision: Decision::{}, reason: {:?}, fix: {:?}, ways: &[{}] }},",
                 rule.id,
                 condition(&rule.when),
                 camel(&rule.decision),
                 rule.reason.trim(),
-                rule.fix.trim()
+                rule.fix.trim(),
+                rule.ways.iter().map(way).collect::<Vec<_>>().join(", ")
             );
         }
         let _ = writeln!(out, "        ]),");
@@ -226,15 +248,22 @@ fn condition(when: &When) -> String {
         ),
         When::GuardOff(what) => format!("When::GuardOff({})", variants("GuardOff", what)),
         When::Opaque(what) => format!("When::Opaque({})", variants("OpaqueWhat", what)),
-        When::Run(run) => {
-            let words: Vec<Vec<&str>> = run.words.iter().map(|words| words.split(' ').collect()).collect();
-            let words: Vec<String> = words.iter().map(|words| format!("&{words:?}")).collect();
-            format!("When::Run {{ words: &[{}], flag: &{:?} }}", words.join(", "), run.flag)
-        }
+        When::Run(run) => format!(
+            "When::Run {{ words: &{:?}, flag: &{:?}, not_words: &{:?} }}",
+            run.words, run.flag, run.not_words
+        ),
         When::Reach(reach) => format!("When::Reach {{ sends: {:?} }}", reach.sends),
-        When::Deed(deed) => format!("When::Deed {{ verb: {:?}, object: {:?} }}", deed.verb, deed.object),
+        When::Deed(deed) => format!(
+            "When::Deed {{ verb: &{:?}, object: &{:?}, not_verb: &{:?} }}",
+            deed.verb, deed.object, deed.not_verb
+        ),
         When::Publish(_) | When::Code(_) | When::Delegate(_) => "When::Always".to_owned(),
     }
+}
+
+fn way(way: &Way) -> String {
+    let swap: Vec<(&String, &String)> = way.swap.iter().collect();
+    format!("Way {{ words: {:?}, swap: &{swap:?}, say: {:?} }}", way.words, way.say.trim())
 }
 
 fn variants(of: &str, names: &[String]) -> String {

@@ -127,6 +127,44 @@ pub fn count(number: u64, word: &str) -> String {
     format!("{number} {word}{plural}")
 }
 
+/// How wide lines for people are at most.
+pub const WIDTH: usize = 80;
+
+/// Text in lines of at most [`WIDTH`] columns, broken between words; the first line begins with `indent`, the others two
+/// columns further in. A word that is longer than a line stays whole: paths and commands are copied.
+pub fn wrapped(indent: &str, text: &str) -> String {
+    let mut out = String::new();
+    for paragraph in text.lines() {
+        let mut line = indent.to_owned();
+        let mut empty = true;
+        for word in paragraph.split(' ') {
+            if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+                out.push_str(line.trim_end());
+                out.push('\n');
+                line = format!("{indent}  ");
+                empty = true;
+            }
+            if !empty {
+                line.push(' ');
+            }
+            line.push_str(word);
+            empty = false;
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Text on one line of at most so many columns; what is cut off shows as `…`.
+pub fn clipped(text: &str, columns: usize) -> String {
+    let one_line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if one_line.chars().count() <= columns {
+        return one_line;
+    }
+    one_line.chars().take(columns.saturating_sub(1)).chain(['…']).collect()
+}
+
 /// Writes one JSON value and a line end to standard output.
 ///
 /// # Errors
@@ -136,3 +174,6 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     text.push('\n');
     print(&text)
 }
+
+#[cfg(test)]
+mod tests;

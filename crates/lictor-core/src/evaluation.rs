@@ -15,6 +15,9 @@ use crate::risk::Risk;
 use crate::session::SessionState;
 use crate::trace::{GivenVerdict, Trace};
 
+/// How many reasons are told.
+const TOLD: usize = 2;
+
 /// What the graph says, before anything is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
@@ -171,23 +174,51 @@ impl Evaluation {
         )
     }
 
-    /// As [`reason`](Self::reason), for the agent: what failed inside is the operator's business and not spelled out.
+    /// The verdicts that people and agents are told of: the one that decides first, and at most one more that says
+    /// something else. The others are in the record.
     #[must_use]
-    pub fn reason_for_agent(&self) -> String {
-        let faults: Vec<String> = self
-            .active()
-            .into_iter()
-            .filter(|given| given.verdict.value() == Value::Error)
-            .map(|given| format!("the check `{}` could not be carried out", given.guard()))
-            .collect();
-        let plain = self.active().into_iter().filter(|given| given.verdict.value() != Value::Error);
-        join(plain.map(|given| given.verdict.reason()).chain(faults.iter().map(String::as_str)))
+    pub fn deciding(&self) -> Vec<&GivenVerdict> {
+        let mut told: Vec<&GivenVerdict> = Vec::new();
+        let stopping = |given: &GivenVerdict| !given.verdict.passed();
+        let stopped = self.verdicts.iter().any(|given| given.counts() && stopping(given));
+        for given in self.active() {
+            let known = told.iter().any(|other| other.verdict.reason() == given.verdict.reason());
+            // A remark on something that is stopped anyway helps nobody.
+            if !known && !given.verdict.reason().is_empty() && stopping(given) == stopped {
+                told.push(given);
+            }
+        }
+        // A question that nobody can be asked is explained by the question.
+        let asks = told.iter().position(|given| given.verdict.value() == Value::Ask);
+        if let (Some(given), Some(asks)) = (told.first(), asks)
+            && given.guard() == "approval"
+            && asks > 1
+        {
+            told.swap(1, asks);
+        }
+        told.truncate(TOLD);
+        told
     }
 
-    /// As [`fix`](Self::fix), for the agent.
+    /// Why, for the agent: at most two reasons, the deciding one first. What failed inside is the operator's business and
+    /// not spelled out.
+    #[must_use]
+    pub fn reason_for_agent(&self) -> String {
+        let reasons: Vec<String> = self
+            .deciding()
+            .into_iter()
+            .map(|given| match given.verdict.value() {
+                Value::Error => format!("the check `{}` could not be carried out", given.guard()),
+                _ => given.verdict.reason().to_owned(),
+            })
+            .collect();
+        join(reasons.iter().map(String::as_str))
+    }
+
+    /// As [`fix`](Self::fix), for the agent: of the reasons that it is told.
     #[must_use]
     pub fn fix_for_agent(&self) -> String {
-        let stopping = self.active().into_iter().filter(|given| !given.verdict.passed());
+        let stopping = self.deciding().into_iter().filter(|given| !given.verdict.passed());
         join(stopping.map(|given| match given.verdict.value() {
             Value::Error => "nothing was done; tell the person you work for, and go on with something else",
             _ => given.verdict.fix(),

@@ -233,6 +233,7 @@ mod approvals;
 mod engine;
 mod governed;
 pub mod log;
+pub mod past;
 mod surroundings;
 mod system_clock;
 mod tracer;

@@ -1,8 +1,9 @@
 //! The guard that evaluates rule packs.
 
+mod fill;
 mod pack;
 
-use lictor_core::facts::{Command, Effect, Facts, Opaque, Place, Zone};
+use lictor_core::facts::{Command, Effect, Facts, Opaque, Place};
 use lictor_core::{Action, ActionKind, Context, Decision, Guard, Layer, Value, Verdict};
 
 pub use pack::{Pack, Rule, Unmet};
@@ -88,7 +89,6 @@ impl Rules {
         self.packs.iter().copied()
     }
 
-    /// The strictest rule that fits an effect.
     /// The rules that are about what an action does and do not fit, each with the first condition that does not
     /// hold: what came closest first.
     #[must_use]
@@ -109,6 +109,7 @@ impl Rules {
         near
     }
 
+    /// The strictest rule that fits an effect.
     fn rule_for(&self, effect: &Effect<Place>, facts: &Facts) -> Option<&'static Rule> {
         let kind = Kind::of(effect)?;
         let fitting = self
@@ -126,10 +127,10 @@ impl Rules {
 
     fn verdicts(&self, facts: &Facts) -> Vec<Verdict> {
         let mut given: Vec<(&'static str, Verdict)> = Vec::new();
-        let mut file = |rule: &'static Rule, decision: Decision, reason: String| {
+        let mut file = |rule: &'static Rule, decision: Decision, reason: String, fix: String| {
             // One verdict a rule: ten operands of one `rm` are one objection.
             if decision > Decision::Pass && !given.iter().any(|(id, _)| *id == rule.id) {
-                given.push((rule.id, Verdict::of(decision.into(), reason, rule.fix).by_rule(rule.id)));
+                given.push((rule.id, Verdict::of(decision.into(), reason, fix).by_rule(rule.id)));
             }
         };
         let mut running: Option<&Command> = None;
@@ -140,13 +141,15 @@ impl Rules {
             if let Some(rule) = self.rule_for(effect, facts)
                 && !running.is_some_and(|command| self.is_excepted(command))
             {
-                file(rule, rule.decision, fill(rule.reason, effect, running));
+                let reason = fill::reason(rule.reason, effect, running);
+                file(rule, rule.decision, reason, fill::fix(rule, effect, running));
             }
         }
         for opaque in &facts.opaque {
             if let Some(rule) = self.rule_for_opaque(opaque) {
                 let text = if opaque.text.is_empty() { "it" } else { opaque.text.as_str() };
-                file(rule, self.opaque.unwrap_or(rule.decision), rule.reason.replace("{what}", text));
+                let reason = rule.reason.replace("{what}", text);
+                file(rule, self.opaque.unwrap_or(rule.decision), reason, rule.fix.to_owned());
             }
         }
         given.into_iter().map(|(_, verdict)| verdict).collect()
@@ -197,48 +200,6 @@ fn strictest(rules: impl Iterator<Item = &'static Rule>) -> Option<&'static Rule
         Some(best) if best.decision >= rule.decision => Some(best),
         _ => Some(rule),
     })
-}
-
-/// The reason with what it is about.
-fn fill(reason: &str, effect: &Effect<Place>, running: Option<&Command>) -> String {
-    let (what, place) = match effect {
-        Effect::File { target, .. } => (target.text.clone(), zone_name(target)),
-        Effect::Git { target, .. } => {
-            let words = running.map(crate::normal::text);
-            let words = words.as_deref().and_then(|words| words.strip_prefix("git ")).map(str::to_owned);
-            (words.or_else(|| target.clone()).unwrap_or_default(), "")
-        }
-        Effect::Database { text, .. } | Effect::Flow { text, .. } | Effect::GuardOff { text, .. } => {
-            (text.clone(), "")
-        }
-        Effect::Infrastructure { tool, what, .. } => (format!("{tool} {what}"), ""),
-        Effect::Publish { tool } => (format!("{tool} publish"), ""),
-        Effect::Run(command) => (crate::normal::text(command), ""),
-        Effect::Reach(reach) => (reach.text.clone(), ""),
-        Effect::Code { language, .. } => (language.clone(), ""),
-        Effect::Delegate { agent } => (agent.clone(), ""),
-        _ => (String::new(), ""),
-    };
-    reason.replace("{what}", what.trim()).replace("{place}", place)
-}
-
-fn zone_name(place: &Place) -> &'static str {
-    let name = |zone| match zone {
-        Zone::ProjectRoot => "the whole project",
-        Zone::GitDir => "the repository's own directory",
-        Zone::Project => "the project",
-        Zone::Temp => "a temporary directory",
-        Zone::TempRoot => "all temporary files",
-        Zone::HomeRoot => "a home directory",
-        Zone::Home => "the home directory",
-        Zone::Root => "the whole file system",
-        Zone::System => "the system",
-        Zone::Device | Zone::HarmlessDevice => "a device",
-        Zone::Outside => "another place",
-        Zone::Unknown => "an unknown place",
-    };
-    let harmless = matches!(place.zone, Zone::Project | Zone::Temp);
-    name(if harmless { place.real_zone } else { place.zone })
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use lictor_core::facts::{Access, Effect, GuardOff, Place};
 use lictor_core::{Action, Context, Guard, Layer, Verdict};
 
-/// What to do instead; reading policy is always fine.
-const FIX: &str = "go on without changing what governs you; `cat governance.yaml` shows the policy, and a person can change it";
+/// What to do instead.
+const FIX: &str = "go on without changing what governs you; a person can change it";
 
 /// The rule about files that govern.
 const FILES: &str = "self.files";

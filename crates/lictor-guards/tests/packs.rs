@@ -20,10 +20,12 @@ struct Source {
 #[derive(Deserialize)]
 struct SourceRule {
     id: String,
-    fix: String,
     #[serde(rename = "match")]
     matching: Vec<String>,
     not_match: Vec<String>,
+    decision: String,
+    #[serde(default)]
+    then: Vec<String>,
 }
 
 fn source(pack: &Pack) -> Source {
@@ -64,25 +66,62 @@ fn examples_match_and_their_twins_do_not() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What a fix tells the agent to run.
+fn commands(fix: &str) -> Vec<&str> {
+    fix.split('`').skip(1).step_by(2).collect()
+}
+
 #[test]
-fn every_fix_names_a_command_that_the_same_pack_lets_through() {
+fn every_fix_leads_on() {
     let mut wrong = Vec::new();
     for pack in Pack::all() {
         let judge = judge(pack.name);
-        for rule in source(pack).rules {
-            let commands: Vec<&str> = rule.fix.split('`').skip(1).step_by(2).collect();
-            if commands.is_empty() {
-                wrong.push(format!("{} names no command", rule.id));
-            }
-            for command in commands {
-                let decision = judge.decision(command);
-                if !decision.allows() {
-                    wrong.push(format!("{}: `{command}` gets {decision}", rule.id));
+        for rule in source(pack).rules.iter().filter(|rule| rule.decision != "warn") {
+            for example in &rule.matching {
+                let judged = judge.command(example);
+                let given = judged.verdicts.iter().find(|given| given.verdict.rule() == Some(&rule.id));
+                let fix = given.unwrap().verdict.fix();
+                let named = commands(fix);
+                let person = fix.contains("a person");
+                if named.is_empty() && rule.then.is_empty() && !person {
+                    wrong.push(format!("{}: {example:?} leads nowhere: {fix}", rule.id));
+                }
+                for command in named.into_iter().chain(rule.then.iter().map(String::as_str)) {
+                    let decision = judge.decision(command);
+                    if !decision.allows() {
+                        wrong.push(format!("{}: {example:?} → `{command}` gets {decision}", rule.id));
+                    }
                 }
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn fixes_are_made_from_the_command_at_hand() {
+    let judge = judge("recommended");
+    let fix = |command: &str| {
+        let judged = judge.command(command);
+        let given = judged.verdicts.iter().find(|given| !given.verdict.passed()).unwrap();
+        given.verdict.fix().to_owned()
+    };
+    for (command, named) in [
+        ("git branch -D topic/one", "git branch -d topic/one"),
+        ("git stash drop stash@{1}", "git stash apply stash@{1}"),
+        ("git commit --no-verify -m 'a message'", "git commit -m 'a message'"),
+        ("git push -f origin dev", "git push --force-with-lease origin dev"),
+        ("terraform destroy -target=x -auto-approve", "terraform plan -destroy -target=x"),
+        ("kubectl delete deployment api", "kubectl get deployment api"),
+        ("docker volume prune", "docker volume ls --filter dangling=true"),
+        ("truncate -s 0 my.db", "cp my.db my.db.bak"),
+        ("cargo publish", "cargo publish --dry-run"),
+    ] {
+        assert!(commands(&fix(command)).contains(&named), "{command}: {}", fix(command));
+    }
+    for command in ["redis-cli flushall", "psql -c 'DROP DATABASE app'", "git stash clear"] {
+        assert!(fix(command).contains("a person") && commands(&fix(command)).is_empty(), "{command}");
+    }
 }
 
 #[test]

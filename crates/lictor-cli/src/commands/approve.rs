@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 use lictor::log::{Evaluated, kind};
-use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, Store, Who};
+use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, PolicyEngine, Store, Who};
 use lictor_store::{Query, StoreExt as _};
 use serde_json::{Value, json};
 
@@ -86,17 +86,29 @@ struct Waiting {
 struct Desk {
     store: Arc<dyn Store>,
     approvals: Approvals,
+    past: PolicyEngine,
 }
 
 impl Desk {
     fn open(cwd: &Path) -> Result<Self> {
-        let store: Arc<dyn Store> = Arc::new(runtime::existing_store(&Project::around(cwd))?);
-        Ok(Self { approvals: Approvals::new(Arc::clone(&store)), store })
+        let past = runtime::past(&Project::around(cwd))?;
+        let store = Arc::clone(past.store());
+        Ok(Self { approvals: Approvals::new(Arc::clone(&store)), store, past })
     }
 
+    /// What still waits: a session that is over asks nothing any more.
     fn waiting(&self) -> Result<Vec<Waiting>> {
-        let pending = self.approvals.pending(when::now())?;
-        pending.into_iter().map(|approval| self.with_action(approval)).collect()
+        let mut waiting = Vec::new();
+        for approval in self.approvals.pending(when::now())? {
+            let over = match &approval.request.session {
+                Some(key) => self.past.session(key)?.ended,
+                None => false,
+            };
+            if !over {
+                waiting.push(self.with_action(approval)?);
+            }
+        }
+        Ok(waiting)
     }
 
     fn find(&self, id: &str) -> Result<Waiting> {
@@ -140,11 +152,11 @@ pub fn list(args: &ApprovalsArgs) -> Result<Exit> {
     let style = Style::stdout();
     let mut text = String::new();
     for one in &waiting {
-        let age = when::age(one.approval.requested_at, when::now());
-        let agent = one.approval.request.session.as_ref().map_or("", |session| session.agent.as_str());
-        text += &format!("{}  {age:>4}  {agent:<12} {}\n", style.bold(&one.approval.id), one.title());
+        text += &one.head(style);
+        text += &one.whole_action("    ");
         for point in &one.approval.asked {
-            text += &format!("    {}\n", point.message);
+            let rule = point.rule.as_deref().unwrap_or(&point.guard);
+            text += &output::wrapped("    ", &format!("{} [{rule}]", point.message));
         }
     }
     if waiting.is_empty() {
@@ -220,7 +232,11 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
                 let grant = desk.approvals.approve(id, person(), lifetime, lasts)?;
                 let often = if args.session { "while the session lasts" } else { "once" };
                 let until = when::utc(grant.expires);
-                output::print(&format!("{} {id}: {often}, until {until}\n", style.green("approved")))?;
+                let what = output::clipped(&one.title(), output::WIDTH - 2);
+                output::print(&format!(
+                    "{} {id}: {often}, until {until}\n  {what}\n",
+                    style.green("approved")
+                ))?;
             }
             Answer::No(reason) => {
                 desk.approvals.deny(id, person(), reason)?;
@@ -263,41 +279,75 @@ impl Waiting {
         self.evaluated.as_ref().map(|evaluated| explain::title(&evaluated.action)).unwrap_or_default()
     }
 
+    /// Which question, who asks, since when, and how long it can still be answered.
+    fn head(&self, style: Style) -> String {
+        let Approval { id, request, requested_at, expires, .. } = &self.approval;
+        let now = when::now();
+        let session = request.session.as_ref().map(|key| format!("{key}  ")).unwrap_or_default();
+        let (age, left) = (when::age(*requested_at, now), when::age(now, *expires));
+        format!("{}  {session}asked {age} ago, {left} left\n", style.bold(id))
+    }
+
+    /// The whole action: what would be done is what a person says yes to.
+    fn whole_action(&self, indent: &str) -> String {
+        let Some(evaluated) = &self.evaluated else { return String::new() };
+        let action = &evaluated.action;
+        let main = ["command", "path", "url", "code"].into_iter().find(|field| action.text(field).is_some());
+        let first = main
+            .and_then(|field| action.text(field))
+            .map_or_else(|| self.title(), |text| format!("{} {text}", action.kind));
+        let mut text = output::wrapped(indent, &shown(&first));
+        for (name, value) in action.payload.iter().filter(|(name, _)| Some(name.as_str()) != main) {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            text += &output::wrapped(indent, &format!("{name}: {}", shown(&value)));
+        }
+        if !action.cwd.is_empty() {
+            text += &output::wrapped(indent, &format!("in {}", action.cwd));
+        }
+        text
+    }
+
     /// Everything that a person needs to know before they answer.
     fn tell(&self, number: usize, of: usize, style: Style) -> String {
-        let approval = &self.approval;
-        let mut text =
-            format!("\n{} {}\n", style.bold(&format!("[{number}/{of}] {}", approval.id)), self.title());
-        if let Some(session) = &approval.request.session {
-            text += &format!("  session  {session}\n");
-        }
-        text += &format!("  asked    {} ago\n", when::age(approval.requested_at, when::now()));
+        let mut text = format!("\n[{number}/{of}] {}", self.head(style));
+        text += &self.whole_action("  ");
         let Some(evaluated) = &self.evaluated else { return text };
-        if !evaluated.action.cwd.is_empty() {
-            text += &format!("  in       {}\n", evaluated.action.cwd);
-        }
-        for (name, value) in &evaluated.action.payload {
-            let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            text += &format!("  {name:<8} {}\n", indented(&shown));
-        }
-        for deed in evaluated.facts.deeds() {
-            text += &format!("  would    {}\n", explain::in_words(&deed, style));
+        for deed in evaluated.facts.deeds().iter().take(DEEDS) {
+            text += &format!("  would {}\n", explain::in_words(deed, style));
         }
         for violation in &evaluated.evaluation.violations {
             if let Some(result) = &violation.callback_result {
                 let word = if result.passed { "passed" } else { "failed" };
                 let message = result.message.as_deref().unwrap_or_default();
-                text += &format!("  check    {} {word} {message}\n", violation.policy);
+                text += &output::wrapped("  ", &format!("check {} {word} {message}", violation.policy));
             }
         }
-        text
+        within(&text, ROWS)
     }
 }
 
-/// Several lines under one heading; control characters cannot move the cursor.
-fn indented(text: &str) -> String {
-    let clean: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).take(4_000).collect();
-    clean.lines().collect::<Vec<_>>().join("\n           ")
+/// So many rows of a question are shown before the choices: the whole fits a terminal of 24.
+const ROWS: usize = 18;
+/// So many effects are named.
+const DEEDS: usize = 4;
+
+/// At most so many lines; the middle is left out and counted.
+fn within(text: &str, rows: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.len() <= rows {
+        return text.to_owned();
+    }
+    let (head, tail) = (rows.saturating_sub(6), 5);
+    let left_out = lines.len().saturating_sub(head + tail);
+    let mut kept: Vec<String> = lines.iter().take(head).map(|line| (*line).to_owned()).collect();
+    kept.push(format!("  … {left_out} more lines; `lictor approvals` shows all of it"));
+    kept.extend(lines.iter().skip(head + left_out).map(|line| (*line).to_owned()));
+    kept.join("\n") + "\n"
+}
+
+/// Control characters cannot move the cursor.
+fn shown(text: &str) -> String {
+    text.chars().filter(|c| *c == '\n' || !c.is_control()).take(4_000).collect()
 }
 
 enum Answer {

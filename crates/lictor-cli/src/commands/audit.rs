@@ -7,10 +7,12 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use lictor::log::{Evaluated, kind};
-use lictor_core::{Decision, SessionKey, text};
+use lictor_config::diagnostic::closest;
+use lictor_core::{Decision, text};
 use lictor_store::{Anchor, Query, Record, SqliteStore, StoreExt as _, verify};
 use serde_json::{Value, json};
 
+use super::session;
 use crate::anchor;
 use crate::args::Common;
 use crate::exit::{self, Exit};
@@ -25,7 +27,7 @@ use crate::when;
 #[command(after_help = "\
 Examples:
   lictor audit tail -n 5
-  lictor audit query --decision block --session claude-code:1f0c
+  lictor audit query --decision block --session 1f0c
   lictor audit verify --anchor /mnt/safe/anchors
   lictor audit export > log.jsonl")]
 pub struct AuditArgs {
@@ -48,7 +50,7 @@ enum AuditCommand {
         /// Only this kind (`evaluated`, `happened`, `approval.requested`, `finding.recorded`, …).
         #[arg(long)]
         kind: Option<String>,
-        /// Only this session; `agent:id` where ids of several agents collide.
+        /// Only this session: its id or the first letters of it; `agent:id` where ids of several agents collide.
         #[arg(long)]
         session: Option<String>,
         /// Only decisions of this strictness or more.
@@ -98,6 +100,41 @@ impl From<Strictness> for Decision {
     }
 }
 
+/// The kinds of records that people look for.
+const KINDS: &[&str] = &[
+    kind::APPROVAL_DENIED,
+    kind::APPROVAL_GRANTED,
+    kind::APPROVAL_REQUESTED,
+    "decision.wrong",
+    kind::EVALUATED,
+    kind::FEEDBACK_GIVEN,
+    "finding.acknowledged",
+    "finding.cleared",
+    "finding.confirmed",
+    "finding.lowered",
+    "finding.raised",
+    "finding.recorded",
+    "finding.refined",
+    "finding.reported-again",
+    kind::GRANT_EXPIRED,
+    kind::GRANT_USED,
+    kind::HAPPENED,
+    kind::POLICY_CHANGED,
+    kind::PROMPTED,
+    kind::REMARK_DELIVERED,
+    kind::REMARK_HELD,
+    kind::RESOLVED,
+    kind::SESSION_CONTINUED,
+    kind::SESSION_ENDED,
+    kind::SESSION_FORKED,
+    kind::SESSION_REFRESHED,
+    kind::SESSION_STARTED,
+    kind::SESSION_WATCHED,
+    kind::STOP_CHECKED,
+    kind::TODOS_LISTED,
+    "program.trusted",
+];
+
 /// Runs the command.
 pub fn run(args: &AuditArgs) -> Result<Exit> {
     let project = Project::around(&args.common.cwd);
@@ -112,13 +149,19 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
         AuditCommand::Query { kind, session, decision, limit } => {
             let mut query = Query::all();
             if let Some(kind) = kind {
-                query = query.kind(kind);
+                query = query.kind(known_kind(&store, kind)?);
             }
-            if let Some(session) = session {
-                query = query.session(session_key(session));
+            if let Some(text) = session {
+                query = query.session(session::named(&store, text)?);
             }
-            let records = collect(&store, query, *limit, decision.map(Decision::from))?;
-            show(&records, args.common.json)
+            let mut records = collect(&store, query, limit.saturating_add(1), decision.map(Decision::from))?;
+            let more = records.len() > *limit;
+            records.truncate(*limit);
+            let exit = show(&records, args.common.json)?;
+            if more {
+                output::tell(&format!("… more than {limit} records fit; `--limit` shows more\n"));
+            }
+            Ok(exit)
         }
         AuditCommand::Verify { from, to, anchor } => {
             let progress = Progress::new("looking for anchors");
@@ -141,13 +184,16 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
     }
 }
 
-/// `agent:id`, or an id alone.
-pub fn session_key(text: &str) -> SessionKey {
-    let (agent, id) = match text.split_once(':') {
-        Some((agent, id)) if agent.parse::<lictor_agents::Agent>().is_ok() => (agent, id),
-        _ => ("", text),
-    };
-    SessionKey { agent: agent.to_owned(), id: id.to_owned() }
+/// The kind of records that is meant. What a newer Lictor has written counts as known.
+fn known_kind<'a>(store: &SqliteStore, word: &'a str) -> Result<&'a str> {
+    let written = || store.view(|view| view.records(&Query::all().kind(word).limit(1)));
+    if KINDS.contains(&word) || !written()?.is_empty() {
+        return Ok(word);
+    }
+    let meant = closest(word, KINDS.iter().copied())
+        .map(|near| format!("; did you mean `{near}`?"))
+        .unwrap_or_default();
+    Err(exit::usage(format!("there are no records of kind `{word}`{meant}\nkinds: {}", KINDS.join(", "))))
 }
 
 fn collect(store: &SqliteStore, query: Query, limit: usize, least: Option<Decision>) -> Result<Vec<Record>> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor::Mode;
+use lictor_config::diagnostic::closest;
 use lictor_core::{Action, ActionKind, Decision, Evaluation, SessionKey};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -143,7 +144,19 @@ fn answer(evaluation: &Evaluation) -> Answer<'_> {
     Answer { reason: evaluation.reason(), fix: evaluation.fix(), evaluation }
 }
 
+/// The kinds that people can name.
+const KINDS: [&str; 8] =
+    ["bash", "read", "write", "execute_code", "submit_task", "fetch", "tool", "delegate"];
+
 fn action(kind: &str, what: &str, payload: Option<&str>) -> Result<Action> {
+    if !KINDS.contains(&kind) {
+        let meant = closest(kind, KINDS).map(|near| format!("; did you mean `{near}`?"));
+        return Err(exit::usage(format!(
+            "`{kind}` is not a kind of action{}\nkinds: {}",
+            meant.unwrap_or_default(),
+            KINDS.join(", ")
+        )));
+    }
     let kind = ActionKind::from_name(kind);
     let mut fields: Map<String, Value> = match payload {
         None => Map::new(),
@@ -174,15 +187,25 @@ fn insert(fields: &mut Map<String, Value>, key: &str, value: &str) {
 
 fn describe(evaluation: &Evaluation, style: Style) -> String {
     let mut text = format!("{}\n", style.decision(evaluation.decision));
-    for given in evaluation.active() {
+    let told = evaluation.deciding();
+    for given in &told {
         let rule = given.verdict.rule().unwrap_or(given.guard());
-        text += &format!("  {} {}\n", given.verdict.reason(), style.dim(&format!("[{rule}]")));
+        text += &output::wrapped("  ", &format!("{} [{rule}]", given.verdict.reason()));
     }
-    for line in evaluation.fix().lines() {
-        text += &format!("  fix: {line}\n");
+    let mut fixes: Vec<&str> = Vec::new();
+    for fix in told.iter().filter(|given| !given.verdict.passed()).map(|given| given.verdict.fix()) {
+        if !fix.is_empty() && !fixes.contains(&fix) {
+            text += &output::wrapped("  ", &format!("fix: {fix}"));
+            fixes.push(fix);
+        }
     }
     if let Some(id) = evaluation.id.filter(|_| evaluation.decision > Decision::Pass) {
-        text += &style.dim(&format!("  lictor explain {id}\n"));
+        let more = evaluation.active().iter().filter(|given| !given.verdict.reason().is_empty()).count();
+        let more = match more.saturating_sub(told.len()) {
+            0 => String::new(),
+            more => format!(" shows {more} more {}", if more == 1 { "reason" } else { "reasons" }),
+        };
+        text += &style.dim(&format!("  lictor explain {id}{more}\n"));
     }
     text
 }

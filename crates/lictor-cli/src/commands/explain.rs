@@ -166,11 +166,7 @@ fn tell(id: u64, evaluated: &Evaluated<'_>, style: Style) -> String {
 
 /// What an action is, in one line.
 pub fn title(action: &Action) -> String {
-    let what = ["command", "path", "url", "code", "agent"].into_iter().find_map(|field| action.text(field));
-    let what =
-        what.map_or_else(|| action.task_type.clone().unwrap_or_else(|| action.tool.clone()), str::to_owned);
-    let one_line: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).take(120).collect();
-    format!("{} {one_line}", action.kind)
+    output::clipped(&lictor::past::title(action), 125)
 }
 
 /// What would be done to what. Of many targets, the first ones.

@@ -9,11 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use clap::Args;
 use lictor::log::{Evaluated, Happening, kind};
-use lictor_core::{Action, Clock, Decision, Facts, Outcome, SessionEvent, SessionKey, Timestamp};
+use lictor_core::{
+    Action, Clock, Decision, Evaluation, Facts, GivenVerdict, Outcome, SessionEvent, SessionKey, Timestamp,
+};
 use lictor_store::{Query, SqliteStore, StoreExt as _};
 use serde::Serialize;
 
-use super::{audit, explain};
+use super::{explain, session};
 use crate::args::Common;
 use crate::exit::{self, Exit};
 use crate::output::{self, Style};
@@ -35,7 +37,7 @@ pub struct ReplayArgs {
     /// Use this file instead of the repository's governance.yaml.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Only this session; `agent:id` where ids of several agents collide.
+    /// Only this session: its id or the first letters of it; `agent:id` where ids of several agents collide.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Claude Code transcript files instead of Lictor's own log. What they show was allowed.
@@ -47,8 +49,20 @@ pub struct ReplayArgs {
 
 /// One thing that happened.
 enum Past {
-    Judged { id: Option<u64>, action: Box<Action>, facts: Option<Box<Facts>>, was: Decision, at: Timestamp },
-    Happened { action: Box<Action>, success: bool, at: Timestamp },
+    Judged {
+        id: Option<u64>,
+        action: Box<Action>,
+        facts: Option<Box<Facts>>,
+        was: Decision,
+        /// A person's word made it pass.
+        lifted: bool,
+        at: Timestamp,
+    },
+    Happened {
+        action: Box<Action>,
+        success: bool,
+        at: Timestamp,
+    },
 }
 
 /// A decision that would be another one.
@@ -87,7 +101,9 @@ pub fn run(args: &ReplayArgs) -> Result<Exit> {
     let project = Project::around(&args.common.cwd);
     let progress = Progress::new("reading");
     let past = if args.transcript.is_empty() {
-        from_log(&runtime::existing_store(&project)?, args.session.as_deref().map(audit::session_key))?
+        let store = runtime::existing_store(&project)?;
+        let only = args.session.as_deref().map(|text| session::named(&store, text)).transpose()?;
+        from_log(&store, only)?
     } else {
         transcript::read(&args.transcript)?
     };
@@ -112,12 +128,13 @@ pub fn run(args: &ReplayArgs) -> Result<Exit> {
 
 fn replay(runtime: &Runtime, stage: &Stage, event: Past, summary: &mut Summary) {
     match event {
-        Past::Judged { id, action, facts, was, at } => {
+        Past::Judged { id, action, facts, was, lifted, at } => {
             stage.now.store(at.0, Ordering::Relaxed);
             *stage.facts.lock().unwrap_or_else(PoisonError::into_inner) = facts.map(|facts| *facts);
             let evaluation = runtime.engine.evaluate(&action);
             let now = evaluation.decision;
-            if now.allows() == was.allows() {
+            // The same question would be asked again, and a person has answered it.
+            if now.allows() == was.allows() || (lifted && now == Decision::Ask) {
                 summary.unchanged += 1;
                 return;
             }
@@ -134,12 +151,14 @@ fn replay(runtime: &Runtime, stage: &Stage, event: Past, summary: &mut Summary) 
     }
 }
 
+/// Whether a grant made it pass: some guard asked, and the whole did not.
+fn was_lifted(evaluation: &Evaluation) -> bool {
+    let asked = |given: &GivenVerdict| given.verdict.value() == lictor_core::Value::Ask;
+    evaluation.decision.allows() && evaluation.verdicts.iter().any(asked)
+}
+
 /// Judgements and outcomes of the log, in order.
 fn from_log(store: &SqliteStore, session: Option<SessionKey>) -> Result<Vec<Past>> {
-    let wanted = |key: &SessionKey| match &session {
-        None => true,
-        Some(only) => key.id == only.id && (only.agent.is_empty() || key.agent == only.agent),
-    };
     let mut past = Vec::new();
     let mut judged: Vec<Action> = Vec::new();
     let mut after = 0;
@@ -148,7 +167,7 @@ fn from_log(store: &SqliteStore, session: Option<SessionKey>) -> Result<Vec<Past
         let Some(last) = page.last() else { break };
         after = last.seq;
         for record in &page {
-            if session.is_some() && !record.session.as_ref().is_some_and(wanted) {
+            if session.is_some() && record.session != session {
                 continue;
             }
             if record.kind == kind::EVALUATED {
@@ -162,6 +181,7 @@ fn from_log(store: &SqliteStore, session: Option<SessionKey>) -> Result<Vec<Past
                     action: Box::new(body.action.into_owned()),
                     facts: Some(Box::new(body.facts.into_owned())),
                     was: body.evaluation.decision,
+                    lifted: was_lifted(&body.evaluation),
                     at: record.at,
                 });
             } else if record.kind == kind::HAPPENED {

@@ -1,13 +1,10 @@
 //! `lictor session`: what a session has been through, and under which policy it goes on.
 
-use std::cmp::Reverse;
-
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use lictor::PolicyEngine;
-use lictor::log::kind;
+use lictor::past::{SessionError, find_session, sessions};
+use lictor::{PolicyEngine, Store};
 use lictor_core::{Digest, SessionKey, SessionState};
-use lictor_store::{Query, StoreExt as _};
 use serde_json::{Value, json};
 
 use crate::args::Common;
@@ -39,12 +36,12 @@ enum SessionCommand {
     List,
     /// The state of one session.
     Show {
-        /// Its id; `agent:id` where ids of several agents collide.
+        /// Its id or the first letters of it; `agent:id` where ids of several agents collide.
         id: String,
     },
     /// Let a running session go on under the current policy, also where that allows more.
     Refresh {
-        /// Its id; without one, every running session that has seen another policy.
+        /// Its id or the first letters of it; without one, every running session that has seen another policy.
         id: Option<String>,
     },
 }
@@ -74,20 +71,10 @@ pub fn run(args: &SessionArgs) -> Result<Exit> {
     }
 }
 
-fn sessions(past: &PolicyEngine) -> Result<Vec<SessionKey>> {
-    let mut begun = Vec::new();
-    for kind in [kind::SESSION_STARTED, kind::SESSION_FORKED] {
-        let query = Query::all().kind(kind).newest_first().limit(usize::MAX);
-        begun.extend(past.store().view(|view| view.records(&query))?);
-    }
-    begun.sort_by_key(|record| Reverse(record.seq));
-    Ok(begun.into_iter().filter_map(|record| record.session).collect())
-}
-
 fn list(past: &PolicyEngine, json: bool) -> Result<Exit> {
     let mut text = String::new();
     let mut rows = Vec::new();
-    for key in sessions(past)? {
+    for key in sessions(&**past.store())? {
         let state = past.session(&key)?;
         text += &format!(
             "{}  {:>11}  {:>4} blocked  {key}\n",
@@ -107,22 +94,12 @@ fn list(past: &PolicyEngine, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The one session with that id.
-fn named(past: &PolicyEngine, id: &str) -> Result<SessionKey> {
-    let wanted = super::audit::session_key(id);
-    let matching: Vec<SessionKey> = sessions(past)?
-        .into_iter()
-        .filter(|key| key.id == wanted.id && (wanted.agent.is_empty() || key.agent == wanted.agent))
-        .collect();
-    match matching.as_slice() {
-        [] => Err(exit::not_there(format!("there is no session `{id}`; `lictor session list` shows them"))),
-        [key] => Ok(key.clone()),
-        several => {
-            let names: Vec<String> = several.iter().map(ToString::to_string).collect();
-            let names = names.join(", ");
-            Err(exit::not_there(format!("several agents have a session `{id}`; name one of: {names}")))
-        }
-    }
+/// The one session that is meant.
+pub fn named(store: &dyn Store, text: &str) -> Result<SessionKey> {
+    find_session(store, text).map_err(|error| match error {
+        SessionError::Store(error) => error.into(),
+        error => exit::not_there(error.to_string()),
+    })
 }
 
 /// Whether the session keeps to a policy beside that of now. A session of another work tree has another policy.
@@ -135,8 +112,8 @@ fn is_behind(now: Digest, project: &Project, key: &SessionKey, state: &SessionSt
 fn refresh(project: &Project, id: Option<&str>, json: bool) -> Result<Exit> {
     let engine = &Runtime::open(project)?.engine;
     let wanted = match id {
-        Some(id) => vec![named(engine, id)?],
-        None => sessions(engine)?,
+        Some(id) => vec![named(&**engine.store(), id)?],
+        None => sessions(&**engine.store())?,
     };
     let mut text = String::new();
     let mut rows = Vec::new();
@@ -160,7 +137,7 @@ fn refresh(project: &Project, id: Option<&str>, json: bool) -> Result<Exit> {
 }
 
 fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<Exit> {
-    let key = &named(past, id)?;
+    let key = &named(&**past.store(), id)?;
     let state = past.session(key)?;
     if json {
         output::print_json(&told(key, &state))?;
@@ -171,8 +148,8 @@ fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<
         if now.is_ok_and(|now| is_behind(now, project, key, &state)) {
             text += &format!(
                 "  {:<22} has changed since this session began; what any version forbade stays forbidden\n\
-                 {:24} until `lictor session refresh {id}`\n",
-                "policy", ""
+                 {:24} until `lictor session refresh {}`\n",
+                "policy", "", key.id
             );
         }
         output::print(&text)?;

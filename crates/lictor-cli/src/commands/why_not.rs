@@ -69,6 +69,16 @@ pub fn run(args: &WhyNotArgs) -> Result<Exit> {
         let said = value.map_or_else(|| style.dim("skipped"), |value| style.decision(value.settle()));
         text += &format!("    {name:<24} {said}\n");
     }
+    let decided: Vec<_> =
+        evaluation.active().into_iter().filter(|given| given.verdict.rule().is_some()).collect();
+    if !decided.is_empty() {
+        text += "\n  rules that decided\n";
+    }
+    for given in decided {
+        let rule = given.verdict.rule().unwrap_or_default();
+        text += &format!("    {rule:<24} {}\n", style.value(given.verdict.value()));
+        text += &output::wrapped("      ", given.verdict.reason());
+    }
     text += "\n  rules of the packs that came close\n";
     for (rule, unmet) in near.iter().take(SHOWN) {
         text += &format!(
@@ -78,8 +88,11 @@ pub fn run(args: &WhyNotArgs) -> Result<Exit> {
             because(unmet.condition)
         );
     }
+    if near.len() > SHOWN {
+        text += &style.dim(&format!("    … {} more; `--json` lists them\n", near.len() - SHOWN));
+    }
     if near.is_empty() {
-        text += "    none is about anything that this does\n";
+        text += "    no other rule is about anything that this does\n";
     }
     output::print(&text)?;
     Ok(Exit::Ok)
@@ -104,10 +117,10 @@ fn because(condition: &str) -> &str {
         "mass" => "another amount is touched",
         "from" => "the data comes from elsewhere",
         "to" => "the data goes elsewhere",
-        "words" => "the command begins otherwise",
+        "words" | "not_words" => "the command begins otherwise",
         "flag" => "the flag is not there",
         "sends" => "data flows the other way",
-        "verb" | "object" => "it is about another verb or object",
+        "verb" | "object" | "not_verb" => "it is about another verb or object",
         other => other,
     }
 }

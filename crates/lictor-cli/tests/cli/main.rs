@@ -10,6 +10,7 @@ mod approvals;
 mod audit;
 mod check;
 mod completions;
+mod daily;
 mod demo;
 mod doctor;
 mod eval;

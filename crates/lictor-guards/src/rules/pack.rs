@@ -53,8 +53,21 @@ pub struct Rule {
     pub decision: Decision,
     /// Why; `{what}` stands for what the effect is about.
     pub reason: &'static str,
-    /// What to do instead.
+    /// What to do instead, for commands that none of the `ways` is about.
     pub fix: &'static str,
+    /// Ways to turn the command itself into one that reaches the goal.
+    pub(super) ways: &'static [Way],
+}
+
+/// One way to turn a command into another.
+#[derive(Debug)]
+pub(super) struct Way {
+    /// Commands that begin like this.
+    pub(super) words: &'static str,
+    /// Arguments that become others; an empty one is left out. With some of these, a command has to hold one of them.
+    pub(super) swap: &'static [(&'static str, &'static str)],
+    /// What is said; `{line}` stands for the command that came out.
+    pub(super) say: &'static str,
 }
 
 /// What a rule looks at.
@@ -117,17 +130,20 @@ pub(super) enum When {
     },
     GuardOff(&'static [GuardOff]),
     Opaque(&'static [OpaqueWhat]),
-    /// A simple command that starts with these words and, where flags are given, holds one of them.
+    /// A simple command that [begins](begins) like one of `words`, holds one of the flags, and begins like none of
+    /// `not_words`.
     Run {
-        words: &'static [&'static [&'static str]],
+        words: &'static [&'static str],
         flag: &'static [&'static str],
+        not_words: &'static [&'static str],
     },
     Reach {
         sends: Option<bool>,
     },
     Deed {
-        verb: &'static str,
-        object: &'static str,
+        verb: &'static [&'static str],
+        object: &'static [&'static str],
+        not_verb: &'static [&'static str],
     },
     Always,
 }
@@ -199,16 +215,22 @@ impl When {
             (Self::GuardOff(kinds), Effect::GuardOff { what, .. }) => {
                 all([("guard_off", one_of(kinds, what))])
             }
-            (Self::Run { words, flag }, Effect::Run(command)) => all([
-                ("words", words.iter().any(|words| starts_with(&command.words, words))),
-                ("flag", flag.is_empty() || has_flag(command, flag)),
-            ]),
+            (Self::Run { words, flag, not_words }, Effect::Run(command)) => {
+                let fits = |patterns: &[&str]| patterns.iter().any(|pattern| begins(&command.words, pattern));
+                all([
+                    ("words", words.is_empty() || fits(words)),
+                    ("flag", flag.is_empty() || has_flag(command, flag)),
+                    ("not_words", !fits(not_words)),
+                ])
+            }
             (Self::Reach { sends: wanted }, Effect::Reach(reach)) => {
                 all([("sends", wanted.is_none_or(|wanted| wanted == reach.sends))])
             }
-            (Self::Deed { verb, object }, Effect::Deed { verb: is, object: on, .. }) => {
-                all([("verb", verb == is), ("object", object == on)])
-            }
+            (Self::Deed { verb, object, not_verb }, Effect::Deed { verb: is, object: on, .. }) => all([
+                ("verb", one_of(verb, &is.as_str())),
+                ("object", one_of(object, &on.as_str())),
+                ("not_verb", !not_verb.contains(&is.as_str())),
+            ]),
             (Self::Always, _) => Ok(()),
             _ => Err(Unmet { held: 0, condition: "what" }),
         }
@@ -276,8 +298,18 @@ fn is_at_or_below(path: &str, top: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn starts_with(words: &[String], wanted: &[&str]) -> bool {
-    wanted.len() <= words.len() && words.iter().zip(wanted).all(|(word, wanted)| word == wanted)
+/// Whether a command begins with these words. `a|b` stands for either, `get-*` for every word that begins so, `*` for any
+/// word, and `$` for the end of the command.
+pub(super) fn begins(words: &[String], pattern: &str) -> bool {
+    let mut words = words.iter();
+    pattern.split(' ').all(|wanted| match (wanted, words.next()) {
+        ("$", next) => next.is_none(),
+        (_, None) => false,
+        (wanted, Some(word)) => wanted.split('|').any(|choice| match choice.strip_suffix('*') {
+            Some(start) => word.starts_with(start),
+            None => word == choice,
+        }),
+    })
 }
 
 fn has_flag(command: &Command, flags: &[&str]) -> bool {

@@ -69,9 +69,8 @@ fn commands_for_people_are_not_for_agents() {
 }
 
 #[test]
-fn its_fix_passes() {
+fn its_fix_names_a_person() {
     let judged = judged(SelfProtection, &bash("rm governance.yaml"));
     let fix = judged.verdicts[0].verdict.fix().to_owned();
-    let command = fix.split('`').nth(1).unwrap();
-    assert_eq!(value(&bash(command)), Value::Pass);
+    assert!(fix.contains("a person") && !fix.contains('`'), "{fix}");
 }

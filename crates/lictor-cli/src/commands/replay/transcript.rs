@@ -36,6 +36,7 @@ pub fn read(files: &[PathBuf]) -> Result<Vec<Past>> {
                             action: Box::new(action),
                             facts: None,
                             was: Decision::Pass,
+                            lifted: false,
                             at,
                         });
                     }

@@ -1,0 +1,216 @@
+//! A day with Lictor: what people run into, through the real binary.
+
+use serde_json::json;
+
+use crate::sandbox::{Run, Sandbox};
+
+/// What a hook said about a command.
+fn said(run: &Run) -> &'static str {
+    match (run.code, run.stdout.contains("\"ask\"")) {
+        (0, false) => "pass",
+        (0, true) => "ask",
+        (2, _) => "block",
+        _ => "?",
+    }
+}
+
+/// `a|b` in a word stands for either.
+fn each(words: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words.split(' ') {
+        lines = lines
+            .iter()
+            .flat_map(|line| word.split('|').map(move |choice| format!("{line} {choice}").trim().to_owned()))
+            .collect();
+    }
+    lines
+}
+
+#[test]
+fn a_read_only_session_changes_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", "version: 1\nextends: [read-only]\n");
+    sandbox.write("a.txt", "text\n");
+    let changes = [
+        "kubectl apply|replace|patch|edit|scale x",
+        "kubectl -n prod apply -f x.yaml",
+        "helm install|upgrade|rollback app ./chart",
+        "terraform apply|import|destroy",
+        "gh pr merge|close|edit 12",
+        "gh release create v1",
+        "python|python3 manage.py migrate",
+        "black|isort|prettier .",
+        "npm|pnpm|yarn install|add left-pad",
+        "pip|uv install requests",
+        "cargo add|install serde",
+        "git stash|add|fetch|pull",
+        "git stash push -u",
+        "git checkout|switch main",
+        "git tag|branch v1",
+        "git worktree|remote add x y",
+        "sudo systemctl restart nginx",
+        "docker run|stop|rm app",
+        "docker compose up|down",
+        "bash -c 'git stash'",
+        "true && npm install",
+        "echo x > a.txt",
+        "touch b.txt",
+        "crontab -r",
+    ];
+    let looks = [
+        "ls -la",
+        "cat|head|wc a.txt",
+        "rg text .",
+        "git log|status|diff|branch|remote",
+        "git stash|worktree list",
+        "git branch -a",
+        "kubectl get|describe pods",
+        "kubectl -n prod get pods",
+        "helm list|history app",
+        "terraform plan|show",
+        "gh pr view|list|diff 12",
+        "npm ls|outdated",
+        "docker ps|images",
+        "docker volume ls",
+        "systemctl status nginx",
+        "find . -name *.txt",
+        "cd src; ls | sort | head -3",
+        "aws s3api list-buckets",
+    ];
+    let unknown = ["make build", "cargo test", "./deploy.sh", "node server.js", "acme frobnicate"];
+    let groups = [("block", &changes[..]), ("pass", &looks[..]), ("ask", &unknown[..])];
+    let mut wrong = Vec::new();
+    for (wanted, commands) in groups {
+        for command in commands.iter().flat_map(|words| {
+            if words.contains(" | ") || words.contains('\'') {
+                vec![(*words).to_owned()]
+            } else {
+                each(words)
+            }
+        }) {
+            let run = sandbox.claude_bash(&command);
+            if said(&run) != wanted {
+                wrong.push(format!("{command}: {} instead of {wanted}: {}", said(&run), run.stderr));
+            }
+        }
+    }
+    let write = sandbox.claude("PreToolUse", json!({"tool_name": "Write", "tool_input": {"file_path": sandbox.project().join("a.txt"), "content": "x"}}));
+    assert_eq!(said(&write), "block", "{write:?}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn at_most_two_reasons_and_the_deciding_one_first() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", "version: 1\nboundaries: {allowed_dirs: [src, docs]}\n");
+    for command in
+        ["rm -rf /", "rm -rf / ~ /etc /usr ../x", "sudo rm -rf / && git push --force && git reset --hard"]
+    {
+        let run = sandbox.claude_bash(command);
+        assert_eq!(said(&run), "block", "{run:?}");
+        let reasons = run.stderr.lines().take_while(|line| !line.starts_with("How to go on:")).count();
+        assert!(reasons <= 2, "{command}: {}", run.stderr);
+        assert!(
+            run.stderr.lines().next().unwrap().contains("would delete the whole file system"),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stderr.lines().count() <= 5, "{command}: {}", run.stderr);
+    }
+    let run = sandbox.lictor(&["eval", "bash", "rm -rf / ~ /etc && git push --force"]);
+    let shown = run.stdout.lines().last().unwrap();
+    assert!(shown.contains("lictor explain") && shown.contains("more reason"), "{}", run.stdout);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+}
+
+#[test]
+fn sessions_go_by_bare_ids_and_their_beginnings() {
+    let sandbox = Sandbox::new();
+    for id in ["t5-alpha", "t5-beta"] {
+        let fields = json!({"session_id": id, "tool_name": "Bash", "tool_input": {"command": "ls"}});
+        assert_eq!(sandbox.claude("PreToolUse", fields).code, 0);
+    }
+    let query = |session: &str| sandbox.lictor(&["audit", "query", "--session", session]);
+    for name in ["t5-alpha", "t5-a", "claude-code:t5-a", "claude-code:t5-alpha"] {
+        let run = query(name);
+        assert!(
+            run.code == 0 && run.stdout.contains("t5-alpha") && !run.stdout.contains("t5-beta"),
+            "{run:?}"
+        );
+        for args in [
+            vec!["session", "show", name],
+            vec!["session", "refresh", name],
+            vec!["replay", "--session", name],
+        ] {
+            let run = sandbox.lictor(&args);
+            assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        }
+    }
+    let several = query("t5");
+    assert!(several.code != 0 && several.stderr.contains("fits 2 sessions"), "{several:?}");
+    let none = query("t6");
+    assert!(none.code != 0 && none.stderr.contains("there is no session `t6`"), "{none:?}");
+}
+
+#[test]
+fn unknown_words_are_refused_and_long_lists_say_that_there_is_more() {
+    let sandbox = Sandbox::new();
+    for number in 0..5 {
+        sandbox.claude_bash(&format!("echo {number}"));
+    }
+    let run = sandbox.lictor(&["audit", "query", "--kind", "evaluted"]);
+    assert!(run.code == 64 && run.stderr.contains("did you mean `evaluated`?"), "{run:?}");
+    let run = sandbox.lictor(&["audit", "query", "--kind", "evaluated", "--limit", "3"]);
+    assert!(run.stdout.lines().count() == 3 && run.stderr.contains("more than 3 records"), "{run:?}");
+    let all = sandbox.lictor(&["audit", "query", "--kind", "evaluated", "--limit", "5"]);
+    assert!(all.stderr.is_empty(), "{all:?}");
+    let run = sandbox.lictor(&["eval", "bsah", "ls"]);
+    assert!(run.code == 64 && run.stderr.contains("did you mean `bash`?"), "{run:?}");
+    let run = sandbox.lictor(&["eval", "nonsense", "ls"]);
+    assert!(run.code == 64 && run.stderr.contains("kinds: bash"), "{run:?}");
+}
+
+#[test]
+fn why_not_names_the_rule_that_decided() {
+    let sandbox = Sandbox::new();
+    let run = sandbox.lictor(&["why-not", "bash", "git push --force"]);
+    assert!(run.stdout.contains("git.force-push"), "{}", run.stdout);
+    assert!(!run.stdout.contains("none is about"), "{}", run.stdout);
+}
+
+#[test]
+fn a_granted_call_is_not_newly_stopped_in_a_replay() {
+    let sandbox = Sandbox::new();
+    let ask =
+        json!({"permission_mode": "dontAsk", "tool_name": "Bash", "tool_input": {"command": "$DEPLOY now"}});
+    assert_eq!(sandbox.claude("PreToolUse", ask.clone()).code, 2);
+    let run = sandbox.lictor(&["approve", "--all", "--yes"]);
+    assert!(run.stdout.contains("approved") && run.stdout.contains("$DEPLOY now"), "{run:?}");
+    assert_eq!(sandbox.claude("PreToolUse", ask).code, 0);
+    let replay = sandbox.lictor(&["replay", "--json"]).json();
+    assert_eq!(replay["newly_stopped"], json!([]), "{replay}");
+}
+
+#[test]
+fn only_questions_of_running_sessions_wait() {
+    let sandbox = Sandbox::new();
+    let ask = |session: &str, command: &str| {
+        let fields = json!({"session_id": session, "permission_mode": "dontAsk", "tool_name": "Bash",
+                            "tool_input": {"command": command}});
+        assert_eq!(sandbox.claude("PreToolUse", fields).code, 2);
+    };
+    let long = format!("$DEPLOY {} --to staging", "--verbose ".repeat(20).trim());
+    ask("over", "$DEPLOY --to production");
+    ask("runs", &long);
+    sandbox.claude("SessionEnd", json!({"session_id": "over", "reason": "exit"}));
+    let run = sandbox.lictor(&["approvals"]);
+    assert!(!run.stdout.contains("production"), "{}", run.stdout);
+    // The whole action, in lines that fit.
+    assert!(
+        run.stdout.contains("--to\n      staging") && run.stdout.contains("opaque.code"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains(" left"), "{}", run.stdout);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
+}

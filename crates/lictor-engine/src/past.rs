@@ -1,0 +1,9 @@
+//! What is on record, for people: sessions by their name, decisions by time, text and rule, and what they come to.
+//!
+//! Works on the store alone, without a policy.
+
+mod decisions;
+mod sessions;
+
+pub use decisions::{Decided, Wanted, decided, decisions, first_since, title};
+pub use sessions::{SessionError, find_session, sessions};

@@ -1,0 +1,199 @@
+//! Decisions as people look for them.
+
+use std::ops::ControlFlow;
+
+use lictor_core::{Action, Decision, Facts, SessionKey, Timestamp};
+use lictor_store::{Query, Record, Store, StoreError, StoreExt as _};
+
+use crate::log::{Evaluated, kind};
+
+/// So many records are read at a time.
+const PAGE: usize = 500;
+
+/// One decision on record.
+#[derive(Debug, Clone)]
+pub struct Decided {
+    /// The number of its record.
+    pub id: u64,
+    /// When.
+    pub at: Timestamp,
+    /// In which session.
+    pub session: Option<SessionKey>,
+    /// About what.
+    pub action: Action,
+    /// What that would have done.
+    pub facts: Facts,
+    /// What was decided.
+    pub decision: Decision,
+    /// The rules that decided, the strictest first; a guard without rules by its name.
+    pub rules: Vec<String>,
+    /// Why: the deciding reason.
+    pub reason: String,
+    /// Judged only to see what would be said.
+    pub dry: bool,
+    /// Judged and not enforced.
+    pub observed: bool,
+    /// A person answered on the spot.
+    pub answered: bool,
+}
+
+/// Which decisions. What is not said does not matter.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Not before.
+    pub since: Option<Timestamp>,
+    /// Before.
+    pub until: Option<Timestamp>,
+    /// The action's text, or the reason, holds this; small and capital letters are alike.
+    pub text: Option<String>,
+    /// A file that the action is about holds this.
+    pub path: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The rule, the guard, or the beginning of a rule's name up to a dot.
+    pub rule: Option<String>,
+    /// At least as strict.
+    pub decision: Option<Decision>,
+    /// The session.
+    pub session: Option<SessionKey>,
+    /// What was only tried out counts too.
+    pub dry: bool,
+}
+
+impl Wanted {
+    /// Whether that is one of them.
+    #[must_use]
+    pub fn fits(&self, decided: &Decided) -> bool {
+        let holds = |text: &str, wanted: &str| text.to_lowercase().contains(&wanted.to_lowercase());
+        let text = |wanted: &String| {
+            holds(&title(&decided.action), wanted)
+                || holds(&decided.reason, wanted)
+                || decided
+                    .action
+                    .payload
+                    .values()
+                    .any(|value| value.as_str().is_some_and(|text| holds(text, wanted)))
+        };
+        let path = |wanted: &String| {
+            let touched = decided.facts.files().any(|(_, place)| {
+                holds(&place.text, wanted)
+                    || place.in_project.as_deref().is_some_and(|path| holds(path, wanted))
+                    || holds(&place.path, wanted)
+            });
+            touched || decided.action.text("path").is_some_and(|path| holds(path, wanted))
+        };
+        let rule = |wanted: &String| {
+            let family = format!("{wanted}.");
+            decided.rules.iter().any(|rule| rule == wanted || rule.starts_with(&family))
+        };
+        let agent = |wanted: &String| {
+            decided.session.as_ref().is_some_and(|key| key.agent == *wanted)
+                || decided.action.actor.agent == *wanted
+        };
+        self.since.is_none_or(|since| decided.at >= since)
+            && self.until.is_none_or(|until| decided.at < until)
+            && self.decision.is_none_or(|least| decided.decision >= least)
+            && (self.dry || !decided.dry)
+            && self.session.as_ref().is_none_or(|key| decided.session.as_ref() == Some(key))
+            && self.agent.as_ref().is_none_or(agent)
+            && self.rule.as_ref().is_none_or(rule)
+            && self.text.as_ref().is_none_or(text)
+            && self.path.as_ref().is_none_or(path)
+    }
+}
+
+/// What an action is, in one line without control characters.
+#[must_use]
+pub fn title(action: &Action) -> String {
+    let what = ["command", "path", "url", "code", "agent"].into_iter().find_map(|field| action.text(field));
+    let what =
+        what.map_or_else(|| action.task_type.clone().unwrap_or_else(|| action.tool.clone()), str::to_owned);
+    let one_line: String = what.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("{} {one_line}", action.kind)
+}
+
+/// The decision that a record holds, if it holds one.
+#[must_use]
+pub fn decided(record: &Record) -> Option<Decided> {
+    let answered = record.kind == kind::RESOLVED;
+    if !answered && record.kind != kind::EVALUATED {
+        return None;
+    }
+    let body: Evaluated<'_> = serde_json::from_str(&record.body).ok()?;
+    let evaluation = body.evaluation;
+    let deciding = evaluation.deciding();
+    let name = |given: &&lictor_core::GivenVerdict| given.verdict.rule().unwrap_or(given.guard()).to_owned();
+    let mut rules: Vec<String> = Vec::new();
+    for rule in evaluation.active().iter().filter(|given| !given.verdict.reason().is_empty()).map(name) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    Some(Decided {
+        id: record.seq,
+        at: record.at,
+        session: record.session.clone(),
+        decision: evaluation.decision,
+        rules,
+        reason: deciding.first().map(|given| given.verdict.reason().to_owned()).unwrap_or_default(),
+        dry: evaluation.dry,
+        observed: evaluation.observed,
+        answered,
+        action: body.action.into_owned(),
+        facts: body.facts.into_owned(),
+    })
+}
+
+/// Shows the wanted decisions that come after a record, oldest first, until `each` has seen enough. The number of the last
+/// record that was looked at comes back: the next ones follow it.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn decisions(
+    store: &dyn Store,
+    wanted: &Wanted,
+    after: u64,
+    mut each: impl FnMut(Decided) -> ControlFlow<()>,
+) -> Result<u64, StoreError> {
+    let mut after = match wanted.since {
+        Some(since) => after.max(first_since(store, since)?.saturating_sub(1)),
+        None => after,
+    };
+    loop {
+        let page = store.view(|view| view.records(&Query::all().after(after).limit(PAGE)))?;
+        let Some(last) = page.last() else { return Ok(after) };
+        after = last.seq;
+        for record in &page {
+            if wanted.until.is_some_and(|until| record.at >= until) {
+                return Ok(record.seq.saturating_sub(1));
+            }
+            let Some(found) = decided(record) else { continue };
+            if wanted.fits(&found) && each(found).is_break() {
+                return Ok(record.seq);
+            }
+        }
+    }
+}
+
+/// The number of the first record that is not older. Records stand in the order of time, so that the beginning of a day is
+/// found without reading what came before.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn first_since(store: &dyn Store, since: Timestamp) -> Result<u64, StoreError> {
+    store.view(|view| {
+        let (mut low, mut high) = (view.base()?.seq.saturating_add(1), view.head()?.seq.saturating_add(1));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let query = Query::all().after(middle.saturating_sub(1)).limit(1);
+            match view.records(&query)?.first() {
+                Some(record) if record.at < since => low = record.seq.max(middle).saturating_add(1),
+                _ => high = middle,
+            }
+        }
+        Ok(low)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+use lictor_core::{Verdict, guard_fn};
+
+use super::*;
+use crate::{MemoryStore, PolicyEngine};
+use std::sync::Arc;
+
+fn store() -> Arc<MemoryStore> {
+    let guard = guard_fn("no_rm", |action, _| match action.text("command") {
+        Some(command) if command.starts_with("rm ") => {
+            Verdict::block("deletes things", "keep them").by_rule("files.delete")
+        }
+        _ => Verdict::pass(),
+    });
+    let store = Arc::new(MemoryStore::new());
+    let engine = PolicyEngine::builder(guard).shared_store(store.clone()).build().unwrap();
+    for (session, command) in [("a", "ls"), ("a", "rm x"), ("b", "rm y")] {
+        let _ = engine.evaluate(&Action::bash(command).in_session(session));
+    }
+    store
+}
+
+fn found(wanted: Wanted) -> Vec<String> {
+    let mut titles = Vec::new();
+    let store = store();
+    decisions(&*store, &wanted, 0, |decided| {
+        titles.push(title(&decided.action));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    titles
+}
+
+#[test]
+fn decisions_are_found_by_what_they_say() {
+    assert_eq!(found(Wanted::default()), ["bash ls", "bash rm x", "bash rm y"]);
+    let block = Wanted { decision: Some(Decision::Block), ..Wanted::default() };
+    assert_eq!(found(block), ["bash rm x", "bash rm y"]);
+    assert_eq!(found(Wanted { text: Some("RM Y".into()), ..Wanted::default() }), ["bash rm y"]);
+    assert_eq!(found(Wanted { text: Some("deletes".into()), ..Wanted::default() }).len(), 2);
+    assert_eq!(found(Wanted { rule: Some("files".into()), ..Wanted::default() }).len(), 2);
+    assert_eq!(found(Wanted { rule: Some("file".into()), ..Wanted::default() }).len(), 0);
+    let session = SessionKey { agent: String::new(), id: "b".into() };
+    assert_eq!(found(Wanted { session: Some(session), ..Wanted::default() }), ["bash rm y"]);
+}
+
+#[test]
+fn the_beginning_of_a_time_is_found() {
+    let store = store();
+    let records = store.view(|view| view.records(&Query::all())).unwrap();
+    for record in &records {
+        let first = records.iter().find(|other| other.at >= record.at).unwrap();
+        assert_eq!(first_since(&*store, record.at).unwrap(), first.seq);
+    }
+    let last = records.last().unwrap();
+    assert_eq!(first_since(&*store, last.at.plus_millis(1)).unwrap(), last.seq + 1);
+    assert_eq!(first_since(&*store, Timestamp(0)).unwrap(), 1);
+}
