@@ -1,18 +1,25 @@
 //! Retention: old records move to files that anyone can check and join again.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use lictor_core::{Digest, Timestamp};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::verify::Chain;
-use crate::{Draft, Durability, Fault, Head, Query, Record, Store, StoreError, StoreExt, View};
+use crate::{Draft, Durability, Fault, Head, Query, Record, Seal, Store, StoreError, StoreExt, View};
 
 /// Records read at a time.
 const PAGE: usize = 500;
+/// Records in one file: it is read as a whole when one of them is asked for.
+const MOST_RECORDS: u64 = 10_000;
 
 /// The body of the record that accounts for records which were archived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,9 +79,9 @@ pub enum RetainError {
     Unsound(Fault),
 }
 
-/// Moves the oldest records to a file in `directory` and returns it; `None` when there is nothing to move.
+/// Moves the oldest records to files in `directory` and returns the last one; `None` when there is nothing to move.
 ///
-/// The file is on disk before anything is removed. A crash between the two leaves records in both places, which
+/// A file is on disk before anything is removed. A crash between the two leaves records in both places, which
 /// [`Segment::join`] accepts.
 ///
 /// # Errors
@@ -85,10 +92,28 @@ pub fn retain(
     directory: &Path,
     at: Timestamp,
 ) -> Result<Option<PathBuf>, RetainError> {
-    let (base, last) = store.view(|view| Ok((view.base()?, last_to_go(view, keep)?)))?;
-    let Some(last) = last else { return Ok(None) };
+    let Some(last) = store.view(|view| last_to_go(view, keep))? else { return Ok(None) };
+    let mut newest = None;
+    loop {
+        let base = store.view(|view| view.base())?;
+        if base.seq >= last {
+            return Ok(newest);
+        }
+        let step = base.seq.saturating_add(MOST_RECORDS).min(last);
+        newest = Some(move_away(store, base, step, directory, at)?);
+    }
+}
+
+/// The records after `base` up to `last`, into one file.
+fn move_away(
+    store: &dyn Store,
+    base: Head,
+    last: u64,
+    directory: &Path,
+    at: Timestamp,
+) -> Result<PathBuf, RetainError> {
     let first = base.seq.saturating_add(1);
-    let name = format!("log-{first:010}-{last:010}.jsonl");
+    let name = format!("log-{first:010}-{last:010}.jsonl.gz");
     let file = directory.join(&name);
     let draft = directory.join(format!(".{name}.{}.new", std::process::id()));
     let failed = |source| RetainError::Write { file: file.clone(), source };
@@ -103,11 +128,11 @@ pub fn retain(
         let body = serde_json::to_string(&body).map_err(StoreError::other)?;
         tx.append(Draft { at, session: None, kind: Retained::KIND.to_owned(), body })
     })?;
-    Ok(Some(file))
+    Ok(file)
 }
 
 /// The number of the newest record that need not be kept.
-fn last_to_go(view: &dyn View, keep: Keep) -> Result<Option<u64>, StoreError> {
+pub(crate) fn last_to_go(view: &dyn View, keep: Keep) -> Result<Option<u64>, StoreError> {
     let (base, head) = (view.base()?, view.head()?);
     let last = match keep {
         Keep::Newest(count) => head.seq.saturating_sub(count),
@@ -137,26 +162,59 @@ fn write_segment(
 ) -> Result<Head, RetainError> {
     let failed = |source| RetainError::Write { file: file.to_owned(), source };
     let options = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(draft);
-    let mut out = BufWriter::new(options.map_err(failed)?);
+    let mut out = GzEncoder::new(BufWriter::new(options.map_err(failed)?), Compression::default());
     let mut chain = Chain::after(base.seq, Some(base));
     let mut end = base;
     while end.seq < last {
         let query = Query::all().after(end.seq).before(last.saturating_add(1)).limit(PAGE);
-        let page = store.view(|view| view.records(&query))?;
+        let (page, seals) = store.view(|view| Ok((view.records(&query)?, view.seals(&query)?)))?;
         let Some(newest) = page.last() else { break };
         end = newest.head();
+        let seals: BTreeMap<u64, Option<Seal>> =
+            seals.into_iter().map(|(head, seal)| (head.seq, seal)).collect();
         for record in &page {
             chain.follow(record);
-            serde_json::to_writer(&mut out, record).map_err(|error| failed(error.into()))?;
-            out.write_all(b"\n").map_err(failed)?;
+            let line = line(record, seals.get(&record.seq).and_then(Option::as_ref));
+            out.write_all(&line.map_err(failed)?).map_err(failed)?;
         }
     }
     if let Some(fault) = chain.finish().into_iter().next() {
         let _ = std::fs::remove_file(draft);
         return Err(RetainError::Unsound(fault));
     }
+    let out = out.finish().map_err(failed)?;
     out.into_inner().map_err(|error| failed(error.into_error()))?.sync_all().map_err(failed)?;
     Ok(end)
+}
+
+/// A record, with its seal if it has one, as a line of an archive.
+fn line(record: &Record, seal: Option<&Seal>) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_value(record)?;
+    if let (Some(seal), Some(fields)) = (seal, line.as_object_mut()) {
+        fields.insert(SEAL.to_owned(), serde_json::to_value(seal)?);
+    }
+    let mut line = serde_json::to_vec(&line)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn parsed(line: &str) -> serde_json::Result<(Record, Option<Seal>)> {
+    let mut line: Value = serde_json::from_str(line)?;
+    let seal = line.as_object_mut().and_then(|fields| fields.remove(SEAL));
+    Ok((serde_json::from_value(line)?, seal.map(serde_json::from_value).transpose()?))
+}
+
+/// The field of a line that is not the record's own.
+const SEAL: &str = "seal";
+
+/// The lines of an archive; those of older versions are not compressed.
+fn lines(file: &Path) -> io::Result<Box<dyn Iterator<Item = io::Result<String>>>> {
+    let mut source = BufReader::new(File::open(file)?);
+    Ok(if source.fill_buf()?.starts_with(&[0x1f, 0x8b]) {
+        Box::new(BufReader::new(MultiGzDecoder::new(source)).lines())
+    } else {
+        Box::new(source.lines())
+    })
 }
 
 /// One archive file that was read and checked.
@@ -213,13 +271,20 @@ impl Segment {
     /// # Errors
     /// When the file cannot be read as an archive. Records that were tampered with are `faults`.
     pub fn read(file: &Path, mut each: impl FnMut(&Record)) -> Result<Self, ArchiveError> {
+        Self::read_sealed(file, |record, _| each(&record))
+    }
+
+    /// The same with the records' seals.
+    pub(crate) fn read_sealed(
+        file: &Path,
+        mut each: impl FnMut(Record, Option<Seal>),
+    ) -> Result<Self, ArchiveError> {
         let cannot = |source| ArchiveError::Read { file: file.to_owned(), source };
-        let mut lines = BufReader::new(File::open(file).map_err(cannot)?).lines().enumerate();
         let mut state: Option<(Head, Head, Chain)> = None;
-        for (index, line) in &mut lines {
+        for (index, line) in lines(file).map_err(cannot)?.enumerate() {
             let bad = |detail| ArchiveError::Line { file: file.to_owned(), line: index + 1, detail };
             let line = line.map_err(cannot)?;
-            let record: Record = serde_json::from_str(&line).map_err(|error| bad(error.to_string()))?;
+            let (record, seal) = parsed(&line).map_err(|error| bad(error.to_string()))?;
             let (_, last, chain) = state.get_or_insert_with(|| {
                 let before = Head { seq: record.seq.saturating_sub(1), hash: record.prev };
                 (before, before, Chain::after(before.seq, Some(before)))
@@ -229,7 +294,7 @@ impl Segment {
             }
             chain.follow(&record);
             *last = record.head();
-            each(&record);
+            each(record, seal);
         }
         let (before, last, chain) = state.ok_or_else(|| ArchiveError::Empty { file: file.to_owned() })?;
         Ok(Self { before, last, faults: chain.finish() })

@@ -10,7 +10,7 @@
 //!   findings. The layer that owns a space can always rebuild it by folding the log.
 //! * With a [`Keyring`] from outside, every record and every entry is sealed: who can write the file but has no key can
 //!   neither add nor change one, nor put an entry back to what it was, without being found.
-//! * [`retain`] moves old records to an archive file; the rest of the chain and the archive stay verifiable.
+//! * [`Retention`] moves old records to compressed archives; [`WithArchives`] reads both as one log.
 //!
 //! This crate knows nothing of actions, decisions or findings: bodies and values are text and bytes that other
 //! crates give a meaning. It never reads a clock for data; drafts bring their own time.
@@ -24,10 +24,12 @@ pub mod conformance;
 mod error;
 mod key;
 mod memory;
+mod pack;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod query;
 mod record;
+mod retention;
 mod seal;
 mod sealed;
 mod space;
@@ -45,6 +47,7 @@ pub use memory::MemoryStore;
 pub use postgres::{PostgresOptions, PostgresPool, PostgresStore};
 pub use query::{Entry, Keys, Query};
 pub use record::{Draft, Head, Record};
+pub use retention::{Retention, WithArchives};
 pub use seal::Seal;
 pub use space::Space;
 pub use sqlite::{SqliteOptions, SqliteStore};

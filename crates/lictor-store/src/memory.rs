@@ -64,12 +64,7 @@ impl View for State {
     }
 
     fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
-        let wanted = |record: &&Record| {
-            record.seq > query.after
-                && record.seq < query.before
-                && query.kind.as_ref().is_none_or(|kind| *kind == record.kind)
-                && query.session.as_ref().is_none_or(|session| Some(session) == record.session.as_ref())
-        };
+        let wanted = |record: &&Record| query.fits(record);
         Ok(if query.newest_first {
             self.log.iter().rev().filter(wanted).take(query.limit).cloned().collect()
         } else {

@@ -2,6 +2,8 @@
 
 use lictor_core::SessionKey;
 
+use crate::Record;
+
 /// How many rows a question returns when nobody says how many.
 const DEFAULT_LIMIT: usize = 1_000;
 
@@ -68,6 +70,14 @@ impl Query {
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
+    }
+
+    /// Whether this record is asked for, however many there are.
+    pub(crate) fn fits(&self, record: &Record) -> bool {
+        record.seq > self.after
+            && record.seq < self.before
+            && self.kind.as_ref().is_none_or(|kind| *kind == record.kind)
+            && self.session.as_ref().is_none_or(|session| Some(session) == record.session.as_ref())
     }
 }
 

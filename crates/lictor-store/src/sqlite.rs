@@ -131,6 +131,23 @@ impl SqliteStore {
         &self.file
     }
 
+    /// Bytes of the file that hold something. Pages that became free are used again before the file grows.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn used_bytes(&self) -> Result<u64, StoreError> {
+        let handle = self.handle();
+        let number = |pragma: &str| -> Result<u64, StoreError> {
+            let found: i64 = handle
+                .connection
+                .query_row(pragma, [], |row| row.get(0))
+                .map_err(|error| self.failure().of(error))?;
+            Ok(u64::try_from(found).unwrap_or(0))
+        };
+        let pages = number("PRAGMA page_count")?.saturating_sub(number("PRAGMA freelist_count")?);
+        Ok(pages.saturating_mul(number("PRAGMA page_size")?))
+    }
+
     /// A poisoned lock is harmless: `Open` has rolled back before the lock was released.
     fn handle(&self) -> MutexGuard<'_, Handle> {
         self.handle.lock().unwrap_or_else(PoisonError::into_inner)

@@ -16,20 +16,23 @@ use crate::StoreError;
 /// `LICT`: tells our files from other SQLite files.
 const APPLICATION: i64 = 0x4c49_4354;
 /// The format of this version. A store with a greater number is refused, one with a smaller is brought up to it.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// What brings a store from a format to the next one.
-const UPGRADES: [(u32, &str); 1] =
-    [(1, "ALTER TABLE log ADD COLUMN seal BLOB; ALTER TABLE entry ADD COLUMN seal BLOB;")];
+const UPGRADES: [(u32, &str); 2] = [
+    (1, "ALTER TABLE log ADD COLUMN seal BLOB; ALTER TABLE entry ADD COLUMN seal BLOB;"),
+    (2, "ALTER TABLE log ADD COLUMN packed BLOB;"),
+];
 
-/// The hash of a record covers every column of `log` but its seal, which covers the hash. `base` has one row as soon as records were archived.
+/// The hash of a record covers every column of `log` but its seal, which covers the hash. A body of some
+/// length is empty and stands in `packed`. `base` has one row as soon as records were archived.
 ///
 /// No index on kind or session: every index is one more page in every transaction of the hot path, and what
 /// must be found fast has its own entry.
 const SCHEMA: &str = "
 CREATE TABLE log (
   seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, agent TEXT, session TEXT, kind TEXT NOT NULL,
-  prev BLOB NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL, seal BLOB
+  prev BLOB NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL, seal BLOB, packed BLOB
 ) STRICT;
 CREATE TABLE entry (space TEXT, key BLOB, value BLOB NOT NULL, seal BLOB, PRIMARY KEY (space, key)) STRICT, WITHOUT ROWID;
 CREATE TABLE base (only INTEGER PRIMARY KEY CHECK (only = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL) STRICT;

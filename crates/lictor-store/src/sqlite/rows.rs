@@ -7,6 +7,7 @@ use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter, types::Value};
 
 use super::Failure;
+use crate::pack;
 use crate::seal::EntrySeal;
 use crate::sealed::{SealedEntry, SealedValue, Tables};
 use crate::{Head, Keys, Query, Record, Seal, Space, StoreError};
@@ -89,7 +90,7 @@ impl Tables for Rows<'_> {
 
     fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
         let mut sql = String::from(
-            "SELECT seq, at, agent, session, kind, prev, hash, body FROM log WHERE seq > ? AND seq < ?",
+            "SELECT seq, at, agent, session, kind, prev, hash, body, packed FROM log WHERE seq > ? AND seq < ?",
         );
         let mut values = vec![Value::Integer(clamped(query.after)), Value::Integer(clamped(query.before))];
         if let Some(kind) = &query.kind {
@@ -127,8 +128,9 @@ impl Tables for Rows<'_> {
 
     fn insert(&mut self, record: &Record, seal: Option<&Seal>) -> Result<(), StoreError> {
         let session = record.session.as_ref();
+        let packed = pack::pack(&record.body);
         self.execute(
-            "INSERT INTO log (seq, at, agent, session, kind, prev, hash, body, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO log (seq, at, agent, session, kind, prev, hash, body, seal, packed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 clamped(record.seq),
                 record.at.0,
@@ -137,8 +139,9 @@ impl Tables for Rows<'_> {
                 record.kind,
                 record.prev.as_bytes(),
                 record.hash.as_bytes(),
-                record.body,
+                if packed.is_some() { "" } else { &record.body },
                 seal.map(Seal::to_bytes),
+                packed,
             ],
         )
     }
@@ -199,8 +202,20 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         kind: row.get(4)?,
         prev: digest(row, 5)?,
         hash: digest(row, 6)?,
-        body: row.get(7)?,
+        body: body(row)?,
     })
+}
+
+fn body(row: &Row<'_>) -> rusqlite::Result<String> {
+    let plain: String = row.get(7)?;
+    match row.get_ref(8)?.as_blob_or_null()? {
+        None => Ok(plain),
+        // With both, one of them would be read and the other changed without being noticed.
+        Some(packed) => pack::unpack(packed).filter(|_| plain.is_empty()).ok_or_else(|| {
+            let why = "the body cannot be unpacked".into();
+            rusqlite::Error::FromSqlConversionFailure(8, Type::Blob, why)
+        }),
+    }
 }
 
 fn head(row: &Row<'_>) -> rusqlite::Result<Head> {

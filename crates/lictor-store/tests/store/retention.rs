@@ -1,12 +1,16 @@
 //! Old records move to archives; both the rest and the archives stay verifiable, and they join.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
+use std::time::Duration;
 
-use lictor_core::Timestamp;
+use flate2::read::MultiGzDecoder;
+use lictor_core::{SessionKey, Timestamp};
 use lictor_store::{
-    Anchor, Anchoring, Draft, Durability, Head, Keep, MemoryStore, Query, Record, RetainError, Retained,
-    Segment, SqliteStore, Store, StoreExt, Verification, retain, verify,
+    Anchor, Anchoring, Draft, Durability, Fault, Head, Keep, Keyring, MemoryStore, Query, Record, RecordKey,
+    RetainError, Retained, Retention, Segment, Space, SqliteOptions, SqliteStore, Store, StoreExt,
+    Verification, View, WithArchives, retain, verify,
 };
 
 use crate::log;
@@ -53,7 +57,7 @@ fn what_is_archived_is_complete_and_joins_the_rest() {
     both(|store, archive| {
         let written = fill(store, 0..1200);
         let file = retain(store, Keep::Newest(100), archive, Timestamp(1200)).unwrap().expect("an archive");
-        assert_eq!(file.file_name().unwrap(), "log-0000000001-0000001100.jsonl");
+        assert_eq!(file.file_name().unwrap(), "log-0000000001-0000001100.jsonl.gz");
         let mut archived = Vec::new();
         let segment = Segment::read(&file, |record| archived.push(record.clone())).unwrap();
         assert_eq!(segment.faults, []);
@@ -112,7 +116,7 @@ fn an_archive_left_by_a_crash_does_not_disturb() {
         fill(store, 0..20);
         let left = retain(store, Keep::Newest(10), archive, NOW).unwrap().unwrap();
         // As if the first attempt had written more than the one that counted.
-        fs::copy(&left, archive.join("copy.jsonl")).unwrap();
+        fs::copy(&left, archive.join("copy.jsonl.gz")).unwrap();
         Segment::join(segments(archive), base(store)).unwrap();
         fs::remove_file(left).unwrap();
         Segment::join(segments(archive), base(store)).unwrap();
@@ -124,7 +128,8 @@ fn tampering_with_an_archive_is_found() {
     both(|store, archive| {
         fill(store, 0..20);
         let file = retain(store, Keep::Newest(10), archive, NOW).unwrap().unwrap();
-        let text = fs::read_to_string(&file).unwrap();
+        let mut text = String::new();
+        MultiGzDecoder::new(fs::File::open(&file).unwrap()).read_to_string(&mut text).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         let read = |text: String| {
             fs::write(&file, text).unwrap();
@@ -170,4 +175,116 @@ fn anchors_are_lines_of_text() {
     for bad in ["3", "x y", "3 0123", "-1 0", &format!("{anchor} more")] {
         assert!(Anchor::newest(bad).unwrap_err().to_string().contains(bad), "{bad}");
     }
+}
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// Sealed, with a hundred records of a day each.
+fn hundred_days(file: &Path) -> SqliteStore {
+    let keys = Keyring::of(RecordKey::from_bytes([1; 32]).unwrap());
+    let store = SqliteOptions::new().keys(keys).open(file).unwrap();
+    for day in 0..100 {
+        let session = Some(SessionKey { agent: "a".to_owned(), id: format!("{}", day % 7) });
+        let draft = Draft { at: Timestamp(day * DAY), session, ..log::draft(format!("{{\"day\": {day}}}")) };
+        store
+            .update(Durability::Process, |tx| {
+                tx.put(Space::Session, format!("{}", day % 7).as_bytes(), day.to_string().as_bytes())?;
+                tx.append(draft)
+            })
+            .unwrap();
+    }
+    store
+}
+
+#[test]
+fn what_is_old_goes_and_is_still_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let archive = directory.path().join("archive");
+    let store = hundred_days(&directory.path().join("store.db"));
+    let now = Timestamp(100 * DAY);
+    let all = store.view(|view| view.records(&Query::all())).unwrap();
+    let retention = Retention { keep: Duration::from_secs(30 * 86_400), ..Retention::default() };
+    assert_eq!(retention.apply(&store, &archive, now).unwrap(), 70);
+    assert_eq!(retention.apply(&store, &archive, now).unwrap(), 0, "nothing more to move");
+    assert_eq!(Retention::default().apply(&store, &archive, now).unwrap(), 0);
+    assert_eq!(check(&store, None).faults, []);
+    store
+        .view(|view| {
+            let whole = WithArchives::new(view, &archive)?;
+            let records = whole.records(&Query::all())?;
+            assert_eq!(records[..100], all);
+            assert_eq!(records.len(), 101);
+            let checked = verify(&whole, 1..=u64::MAX, Some(all[3].head().into()))?;
+            assert_eq!((checked.faults.as_slice(), checked.records), ([].as_slice(), 101));
+            assert!(matches!(checked.anchoring, Anchoring::Used(_)));
+            let queries = [
+                Query::all().after(65).limit(10),
+                Query::all().newest_first().before(76).limit(10),
+                Query::all().session(all[3].session.clone().unwrap()),
+                Query::all().newest_first().session(all[3].session.clone().unwrap()).limit(12),
+                Query::all().after(10).before(20),
+                Query::all().limit(0),
+            ];
+            for query in queries {
+                let found: Vec<u64> = whole.records(&query)?.iter().map(|record| record.seq).collect();
+                let memory = MemoryStore::new();
+                memory.update(Durability::Process, |tx| {
+                    records.iter().try_for_each(|record| {
+                        let Record { at, session, kind, body, .. } = record.clone();
+                        tx.append(Draft { at, session, kind, body }).map(drop)
+                    })
+                })?;
+                let expected = memory.view(|view| view.records(&query))?;
+                assert_eq!(found, expected.iter().map(|record| record.seq).collect::<Vec<_>>(), "{query:?}");
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn what_is_too_much_goes() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(directory.path().join("store.db")).unwrap();
+    fill(&store, 0..2000);
+    let used = store.used_bytes().unwrap();
+    let retention = Retention { max_size: used / 2, ..Retention::default() };
+    let moved = retention.apply(&store, &directory.path().join("archive"), Timestamp(2000)).unwrap();
+    assert!((1100..1300).contains(&moved), "{moved}");
+    assert!(store.used_bytes().unwrap() <= used / 2, "{} of {used}", store.used_bytes().unwrap());
+    assert!(check(&store, None).is_sound());
+}
+
+/// An archive that was written anew is sound in itself; the seals say that it is not what was moved.
+#[test]
+fn a_forged_archive_is_found() {
+    let directory = tempfile::tempdir().unwrap();
+    let archive = directory.path().join("archive");
+    let store = hundred_days(&directory.path().join("store.db"));
+    Retention { keep: Duration::from_secs(30 * 86_400), ..Retention::default() }
+        .apply(&store, &archive, Timestamp(100 * DAY))
+        .unwrap();
+    let file = fs::read_dir(&archive).unwrap().next().unwrap().unwrap().path();
+    let mut text = String::new();
+    MultiGzDecoder::new(fs::File::open(&file).unwrap()).read_to_string(&mut text).unwrap();
+    let faults = |text: String| {
+        fs::write(&file, text).unwrap();
+        store.view(|view| verify(&WithArchives::new(view, &archive)?, 1..=u64::MAX, None)).unwrap().faults
+    };
+    assert_eq!(faults(text.clone()), []);
+    assert_eq!(
+        faults(text.replacen("{\\\"day\\\": 4}", "{\\\"day\\\": 5}", 1))[0],
+        Fault::Changed { seq: 5 }
+    );
+    let cut: String = text.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    assert_eq!(faults(cut)[0], Fault::Missing { first: 1, last: 1 });
+    let unsealed: String = text
+        .lines()
+        .map(|line| {
+            let mut line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line.as_object_mut().unwrap().remove("seal");
+            format!("{line}\n")
+        })
+        .collect();
+    assert_eq!(faults(unsealed), [Fault::Unsealed { seq: 70 }]);
 }

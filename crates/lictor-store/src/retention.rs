@@ -1,0 +1,241 @@
+//! How long records stay in the store, and how they are found afterwards.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lictor_core::Timestamp;
+
+use crate::{
+    Entry, Head, Keep, Keyring, Keys, Query, Record, RetainError, Seal, Segment, Space, SqliteStore,
+    StoreError, StoreExt as _, View, retain,
+};
+
+/// What is kept in the store itself; what is older or too much goes to archives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Records that are not older than this stay.
+    pub keep: Duration,
+    /// So many bytes stay at most.
+    pub max_size: u64,
+}
+
+impl Default for Retention {
+    /// Ninety days, one gigabyte.
+    fn default() -> Self {
+        Self { keep: Duration::from_secs(90 * 24 * 60 * 60), max_size: 1_000_000_000 }
+    }
+}
+
+impl Retention {
+    /// Moves what need not stay to compressed archives in `directory`, which is made when it is missing. Returns the
+    /// number of records moved. Takes its time: not for hooks.
+    ///
+    /// # Errors
+    /// See [`RetainError`]; what was not moved is still in the store.
+    pub fn apply(&self, store: &SqliteStore, directory: &Path, now: Timestamp) -> Result<u64, RetainError> {
+        let before = store.view(|view| view.base())?.seq;
+        let oldest =
+            Timestamp(now.0.saturating_sub(i64::try_from(self.keep.as_millis()).unwrap_or(i64::MAX)));
+        let mut keeps = vec![Keep::Since(oldest)];
+        let used = store.used_bytes()?;
+        if used > self.max_size {
+            // Room for a while: what is left is four fifths of what may stay.
+            let records = store.view(|view| Ok(view.head()?.seq.saturating_sub(view.base()?.seq)))?;
+            let kept = u128::from(records) * u128::from(self.max_size) * 4 / (u128::from(used) * 5);
+            keeps.push(Keep::Newest(u64::try_from(kept).unwrap_or(u64::MAX).max(1)));
+        }
+        for keep in keeps {
+            if store.view(|view| crate::archive::last_to_go(view, keep))?.is_some() {
+                make_private(directory)
+                    .map_err(|source| RetainError::Write { file: directory.to_owned(), source })?;
+                retain(store, keep, directory, now)?;
+            }
+        }
+        Ok(store.view(|view| view.base())?.seq.saturating_sub(before))
+    }
+}
+
+fn make_private(directory: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)
+}
+
+/// A store and its archives as if nothing had ever been moved. Records that are in neither are missing, as
+/// [`verify`](crate::verify()) then says.
+pub struct WithArchives<'a> {
+    view: &'a dyn View,
+    /// The first and last number by the name of the file, oldest first.
+    files: Vec<(u64, u64, PathBuf)>,
+    /// The file that was read last.
+    open: RefCell<Option<(PathBuf, Vec<(Record, Option<Seal>)>)>>,
+}
+
+impl std::fmt::Debug for WithArchives<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WithArchives").field("files", &self.files.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> WithArchives<'a> {
+    /// The store with the archives in `directory`; without any when there is no such directory.
+    ///
+    /// # Errors
+    /// When the store or the directory cannot be read.
+    pub fn new(view: &'a dyn View, directory: &Path) -> Result<Self, StoreError> {
+        let base = view.base()?.seq;
+        let mut files = Vec::new();
+        if base > 0 {
+            let failed = |source| StoreError::Io { file: directory.to_owned(), source };
+            match fs::read_dir(directory) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(failed(error)),
+                Ok(listed) => {
+                    for file in listed {
+                        let file = file.map_err(failed)?;
+                        if let Some((first, last)) = numbers(&file.file_name().to_string_lossy()) {
+                            files.push((first, last, file.path()));
+                        }
+                    }
+                }
+            }
+        }
+        // An archive that a crash kept from counting overlaps with the one written in its place.
+        files.retain(|(_, last, _)| *last <= base);
+        files.sort();
+        Ok(Self { view, files, open: RefCell::default() })
+    }
+
+    /// Runs `f` on the records of the archives with numbers between these, in order or newest first, until it says stop.
+    fn archived(
+        &self,
+        query: &Query,
+        mut f: impl FnMut(&Record, Option<&Seal>) -> bool,
+    ) -> Result<(), StoreError> {
+        let base = self.view.base()?.seq;
+        let wanted = |seq: u64| seq > query.after && seq < query.before && seq <= base;
+        let mut files: Vec<&(u64, u64, PathBuf)> = self
+            .files
+            .iter()
+            .filter(|(first, last, _)| *last > query.after && *first < query.before)
+            .collect();
+        if query.newest_first {
+            files.reverse();
+        }
+        // Where files overlap, each number counts once.
+        let mut last = None;
+        for (_, _, file) in files {
+            self.load(file)?;
+            let open = self.open.borrow();
+            let Some((_, records)) = open.as_ref() else { continue };
+            let mut go_on = true;
+            let mut each = |(record, seal): &(Record, Option<Seal>)| {
+                let new =
+                    last.is_none_or(
+                        |last| if query.newest_first { record.seq < last } else { record.seq > last },
+                    );
+                if go_on && new && wanted(record.seq) {
+                    last = Some(record.seq);
+                    go_on = f(record, seal.as_ref());
+                }
+            };
+            if query.newest_first {
+                records.iter().rev().for_each(&mut each);
+            } else {
+                records.iter().for_each(&mut each);
+            }
+            if !go_on {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn load(&self, file: &Path) -> Result<(), StoreError> {
+        if self.open.borrow().as_ref().is_some_and(|(open, _)| open == file) {
+            return Ok(());
+        }
+        let mut records = Vec::new();
+        Segment::read_sealed(file, |record, seal| records.push((record, seal))).map_err(StoreError::other)?;
+        *self.open.borrow_mut() = Some((file.to_owned(), records));
+        Ok(())
+    }
+
+    /// Archives and store, each asked for what is still wanted.
+    fn both<T>(
+        &self,
+        query: &Query,
+        of_store: impl Fn(&Query) -> Result<Vec<T>, StoreError>,
+        of_archive: impl Fn(&Record, Option<&Seal>) -> Option<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let from_archives = |limit: usize| {
+            let mut found = Vec::new();
+            if limit > 0 {
+                self.archived(query, |record, seal| {
+                    found.extend(of_archive(record, seal));
+                    found.len() < limit
+                })?;
+            }
+            Ok::<_, StoreError>(found)
+        };
+        if self.files.is_empty() || query.after >= self.view.base()?.seq {
+            return of_store(query);
+        }
+        if query.newest_first {
+            let mut found = of_store(query)?;
+            found.extend(from_archives(query.limit.saturating_sub(found.len()))?);
+            Ok(found)
+        } else {
+            let mut found = from_archives(query.limit)?;
+            if found.len() < query.limit {
+                found.extend(of_store(&query.clone().limit(query.limit - found.len()))?);
+            }
+            Ok(found)
+        }
+    }
+}
+
+/// The numbers in `log-0000000001-0000010000.jsonl.gz`.
+fn numbers(name: &str) -> Option<(u64, u64)> {
+    let rest = name.strip_prefix("log-")?;
+    let (first, rest) = rest.split_once('-')?;
+    let last = rest.strip_suffix(".jsonl.gz").or_else(|| rest.strip_suffix(".jsonl"))?;
+    Some((first.parse().ok()?, last.parse().ok()?))
+}
+
+impl View for WithArchives<'_> {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        self.view.get(space, key)
+    }
+
+    fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<Entry>, StoreError> {
+        self.view.scan(space, keys)
+    }
+
+    fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+        let of_store = |query: &Query| self.view.records(query);
+        self.both(query, of_store, |record, _| query.fits(record).then(|| record.clone()))
+    }
+
+    fn head(&self) -> Result<Head, StoreError> {
+        self.view.head()
+    }
+
+    /// Nothing is gone as long as the first record is in an archive.
+    fn base(&self) -> Result<Head, StoreError> {
+        match self.files.first() {
+            Some((1, ..)) => Ok(Head::START),
+            _ => self.view.base(),
+        }
+    }
+
+    fn keys(&self) -> Option<&Keyring> {
+        self.view.keys()
+    }
+
+    fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
+        let of_store = |query: &Query| self.view.seals(query);
+        self.both(query, of_store, |record, seal| Some((record.head(), seal.cloned())))
+    }
+}
