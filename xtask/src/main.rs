@@ -6,6 +6,7 @@ mod fuzz;
 mod install;
 mod lint;
 mod pictures;
+mod python;
 mod release;
 mod setup;
 mod shell;
@@ -25,6 +26,7 @@ cargo xtask <chore>
   dist            build what people install without Rust into dist/: archives, npm packages, the wheel; --all for every target
   setup           install the programs that the tests start (PostgreSQL, bubblewrap, Chromium, Node), where they are missing
   test            everything a change must pass: setup, lint, all tests, doc tests (what .ci/run calls)
+  python          build the Python package for this machine, check its types, run its tests
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
   advisories      known security advisories against the locked dependencies (needs cargo-deny and a network)
   msrv            compile with the oldest Rust that Cargo.toml promises (needs that toolchain)
@@ -45,6 +47,7 @@ fn main() -> Result<()> {
     let rest: Vec<String> = args.collect();
     match (chore.as_deref(), rest.as_slice()) {
         (Some("test"), []) => test::run(),
+        (Some("python"), []) => python::test(),
         (Some("setup"), []) => setup::run(),
         (Some("advisories"), []) => supply::advisories(),
         (Some("msrv"), []) => supply::msrv(),

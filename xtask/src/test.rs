@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{lint, pictures, setup, shell};
+use crate::{lint, pictures, python, setup, shell};
 
 /// What the tests need, lint, then all tests of all crates, examples and doc tests included.
 pub fn run() -> Result<()> {
@@ -12,5 +12,6 @@ pub fn run() -> Result<()> {
     shell::run("cargo", &["build", "--locked", "--bin", "lictor"])?;
     shell::run("cargo", &["test", "--locked", "--workspace"])?;
     shell::run("npm", &["--prefix", "npm/lictor", "test", "--silent"])?;
+    python::test()?;
     pictures::run(true)
 }

@@ -1,0 +1,77 @@
+"""Lictor: a governance runtime for AI agents.
+
+Every action passes through a policy graph and comes back as pass, warn, ask or block. Two calls govern any program:
+``engine.evaluate(action)`` before it acts, ``engine.post_action(action, outcome)`` afterwards.
+"""
+
+from lictor.actions import Action, ActionKind
+from lictor.context import GovernanceContext, SessionState
+from lictor.engine import EvaluationResult, PolicyEngine, PostResult, Question
+from lictor.errors import (
+    ActionError,
+    Blocked,
+    ContextClosed,
+    GraphError,
+    LictorError,
+    NeedsApproval,
+    PolicyError,
+    StoreError,
+)
+from lictor.guards import BaseGuard, Guard, guard
+from lictor.layers import GovernanceLayer
+from lictor.nodes import All, Any, Escalate, Not, Threshold, When, layered, pipeline
+from lictor.outcomes import Answer, Outcome
+from lictor.stores import InMemorySessionStore, SessionStore, SQLiteSessionStore
+from lictor.tracers import (
+    CollectingTracer,
+    LoggingTracer,
+    StderrTracer,
+    StdoutTracer,
+    TraceEntry,
+    Tracer,
+)
+from lictor.verdicts import Verdict
+
+__all__ = [
+    "Action",
+    "ActionError",
+    "ActionKind",
+    "All",
+    "Answer",
+    "Any",
+    "BaseGuard",
+    "Blocked",
+    "CollectingTracer",
+    "ContextClosed",
+    "Escalate",
+    "EvaluationResult",
+    "GovernanceContext",
+    "GovernanceLayer",
+    "GraphError",
+    "Guard",
+    "InMemorySessionStore",
+    "LictorError",
+    "LoggingTracer",
+    "NeedsApproval",
+    "Not",
+    "Outcome",
+    "PolicyEngine",
+    "PolicyError",
+    "PostResult",
+    "Question",
+    "SQLiteSessionStore",
+    "SessionState",
+    "SessionStore",
+    "StderrTracer",
+    "StdoutTracer",
+    "StoreError",
+    "Threshold",
+    "TraceEntry",
+    "Tracer",
+    "Verdict",
+    "When",
+    "guard",
+    "layered",
+    "pipeline",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,210 @@
+"""What an agent wants to do."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from types import MappingProxyType
+from typing import Any
+
+from lictor._lictor import RawAction
+from lictor.errors import ActionError
+
+
+class ActionKind(str, Enum):
+    """The kinds that built-in guards know. Other names are kinds too."""
+
+    READ = "read"
+    WRITE = "write"
+    BASH = "bash"
+    EXECUTE_CODE = "execute_code"
+    SUBMIT_TASK = "submit_task"
+    FETCH = "fetch"
+    TOOL = "tool"
+    DELEGATE = "delegate"
+
+
+_KINDS = {kind.value: kind for kind in ActionKind}
+
+# Tools by their usual names, with the argument that has to be text for the name to be believed.
+_TOOLS = {
+    **dict.fromkeys(["bash", "shell", "run_command", "execute_command", "terminal"], (ActionKind.BASH, "command")),
+    **dict.fromkeys(["read", "read_file", "view_file"], (ActionKind.READ, "path")),
+    **dict.fromkeys(["write", "write_file", "create_file", "edit_file"], (ActionKind.WRITE, "path")),
+    **dict.fromkeys(["fetch", "web_fetch", "fetch_url"], (ActionKind.FETCH, "url")),
+}
+
+
+class Action:
+    """An action, checked once. Equal actions have equal digests."""
+
+    __slots__ = ("_payload", "_raw", "kind", "metadata", "options")
+
+    def __init__(
+        self,
+        kind: ActionKind | str,
+        payload: Mapping[str, Any] | None = None,
+        *,
+        session_id: str | None = None,
+        task_type: str | None = None,
+        tool: str = "",
+        agent: str = "",
+        user: str | None = None,
+        tenant: str | None = None,
+        chain: Sequence[str] = (),
+        parent_session_id: str | None = None,
+        tool_use_id: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        name = kind.value if isinstance(kind, ActionKind) else kind
+        data = _plain(payload)
+        options: dict[str, Any] = {
+            "session_id": session_id,
+            "task_type": task_type,
+            "tool": tool,
+            "agent": agent,
+            "user": user,
+            "tenant": tenant,
+            "chain": list(chain),
+            "parent_session_id": parent_session_id,
+            "tool_use_id": tool_use_id,
+            "cwd": os.getcwd() if cwd is None else os.fspath(cwd),
+        }
+        try:
+            raw = RawAction(name, data, **options)
+        except (UnicodeError, ValueError, TypeError) as error:
+            raise ActionError(str(error), "give plain data: text, numbers, lists and mappings") from error
+        self._raw = raw
+        self._payload = MappingProxyType(data)
+        self.kind: ActionKind | str = _KINDS.get(name, name)
+        self.options: Mapping[str, Any] = MappingProxyType(options)
+        self.metadata: Mapping[str, object] = MappingProxyType(dict(metadata or {}))
+
+    @property
+    def payload(self) -> Mapping[str, Any]:
+        """What the action is about. Read-only."""
+        return self._payload
+
+    @property
+    def digest(self) -> str:
+        """What grants are bound to."""
+        return self._raw.digest
+
+    @property
+    def session_id(self) -> str | None:
+        value: str | None = self.options["session_id"]
+        return value
+
+    @property
+    def task_type(self) -> str | None:
+        value: str | None = self.options["task_type"]
+        return value
+
+    @property
+    def tool(self) -> str:
+        return str(self.options["tool"])
+
+    @property
+    def agent(self) -> str:
+        return str(self.options["agent"])
+
+    @property
+    def tool_use_id(self) -> str | None:
+        value: str | None = self.options["tool_use_id"]
+        return value
+
+    @property
+    def cwd(self) -> str:
+        return str(self.options["cwd"])
+
+    def text(self, field: str) -> str | None:
+        """A field of the payload, if it is text."""
+        value = self._payload.get(field)
+        return value if isinstance(value, str) else None
+
+    def replace(self, **options: Any) -> Action:
+        """The same action with other options."""
+        merged = {**self.options, "metadata": self.metadata, **options}
+        return Action(self.kind, merged.pop("payload", self._payload), **merged)
+
+    @classmethod
+    def bash(cls, command: str, **options: Any) -> Action:
+        return cls(ActionKind.BASH, {"command": command}, **options)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str], **options: Any) -> Action:
+        return cls(ActionKind.READ, {"path": os.fspath(path)}, **options)
+
+    @classmethod
+    def write(cls, path: str | os.PathLike[str], content: str | None = None, **options: Any) -> Action:
+        payload = {"path": os.fspath(path)}
+        if content is not None:
+            payload["content"] = content
+        return cls(ActionKind.WRITE, payload, **options)
+
+    @classmethod
+    def fetch(cls, url: str, **options: Any) -> Action:
+        return cls(ActionKind.FETCH, {"url": url}, **options)
+
+    @classmethod
+    def task(cls, task_type: str, **payload: Any) -> Action:
+        return cls(ActionKind.SUBMIT_TASK, payload, task_type=task_type)
+
+    @classmethod
+    def from_tool_call(
+        cls,
+        name: str,
+        args: Mapping[str, Any] | None = None,
+        *,
+        kinds: Mapping[str, ActionKind | str] | None = None,
+        **options: Any,
+    ) -> Action:
+        """An action from a framework's tool call. ``kinds`` says more about the program's own tools; a name that is
+        not known, or has other arguments than its kind needs, is judged as a tool."""
+        data = _plain(args)
+        if kinds and name in kinds:
+            return cls(kinds[name], data, tool=name, **options)
+        kind, field = _TOOLS.get(name.lower(), (ActionKind.TOOL, ""))
+        if field and not isinstance(data.get(field, data.get("file_path")), str):
+            kind = ActionKind.TOOL
+        return cls(kind, data, tool=name, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The form that ``lictor rpc`` and ``lictor serve`` take."""
+        filled = {key: value for key, value in self.options.items() if value}
+        return {"kind": str(getattr(self.kind, "value", self.kind)), "payload": dict(self._payload), **filled}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Action:
+        options = dict(data)
+        return cls(options.pop("kind"), options.pop("payload", None), **options)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Action) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Action.from_dict, (self.to_dict(),))
+
+    def __repr__(self) -> str:
+        return f"Action({self.kind!s}, {dict(self._payload)!r})"
+
+
+def _plain(payload: Any) -> dict[str, Any]:
+    """Mappings as they are; dataclasses and pydantic models by their fields."""
+    if payload is None:
+        return {}
+    if isinstance(payload, Mapping):
+        return dict(payload)
+    if dataclasses.is_dataclass(payload) and not isinstance(payload, type):
+        return dataclasses.asdict(payload)
+    dump = getattr(payload, "model_dump", None)
+    if callable(dump):
+        fields: Iterable[tuple[str, Any]] = dump(mode="json").items()
+        return dict(fields)
+    raise ActionError(f"a payload of type `{type(payload).__name__}` is not plain data", "give a mapping")

@@ -1,0 +1,1 @@
+"""Bridges to agents' own hooks."""

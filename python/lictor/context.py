@@ -1,0 +1,163 @@
+"""What guards see of each other and of the session while one action is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import Any, TypeVar
+
+from lictor._lictor import RawContext
+from lictor.actions import Action
+from lictor.errors import ContextClosed
+from lictor.verdicts import Verdict
+
+_T = TypeVar("_T")
+
+
+class SessionState(Mapping[str, Any]):
+    """The counters of a session: ``session.action_count`` or ``session["action_count"]``."""
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self._fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"a session has no `{name}`") from None
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __repr__(self) -> str:
+        return f"SessionState({dict(self._fields)!r})"
+
+
+class Annotations(MutableMapping[str, Any]):
+    """Notes between guards. A key is this guard's own, or the full name ``guard.key`` of another's."""
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: RawContext) -> None:
+        self._raw = raw
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self:
+            raise KeyError(key)
+        return self._raw.annotation(key)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        _write(lambda: self._raw.annotate(key, value))
+
+    def __delitem__(self, key: str) -> None:
+        raise TypeError("an annotation stays: evidence does not go away")
+
+    def __contains__(self, key: object) -> bool:
+        names = self._raw.annotations()
+        return isinstance(key, str) and (key in names or any(name.endswith(f".{key}") for name in names))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw.annotations())
+
+    def __len__(self) -> int:
+        return len(self._raw.annotations())
+
+
+class GovernanceContext:
+    """The state that flows through the graph. Reads stay valid after the guard has returned, writes do not."""
+
+    __slots__ = ("_raw", "action")
+
+    def __init__(self, raw: RawContext, action: Action) -> None:
+        self._raw = raw
+        self.action = action
+
+    @property
+    def session(self) -> SessionState:
+        """The session before this action."""
+        return SessionState(self._raw.session)
+
+    @property
+    def risk_score(self) -> float:
+        return self._raw.risk_score
+
+    @property
+    def annotations(self) -> Annotations:
+        return Annotations(self._raw)
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """What guards said so far."""
+        return self._raw.verdicts
+
+    @property
+    def violations(self) -> list[dict[str, Any]]:
+        return self._raw.violations
+
+    @property
+    def trace(self) -> list[dict[str, Any]]:
+        return self._raw.trace
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the action would really do, worked out by Lictor."""
+        return self._raw.facts
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970. One value for the whole evaluation."""
+        return self._raw.now
+
+    def annotate(self, key: str, value: Any) -> None:
+        _write(lambda: self._raw.annotate(key, value))
+
+    def annotation(self, name: str) -> Any:
+        return self._raw.annotation(name)
+
+    def add_risk(self, fraction: float) -> None:
+        _write(lambda: self._raw.add_risk(fraction))
+
+    def tag(self, tag: str) -> None:
+        """Marks the action: consecutive actions with a tag are counted in the session."""
+        _write(lambda: self._raw.tag(tag))
+
+    def also(self, verdict: Verdict) -> None:
+        """One more verdict of the same guard; the strictest counts."""
+        _write(lambda: self._raw.also(verdict))
+
+    def claim(
+        self,
+        *,
+        actions: int | None = None,
+        tasks: int | None = None,
+        pace: int | None = None,
+        spend: str | None = None,
+        amount: int = 1,
+        limit: int = 0,
+        streak: str | None = None,
+        at_most: int = 0,
+    ) -> bool:
+        """Whether the session has room. It is checked again when the judgement is recorded, so that two actions at
+        once cannot both take the last place."""
+        return _write(
+            lambda: self._raw.claim(
+                actions=actions, tasks=tasks, pace=pace, spend=spend, amount=amount, limit=limit, streak=streak,
+                at_most=at_most,
+            )
+        )
+
+
+def _write(write: Callable[[], _T]) -> _T:
+    try:
+        return write()
+    except RuntimeError as error:
+        raise ContextClosed(str(error)) from error

@@ -1,0 +1,302 @@
+"""The engine: the graph judges, the store remembers, tracers are told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import logging
+import os
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from lictor._lictor import RawEngine, RawEvaluation
+from lictor.actions import Action
+from lictor.context import GovernanceContext, SessionState
+from lictor.errors import Blocked, GraphError, NeedsApproval, PolicyError, StoreError
+from lictor.nodes import Plan
+from lictor.outcomes import Answer, Outcome
+from lictor.stores import InMemorySessionStore, SessionStore
+from lictor.tracers import TraceEntry, Tracer
+
+_log = logging.getLogger("lictor")
+_T = TypeVar("_T")
+_Answers = Sequence[bool | Answer] | bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """One point that a person has to answer."""
+
+    guard: str
+    reason: str
+    fix: str
+    rule: str | None
+    violation: dict[str, Any] | None
+
+
+@dataclass(frozen=True)
+class PostResult:
+    """How an outcome stands to what was decided, and what the agent is told."""
+
+    standing: str
+    feedback_text: str
+
+
+class EvaluationResult:
+    """The answer for one action. True when the action may go ahead."""
+
+    __slots__ = ("_raw", "action")
+
+    def __init__(self, raw: RawEvaluation, action: Action) -> None:
+        self._raw = raw
+        self.action = action
+
+    @property
+    def passed(self) -> bool:
+        return self._raw.passed
+
+    @property
+    def decision(self) -> str:
+        """``pass``, ``warn``, ``ask`` or ``block``."""
+        return self._raw.decision
+
+    @property
+    def reason(self) -> str:
+        return self._raw.reason
+
+    @property
+    def fix(self) -> str:
+        return self._raw.fix
+
+    @property
+    def reason_for_agent(self) -> str:
+        """The reason without what only an operator should read."""
+        return self._raw.reason_for_agent
+
+    @property
+    def fix_for_agent(self) -> str:
+        return self._raw.fix_for_agent
+
+    @property
+    def risk_score(self) -> float:
+        return self._raw.risk_score
+
+    @property
+    def escalated(self) -> bool:
+        return self._raw.escalated
+
+    @property
+    def id(self) -> int | None:
+        """The number of the record."""
+        return self._raw.id
+
+    @property
+    def tags(self) -> list[str]:
+        return self._raw.tags
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        return self._raw.annotations
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        return self._raw.verdicts
+
+    @property
+    def violations(self) -> list[dict[str, Any]]:
+        return self._raw.violations
+
+    @property
+    def trace(self) -> list[TraceEntry]:
+        return [TraceEntry.of(entry) for entry in self._raw.trace]
+
+    @property
+    def session(self) -> SessionState:
+        return SessionState(self._raw.session)
+
+    @property
+    def questions(self) -> list[Question]:
+        return [Question(**question) for question in self._raw.questions]
+
+    @property
+    def faults(self) -> list[str]:
+        """What guards could not answer, for the operator."""
+        return [given["reason"] for given in self.verdicts if given["value"] == "error"]
+
+    @property
+    def context(self) -> EvaluationResult:
+        """The originals' way to ``session``, ``verdicts``, ``annotations``, ``risk_score`` and ``trace``."""
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``lictor eval --json`` prints it."""
+        return self._raw.to_dict()
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        return f"EvaluationResult({self.decision!r}, {self.reason!r})"
+
+
+class PolicyEngine:
+    """Judges actions by a policy graph and records every judgement. May be shared between threads.
+
+    ``on_ask`` is called with the result when a person has to decide; it returns True, False, or one answer for each
+    of ``result.questions``. Without it an ask does not pass. An action without a session is judged in the engine's
+    own; ``default_session=None`` switches that off.
+    """
+
+    def __init__(
+        self,
+        root: Any,
+        *,
+        session_store: SessionStore | None = None,
+        tracer: Tracer | Sequence[Tracer] | None = None,
+        default_session: str | None = "auto",
+        on_ask: Callable[[EvaluationResult], _Answers] | None = None,
+        root_dir: str | os.PathLike[str] | None = None,
+        facts: str = "project",
+    ) -> None:
+        directory = os.path.abspath(os.fspath(root_dir) if root_dir is not None else os.getcwd())
+        plan = Plan(root, directory)
+        store = session_store or InMemorySessionStore()
+        self._on_ask = on_ask
+        self._tracers: tuple[Tracer, ...] = _tracers(tracer)
+        self._session = uuid.uuid4().hex if default_session == "auto" else default_session
+        if facts not in ("project", "none"):
+            raise PolicyError(f"`{facts}` says nothing about facts", "give `project` or `none`")
+        project = directory if facts == "project" else None
+        try:
+            self._raw = RawEngine(
+                plan.root, plan.observers, GovernanceContext, store.path, project, plan.fingerprint
+            )
+        except OSError as error:
+            raise StoreError(str(error), "give a file that can be written") from error
+        except ValueError as error:
+            raise GraphError(str(error)) from error
+        # The bridge knows guards by their identity, so they live as long as the engine.
+        self._plan = plan
+
+    def evaluate(self, action: Action, *, dry: bool = False, observe: bool = False) -> EvaluationResult:
+        """Judges one action and records the judgement. Whatever goes wrong on the way is a block."""
+        judged = self._in_session(action)
+        result = EvaluationResult(self._raw.evaluate(judged._raw, action, dry, observe), action)
+        self._tell(action, result)
+        return result
+
+    async def aevaluate(self, action: Action, *, dry: bool = False, observe: bool = False) -> EvaluationResult:
+        """As :meth:`evaluate`, on a thread."""
+        return await asyncio.to_thread(self.evaluate, action, dry=dry, observe=observe)
+
+    def check(self, action: Action) -> EvaluationResult:
+        """As :meth:`evaluate` with ``on_ask`` heard; raises :class:`Blocked` when the action may not go ahead."""
+        result = self.evaluate(action)
+        if result.decision == "ask" and self._on_ask is not None:
+            result = self.resolve(action, result, self._on_ask(result))
+        if not result.passed:
+            raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
+        return result
+
+    def resolve(self, action: Action, result: EvaluationResult, answers: _Answers) -> EvaluationResult:
+        """A person's answers: one for each question, or one boolean for all. A wrong number of them blocks."""
+        if isinstance(answers, bool):
+            given: list[Any] = [answers] * len(result.questions)
+        else:
+            given = [
+                {"approved": answer.approved, "reason": answer.reason} if isinstance(answer, Answer) else answer
+                for answer in answers
+            ]
+        try:
+            raw = self._raw.resolve(self._in_session(action)._raw, result._raw, given)
+        except ValueError as error:
+            raise PolicyError(str(error), "answer each question with True or False") from error
+        return EvaluationResult(raw, action)
+
+    def post_action(
+        self, action: Action, outcome: Outcome | bool | BaseException = True, *, advise: bool = True
+    ) -> PostResult:
+        """Records what came of an action."""
+        fields = Outcome.of(outcome).to_dict()
+        try:
+            standing, told = self._raw.post_action(self._in_session(action)._raw, fields, advise)
+        except OSError as error:
+            raise StoreError(str(error)) from error
+        return PostResult(standing, told)
+
+    async def apost_action(
+        self, action: Action, outcome: Outcome | bool | BaseException = True, *, advise: bool = True
+    ) -> PostResult:
+        return await asyncio.to_thread(self.post_action, action, outcome, advise=advise)
+
+    def session(self, session_id: str | None = None, agent: str = "") -> SessionState:
+        """The counters of a session; of the engine's own, if none is named."""
+        return SessionState(self._raw.session(session_id or self._session or "", agent))
+
+    def end(self, session_id: str | None = None, agent: str = "") -> None:
+        """The session is over: its open questions are withdrawn."""
+        self._raw.end(session_id or self._session or "", agent)
+
+    @contextlib.contextmanager
+    def governed(self, action: Action) -> Iterator[EvaluationResult]:
+        """Evaluates, runs the body, records its outcome::
+
+            with engine.governed(Action.bash("make")):
+                subprocess.run(["make"], check=True)
+        """
+        result = self.check(action)
+        try:
+            yield result
+        except BaseException as error:
+            self.post_action(action, error)
+            raise
+        self.post_action(action, Outcome(success=True))
+
+    def govern(self, make_action: Callable[..., Action]) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
+        """A decorator: ``make_action`` makes the action from the call's arguments."""
+
+        def decorate(function: Callable[..., _T]) -> Callable[..., _T]:
+            @functools.wraps(function)
+            def run(*args: Any, **kwargs: Any) -> _T:
+                with self.governed(make_action(*args, **kwargs)):
+                    return function(*args, **kwargs)
+
+            return run
+
+        return decorate
+
+    @property
+    def pending(self) -> list[dict[str, Any]]:
+        """Questions that wait for a person."""
+        return self._raw.pending()
+
+    @property
+    def graph(self) -> dict[str, Any]:
+        """The graph as data."""
+        return self._raw.outline
+
+    @property
+    def policy_digest(self) -> str:
+        """What grants are bound to: changes with the graph and with the code of its guards."""
+        return self._raw.policy_digest
+
+    def _in_session(self, action: Action) -> Action:
+        if action.session_id is not None or self._session is None:
+            return action
+        return action.replace(session_id=self._session)
+
+    def _tell(self, action: Action, result: EvaluationResult) -> None:
+        for tracer in self._tracers:
+            try:
+                tracer.trace(action, result)
+            except Exception:
+                _log.exception("a tracer failed")
+
+
+def _tracers(tracer: Tracer | Sequence[Tracer] | None) -> tuple[Tracer, ...]:
+    if tracer is None:
+        return ()
+    return tuple(tracer) if isinstance(tracer, Sequence) else (tracer,)

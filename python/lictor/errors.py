@@ -1,0 +1,49 @@
+"""Errors with a reason and a way on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lictor.engine import EvaluationResult
+
+
+class LictorError(Exception):
+    """The family. ``reason`` says what is wrong, ``fix`` what to do next."""
+
+    def __init__(self, reason: str, fix: str = "") -> None:
+        super().__init__(f"{reason}; {fix}" if fix else reason)
+        self.reason = reason
+        self.fix = fix
+
+
+class ActionError(LictorError, ValueError):
+    """An action that cannot be judged as it is."""
+
+
+class GraphError(LictorError, ValueError):
+    """A policy graph that means nothing."""
+
+
+class PolicyError(LictorError, ValueError):
+    """A policy or a guard's settings that cannot be used."""
+
+
+class StoreError(LictorError, OSError):
+    """The record could not be read or written."""
+
+
+class ContextClosed(LictorError, RuntimeError):
+    """A guard wrote to its context after it had returned."""
+
+
+class Blocked(LictorError, PermissionError):
+    """The policy stopped an action."""
+
+    def __init__(self, evaluation: EvaluationResult) -> None:
+        super().__init__(evaluation.reason, evaluation.fix)
+        self.evaluation = evaluation
+
+
+class NeedsApproval(Blocked):
+    """A person has to say yes first."""

@@ -1,0 +1,34 @@
+"""Where sessions and records are kept."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+class SessionStore(Protocol):
+    """A place for sessions and records: memory or a file."""
+
+    @property
+    def path(self) -> Path | None: ...
+
+
+@dataclass(frozen=True)
+class InMemorySessionStore:
+    """Ends with the process."""
+
+    @property
+    def path(self) -> None:
+        return None
+
+
+@dataclass(frozen=True, init=False)
+class SQLiteSessionStore:
+    """A file that many processes may share."""
+
+    path: Path
+
+    def __init__(self, path: str | os.PathLike[str] = "lictor.db") -> None:
+        object.__setattr__(self, "path", Path(path).absolute())

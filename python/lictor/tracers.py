@@ -1,0 +1,81 @@
+"""Who hears of every evaluation."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from lictor.actions import Action
+    from lictor.engine import EvaluationResult
+
+
+@dataclass(frozen=True)
+class TraceEntry:
+    """One step of an evaluation."""
+
+    path: str
+    name: str
+    kind: str
+    layer: str
+    value: str | None
+    status: str
+
+    @staticmethod
+    def of(fields: dict[str, Any]) -> TraceEntry:
+        return TraceEntry(
+            fields["path"], fields["name"], fields["kind"], fields["layer"], fields.get("value"), fields["status"]
+        )
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.name}: {self.value or self.status}"
+
+
+class Tracer(Protocol):
+    """A tracer that fails changes nothing about the decision."""
+
+    def trace(self, action: Action, result: EvaluationResult) -> None: ...
+
+
+class StderrTracer:
+    """Prints the path of every evaluation."""
+
+    def __init__(self, out: TextIO | None = None) -> None:
+        self._out = out
+
+    def trace(self, action: Action, result: EvaluationResult) -> None:
+        out = self._out or sys.stderr
+        print(f"{result.decision} {action!r}", file=out)
+        for entry in result.trace:
+            print(f"  {entry}", file=out)
+
+
+# The original's name for it; it writes to standard error too.
+StdoutTracer = StderrTracer
+
+
+class CollectingTracer:
+    """Keeps what it hears: ``[(action, [TraceEntry, …])]``."""
+
+    def __init__(self) -> None:
+        self._traces: list[tuple[Action, list[TraceEntry]]] = []
+
+    @property
+    def traces(self) -> list[tuple[Action, list[TraceEntry]]]:
+        return list(self._traces)
+
+    def trace(self, action: Action, result: EvaluationResult) -> None:
+        self._traces.append((action, result.trace))
+
+
+class LoggingTracer:
+    """Tells Python's logging: blocks as warnings, the rest as information."""
+
+    def __init__(self, logger: logging.Logger | None = None) -> None:
+        self._logger = logger or logging.getLogger("lictor")
+
+    def trace(self, action: Action, result: EvaluationResult) -> None:
+        level = logging.INFO if result.passed else logging.WARNING
+        self._logger.log(level, "%s %r %s", result.decision, action, result.reason)

@@ -1,0 +1,55 @@
+"""What one guard says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Status = Literal["pass", "warn", "ask", "block", "error"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One guard's answer. The engine knows which guard spoke; ``guard`` is kept for readers."""
+
+    status: Status
+    guard: str = ""
+    reason: str = ""
+    fix: str = ""
+    rule: str | None = None
+    evidence: Any = None
+
+    @staticmethod
+    def pass_(guard: str = "", reason: str = "") -> Verdict:
+        """No objection."""
+        return Verdict("pass", guard, reason)
+
+    @staticmethod
+    def warn(guard: str = "", reason: str = "", fix: str = "") -> Verdict:
+        """May go ahead; the agent and the log get the remark."""
+        return Verdict("warn", guard, reason, fix)
+
+    @staticmethod
+    def ask(guard: str = "", reason: str = "", fix: str = "") -> Verdict:
+        """A person has to say yes."""
+        return Verdict("ask", guard, reason, fix)
+
+    @staticmethod
+    def block(
+        guard: str = "", reason: str = "", fix: str = "", *, rule: str | None = None, evidence: Any = None
+    ) -> Verdict:
+        """No, and what to do instead."""
+        return Verdict("block", guard, reason, fix, rule, evidence)
+
+    @staticmethod
+    def error(guard: str = "", reason: str = "", fix: str = "") -> Verdict:
+        """The guard could not come to an answer, so the action is blocked."""
+        return Verdict("error", guard, reason, fix)
+
+    @property
+    def passed(self) -> bool:
+        return self.status in ("pass", "warn")
+
+    @property
+    def blocked(self) -> bool:
+        return not self.passed

@@ -1,0 +1,143 @@
+//! The engine behind Python's `PolicyEngine`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lictor::{Answer, Digest, MemoryStore, Mode, Outcome, PolicyEngine, SessionKey, SqliteStore, Store};
+use lictor_observe::{Project, RealObserver};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::action::RawAction;
+use crate::evaluation::{self, RawEvaluation};
+use crate::graph::Factory;
+use crate::{frame, json};
+
+/// A graph with its store.
+#[pyclass(frozen, module = "lictor._lictor")]
+pub(crate) struct RawEngine(PolicyEngine);
+
+fn store_failed(error: impl std::fmt::Display) -> PyErr {
+    PyOSError::new_err(error.to_string())
+}
+
+fn key(id: &str, agent: &str) -> SessionKey {
+    SessionKey { agent: agent.to_owned(), id: id.to_owned() }
+}
+
+#[pymethods]
+impl RawEngine {
+    /// Builds the graph from its description. `store` is a file for SQLite, or nothing for memory; `project` is the
+    /// directory whose files facts are worked out from, or nothing for no facts.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        root: &Bound<'_, PyAny>,
+        observers: Vec<Bound<'_, PyTuple>>,
+        context: Bound<'_, PyAny>,
+        store: Option<PathBuf>,
+        project: Option<&str>,
+        fingerprint: &str,
+    ) -> PyResult<Self> {
+        let mut factory = Factory::new(context);
+        let node = factory.node(root)?;
+        let observers = observers.iter().map(|guard| factory.python(guard)).collect::<PyResult<Vec<_>>>()?;
+        let store: Arc<dyn Store> = match store {
+            Some(file) => Arc::new(py.detach(|| SqliteStore::open(file)).map_err(store_failed)?),
+            None => Arc::new(MemoryStore::new()),
+        };
+        let mut builder =
+            PolicyEngine::builder(node).shared_store(store).policy_digest(Digest::of(fingerprint.as_bytes()));
+        if let Some(directory) = project {
+            let known = Project::discover(directory, &RealObserver);
+            builder = builder
+                .facts(move |action: &lictor::Action| lictor_observe::facts(action, &known, &RealObserver));
+        }
+        for guard in observers {
+            builder = builder.observe(guard);
+        }
+        builder.build().map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// Judges an action. `seen` is the Python object that guards get.
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        action: &Bound<'_, RawAction>,
+        seen: Py<PyAny>,
+        dry: bool,
+        observe: bool,
+    ) -> PyResult<RawEvaluation> {
+        let action = &action.get().0;
+        let mode = Mode { dry, observe, ..Mode::default() };
+        py.detach(|| frame::during(seen, || self.0.evaluate_with(action, mode))).map(RawEvaluation)
+    }
+
+    /// Answers what was asked, one answer for each question; nothing given is a no.
+    fn resolve(
+        &self,
+        py: Python<'_>,
+        action: &Bound<'_, RawAction>,
+        evaluation: &Bound<'_, RawEvaluation>,
+        answers: &Bound<'_, PyAny>,
+    ) -> PyResult<RawEvaluation> {
+        let answers: Vec<Answer> = serde_json::from_value(json::value(answers)?)
+            .map_err(|_| PyValueError::new_err("an answer is True, False, or an Answer"))?;
+        let action = &action.get().0;
+        let asked = evaluation.get().0.clone();
+        Ok(RawEvaluation(py.detach(|| self.0.resolve(action, asked, Some(&mut |_| answers.clone())))))
+    }
+
+    /// Records what came of an action. Gives its standing and what the agent is told.
+    fn post_action(
+        &self,
+        py: Python<'_>,
+        action: &Bound<'_, RawAction>,
+        outcome: &Bound<'_, PyAny>,
+        advise: bool,
+    ) -> PyResult<(String, String)> {
+        let outcome: Outcome = serde_json::from_value(json::value(outcome)?)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let action = &action.get().0;
+        py.detach(|| {
+            let standing = self.0.post_action(action, outcome).map_err(store_failed)?;
+            let told = match (&action.session, advise) {
+                (Some(session), true) => self.0.advise(session).map_err(store_failed)?,
+                _ => Vec::new(),
+            };
+            let standing =
+                serde_json::to_value(standing).ok().and_then(|value| value.as_str().map(str::to_owned));
+            Ok((standing.unwrap_or_default(), lictor::feedback::render(&told)))
+        })
+    }
+
+    fn session<'py>(&self, py: Python<'py>, id: &str, agent: &str) -> PyResult<Bound<'py, PyAny>> {
+        let key = key(id, agent);
+        let state = py.detach(|| self.0.session(&key)).map_err(store_failed)?;
+        evaluation::session(py, &state)
+    }
+
+    fn end(&self, py: Python<'_>, id: &str, agent: &str) -> PyResult<()> {
+        let key = key(id, agent);
+        py.detach(|| self.0.end(&key)).map(drop).map_err(store_failed)
+    }
+
+    /// Questions that wait for a person.
+    fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let now = lictor::Clock::now(&lictor::SystemClock);
+        let pending = py.detach(|| self.0.approvals().pending(now)).map_err(store_failed)?;
+        json::plain(py, &pending)
+    }
+
+    /// The graph as data.
+    #[getter]
+    fn outline<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        json::plain(py, &self.0.graph().outline())
+    }
+
+    #[getter]
+    fn policy_digest(&self) -> String {
+        self.0.policy().to_string()
+    }
+}

@@ -1,0 +1,27 @@
+//! The bridge between the Python package and the engine: conversions and calls, no policy of its own.
+//!
+//! Every entry into the engine gives the interpreter away first, and every call back into Python takes it again, so
+//! that no store is waited for while other Python threads stand still. What users import is typed Python in `lictor/`.
+
+mod action;
+mod context;
+mod engine;
+mod evaluation;
+mod frame;
+mod graph;
+mod guard;
+mod json;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _lictor {
+    #[pymodule_export]
+    use super::action::RawAction;
+    #[pymodule_export]
+    use super::context::RawContext;
+    #[pymodule_export]
+    use super::engine::RawEngine;
+    #[pymodule_export]
+    use super::evaluation::RawEvaluation;
+}
