@@ -105,7 +105,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
     match run(&cli.command) {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
-            let refused = error.downcast_ref::<lictor_config::LoadError>().is_some();
+            let refused = exit::is_refused_policy(&error);
             let next = if refused { "; `lictor check` shows everything" } else { "" };
             output::complain(&format!("{}{next}", output::chain(&error)));
             ExitCode::from(Exit::after(&error).code())

@@ -41,8 +41,11 @@ impl Exit {
 
     /// How a command ends that failed like that.
     pub fn after(error: &anyhow::Error) -> Self {
-        if error.downcast_ref::<lictor_config::LoadError>().is_some() {
+        if is_refused_policy(error) {
             return Self::Block;
+        }
+        if let Some(error) = error.downcast_ref::<lictor::Error>() {
+            return if error.is_absence() { Self::Problems } else { Self::Internal };
         }
         if let Some(refused) = error.downcast_ref::<Refused>() {
             return match refused {
@@ -73,6 +76,12 @@ impl From<Decision> for Exit {
             Decision::Block => Self::Block,
         }
     }
+}
+
+/// Whether a command failed because a policy file is refused.
+pub fn is_refused_policy(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<lictor_config::LoadError>().is_some()
+        || matches!(error.downcast_ref(), Some(lictor::Error::Policy(_)))
 }
 
 /// Why a command did not do what it was asked to, where nothing inside failed.

@@ -1,25 +1,14 @@
 //! The `lictor` command. `lictor hook` is the hot path and is recognised before anything else is set up.
 
-mod anchor;
 mod args;
 mod cli;
 mod commands;
-mod commit_gate;
-mod councils;
-mod earlier;
 mod exit;
-mod fault;
+mod here;
 mod hook;
 mod output;
-mod place;
-mod policy;
-mod programs;
 mod progress;
-mod rooted;
-mod runtime;
 mod schemas;
-mod survey;
-mod trust;
 mod when;
 
 use std::ffi::OsString;

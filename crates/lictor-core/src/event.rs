@@ -103,6 +103,8 @@ pub enum SessionEvent {
     Prompted,
     /// The agent wanted to stop.
     StopChecked(StopCheck),
+    /// What tool policies, feedback and the stop gate remember was cleared. Counters and budgets go on.
+    Reset,
     /// The session is over.
     Ended {
         /// What is still reserved is given back, here and in the sessions above.

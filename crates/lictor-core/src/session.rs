@@ -177,6 +177,7 @@ impl SessionState {
             SessionEvent::Delivered => self.feedback.held.clear(),
             SessionEvent::Prompted => self.completion.prompted(),
             SessionEvent::StopChecked(check) => self.completion.checked(check),
+            SessionEvent::Reset => self.reset(),
             SessionEvent::Ended { .. } => {
                 self.ended = true;
                 self.open.clear();
@@ -214,6 +215,19 @@ impl SessionState {
             }
             _ => {}
         }
+    }
+
+    /// Forgets what tool policies, feedback and the stop gate remember. What is under way counts for no question about
+    /// the past any more; counters, budgets and scope stay.
+    fn reset(&mut self) {
+        self.past.tracks.clear();
+        self.open.iter_mut().chain(&mut self.open_below).for_each(|open| open.marks.clear());
+        self.files = KnownFiles::default();
+        self.watched = Watched::default();
+        self.feedback = FeedbackState::default();
+        self.completion = CompletionState::default();
+        self.streaks.clear();
+        self.todos = None;
     }
 
     /// What a no to that action gives back of each budget.

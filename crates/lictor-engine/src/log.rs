@@ -22,6 +22,8 @@ pub mod kind {
     pub const SESSION_REFRESHED: &str = "session.refreshed";
     /// The policy is not the one that was last seen in a session.
     pub const POLICY_CHANGED: &str = "policy.changed";
+    /// What a session's policies remember was cleared.
+    pub const SESSION_RESET: &str = "session.reset";
     /// A session is over.
     pub const SESSION_ENDED: &str = "session.ended";
     /// A session looked for the first time at files that the policy has an eye on.

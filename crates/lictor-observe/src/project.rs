@@ -35,21 +35,27 @@ impl Project {
     /// The project around a directory: the nearest directory above it that holds `.git`, or the directory itself.
     #[must_use]
     pub fn discover(cwd: &str, observer: &dyn Observer) -> Self {
+        match Self::work_tree(cwd, observer) {
+            Some(root) => Self::at(&root, observer),
+            None => Self::at(&tidy("/", cwd), observer),
+        }
+    }
+
+    /// The nearest directory, from that one upwards, that holds `.git`.
+    #[must_use]
+    pub fn work_tree(cwd: &str, observer: &dyn Observer) -> Option<String> {
         let start = tidy("/", cwd);
-        let mut root = start.clone();
         let mut at = start.as_str();
         loop {
             let dot_git = format!("{}/.git", at.trim_end_matches('/'));
             if observer.look(&dot_git) != Seen::Missing {
-                root = at.to_owned();
-                break;
+                return Some(at.to_owned());
             }
             match at.rsplit_once('/') {
                 Some((parent, _)) if !parent.is_empty() => at = parent,
-                _ => break,
+                _ => return None,
             }
         }
-        Self::at(&root, observer)
     }
 
     /// The project with that root.

@@ -1,8 +1,29 @@
 //! Lictor as a library: a governance runtime for AI agents.
 //!
-//! [`PolicyEngine`] judges actions by a policy graph and records every judgement; everything of `lictor-engine` and
-//! `lictor-core` is re-exported here. The parts around it are modules: [`config`] reads policy files, [`agents`] speaks
-//! the agents' hook protocols, [`ledger`] keeps findings, [`store`] keeps the record.
+//! [`Runtime`] is a governed project: it reads the policy files, opens the record, and judges.
+//!
+//! ```
+//! use lictor::{Action, Decision, Options, Outcome, Runtime};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let options = Options::from_process().home(dir.path());
+//! # let path = dir.path().join("project");
+//! # std::fs::create_dir(&path)?;
+//! let lictor = Runtime::open_with(&path, options)?; // or Runtime::open(path)
+//! let evaluation = lictor.evaluate(&Action::bash("rm -rf /").in_session("s1"));
+//! assert_eq!(evaluation.decision, Decision::Block);
+//! println!("{}\nfix: {}", evaluation.reason(), evaluation.fix());
+//!
+//! let list = Action::bash("ls").in_session("s1");
+//! assert!(lictor.evaluate(&list).passed());
+//! lictor.post(&list, Outcome::success())?;
+//! assert_eq!(lictor.session(list.session.as_ref().unwrap())?.block_count, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`PolicyEngine`] is what judges underneath: a policy graph of your own guards over any store. Everything of
+//! `lictor-engine` and `lictor-core` is re-exported here; the parts around it are modules: [`config`] reads policy files,
+//! [`agents`] speaks the agents' hook protocols, [`ledger`] keeps findings, [`store`] keeps the record.
 //!
 //! ```
 //! use lictor::{Action, All, PolicyEngine, Verdict, guard_fn};
@@ -15,9 +36,49 @@
 //! assert!(engine.evaluate(&Action::bash("ls")).passed());
 //! # Ok::<(), lictor::GraphError>(())
 //! ```
+//!
+//! The library reads no environment variable and keeps no global: what it needs of the process comes in through
+//! [`Options`].
+
+pub mod anchor;
+mod commit_gate;
+pub mod councils;
+pub mod dirs;
+mod earlier;
+mod error;
+pub mod fault;
+pub mod forms;
+pub mod hook;
+mod options;
+pub mod policy_files;
+mod probe;
+mod programs;
+mod project;
+mod project_ledger;
+pub mod rpc;
+mod runtime;
+pub mod session_home;
+mod trust;
 
 pub use lictor_agents as agents;
 pub use lictor_config as config;
 pub use lictor_engine::*;
 pub use lictor_ledger as ledger;
 pub use lictor_store as store;
+
+pub use councils::{ActiveCouncils, CouncilMoment, summoned::Looked};
+pub use dirs::Dirs;
+pub use error::Error;
+pub use hook::HookReply;
+pub use options::{Environment, Options};
+pub use policy_files::Snapshot;
+pub use programs::NoPrograms;
+pub use project::Project;
+pub use project_ledger::{Committed, ProgressFn, ProjectLedger, gate};
+pub use runtime::{Posted, Runtime, StopRequest};
+pub use trust::Program;
+
+/// The samples of the page are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct LibraryPage;

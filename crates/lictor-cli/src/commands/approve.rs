@@ -6,17 +6,15 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use lictor::log::{Evaluated, kind};
-use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, PolicyEngine, Store, Who};
-use lictor_store::{Query, StoreExt as _};
+use lictor::log::Evaluated;
+use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, PolicyEngine, Store, Who, rpc};
 use serde_json::{Value, json};
 
 use super::explain;
 use crate::args::Common;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::Project;
-use crate::runtime;
 use crate::when;
 
 /// List what waits for a person.
@@ -91,7 +89,7 @@ struct Desk {
 
 impl Desk {
     fn open(cwd: &Path) -> Result<Self> {
-        let past = runtime::past(&Project::around(cwd))?;
+        let past = here::past(&here::project(cwd))?;
         let store = Arc::clone(past.store());
         Ok(Self { approvals: Approvals::new(Arc::clone(&store)), store, past })
     }
@@ -115,32 +113,17 @@ impl Desk {
         self.with_action(self.approvals.find(id)?)
     }
 
-    /// The newest evaluation of the action: the log knows what an approval is about.
+    /// With the newest evaluation of the action: the log knows what an approval is about.
     fn with_action(&self, approval: Approval) -> Result<Waiting> {
-        let mut before = u64::MAX;
-        for _ in 0..20 {
-            let query = Query::all().kind(kind::EVALUATED).before(before).newest_first().limit(200);
-            let page = self.store.view(|view| view.records(&query))?;
-            for record in &page {
-                let same = record.session == approval.request.session;
-                if same && record.body.contains(&approval.request.action.to_string()) {
-                    let evaluated = serde_json::from_str(&record.body).ok();
-                    return Ok(Waiting { approval, evaluated });
-                }
-            }
-            match page.last() {
-                Some(last) => before = last.seq,
-                None => break,
-            }
-        }
-        Ok(Waiting { approval, evaluated: None })
+        let evaluated = rpc::evaluated(&*self.store, &approval)?;
+        Ok(Waiting { approval, evaluated })
     }
 }
 
 /// Runs `lictor approvals`.
 pub fn list(args: &ApprovalsArgs) -> Result<Exit> {
     // Where nothing was ever recorded, nothing waits.
-    let waiting = match runtime::has_store(&Project::around(&args.common.cwd)) {
+    let waiting = match here::project(&args.common.cwd).has_store() {
         true => Desk::open(&args.common.cwd)?.waiting()?,
         false => Vec::new(),
     };
@@ -399,5 +382,5 @@ fn line_or_empty() -> Result<Option<String>> {
 }
 
 fn person() -> Who {
-    Who { by: super::verdict::person(), at: when::now(), from: "terminal".to_owned() }
+    Who { by: here::person(), at: when::now(), from: "terminal".to_owned() }
 }

@@ -7,19 +7,18 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use lictor::log::{Evaluated, kind};
+use lictor::{Project, anchor};
 use lictor_config::diagnostic::closest;
 use lictor_core::{Decision, text};
-use lictor_store::{Anchor, Query, Record, SqliteStore, StoreExt as _, verify};
+use lictor_store::{Anchor, Query, Record, Store, StoreExt as _, verify};
 use serde_json::{Value, json};
 
 use super::session;
-use crate::anchor;
 use crate::args::Common;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::Project;
 use crate::progress::{Counted, Progress};
-use crate::runtime;
 use crate::when;
 
 /// Read and check the log.
@@ -128,6 +127,7 @@ const KINDS: &[&str] = &[
     kind::SESSION_ENDED,
     kind::SESSION_FORKED,
     kind::SESSION_REFRESHED,
+    kind::SESSION_RESET,
     kind::SESSION_STARTED,
     kind::SESSION_WATCHED,
     kind::STOP_CHECKED,
@@ -137,8 +137,8 @@ const KINDS: &[&str] = &[
 
 /// Runs the command.
 pub fn run(args: &AuditArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
-    let store = runtime::existing_store(&project)?;
+    let project = here::project(&args.common.cwd);
+    let store = project.existing_store()?;
     match &args.command {
         AuditCommand::Tail { lines } => {
             let query = Query::all().newest_first().limit(*lines);
@@ -149,12 +149,12 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
         AuditCommand::Query { kind, session, decision, limit } => {
             let mut query = Query::all();
             if let Some(kind) = kind {
-                query = query.kind(known_kind(&store, kind)?);
+                query = query.kind(known_kind(&*store, kind)?);
             }
             if let Some(text) = session {
-                query = query.session(session::named(&store, text)?);
+                query = query.session(session::named(&*store, text)?);
             }
-            let mut records = collect(&store, query, limit.saturating_add(1), decision.map(Decision::from))?;
+            let mut records = collect(&*store, query, limit.saturating_add(1), decision.map(Decision::from))?;
             let more = records.len() > *limit;
             records.truncate(*limit);
             let exit = show(&records, args.common.json)?;
@@ -166,9 +166,9 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
         AuditCommand::Verify { from, to, anchor } => {
             let progress = Progress::new("looking for anchors");
             let anchor = self::anchor(&project, anchor.as_ref())?;
-            check(&store, *from, *to, anchor, progress, args.common.json)
+            check(&*store, *from, *to, anchor, progress, args.common.json)
         }
-        AuditCommand::Report => report(&store, args.common.json),
+        AuditCommand::Report => report(&*store, args.common.json),
         AuditCommand::Anchor => {
             let anchor = Anchor::from(store.view(|view| view.head())?);
             if args.common.json {
@@ -180,12 +180,12 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
             }
             Ok(Exit::Ok)
         }
-        AuditCommand::Export => export(&store),
+        AuditCommand::Export => export(&*store),
     }
 }
 
 /// The kind of records that is meant. What a newer Lictor has written counts as known.
-fn known_kind<'a>(store: &SqliteStore, word: &'a str) -> Result<&'a str> {
+fn known_kind<'a>(store: &dyn Store, word: &'a str) -> Result<&'a str> {
     let written = || store.view(|view| view.records(&Query::all().kind(word).limit(1)));
     if KINDS.contains(&word) || !written()?.is_empty() {
         return Ok(word);
@@ -196,7 +196,7 @@ fn known_kind<'a>(store: &SqliteStore, word: &'a str) -> Result<&'a str> {
     Err(exit::usage(format!("there are no records of kind `{word}`{meant}\nkinds: {}", KINDS.join(", "))))
 }
 
-fn collect(store: &SqliteStore, query: Query, limit: usize, least: Option<Decision>) -> Result<Vec<Record>> {
+fn collect(store: &dyn Store, query: Query, limit: usize, least: Option<Decision>) -> Result<Vec<Record>> {
     let mut found = Vec::new();
     let mut after = 0;
     while found.len() < limit {
@@ -283,7 +283,7 @@ pub fn anchor(project: &Project, file: Option<&PathBuf>) -> Result<Option<(Ancho
 }
 
 fn check(
-    store: &SqliteStore,
+    store: &dyn Store,
     from: u64,
     to: u64,
     anchor: Option<(Anchor, String)>,
@@ -318,7 +318,7 @@ fn check(
 }
 
 /// What was judged and not enforced, by the rule that would have stopped it.
-fn report(store: &SqliteStore, json: bool) -> Result<Exit> {
+fn report(store: &dyn Store, json: bool) -> Result<Exit> {
     let mut stopped: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let (mut judged, mut would_stop, mut after) = (0u64, 0u64, 0);
     loop {
@@ -377,7 +377,7 @@ fn report(store: &SqliteStore, json: bool) -> Result<Exit> {
 }
 
 /// Every wish to stop.
-fn stops(store: &SqliteStore) -> Result<Vec<Record>> {
+fn stops(store: &dyn Store) -> Result<Vec<Record>> {
     let mut all: Vec<Record> = Vec::new();
     loop {
         let after = all.last().map_or(0, |record| record.seq);
@@ -398,7 +398,7 @@ fn observed_stop(body: &str) -> Option<String> {
     Some(format!("stop: {}", text::clean(reason.unwrap_or("something is missing"), 120)))
 }
 
-fn export(store: &SqliteStore) -> Result<Exit> {
+fn export(store: &dyn Store) -> Result<Exit> {
     let mut after = 0;
     loop {
         let page = store.view(|view| view.records(&Query::all().after(after).limit(500)))?;

@@ -4,16 +4,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
+use lictor::{NoPrograms, Project, policy_files};
 use lictor_config::{Diagnostic, LoadError, Loaded, Origin, Policy, Severity, Source};
 use lictor_core::{Action, FactSource as _, Graph, SessionState, Value};
 use serde_json::json;
 
 use crate::args::Common;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::Project;
-use crate::policy;
-use crate::programs::Nobody;
 
 /// Check the policy files.
 #[derive(Debug, Args)]
@@ -36,10 +35,10 @@ pub struct CheckArgs {
 
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
+    let project = here::project(&args.common.cwd);
     let sources = match &args.file {
         Some(file) => vec![one(file)?],
-        None => policy::sources(&project)?,
+        None => policy_files::sources(&project)?,
     };
     let loaded = lictor_config::load(&sources);
     let problems = match &loaded {
@@ -100,8 +99,8 @@ fn forbidden_ways_out(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnost
         return Ok(Vec::new());
     }
     let root = project.root.to_string_lossy().into_owned();
-    let built = loaded.policy.build(&Nobody::around(root.clone()))?;
-    let facts = policy::facts(project, &[&loaded.policy], built.watched, built.knows_files);
+    let built = loaded.policy.build(&NoPrograms::around(root.clone()))?;
+    let facts = policy_files::facts(project, &[&loaded.policy], built.watched, built.knows_files);
     let graph = Graph::new(built.root)?;
     let mut found = Vec::new();
     for named in recommended {

@@ -1,20 +1,17 @@
 //! `lictor council`: who has to look at what.
 
-mod called;
-
 use anyhow::Result;
-use clap::{Args, Subcommand};
-use lictor_ledger::council::{Council, Plan, Scope, ScopeFiles, Where};
-use lictor_ledger::gate::Gate;
+use clap::{Args, Subcommand, ValueEnum};
+use lictor::{ActiveCouncils, CouncilMoment, Looked, Project, ProjectLedger, Snapshot};
+use lictor_ledger::council::{Council, Plan, Scope, ScopeFiles};
 use lictor_ledger::render;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use super::verdict::Desk;
+use super::verdict::live;
 use crate::args::Common;
-use crate::councils::{InForce, Moment};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::here;
 use crate::output;
-use crate::place::Project;
 
 /// Who has to look at what before work goes on.
 #[derive(Debug, Args)]
@@ -40,6 +37,27 @@ enum CouncilCommand {
     Run(RunArgs),
 }
 
+/// A moment of an agent's work at which councils may meet.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum MomentArg {
+    /// A session starts.
+    SessionStart,
+    /// A session ends.
+    SessionEnd,
+    /// Files were saved.
+    FileSave,
+}
+
+impl From<MomentArg> for CouncilMoment {
+    fn from(moment: MomentArg) -> Self {
+        match moment {
+            MomentArg::SessionStart => Self::SessionStart,
+            MomentArg::SessionEnd => Self::SessionEnd,
+            MomentArg::FileSave => Self::FileSave,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 struct MeetArgs {
     /// The council.
@@ -60,7 +78,7 @@ struct RunArgs {
     /// What happened. Calls that come while a council looks are answered together; what it has looked at before, it does
     /// not look at again.
     #[arg(long, value_enum)]
-    trigger: Option<Moment>,
+    trigger: Option<MomentArg>,
     /// With `--trigger file-save`: a file that was saved, seen from the top of the project. May be repeated.
     #[arg(long, value_name = "FILE", requires = "trigger")]
     saved: Vec<String>,
@@ -68,26 +86,28 @@ struct RunArgs {
 
 /// Runs the command.
 pub fn run(args: &CouncilArgs) -> Result<Exit> {
-    let in_force = InForce::load(&Project::around(&args.common.cwd))?;
+    let project = here::project(&args.common.cwd);
+    let active = ActiveCouncils::of(&Snapshot::read(&project)?.policy)?;
+    let json = args.common.json;
     match &args.command {
-        CouncilCommand::List => list(&in_force, args.common.json),
-        CouncilCommand::Plan(meet) => self::meet(&in_force, meet, false, &args.common),
+        CouncilCommand::List => list(&active, json),
+        CouncilCommand::Plan(meet) => plan(&active, project, meet, json),
         CouncilCommand::Run(run) => match (run.trigger, &run.name) {
             (Some(moment), name) => {
-                let desk = Desk::open(&args.common.cwd, true)?;
-                called::run(&desk, &in_force, name.as_deref(), moment, &run.saved, args.common.json)
+                let ledger = ProjectLedger::open(project, true)?;
+                called(&ledger, &active, name.as_deref(), moment.into(), &run.saved, json)
             }
             (None, name) => {
                 let meet = MeetArgs { name: name.clone().unwrap_or_default(), files: run.files.clone() };
-                self::meet(&in_force, &meet, true, &args.common)
+                look(&active, project, &meet, json)
             }
         },
     }
 }
 
-fn list(in_force: &InForce, json: bool) -> Result<Exit> {
+fn list(active: &ActiveCouncils, json: bool) -> Result<Exit> {
     if json {
-        let rows: Vec<_> = in_force
+        let rows: Vec<_> = active
             .councils
             .iter()
             .map(|(name, council)| {
@@ -99,7 +119,7 @@ fn list(in_force: &InForce, json: bool) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let mut text = String::new();
-    for (name, council) in &in_force.councils {
+    for (name, council) in &active.councils {
         let reviewers: Vec<&str> = council.reviewers.iter().map(|reviewer| reviewer.name.as_str()).collect();
         let guardrail = if council.guardrail { "  guardrail" } else { "" };
         text += &format!("{name}  scope={}{guardrail}  {}\n", council.scope.mode(), reviewers.join(", "));
@@ -111,22 +131,9 @@ fn list(in_force: &InForce, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn meet(in_force: &InForce, meet: &MeetArgs, run: bool, common: &Common) -> Result<Exit> {
-    let Some(council) = in_force.councils.get(&meet.name) else {
-        let known: Vec<&str> = in_force.councils.keys().map(String::as_str).collect();
-        let next = if known.is_empty() {
-            "add `councils:` to governance.yaml".to_owned()
-        } else {
-            format!("there is: {}", known.join(", "))
-        };
-        return Err(exit::not_there(format!("there is no council `{}`; {next}", meet.name)));
-    };
-    let council = with_files(council, &meet.files);
-    let desk = Desk::open(&common.cwd, true)?;
-    desk.at_gate(in_force, &desk.git_needed()?, |gate| {
-        let plan = gate.plan(&meet.name, &council)?;
-        if run { look(gate, &plan, &council, common.json) } else { show(&plan, common.json) }
-    })?
+fn plan(active: &ActiveCouncils, project: Project, meet: &MeetArgs, json: bool) -> Result<Exit> {
+    let council = with_files(active.get(&meet.name)?, &meet.files);
+    show(&ProjectLedger::open(project, true)?.plan(active, &meet.name, &council)?, json)
 }
 
 fn show(plan: &Plan, json: bool) -> Result<Exit> {
@@ -144,21 +151,50 @@ fn show(plan: &Plan, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn look(gate: &Gate<'_>, plan: &Plan, council: &Council, json: bool) -> Result<Exit> {
-    let attestation = gate.convene("manual", plan, council, Where::InPlace)?;
-    let verdict = gate.ledger.verdict(plan.plan_hash.as_str())?;
+fn look(active: &ActiveCouncils, project: Project, meet: &MeetArgs, json: bool) -> Result<Exit> {
+    let council = with_files(active.get(&meet.name)?, &meet.files);
+    let ledger = ProjectLedger::open(project, true)?;
+    let (plan, looked) = ledger.convene(active, &meet.name, &council, &live)?;
     if json {
-        let verdict: serde_json::Value = serde_json::from_str(&render::json::verdict(&verdict, |_| &[]))?;
-        output::print_json(&json!({"plan": plan, "attestation": attestation, "verdict": verdict}))?;
+        let verdict: Json = serde_json::from_str(&render::json::verdict(&looked.verdict, |_| &[]))?;
+        output::print_json(&json!({"plan": plan, "attestation": looked.attestation, "verdict": verdict}))?;
     } else {
-        output::print(&format!(
-            "{}{}",
-            render::text::explain(&verdict),
-            render::text::attested(&attestation)
-        ))?;
+        output::print(&told(&looked))?;
     }
-    let stopped = council.guardrail && (verdict.level().blocks() || !attestation.is_complete());
+    Ok(if looked.stopped { Exit::Block } else { Exit::Ok })
+}
+
+/// Lets the councils look that meet because something happened. Hooks start this and go on without waiting for it.
+fn called(
+    ledger: &ProjectLedger,
+    active: &ActiveCouncils,
+    named: Option<&str>,
+    moment: CouncilMoment,
+    saved: &[String],
+    json: bool,
+) -> Result<Exit> {
+    let mut stopped = false;
+    let (mut rows, mut printed) = (Vec::new(), Ok(()));
+    ledger.summon(active, named, moment, saved, &live, &mut |looked| {
+        stopped |= looked.stopped;
+        if json {
+            let verdict: Json =
+                serde_json::from_str(&render::json::verdict(&looked.verdict, |_| &[])).unwrap_or_default();
+            rows.push(json!({"attestation": looked.attestation, "verdict": verdict}));
+        } else if printed.is_ok() {
+            printed = output::print(&told(&looked));
+        }
+    })?;
+    printed?;
+    if json {
+        output::print_json(&rows)?;
+    }
     Ok(if stopped { Exit::Block } else { Exit::Ok })
+}
+
+fn told(looked: &Looked) -> String {
+    let (found, who) = (render::text::explain(&looked.verdict), render::text::attested(&looked.attestation));
+    format!("{found}{who}")
 }
 
 fn with_files(council: &Council, files: &[String]) -> Council {

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::args::Common;
 use crate::exit::Exit;
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::Project;
 
 /// Prove that every installed hook blocks, and find what is wrong.
 #[derive(Debug, Args)]
@@ -95,7 +95,7 @@ impl Report {
 
 /// Runs the command.
 pub fn run(args: &DoctorArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
+    let project = here::project(&args.common.cwd);
     let mut report = Report::default();
     record::policy(&mut report, &project);
     hooks::agents(&mut report, &project)?;

@@ -7,17 +7,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use lictor::Mode;
+use lictor::Runtime;
+use lictor::forms::{self, ActionForm, EvaluationForm};
 use lictor_config::diagnostic::closest;
-use lictor_core::{Action, ActionKind, Decision, Evaluation, SessionKey};
-use serde::{Deserialize, Serialize};
+use lictor_core::{Action, Decision, Evaluation};
 use serde_json::{Map, Value, json};
 
 use crate::args::Common;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::{self, Project};
-use crate::runtime::Runtime;
 
 /// Judge one action: `lictor eval bash 'rm -rf /'`.
 #[derive(Debug, Args)]
@@ -55,33 +54,6 @@ pub struct EvalArgs {
     batch: Option<PathBuf>,
 }
 
-/// What `--json` and `--batch` print.
-#[derive(Serialize)]
-struct Answer<'a> {
-    reason: String,
-    fix: String,
-    #[serde(flatten)]
-    evaluation: &'a Evaluation,
-}
-
-/// One line of a batch.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    kind: ActionKind,
-    #[serde(default)]
-    payload: Map<String, Value>,
-    cwd: Option<PathBuf>,
-    session_id: Option<String>,
-    #[serde(default)]
-    agent: String,
-    #[serde(default)]
-    tool: String,
-    task_type: Option<String>,
-    /// Ids of test data are taken over into the answer.
-    id: Option<Value>,
-}
-
 /// Runs the command.
 pub fn run(args: &EvalArgs) -> Result<Exit> {
     if let Some(file) = &args.batch {
@@ -91,11 +63,12 @@ pub fn run(args: &EvalArgs) -> Result<Exit> {
         return Err(exit::usage("nothing to judge; try `lictor eval bash 'git status'`"));
     };
     let mut action = action(kind, what, args.payload.as_deref())?.by_agent(&args.agent);
-    action.cwd = text(&place::absolute(&args.common.cwd))?;
+    action.cwd = text(&here::absolute(&args.common.cwd))?;
     if let Some(id) = &args.session {
         action = action.in_session(id);
     }
-    let runtime = match Runtime::open(&Project::around(Path::new(&action.cwd))) {
+    let opened = Runtime::of_project(here::project(Path::new(&action.cwd))).map_err(anyhow::Error::from);
+    let runtime = match opened {
         Ok(runtime) => runtime,
         // Whoever asks for JSON gets the block in the form they read.
         Err(error) if args.common.json && Exit::after(&error) == Exit::Block => {
@@ -107,9 +80,9 @@ pub fn run(args: &EvalArgs) -> Result<Exit> {
         }
         Err(error) => return Err(error),
     };
-    let evaluation = judge(&runtime, &action);
+    let evaluation = runtime.evaluate_dry(&action);
     if args.common.json {
-        output::print_json(&answer(&evaluation))?;
+        output::print_json(&EvaluationForm::from(&evaluation))?;
     } else {
         output::print(&describe(&evaluation, Style::stdout()))?;
     }
@@ -124,24 +97,10 @@ fn refused(reason: &str, fix: &str) -> Value {
 /// Judges one action that was given in words, for other commands.
 pub fn judge_one(kind: &str, what: &str, cwd: &Path) -> Result<(Runtime, Evaluation)> {
     let mut action = action(kind, what, None)?;
-    action.cwd = text(&place::absolute(cwd))?;
-    let runtime = Runtime::open(&Project::around(Path::new(&action.cwd)))?;
-    let evaluation = judge(&runtime, &action);
+    action.cwd = text(&here::absolute(cwd))?;
+    let runtime = Runtime::of_project(here::project(Path::new(&action.cwd)))?;
+    let evaluation = runtime.evaluate_dry(&action);
     Ok((runtime, evaluation))
-}
-
-/// Judges without leaving a trace in any session. An action without a session is the first of an empty one, so that
-/// budgets have something to count.
-fn judge(runtime: &Runtime, action: &Action) -> Evaluation {
-    let mode = Mode { dry: true, ..Mode::default() };
-    if action.session.is_some() {
-        return runtime.judge(action, mode);
-    }
-    runtime.judge(&action.clone().in_session("eval without a session"), mode)
-}
-
-fn answer(evaluation: &Evaluation) -> Answer<'_> {
-    Answer { reason: evaluation.reason(), fix: evaluation.fix(), evaluation }
 }
 
 /// The kinds that people can name.
@@ -157,32 +116,13 @@ fn action(kind: &str, what: &str, payload: Option<&str>) -> Result<Action> {
             KINDS.join(", ")
         )));
     }
-    let kind = ActionKind::from_name(kind);
-    let mut fields: Map<String, Value> = match payload {
+    let payload: Map<String, Value> = match payload {
         None => Map::new(),
         Some(text) => serde_json::from_str(text).map_err(|_| {
             exit::usage("`--payload` must be a JSON object, for example `{\"ticket\": \"OPS-12\"}`")
         })?,
     };
-    let mut task_type = None;
-    let mut tool = String::new();
-    match &kind {
-        ActionKind::Bash => insert(&mut fields, "command", what),
-        ActionKind::Read | ActionKind::Write => insert(&mut fields, "path", what),
-        ActionKind::Fetch => insert(&mut fields, "url", what),
-        ActionKind::ExecuteCode => insert(&mut fields, "code", what),
-        ActionKind::SubmitTask => task_type = Some(what.to_owned()),
-        ActionKind::Delegate => insert(&mut fields, "agent", what),
-        ActionKind::Tool | ActionKind::Other(_) => what.clone_into(&mut tool),
-    }
-    let mut action = Action::new(kind, fields);
-    action.task_type = task_type;
-    action.tool = tool;
-    Ok(action)
-}
-
-fn insert(fields: &mut Map<String, Value>, key: &str, value: &str) {
-    fields.insert(key.to_owned(), Value::String(value.to_owned()));
+    Ok(forms::with_payload(kind, what, payload))
 }
 
 fn describe(evaluation: &Evaluation, style: Style) -> String {
@@ -238,21 +178,17 @@ fn batch(file: &Path, cwd: &Path) -> Result<Exit> {
 }
 
 fn one(line: &str, cwd: &Path, runtimes: &mut HashMap<PathBuf, Runtime>) -> Result<String> {
-    let line: Line = serde_json::from_str(line)?;
-    let mut action = Action::new(line.kind, line.payload);
-    action.tool = line.tool;
-    action.task_type = line.task_type;
-    action.actor.agent = line.agent;
-    action.session = line.session_id.map(|id| SessionKey { agent: action.actor.agent.clone(), id });
-    action.cwd = text(&place::absolute(&line.cwd.map_or_else(|| cwd.to_owned(), |dir| cwd.join(dir))))?;
-    let project = Project::around(Path::new(&action.cwd));
+    let form: ActionForm = serde_json::from_str(line)?;
+    let id = form.id.clone();
+    let action = form.into_action(&here::absolute(cwd));
+    let project = here::project(Path::new(&action.cwd));
     if !runtimes.contains_key(&project.root) {
-        runtimes.insert(project.root.clone(), Runtime::open(&project)?);
+        runtimes.insert(project.root.clone(), Runtime::of_project(project.clone())?);
     }
     let runtime = runtimes.get(&project.root).context("no policy for this directory")?;
-    let evaluation = judge(runtime, &action);
-    let mut value = serde_json::to_value(answer(&evaluation))?;
-    if let (Some(id), Some(fields)) = (line.id, value.as_object_mut()) {
+    let evaluation = runtime.evaluate_dry(&action);
+    let mut value = serde_json::to_value(EvaluationForm::from(&evaluation))?;
+    if let (Some(id), Some(fields)) = (id, value.as_object_mut()) {
         fields.insert("line_id".to_owned(), id);
     }
     Ok(value.to_string())

@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use lictor::Project;
+use lictor::fault::{self, Fault};
 use lictor::log::Evaluated;
 use lictor_core::facts::Deed;
 use lictor_core::{Action, Decision, Evaluation, NodeKind, Status, Trace, TraceEntry, Value};
@@ -11,10 +13,8 @@ use lictor_store::{Query, Record, StoreExt as _};
 
 use crate::args::Common;
 use crate::exit::{self, Exit};
-use crate::fault::{self, Fault};
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::Project;
-use crate::runtime;
 use crate::when;
 
 /// Show how a decision came about.
@@ -55,12 +55,12 @@ impl FromStr for Id {
 
 /// Runs the command.
 pub fn run(args: &ExplainArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
+    let project = here::project(&args.common.cwd);
     let record = match &args.id {
         // Without the store, which may be what failed.
         Some(Id::Fault(id)) => return explain_fault(&project, id, args.common.json),
-        Some(Id::Decision(id)) => find(&runtime::existing_store(&project)?, *id)?,
-        None => newest(&runtime::existing_store(&project)?)?,
+        Some(Id::Decision(id)) => find(&*project.existing_store()?, *id)?,
+        None => newest(&*project.existing_store()?)?,
     };
     let evaluated: Evaluated<'_> = serde_json::from_str(&record.body)
         .with_context(|| format!("record {} is not an evaluation", record.seq))?;

@@ -5,19 +5,19 @@ mod svg;
 mod text;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use lictor::SystemClock;
+use lictor::{Runtime, Snapshot, SystemClock};
 use lictor_core::graph::Outline;
 use lictor_core::{NodeKind, Status, Trace, Value};
 
 use super::explain;
 use crate::args::Common;
 use crate::exit::Exit;
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::Project;
-use crate::runtime::{self, Runtime};
 
 /// Draw the policy graph.
 #[derive(Debug, Args)]
@@ -84,8 +84,10 @@ impl Path {
 
 /// Runs the command.
 pub fn run(args: &GraphArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
-    let engine = Runtime::in_memory(&project, SystemClock)?.engine;
+    let project = here::project(&args.common.cwd);
+    let current = Arc::new(Snapshot::read(&project)?);
+    let runtime = Runtime::in_memory(&project, current, SystemClock)?;
+    let engine = runtime.engine();
     let outline = engine.graph().outline();
     if args.common.json {
         output::print_json(&outline)?;
@@ -94,7 +96,7 @@ pub fn run(args: &GraphArgs) -> Result<Exit> {
     let path = match args.highlight {
         None => None,
         Some(id) => {
-            let record = explain::find(&runtime::existing_store(&project)?, id)?;
+            let record = explain::find(&*project.existing_store()?, id)?;
             let evaluated: lictor::log::Evaluated<'_> = serde_json::from_str(&record.body)
                 .with_context(|| format!("record {id} is not a decision"))?;
             if evaluated.evaluation.policy != engine.policy() {

@@ -19,11 +19,13 @@ pub use agents::{found as agents_found, settings_of};
 use receipts::Receipts;
 
 use crate::args::Common;
-use crate::councils;
 use crate::exit::Exit;
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::{self, Project};
-use crate::{policy, runtime, when};
+use crate::when;
+use lictor::Project;
+use lictor::Snapshot;
+use lictor::councils;
 use plan::Plan;
 
 /// Govern this repository: write governance.yaml, install agent and git hooks.
@@ -105,7 +107,7 @@ impl Preset {
 
 /// Runs the command.
 pub fn run(args: &InitArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
+    let project = here::project(&args.common.cwd);
     let mut receipts = Receipts::load()?;
     let plan =
         if args.uninstall { leave(args, &project, &receipts)? } else { enter(args, &project, &receipts)? };
@@ -135,7 +137,7 @@ pub fn run(args: &InitArgs) -> Result<Exit> {
 }
 
 fn enter(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan> {
-    let binary = place::own_binary()?;
+    let binary = here::own_binary()?;
     let mut plan = Plan::default();
     starter::plan(&mut plan, project, args.preset)?;
     agents::install(&mut plan, project, &args.agents, args.scope.into(), &binary, receipts)?;
@@ -194,15 +196,15 @@ fn closing(args: &InitArgs, plan: &Plan, trusted: &[String], agreed: bool) -> St
 
 /// Pins the programs that the policy names and that nobody has pinned yet.
 fn trust(project: &Project) -> Result<Vec<String>> {
-    let programs = councils::programs(&policy::in_force(project).context("the policy cannot be read")?)?;
+    let programs = councils::programs(&Snapshot::read(project).context("the policy cannot be read")?.policy)?;
     if programs.is_empty() {
         return Ok(Vec::new());
     }
-    let store = runtime::store(project)?;
+    let store = project.store()?;
     let mut pinned = Vec::new();
     for program in programs {
-        if !program.is_trusted(&store, &project.root)? {
-            program.trust(&store, &project.root, &super::verdict::person(), when::now())?;
+        if !program.is_trusted(&*store, &project.root)? {
+            program.trust(&*store, &project.root, &here::person(), when::now())?;
             pinned.push(format!("{}: {}", program.what, program.argv.join(" ")));
         }
     }

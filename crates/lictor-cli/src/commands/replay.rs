@@ -2,26 +2,28 @@
 
 mod transcript;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use clap::Args;
 use lictor::log::{Evaluated, Happening, kind};
+use lictor::{Project, Runtime, Snapshot, policy_files};
+use lictor_config::{Origin, Source};
 use lictor_core::{
     Action, Clock, Decision, Evaluation, Facts, GivenVerdict, Outcome, SessionEvent, SessionKey, Timestamp,
 };
-use lictor_store::{Query, SqliteStore, StoreExt as _};
+use lictor_store::{Query, Store, StoreExt as _};
 use serde::Serialize;
 
 use super::{explain, session};
 use crate::args::Common;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::Project;
 use crate::progress::Progress;
-use crate::runtime::{self, Runtime};
 
 /// Run recorded sessions through a changed policy.
 #[derive(Debug, Args)]
@@ -98,19 +100,20 @@ impl Clock for Stage {
 
 /// Runs the command.
 pub fn run(args: &ReplayArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
+    let project = here::project(&args.common.cwd);
     let progress = Progress::new("reading");
     let past = if args.transcript.is_empty() {
-        let store = runtime::existing_store(&project)?;
-        let only = args.session.as_deref().map(|text| session::named(&store, text)).transpose()?;
-        from_log(&store, only)?
+        let store = project.existing_store()?;
+        let only = args.session.as_deref().map(|text| session::named(&*store, text)).transpose()?;
+        from_log(&*store, only)?
     } else {
         transcript::read(&args.transcript)?
     };
     let stage = Stage::default();
     let recorded = Arc::clone(&stage.facts);
     let take = move || recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let runtime = Runtime::replaying(&project, args.policy.as_deref(), stage.clone(), take)?;
+    let current = Arc::new(policy(&project, args.policy.as_deref())?);
+    let runtime = Runtime::replaying(&project, current, stage.clone(), take)?;
     progress.next("replaying", past.len() as u64);
     let mut summary = Summary::default();
     for event in past {
@@ -126,12 +129,22 @@ pub fn run(args: &ReplayArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
+/// The policy in force, or another one in place of the repository's.
+fn policy(project: &Project, instead: Option<&Path>) -> Result<Snapshot> {
+    let Some(file) = instead else { return Ok(Snapshot::read(project)?) };
+    let mut sources = policy_files::sources(project)?;
+    sources.retain(|source| source.origin != Origin::Repository);
+    let bytes = fs::read(file).map_err(|error| exit::unreadable(file, &error))?;
+    sources.push(Source { origin: Origin::Repository, path: file.display().to_string(), bytes });
+    Ok(Snapshot::from_sources(sources, &project.root)?)
+}
+
 fn replay(runtime: &Runtime, stage: &Stage, event: Past, summary: &mut Summary) {
     match event {
         Past::Judged { id, action, facts, was, lifted, at } => {
             stage.now.store(at.0, Ordering::Relaxed);
             *stage.facts.lock().unwrap_or_else(PoisonError::into_inner) = facts.map(|facts| *facts);
-            let evaluation = runtime.engine.evaluate(&action);
+            let evaluation = runtime.engine().evaluate(&action);
             let now = evaluation.decision;
             // The same question would be asked again, and a person has answered it.
             if now.allows() == was.allows() || (lifted && now == Decision::Ask) {
@@ -146,7 +159,7 @@ fn replay(runtime: &Runtime, stage: &Stage, event: Past, summary: &mut Summary) 
             stage.now.store(at.0, Ordering::Relaxed);
             let outcome = if success { Outcome::success() } else { Outcome::failure("as recorded") };
             // The store is in memory; there is nothing that could fail and matter.
-            let _ = runtime.engine.post_action(&action, outcome);
+            let _ = runtime.engine().post_action(&action, outcome);
         }
     }
 }
@@ -158,7 +171,7 @@ fn was_lifted(evaluation: &Evaluation) -> bool {
 }
 
 /// Judgements and outcomes of the log, in order.
-fn from_log(store: &SqliteStore, session: Option<SessionKey>) -> Result<Vec<Past>> {
+fn from_log(store: &dyn Store, session: Option<SessionKey>) -> Result<Vec<Past>> {
     let mut past = Vec::new();
     let mut judged: Vec<Action> = Vec::new();
     let mut after = 0;

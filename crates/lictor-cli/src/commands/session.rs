@@ -3,17 +3,14 @@
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use lictor::past::{SessionError, find_session, sessions};
-use lictor::{PolicyEngine, Store};
+use lictor::{PolicyEngine, Project, Runtime, Snapshot, Store, session_home};
 use lictor_core::{Digest, SessionKey, SessionState};
 use serde_json::{Value, json};
 
 use crate::args::Common;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output;
-use crate::place::Project;
-use crate::policy;
-use crate::rooted;
-use crate::runtime::{self, Runtime};
 use crate::when;
 
 /// Show sessions, or let them go on under the current policy.
@@ -50,21 +47,21 @@ const NONE: &str = "no sessions yet; the first hook of an agent begins one\n";
 
 /// Runs the command.
 pub fn run(args: &SessionArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
+    let project = here::project(&args.common.cwd);
     // Looking must not create a record.
-    if !runtime::has_store(&project) {
+    if !project.has_store() {
         return match &args.command {
             SessionCommand::List if args.common.json => output::print_json(&[(); 0]).map(|()| Exit::Ok),
             SessionCommand::List => Ok(output::print(NONE).map(|()| Exit::Ok)?),
             SessionCommand::Show { .. } | SessionCommand::Refresh { .. } => {
-                Err(runtime::nothing_recorded(&project))
+                Err(lictor::Error::NothingRecorded(project.root).into())
             }
         };
     }
     if let SessionCommand::Refresh { id } = &args.command {
         return refresh(&project, id.as_deref(), args.common.json);
     }
-    let past = runtime::past(&project)?;
+    let past = here::past(&project)?;
     match &args.command {
         SessionCommand::Show { id } => show(&past, &project, id, args.common.json),
         SessionCommand::List | SessionCommand::Refresh { .. } => list(&past, args.common.json),
@@ -106,11 +103,12 @@ pub fn named(store: &dyn Store, text: &str) -> Result<SessionKey> {
 fn is_behind(now: Digest, project: &Project, key: &SessionKey, state: &SessionState) -> bool {
     let top = state.parent.as_ref().unwrap_or(key);
     let only_now = |seen: Vec<Digest>| seen.iter().all(|policy| *policy == now);
-    !state.policies().is_some_and(only_now) && !rooted::is_elsewhere(top, project)
+    !state.policies().is_some_and(only_now) && !session_home::is_elsewhere(top, project)
 }
 
 fn refresh(project: &Project, id: Option<&str>, json: bool) -> Result<Exit> {
-    let engine = &Runtime::open(project)?.engine;
+    let runtime = Runtime::of_project(project.clone())?;
+    let engine = runtime.engine();
     let wanted = match id {
         Some(id) => vec![named(&**engine.store(), id)?],
         None => sessions(&**engine.store())?,
@@ -144,7 +142,7 @@ fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<
     } else {
         let mut text = describe(key, &state);
         // A policy that is refused now is no reason not to look.
-        let now = policy::in_force(project).map(|now| policy::digest(&now, &project.root));
+        let now = Snapshot::read(project).map(|current| current.digest());
         if now.is_ok_and(|now| is_behind(now, project, key, &state)) {
             text += &format!(
                 "  {:<22} has changed since this session began; what any version forbade stays forbidden\n\

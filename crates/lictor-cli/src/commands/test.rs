@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use lictor::{Project, Runtime, Snapshot};
 use lictor_config::Diagnostic;
 use lictor_config::policy_tests::{self, PolicyTest, Step};
 use lictor_core::graph::Outline;
@@ -16,9 +17,8 @@ use serde_json::json;
 
 use crate::args::Common;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output::{self, Style};
-use crate::place::Project;
-use crate::runtime::Runtime;
 
 /// Run the policy's tests.
 #[derive(Debug, Args)]
@@ -83,11 +83,12 @@ impl Coverage {
 
 /// Runs the command.
 pub fn run(args: &TestArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
+    let project = here::project(&args.common.cwd);
     let tests = match collect(&project, &args.paths)? {
         Ok(tests) => tests,
         Err(problems) => return refuse(&problems, args.common.json),
     };
+    let current = Arc::new(Snapshot::read(&project)?);
     let style = Style::stdout();
     let mut coverage = Coverage::default();
     let mut failed = Vec::new();
@@ -97,9 +98,9 @@ pub fn run(args: &TestArgs) -> Result<Exit> {
         |test: &&(String, PolicyTest)| args.filter.as_ref().is_none_or(|text| test.1.name.contains(text));
     for (file, test) in tests.iter().filter(chosen) {
         let clock = TestClock(Arc::new(AtomicI64::new(0)));
-        let runtime = Runtime::in_memory(&project, clock.clone())?;
+        let runtime = Runtime::in_memory(&project, Arc::clone(&current), clock.clone())?;
         let problem = one(&runtime, &clock, &project, test, &mut coverage);
-        graph.get_or_insert_with(|| runtime.engine.graph().outline());
+        graph.get_or_insert_with(|| runtime.engine().graph().outline());
         rows.push(
             json!({"file": file, "line": test.span.line, "name": test.name, "passed": problem.is_none(),
                          "problem": problem}),
@@ -155,7 +156,7 @@ fn one(
         action.cwd = project.root.to_string_lossy().into_owned();
         action.at = clock.now();
         let action = action.in_session("test");
-        let evaluation = runtime.engine.evaluate(&action);
+        let evaluation = runtime.engine().evaluate(&action);
         coverage.add(&evaluation);
         if let Some(problem) = compare(step, &evaluation) {
             return Some(format!(
@@ -169,7 +170,7 @@ fn one(
         if evaluation.decision != Decision::Block {
             let outcome =
                 if step.success { Outcome::success() } else { Outcome::failure("as the test says") };
-            if let Err(error) = runtime.engine.post_action(&action, outcome) {
+            if let Err(error) = runtime.engine().post_action(&action, outcome) {
                 return Some(format!("{}:{}: {error}", step.span.line, step.span.column));
             }
         }

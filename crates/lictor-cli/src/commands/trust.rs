@@ -4,16 +4,14 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::Result;
 use clap::Args;
+use lictor::{Snapshot, councils};
 use lictor_ledger::plain::Plain;
 use serde_json::json;
 
-use super::verdict::Desk;
 use crate::args::Common;
-use crate::councils;
 use crate::exit::Exit;
+use crate::here;
 use crate::output;
-use crate::place::Project;
-use crate::policy;
 use crate::when;
 
 /// Pin the programs that the repository's policy runs, as they are now.
@@ -38,19 +36,19 @@ pub struct TrustArgs {
 
 /// Runs the command.
 pub fn run(args: &TrustArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
-    let programs = councils::programs(&policy::in_force(&project)?)?;
+    let project = here::project(&args.common.cwd);
+    let programs = councils::programs(&Snapshot::read(&project)?.policy)?;
     if programs.is_empty() {
         return none(args);
     }
-    let desk = Desk::open(&args.common.cwd, true)?;
-    let root = &desk.project.root;
+    let store = project.patient_store(true)?;
+    let root = &project.root;
     let mut rows = Vec::new();
     for program in programs {
         let shown = format!("{}: {}", program.what, Plain(&program.argv.join(" ")));
-        let mut trusted = program.is_trusted(&desk.store, root)?;
+        let mut trusted = program.is_trusted(&*store, root)?;
         if !trusted && !args.list && (args.yes || confirmed(&shown, args.common.json)?) {
-            program.trust(&desk.store, root, &super::verdict::person(), when::now())?;
+            program.trust(&*store, root, &here::person(), when::now())?;
             trusted = true;
         }
         if !args.common.json {

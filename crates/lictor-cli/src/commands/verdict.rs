@@ -3,27 +3,19 @@
 mod gate;
 mod transfer;
 
-use std::sync::OnceLock;
+use std::path::Path;
 
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
-use lictor_config::Redactor;
-use lictor_core::{Clock, Timestamp};
-use lictor_ledger::council::{Patience, Reviewer};
-use lictor_ledger::gate::Gate;
+use lictor::ProjectLedger;
+use lictor_ledger::council::Patience;
 use lictor_ledger::ledger::{Change, Recorded, Verb};
-use lictor_ledger::repository::Git;
-use lictor_ledger::{
-    Claim, Evidence, FindingId, Ledger, LedgerError, Level, PlanHash, RepositoryId, binding, render,
-};
-use lictor_store::{SqliteStore, Store};
+use lictor_ledger::{Claim, Evidence, FindingId, Ledger, LedgerError, Level, PlanHash, render};
 
 use crate::args::Common;
-use crate::councils::InForce;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output;
-use crate::place::Project;
-use crate::{policy, runtime, when};
 
 pub use gate::live;
 
@@ -152,14 +144,8 @@ struct FindingArgs {
 
 impl FindingArgs {
     fn actor(&self) -> String {
-        self.by.clone().unwrap_or_else(person)
+        self.by.clone().unwrap_or_else(here::person)
     }
-}
-
-/// Who runs this command.
-pub fn person() -> String {
-    let of = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    of("USER").or_else(|| of("LOGNAME")).unwrap_or_else(|| "somebody".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -188,81 +174,9 @@ impl From<RulingArg> for Verb {
     }
 }
 
-struct Now;
-
-impl Clock for Now {
-    fn now(&self) -> Timestamp {
-        when::now()
-    }
-}
-
-/// A project with its record.
-pub struct Desk {
-    /// The project.
-    pub project: Project,
-    /// Its record.
-    pub store: SqliteStore,
-    repository: RepositoryId,
-    redactor: OnceLock<Redactor>,
-}
-
-impl Desk {
-    /// Opens a project's record; creates it if wanted.
-    pub fn open(cwd: &std::path::Path, create: bool) -> Result<Self> {
-        let project = Project::around(cwd);
-        let store = runtime::patient_store(&project, create)?;
-        let home = project.git_common().unwrap_or(&project.root);
-        let repository = RepositoryId::of(&std::fs::canonicalize(home).unwrap_or_else(|_| home.to_owned()));
-        Ok(Self { project, store, repository, redactor: OnceLock::new() })
-    }
-
-    /// The project's ledger, to read.
-    pub fn ledger(&self) -> Ledger<'_> {
-        let store: &dyn Store = &self.store;
-        Ledger::new(store, &self.repository, &Now)
-    }
-
-    /// The project's ledger, to write: what the policy keeps out of the record stays out.
-    ///
-    /// # Errors
-    /// When the policy cannot be read: nobody knows then what must not be written down.
-    pub fn writing(&self) -> Result<Ledger<'_>> {
-        let redactor = match self.redactor.get() {
-            Some(redactor) => redactor,
-            None => {
-                let redactor = policy::in_force(&self.project)?.redactor()?;
-                self.redactor.get_or_init(|| redactor)
-            }
-        };
-        Ok(self.ledger().redacting(redactor))
-    }
-
-    /// The gate of the project, for as long as something is done with it.
-    ///
-    /// # Errors
-    /// As [`writing`](Self::writing).
-    pub fn at_gate<T>(&self, in_force: &InForce, git: &Git, then: impl FnOnce(&Gate<'_>) -> T) -> Result<T> {
-        let trust = |council: &str, reviewer: &Reviewer| {
-            in_force.trust(&self.store, &self.project.root, council, reviewer)
-        };
-        Ok(then(&Gate {
-            ledger: &self.writing()?,
-            repository: git,
-            councils: &in_force.councils,
-            trust: &trust,
-            progress: &live,
-        }))
-    }
-
-    /// The project's repository, for those who cannot do without.
-    pub fn git_needed(&self) -> Result<Git> {
-        self.git().ok_or_else(|| exit::not_there("councils need a git repository; run `git init`"))
-    }
-
-    /// The project's repository, if it is one.
-    pub fn git(&self) -> Option<Git> {
-        Git::rooted(&self.project.root).ok()
-    }
+/// The project's findings.
+pub fn ledger(cwd: &Path, create: bool) -> Result<ProjectLedger> {
+    Ok(ProjectLedger::open(here::project(cwd), create)?)
 }
 
 /// Runs the command.
@@ -300,14 +214,8 @@ fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
         )));
     }
     let claim = claim(record).map_err(|problem| exit::usage(output::chain(&problem)))?;
-    let desk = Desk::open(&args.common.cwd, true)?;
-    let mut claims = [claim];
-    if let Some(git) = desk.git() {
-        binding::bind(&mut claims, &git, None)?;
-    }
-    let [claim] = claims;
-    let ledger = desk.writing()?;
-    let recorded = ledger.record(&record.plan_hash, &claim)?;
+    let ledger = ledger(&args.common.cwd, true)?;
+    let recorded = ledger.record(&record.plan_hash, claim)?;
     tell_kept(&record.plan_hash, std::slice::from_ref(&recorded));
     let verdict = ledger.verdict(record.plan_hash.as_str())?;
     if args.common.json {
@@ -357,8 +265,8 @@ fn claim(record: &RecordArgs) -> Result<Claim> {
 }
 
 fn show(plan: &str, args: &VerdictArgs) -> Result<Exit> {
-    let Some(desk) = existing(args)? else { return Err(LedgerError::NoPlan(plan.to_owned()).into()) };
-    let ledger = desk.ledger();
+    let Some(project) = existing(args)? else { return Err(LedgerError::NoPlan(plan.to_owned()).into()) };
+    let ledger = project.reading();
     let verdict = ledger.verdict(plan)?;
     if !args.common.json {
         output::print(&render::text::explain(&verdict))?;
@@ -374,7 +282,7 @@ fn show(plan: &str, args: &VerdictArgs) -> Result<Exit> {
 
 fn retro(limit: usize, min_level: Level, args: &VerdictArgs) -> Result<Exit> {
     let recent = match existing(args)? {
-        Some(desk) => desk.ledger().retro(limit, min_level)?,
+        Some(ledger) => ledger.reading().retro(limit, min_level)?,
         None => Vec::new(),
     };
     let text =
@@ -384,10 +292,10 @@ fn retro(limit: usize, min_level: Level, args: &VerdictArgs) -> Result<Exit> {
 }
 
 fn clear(finding: &FindingArgs, reason: &str, args: &VerdictArgs) -> Result<Exit> {
-    let Some(desk) = existing(args)? else {
+    let Some(project) = existing(args)? else {
         return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
     };
-    let ledger = desk.writing()?;
+    let ledger = project.writing()?;
     if ledger.clear(&finding.plan_hash, &finding.id, &finding.actor(), reason)?.is_none() {
         output::tell(&format!(
             "no open finding `{}` in plan {}; nothing has changed\n",
@@ -398,10 +306,10 @@ fn clear(finding: &FindingArgs, reason: &str, args: &VerdictArgs) -> Result<Exit
 }
 
 fn lower(finding: &FindingArgs, level: Level, reason: &str, args: &VerdictArgs) -> Result<Exit> {
-    let Some(desk) = existing(args)? else {
+    let Some(project) = existing(args)? else {
         return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
     };
-    let ledger = desk.writing()?;
+    let ledger = project.writing()?;
     if ledger.lower(&finding.plan_hash, &finding.id, level, &finding.actor(), reason)?.is_none() {
         output::tell(&format!("finding `{}` is not worse than {level}; nothing has changed\n", finding.id));
     }
@@ -415,10 +323,10 @@ fn waive(
     until: Option<Patience>,
     args: &VerdictArgs,
 ) -> Result<Exit> {
-    let Some(desk) = existing(args)? else {
+    let Some(project) = existing(args)? else {
         return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
     };
-    let ledger = desk.writing()?;
+    let ledger = project.writing()?;
     let until = until
         .map(|Patience(time)| ledger.now().plus_millis(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)));
     ledger.rule(&finding.plan_hash, &finding.id, verb, &finding.actor(), reason, until)?;
@@ -437,10 +345,7 @@ fn after(ledger: &Ledger<'_>, plan: &str, args: &VerdictArgs) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn existing(args: &VerdictArgs) -> Result<Option<Desk>> {
-    if runtime::has_store(&Project::around(&args.common.cwd)) {
-        Desk::open(&args.common.cwd, false).map(Some)
-    } else {
-        Ok(None)
-    }
+fn existing(args: &VerdictArgs) -> Result<Option<ProjectLedger>> {
+    let project = here::project(&args.common.cwd);
+    if project.has_store() { Ok(Some(ProjectLedger::open(project, false)?)) } else { Ok(None) }
 }

@@ -33,9 +33,9 @@ pub struct WhyNotArgs {
 pub fn run(args: &WhyNotArgs) -> Result<Exit> {
     let (runtime, evaluation) = eval::judge_one(&args.kind, &args.what, &args.common.cwd)?;
     let id = evaluation.id.context("the judgement could not be recorded")?;
-    let record = explain::find(&**runtime.engine.store(), id)?;
+    let record = explain::find(&**runtime.engine().store(), id)?;
     let evaluated: lictor::log::Evaluated<'_> = serde_json::from_str(&record.body)?;
-    let packs: Vec<String> = runtime.policy.base_packs().into_iter().map(str::to_owned).collect();
+    let packs: Vec<String> = runtime.policy().base_packs().into_iter().map(str::to_owned).collect();
     let rules = Rules::new(&RulesConfig { packs, ..RulesConfig::default() })?;
     let near = rules.near(&evaluated.facts);
     let guards: Vec<(String, Option<Value>)> = evaluation

@@ -12,9 +12,8 @@ use serde_json::json;
 use super::explain;
 use crate::args::Common;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output;
-use crate::place::Project;
-use crate::runtime;
 use crate::when;
 
 /// Mark a decision as a false alarm or a miss. It becomes a test of the policy.
@@ -49,9 +48,9 @@ const FILE: &str = "policy_tests/wrong.yaml";
 
 /// Runs the command.
 pub fn run(args: &WrongArgs) -> Result<Exit> {
-    let project = Project::around(&args.common.cwd);
-    let store = runtime::existing_store(&project)?;
-    let record = explain::find(&store, args.id)?;
+    let project = here::project(&args.common.cwd);
+    let store = project.existing_store()?;
+    let record = explain::find(&*store, args.id)?;
     let evaluated: lictor::log::Evaluated<'_> = serde_json::from_str(&record.body)?;
     let was = evaluated.evaluation.decision;
     let should = match args.should {
@@ -94,7 +93,7 @@ pub fn run(args: &WrongArgs) -> Result<Exit> {
     fs::create_dir_all(directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
     fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
     let body = json!({"id": args.id, "was": was, "should": should, "reason": args.reason,
-                      "by": super::verdict::person()});
+                      "by": here::person()});
     store.update(Durability::Power, |tx| {
         let draft = Draft {
             at: when::now(),

@@ -102,6 +102,8 @@ impl Sandbox {
             .current_dir(self.project())
             .env_clear()
             .env("HOME", self.home())
+            // Stands in for the password database, which is asked where the home directory is a repository.
+            .env("LICTOR_TEST_HOME", self.home())
             .env("PATH", &self.path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -2,9 +2,10 @@
 
 use lictor_core::approval::Mismatch;
 use lictor_core::resolve::settle;
-use lictor_core::{Answer, Approval, ApprovalState, Evaluation, Grant, Lifetime, Request, Verdict};
-use lictor_store::{Space, StoreError};
+use lictor_core::{Action, Answer, Approval, ApprovalState, Evaluation, Grant, Lifetime, Request, Verdict};
+use lictor_store::{Space, StoreError, StoreExt as _};
 
+use super::PolicyEngine;
 use super::judge::from_engine;
 use super::mode::Asking;
 use super::record::{Case, Journal};
@@ -71,6 +72,20 @@ pub(super) fn answer(
             evaluation.blocked_by(from_engine("approval", verdict))
         }
     })
+}
+
+impl PolicyEngine {
+    /// Whether the question of that evaluation still waits for its answer.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn is_waiting(&self, action: &Action, evaluation: &Evaluation) -> Result<bool, StoreError> {
+        let request =
+            Request { action: evaluation.action, session: action.session.clone(), policy: evaluation.policy };
+        let known: Option<Approval> =
+            self.inner.store.view(|view| approvals::read(view, Space::Approval, &request.id()))?;
+        Ok(known.is_some_and(|approval| approval.state == ApprovalState::Pending))
+    }
 }
 
 /// The evaluation with a yes to every question.

@@ -91,6 +91,26 @@ impl PolicyEngine {
         })
     }
 
+    /// Clears what tool policies, feedback and the stop gate remember of the session; counters and budgets go on. Nothing
+    /// happens when it has not begun.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn reset(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
+        let now = self.inner.clock.now();
+        self.inner.store.update(Durability::Process, |tx| {
+            let mut lineage = Lineage::load_session(tx, Some(session.clone()), None)?;
+            if !lineage.is_new() {
+                let mut journal = Journal::new(tx, Some(session), now, &*self.inner.redactor);
+                journal.happening(kind::SESSION_RESET, &SessionEvent::Reset)?;
+                lineage.apply(&SessionEvent::Reset, now);
+                sessions::forget_files(journal.tx, session)?;
+                lineage.save(journal.tx)?;
+            }
+            sessions::read(tx, session)
+        })
+    }
+
     /// Records one event of a session, if there is one, and returns the state after it.
     pub(super) fn happen(
         &self,

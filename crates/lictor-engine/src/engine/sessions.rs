@@ -214,6 +214,14 @@ pub(super) fn read(view: &(impl View + ?Sized), key: &SessionKey) -> Result<Sess
     Ok(state)
 }
 
+/// Forgets the files that a session knows.
+pub(super) fn forget_files(tx: &mut dyn Transaction, key: &SessionKey) -> Result<(), StoreError> {
+    for (stored, _) in tx.scan(Space::Session, &Keys::prefix(files_key(key, "")).limit(usize::MAX))? {
+        tx.delete(Space::Session, &stored)?;
+    }
+    Ok(())
+}
+
 /// The state of one session without the files it knows. Only their groups grow with the session, and an event is about
 /// a few of them.
 fn state_of(key: &SessionKey, stored: Option<&[u8]>) -> Result<SessionState, StoreError> {

@@ -10,7 +10,7 @@ use lictor_agents::Rendered;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::place;
+use crate::here;
 
 /// The policy of the demonstration.
 pub const POLICY: &str = r#"version: 1
@@ -40,8 +40,8 @@ pub struct Scratch {
 impl Scratch {
     /// Makes it. Not in `/tmp`: what lies there is temporary for a policy too.
     pub fn new() -> Result<Self> {
-        let base = place::cache();
-        place::create_private(&base)?;
+        let base = here::dirs().cache;
+        lictor::dirs::create_private(&base)?;
         let directory = tempfile::Builder::new().prefix("demo-").tempdir_in(&base)?;
         let scratch = Self { directory };
         fs::create_dir_all(scratch.home())?;

@@ -7,12 +7,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
+use lictor::Project;
 use lictor_agents::conformance::{Conformance, Expect, Obeyed, Sent, obey};
 use lictor_agents::install::{self, InstalledHook};
 use lictor_agents::{Agent, Rendered};
 use tempfile::TempDir;
 
-use crate::place::{self, Project};
+use crate::here;
 
 /// What became of the canaries of one hook.
 pub enum Proof {
@@ -61,7 +62,7 @@ impl<'a> Aviary<'a> {
 
     /// The first intent of that kind which the agent would announce at that event.
     fn pick(&self, agent: Agent, event: &str, expect: Expect) -> Option<Sent> {
-        let (cwd, home) = (self.project.root.to_string_lossy(), place::home());
+        let (cwd, home) = (self.project.root.to_string_lossy(), here::dirs().home);
         let intents = self.intents.intents.iter().filter(|intent| intent.expect == expect);
         intents
             .filter_map(|intent| self.intents.send(agent, intent, &cwd, &home.to_string_lossy()))

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use lictor::Project;
 use lictor_agents::Agent;
 use lictor_agents::install::{self, InstalledHook, Problem, Scope, Settings, Where};
 use lictor_ledger::hooks::{self as git_hooks, Home};
@@ -14,12 +15,12 @@ use lictor_ledger::repository::Git;
 use super::Report;
 use super::canary::{self, Aviary, Proof};
 use crate::commands::init;
-use crate::place::{self, Project};
+use crate::here;
 
 /// Looks at the settings of every agent, and fires a canary through every hook that stands before a tool call.
 pub fn agents(report: &mut Report, project: &Project) -> Result<()> {
-    let place = place::settings(project);
-    let binary = place::own_binary().unwrap_or_else(|_| PathBuf::from("lictor"));
+    let place = project.agent_settings();
+    let binary = here::own_binary().unwrap_or_else(|_| PathBuf::from("lictor"));
     let aviary = Aviary::new(project)?;
     let mut seen = BTreeSet::new();
     let mut homes: BTreeMap<Agent, Vec<PathBuf>> = BTreeMap::new();
@@ -241,7 +242,7 @@ pub fn git(report: &mut Report, project: &Project) {
         report.note("git has no hooks of Lictor's", "`lictor init --git` adds the commit gate");
         return;
     }
-    let binary = place::own_binary().unwrap_or_else(|_| PathBuf::from("lictor"));
+    let binary = here::own_binary().unwrap_or_else(|_| PathBuf::from("lictor"));
     let plan = git_hooks::install(&home, &binary.to_string_lossy(), git_hooks::read_file);
     if plan.changes.is_empty() && plan.notes.is_empty() {
         report.ok(format!("{}: the commit gate is in place", directory.display()));

@@ -5,13 +5,13 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use lictor::{Project, fault, policy_files};
 use lictor_core::Standing;
-use lictor_store::{Query, Record, SqliteStore, StoreError, StoreExt as _, verify};
+use lictor_store::{Query, Record, Store, StoreError, StoreExt as _, verify};
 
 use super::Report;
 use crate::commands::audit;
-use crate::place::Project;
-use crate::{fault, output, policy, runtime, when};
+use crate::{output, when};
 
 /// How many of the newest records are checked: the whole chain is for `lictor audit verify`.
 const NEWEST: u64 = 1_000;
@@ -20,9 +20,9 @@ const RECENT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Whether the policy can be loaded.
 pub fn policy(report: &mut Report, project: &Project) {
-    match policy::load(project) {
+    match policy_files::load(project) {
         Ok(_) => report.ok("the policy loads"),
-        Err(error) => report.problem(output::chain(&error), "run `lictor check`"),
+        Err(error) => report.problem(error.chain(), "run `lictor check`"),
     }
 }
 
@@ -49,23 +49,23 @@ pub fn state(report: &mut Report, project: &Project) {
         );
         return;
     }
-    if !runtime::has_store(project) {
+    if !project.has_store() {
         report.note("nothing has been recorded here yet", "start the agent in this project");
         return;
     }
-    let store = match runtime::existing_store(project) {
+    let store = match project.existing_store() {
         Ok(store) => store,
         Err(error) => {
-            let next = match error.downcast_ref::<StoreError>() {
-                Some(StoreError::NewerSchema { .. }) => "install the newer lictor".to_owned(),
+            let next = match &error {
+                lictor::Error::Store(StoreError::NewerSchema { .. }) => "install the newer lictor".to_owned(),
                 _ => format!("restore `{shown}` from a copy, or move it away to begin anew"),
             };
-            report.problem(format!("the record cannot be opened: {}", output::chain(&error)), next);
+            report.problem(format!("the record cannot be opened: {}", error.chain()), next);
             return;
         }
     };
-    chain(report, project, &store);
-    reconcile(report, &store);
+    chain(report, project, &*store);
+    reconcile(report, &*store);
 }
 
 /// What keeps a directory from being made or written in, if anything does.
@@ -77,7 +77,7 @@ fn unusable(directory: &Path) -> Option<(&Path, String)> {
     tempfile::tempfile_in(there).err().map(|error| (there, format!("cannot be written: {error}")))
 }
 
-fn chain(report: &mut Report, project: &Project, store: &SqliteStore) {
+fn chain(report: &mut Report, project: &Project, store: &dyn Store) {
     let anchor = match audit::anchor(project, None) {
         Ok(anchor) => anchor.map(|(anchor, _)| anchor),
         Err(error) => {
@@ -106,7 +106,7 @@ fn chain(report: &mut Report, project: &Project, store: &SqliteStore) {
 
 /// Calls that were seen after they happened and never before, or in spite of a block: a hook is missing, switched off or
 /// was gone around.
-fn reconcile(report: &mut Report, store: &SqliteStore) {
+fn reconcile(report: &mut Report, store: &dyn Store) {
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
     let now = when::now();
     let mut before = u64::MAX;

@@ -6,12 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use lictor::Project;
 use lictor_agents::Agent;
 use lictor_agents::install::{self, Change, Scope, Settings, Where};
 
 use super::plan::{FileStep, Plan};
 use super::receipts::Receipts;
-use crate::place::{self, Project};
 
 /// The agents that this person has, as far as settings and programs tell.
 pub fn found(place: &Where) -> Vec<Agent> {
@@ -38,7 +38,7 @@ pub fn install(
     binary: &Path,
     receipts: &Receipts,
 ) -> Result<()> {
-    let place = place::settings(project);
+    let place = project.agent_settings();
     let mut agents = if named.is_empty() { found(&place) } else { named.to_vec() };
     if agents.is_empty() {
         plan.notes.push(
@@ -87,7 +87,7 @@ pub fn uninstall(
     scope: Scope,
     receipts: &Receipts,
 ) -> Result<()> {
-    let place = place::settings(project);
+    let place = project.agent_settings();
     let agents = if named.is_empty() { &Agent::ALL[..] } else { named };
     let mut done = BTreeSet::new();
     for settings in agents.iter().filter_map(|agent| settings_of(*agent, scope, &place)) {

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use lictor::Project;
 use lictor_ledger::hooks::{self, Home};
 use lictor_ledger::repository::Git;
 
 use super::plan::Plan;
-use crate::place::Project;
 
 /// Plans the hooks.
 pub fn install(plan: &mut Plan, project: &Project, binary: &Path) -> Result<()> {

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use lictor_agents::install::Receipt;
 use serde::{Deserialize, Serialize};
 
-use crate::place;
+use crate::here;
 
 /// One file for all projects: settings of a user or of the machine belong to none of them.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ impl Receipts {
     /// # Errors
     /// A file that cannot be read, or that is damaged: undoing by guesswork is not undoing.
     pub fn load() -> Result<Self> {
-        let file = place::receipts_file();
+        let file = here::dirs().receipts_file();
         match fs::read_to_string(&file) {
             Ok(text) => serde_json::from_str(&text).with_context(|| {
                 format!("`{}` is damaged; move it away, then run this again", file.display())
@@ -37,7 +37,7 @@ impl Receipts {
 
     /// Writes it, whole or not at all. Nothing is left behind when there is nothing to remember.
     pub fn save(&self) -> Result<()> {
-        let file = place::receipts_file();
+        let file = here::dirs().receipts_file();
         let told = || format!("cannot write `{}`", file.display());
         if self.files.is_empty() && self.directories.is_empty() {
             return match fs::remove_file(&file) {
@@ -45,7 +45,7 @@ impl Receipts {
                 _ => Ok(()),
             };
         }
-        place::create_private(file.parent().unwrap_or(&file))?;
+        lictor::dirs::create_private(file.parent().unwrap_or(&file))?;
         let half = file.with_extension(format!("{}.new", std::process::id()));
         let text = serde_json::to_string_pretty(self)?;
         fs::write(&half, text).and_then(|()| fs::rename(&half, &file)).with_context(told)

@@ -3,12 +3,12 @@
 use std::fs;
 
 use anyhow::{Context as _, Result};
+use lictor::Project;
 use lictor_agents::install::Change;
 
 use super::plan::{FileStep, Plan};
 use super::receipts::Receipts;
 use super::{Preset, languages};
-use crate::place::Project;
 
 /// Plans a policy file where there is none. One that is there is never touched.
 pub fn plan(plan: &mut Plan, project: &Project, preset: Preset) -> Result<()> {

@@ -2,22 +2,17 @@
 
 use std::fs;
 use std::io::{IsTerminal as _, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use lictor_ledger::council::Progress;
-use lictor_ledger::gate::{Blocked, GateEvent, GateOutcome, PushedRef, Seen, guards};
+use lictor_ledger::gate::{GateEvent, GateOutcome, PushedRef};
 use lictor_ledger::render;
-use lictor_ledger::repository::Git;
 
-use super::Desk;
-use crate::anchor;
-use crate::councils::InForce;
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output;
-use crate::place::Project;
-use crate::runtime;
 
 /// Judge what is about to be committed or pushed.
 #[derive(Debug, Args)]
@@ -74,7 +69,7 @@ pub fn run(args: &GateArgs, cwd: &Path, json: bool) -> Result<Exit> {
     if let Some(plan) = &args.plan_hash {
         return one_plan(plan, cwd, json);
     }
-    let outcome = judge(&event, cwd);
+    let outcome = lictor::gate(&here::project(cwd), &event, &live);
     let format = if json { FormatArg::Json } else { args.format };
     let text = match format {
         FormatArg::Text => render::text::gate(event.name(), &outcome),
@@ -117,52 +112,6 @@ fn append(file: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The answer, whatever is broken: under a guardrail what is broken blocks.
-fn judge(event: &GateEvent, cwd: &Path) -> GateOutcome {
-    let blocked = |why: &dyn std::fmt::Display, next: &[&str]| {
-        GateOutcome::Blocked(Blocked::in_doubt(why, next), Seen::default())
-    };
-    let project = Project::around(cwd);
-    let in_force = match InForce::load(&project) {
-        Ok(in_force) => in_force,
-        Err(error) => return blocked(&output::chain(&error), &["lictor check"]),
-    };
-    let broken = |why: &dyn std::fmt::Display, next: &[&str]| {
-        if guards(&in_force.councils) {
-            blocked(why, next)
-        } else {
-            GateOutcome::Error { reason: why.to_string() }
-        }
-    };
-    let git = match Git::rooted(&project.root) {
-        Ok(git) => git,
-        Err(error) => return GateOutcome::Error { reason: error.to_string() },
-    };
-    let mark = mark(&git);
-    if mark.exists() && !runtime::has_store(&project) {
-        let why = format!(
-            "the record of this repository is gone; restore `{}` from a copy, or, if it may be begun anew, remove `{}`",
-            project.state_dir().display(),
-            mark.display()
-        );
-        return broken(&why, &["lictor doctor"]);
-    }
-    let desk = match Desk::open(cwd, true) {
-        Ok(desk) => desk,
-        Err(error) => return broken(&output::chain(&error), &["lictor doctor"]),
-    };
-    if let Err(error) = fs::write(&mark, project.state_dir().to_string_lossy().as_bytes()) {
-        return broken(&format!("cannot write `{}`: {error}", mark.display()), &["lictor doctor"]);
-    }
-    desk.at_gate(&in_force, &git, |gate| gate.judge(event))
-        .unwrap_or_else(|error| blocked(&output::chain(&error), &["lictor check"]))
-}
-
-/// Says in the repository that there is a record, so that its absence is noticed.
-fn mark(git: &Git) -> PathBuf {
-    git.common_dir().join("lictor-record")
-}
-
 /// What is happening, on a terminal.
 pub fn live(progress: &Progress<'_>) {
     if !std::io::stderr().is_terminal() {
@@ -180,26 +129,23 @@ pub fn live(progress: &Progress<'_>) {
 }
 
 fn after_commit(cwd: &Path) -> Result<Exit> {
-    let desk = Desk::open(cwd, true)?;
-    let in_force = InForce::load(&desk.project)?;
-    let Some(git) = desk.git() else { return Ok(Exit::Ok) };
-    if let Some(bypass) = desk.at_gate(&in_force, &git, |gate| gate.after_commit())?? {
+    let committed = super::ledger(cwd, true)?.after_commit()?;
+    if let Some(bypass) = committed.bypass {
         let commit: String = bypass.commit.chars().take(12).collect();
         output::tell(&format!(
             "[gate] commit {commit} went around the gate; this is on record: {}\n",
             bypass.how
         ));
     }
-    if let Err(error) = anchor::note(&desk.project.root, &desk.store) {
-        output::tell(&format!("[gate] the log's end could not be noted on this commit: {error:#}\n"));
+    if let Err(error) = committed.noted {
+        output::tell(&format!("[gate] the log's end could not be noted on this commit: {}\n", error.chain()));
     }
     Ok(Exit::Ok)
 }
 
 /// One plan by its level, as far as the record goes.
 fn one_plan(plan: &str, cwd: &Path, json: bool) -> Result<Exit> {
-    let desk = Desk::open(cwd, false)?;
-    let verdict = desk.ledger().verdict(plan)?;
+    let verdict = super::ledger(cwd, false)?.reading().verdict(plan)?;
     let text = if json { render::json::verdict(&verdict, |_| &[]) } else { render::text::explain(&verdict) };
     output::print(&text)?;
     Ok(if verdict.level().blocks() { Exit::Block } else { Exit::Ok })

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use lictor_ledger::{Claim, Level, PlanHash, PlanVerdict, binding, jsonl, sarif};
+use lictor::ProjectLedger;
+use lictor_ledger::{Claim, Level, PlanHash, PlanVerdict, jsonl, sarif};
 
-use super::Desk;
 use crate::exit::{self, Exit};
 use crate::output;
 use crate::progress::Progress;
@@ -71,17 +71,13 @@ pub fn import(args: &ImportArgs, cwd: &Path, json: bool) -> Result<Exit> {
     } else {
         text = fs::read_to_string(&args.file).map_err(|error| exit::unreadable(&args.file, &error))?;
     }
-    let desk = Desk::open(cwd, true)?;
-    let claims = read(args, &text, &desk).map_err(|problem| {
+    let ledger = super::ledger(cwd, true)?;
+    let claims = read(args, &text, &ledger).map_err(|problem| {
         let why = output::chain(&problem);
         exit::usage(format!("`{}`: {why}; nothing was recorded", args.file.display()))
     })?;
-    let mut claims = Claim::coalesce(claims);
     progress.next("recording", 0);
-    if let Some(git) = desk.git() {
-        binding::bind(&mut claims, &git, None)?;
-    }
-    let recorded = desk.writing()?.record_all(&args.plan_hash, &claims)?;
+    let recorded = ledger.record_all(&args.plan_hash, Claim::coalesce(claims))?;
     drop(progress);
     super::tell_kept(&args.plan_hash, &recorded);
     if json {
@@ -99,9 +95,9 @@ pub fn import(args: &ImportArgs, cwd: &Path, json: bool) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn read(args: &ImportArgs, text: &str, desk: &Desk) -> Result<Vec<Claim>> {
+fn read(args: &ImportArgs, text: &str, ledger: &ProjectLedger) -> Result<Vec<Claim>> {
     Ok(match args.format.unwrap_or_else(|| format_of(text)) {
-        TransferFormat::Sarif => sarif::import(text, args.agent.as_deref(), Some(&desk.project.root))?,
+        TransferFormat::Sarif => sarif::import(text, args.agent.as_deref(), Some(&ledger.project().root))?,
         TransferFormat::Jsonl => jsonl::read(text, args.agent.as_deref().unwrap_or_default())?,
     })
 }
@@ -120,8 +116,8 @@ fn format_of(text: &str) -> TransferFormat {
 
 /// Runs `export`.
 pub fn export(args: &ExportArgs, cwd: &Path) -> Result<Exit> {
-    let desk = Desk::open(cwd, false)?;
-    let ledger = desk.ledger();
+    let project = super::ledger(cwd, false)?;
+    let ledger = project.reading();
     let plans: Vec<String> = if args.plan_hash.is_empty() {
         ledger.retro(args.limit, Level::Low)?.into_iter().map(|recent| recent.plan.to_string()).collect()
     } else {

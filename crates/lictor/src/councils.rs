@@ -4,19 +4,18 @@ use std::collections::BTreeSet;
 use std::mem::discriminant;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
-use clap::ValueEnum;
 use lictor_config::{Origin, Policy};
 use lictor_ledger::council::{Council, Councils, Globs, Preset, Reviewer, Trigger};
 use lictor_store::Store;
 
-use crate::place::Project;
-use crate::policy;
+use crate::error::Error;
 use crate::trust::Program;
 
+pub(crate) mod summoned;
+
 /// A moment of an agent's work at which councils may meet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Moment {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CouncilMoment {
     /// A session starts.
     SessionStart,
     /// A session ends.
@@ -25,8 +24,9 @@ pub enum Moment {
     FileSave,
 }
 
-impl Moment {
+impl CouncilMoment {
     /// Its word in policy files.
+    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::SessionStart => "session-start",
@@ -46,41 +46,40 @@ impl Moment {
 
 /// The councils in force, and which of them the repository named.
 #[derive(Debug, Default)]
-pub struct InForce {
+pub struct ActiveCouncils {
     /// All of them.
     pub councils: Councils,
     from_repository: BTreeSet<String>,
 }
 
-impl InForce {
-    /// The councils of a project's policy.
-    pub fn load(project: &Project) -> Result<Self> {
-        Self::of(&policy::in_force(project)?)
-    }
-
+impl ActiveCouncils {
     /// The councils of all layers. A layer adds councils; it cannot change or drop one of a layer above it: a name that is
     /// taken gets the layer's word behind it.
-    pub fn of(policy: &Policy) -> Result<Self> {
+    ///
+    /// # Errors
+    /// When a council cannot be read.
+    pub fn of(policy: &Policy) -> Result<Self, Error> {
         let mut layers = policy.councils();
         layers.sort_by_key(|(_, origin, _)| *origin);
-        let mut in_force = Self::default();
+        let mut active = Self::default();
         for (name, origin, council) in layers {
-            let council =
-                serde_json::from_value(council).with_context(|| format!("council `{name}` is refused"))?;
+            let council = serde_json::from_value(council)
+                .map_err(|source| Error::Council { name: name.clone(), source })?;
             let mut own_name = name;
-            while in_force.councils.contains_key(&own_name) {
+            while active.councils.contains_key(&own_name) {
                 own_name.push_str(if origin == Origin::Repository { " (repository)" } else { " (user)" });
             }
             if origin == Origin::Repository {
-                in_force.from_repository.insert(own_name.clone());
+                active.from_repository.insert(own_name.clone());
             }
-            in_force.councils.insert(own_name, council);
+            active.councils.insert(own_name, council);
         }
-        Ok(in_force)
+        Ok(active)
     }
 
     /// Whether any council meets at this moment, whatever was saved.
-    pub fn may_meet(&self, moment: Moment) -> bool {
+    #[must_use]
+    pub fn may_meet(&self, moment: CouncilMoment) -> bool {
         let wanted = discriminant(&moment.trigger());
         self.councils.values().flat_map(|council| &council.on).any(|on| discriminant(on) == wanted)
     }
@@ -88,7 +87,7 @@ impl InForce {
     /// The councils that meet at this moment, each with those of the saved files that made it meet.
     pub fn meeting<'a>(
         &'a self,
-        moment: Moment,
+        moment: CouncilMoment,
         saved: &'a [String],
     ) -> impl Iterator<Item = (&'a str, &'a Council, Vec<String>)> {
         let trigger = moment.trigger();
@@ -100,8 +99,22 @@ impl InForce {
         })
     }
 
+    /// The council with that name.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn get(&self, name: &str) -> Result<&Council, Error> {
+        self.councils.get(name).ok_or_else(|| Error::NoCouncil {
+            name: name.to_owned(),
+            known: self.councils.keys().cloned().collect(),
+        })
+    }
+
     /// Why a reviewer's program must not run, if it must not: a repository's program runs only with the very bytes that
     /// a person has trusted.
+    ///
+    /// # Errors
+    /// That reason.
     pub fn trust(
         &self,
         store: &dyn Store,
@@ -119,20 +132,21 @@ impl InForce {
                 "the repository names `{}`, and nobody has trusted it as it is; look at it and run `lictor trust`",
                 program.argv.join(" ")
             )),
-            Err(error) => Err(format!("{error:#}")),
+            Err(error) => Err(error.chain()),
         }
     }
 }
 
 /// Every program that the repository's policy runs, ready-made reviewers included.
-pub fn programs(policy: &Policy) -> Result<Vec<Program>> {
+///
+/// # Errors
+/// When a council cannot be read.
+pub fn programs(policy: &Policy) -> Result<Vec<Program>, Error> {
     let own = policy.programs().into_iter().filter(|program| program.origin == Origin::Repository);
     let mut programs: Vec<Program> =
         own.map(|program| Program { what: program.what, argv: program.argv }).collect();
-    let in_force = InForce::of(policy)?;
-    for (name, council) in
-        in_force.councils.iter().filter(|(name, _)| in_force.from_repository.contains(*name))
-    {
+    let active = ActiveCouncils::of(policy)?;
+    for (name, council) in active.councils.iter().filter(|(name, _)| active.from_repository.contains(*name)) {
         let presets = council.reviewers.iter().filter(|reviewer| reviewer.preset.is_some());
         programs.extend(presets.filter_map(|reviewer| program(name, reviewer)));
     }

@@ -4,9 +4,10 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
-use anyhow::{Context as _, Result, bail};
 use lictor_ledger::repository::quiet;
 use lictor_store::{Anchor, Store, StoreExt as _};
+
+use crate::error::Error;
 
 /// Where the notes are.
 pub const NOTES: &str = "refs/notes/lictor";
@@ -15,7 +16,7 @@ pub const NOTES: &str = "refs/notes/lictor";
 ///
 /// # Errors
 /// When git fails, for instance because nobody is named as the author.
-pub fn note(root: &Path, store: &dyn Store) -> Result<()> {
+pub fn note(root: &Path, store: &dyn Store) -> Result<(), Error> {
     let anchor = Anchor::from(store.view(|view| view.head())?);
     if anchor.seq > 0 {
         git(
@@ -31,7 +32,7 @@ pub fn note(root: &Path, store: &dyn Store) -> Result<()> {
 ///
 /// # Errors
 /// A note that is not an anchor: one that was tampered with must not count as absent.
-pub fn noted(root: &Path) -> Result<Option<Anchor>> {
+pub fn noted(root: &Path) -> Result<Option<Anchor>, Error> {
     if git(root, &["rev-parse", "--verify", "--quiet", NOTES], "").is_err() {
         return Ok(None);
     }
@@ -42,25 +43,27 @@ pub fn noted(root: &Path) -> Result<Option<Anchor>> {
     let is_header = |line: &str| line.split(' ').nth(1) == Some("blob");
     let anchors: String =
         contents.lines().filter(|line| !is_header(line)).map(|line| format!("{line}\n")).collect();
-    Anchor::newest(&anchors).with_context(|| format!("a note in `{NOTES}` was changed"))
+    Anchor::newest(&anchors).map_err(|source| Error::Anchor { notes: NOTES, source })
 }
 
-fn git(root: &Path, args: &[&str], input: &str) -> Result<String> {
+fn git(root: &Path, args: &[&str], input: &str) -> Result<String, Error> {
+    let failed = |why: &str| Error::Git { args: args.join(" "), why: why.to_owned() };
     let mut child = quiet::<&str>(root, &[])
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .context("git cannot be started")?;
+        .map_err(|error| failed(&error.to_string()))?;
     // Written aside: git answers while it still reads.
     let pipe = child.stdin.take();
     let output = std::thread::scope(|scope| {
         scope.spawn(move || pipe.map(|mut pipe| pipe.write_all(input.as_bytes())));
         child.wait_with_output()
-    })?;
+    });
+    let output = output.map_err(|error| failed(&error.to_string()))?;
     if !output.status.success() {
-        bail!("`git {}` failed: {}", args.join(" "), String::from_utf8_lossy(&output.stderr).trim());
+        return Err(failed(String::from_utf8_lossy(&output.stderr).trim()));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

@@ -4,31 +4,31 @@ use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 
-use lictor_core::{Action, Evaluation, Redact as _, Request};
+use lictor_core::{Action, Evaluation, Redact as _, Request, text};
+use lictor_engine::past::title;
 use serde_json::json;
 
-use crate::commands::explain;
 use crate::runtime::Runtime;
 
 /// Starts the notification programs of the person's or the managed policy when this call has left a new question.
 /// Nobody waits for them: a notification that fails must not hold the agent up, and the question stays in
 /// `lictor approvals`.
 pub(super) fn person(runtime: &Runtime, action: &Action, evaluation: &Evaluation) {
-    let programs = runtime.policy.notify();
+    let programs = runtime.policy().notify();
     if programs.is_empty() {
         return;
     }
     let request =
         Request { action: evaluation.action, session: action.session.clone(), policy: evaluation.policy };
-    let Ok(approval) = runtime.engine.approvals().find(&request.id()) else { return };
+    let Ok(approval) = runtime.approvals().find(&request.id()) else { return };
     // The same question asked again has notified somebody already.
     if evaluation.session.latest != Some(approval.requested_at) {
         return;
     }
     let messages: Vec<&str> = approval.asked.iter().map(|point| point.message.as_str()).collect();
-    let title = explain::title(action);
+    let title = text::clean(&title(action), 120);
     let body =
-        json!({"id": approval.id, "agent": action.actor.agent, "action": runtime.redactor.redact(&title),
+        json!({"id": approval.id, "agent": action.actor.agent, "action": runtime.redactor().redact(&title),
                       "messages": messages, "cwd": action.cwd})
         .to_string();
     for program in programs {
@@ -42,7 +42,8 @@ pub(super) fn person(runtime: &Runtime, action: &Action, evaluation: &Evaluation
             "DBUS_SESSION_BUS_ADDRESS",
             "XDG_RUNTIME_DIR",
         ];
-        let environment = kept.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+        let given = runtime.project().options().environment();
+        let environment = kept.into_iter().filter_map(|name| Some((name, given.get(name)?)));
         let started = Command::new(name)
             .args(args)
             .env_clear()

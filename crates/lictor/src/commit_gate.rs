@@ -13,14 +13,14 @@ use lictor_ledger::plain::Plain;
 use lictor_ledger::repository::{CommitArgs, Git, Repository as _};
 use lictor_store::Store;
 
-use crate::councils::InForce;
+use crate::councils::ActiveCouncils;
 
 /// What to do about it.
 const FIX: &str =
     "repair what the findings point at and commit again; a person can clear or waive them (`lictor verdict`)";
 
 /// Judges commits that an agent is about to make. Reads the record; councils run in git's own hook.
-pub struct CommitGate {
+pub(crate) struct CommitGate {
     store: Arc<dyn Store>,
     root: PathBuf,
     policy: Policy,
@@ -28,14 +28,14 @@ pub struct CommitGate {
 
 impl CommitGate {
     /// The gate of the project with this root.
-    pub fn new(store: Arc<dyn Store>, root: PathBuf, policy: Policy) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, root: PathBuf, policy: Policy) -> Self {
         Self { store, root, policy }
     }
 
     fn judge(&self, args: CommitArgs, dir: PathBuf, now: Timestamp) -> Verdict {
-        let in_force = match InForce::of(&self.policy) {
-            Ok(in_force) => in_force,
-            Err(error) => return Verdict::error(format!("{error:#}"), "run `lictor check`"),
+        let active = match ActiveCouncils::of(&self.policy) {
+            Ok(active) => active,
+            Err(error) => return Verdict::error(error.chain(), "run `lictor check`"),
         };
         let git = match Git::rooted(&self.root) {
             Ok(git) => git,
@@ -52,14 +52,14 @@ impl CommitGate {
         let gate = Gate {
             ledger: &ledger,
             repository: &git,
-            councils: &in_force.councils,
+            councils: &active.councils,
             trust: &trust,
             progress: &progress,
         };
         match gate.judge(&GateEvent::AgentCommit { args, dir }) {
             GateOutcome::Ok(_) => Verdict::pass(),
             GateOutcome::Blocked(blocked, _) => Verdict::block(words(&blocked), FIX),
-            GateOutcome::Error { reason } if guards(&in_force.councils) => {
+            GateOutcome::Error { reason } if guards(&active.councils) => {
                 Verdict::error(reason, "run `lictor doctor`")
             }
             GateOutcome::Error { reason } => Verdict::warn(reason),

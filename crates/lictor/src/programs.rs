@@ -14,9 +14,9 @@ use crate::trust::Program;
 const MAX_ANSWER: usize = 64 * 1024;
 
 /// Runs programs in the project's root; a repository's only when a person has trusted them as they are.
-pub struct Programs {
-    pub store: Arc<dyn Store>,
-    pub root: PathBuf,
+pub(crate) struct Programs {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) root: PathBuf,
 }
 
 impl Programs {
@@ -24,7 +24,7 @@ impl Programs {
     ///
     /// # Errors
     /// What to do when nobody has, or why it cannot be told.
-    pub fn refuse_untrusted(&self, what: &str, argv: &[String]) -> Result<(), String> {
+    pub(crate) fn refuse_untrusted(&self, what: &str, argv: &[String]) -> Result<(), String> {
         let program = Program { what: what.to_owned(), argv: argv.to_vec() };
         match program.is_trusted(&*self.store, &self.root) {
             Ok(true) => Ok(()),
@@ -34,12 +34,12 @@ impl Programs {
                     "nobody has trusted `{shown}` as it is; a person can look at it and run `lictor trust`"
                 ))
             }
-            Err(error) => Err(format!("{error:#}")),
+            Err(error) => Err(error.chain()),
         }
     }
 
     /// Runs a program in the project's root to its end, or to the end of the time it is given.
-    pub fn start(&self, argv: &[String], input: &[u8], patience: Duration) -> Output {
+    pub(crate) fn start(&self, argv: &[String], input: &[u8], patience: Duration) -> Output {
         let mut argv = argv.to_vec();
         // A program of the project is named from its root, wherever Lictor was started.
         if let Some(first) = argv.first_mut().filter(|first| first.contains('/')) {
@@ -72,16 +72,17 @@ impl Runner for Programs {
 }
 
 /// Runs nothing: for looking at a policy without asking its programs.
-pub struct Nobody;
+pub struct NoPrograms;
 
-impl Nobody {
+impl NoPrograms {
     /// What a graph needs that is only looked at.
+    #[must_use]
     pub fn around(root: String) -> Surroundings {
         Surroundings { root, runner: Arc::new(Self) }
     }
 }
 
-impl Runner for Nobody {
+impl Runner for NoPrograms {
     fn run(&self, _asked: &Asked<'_>, _input: &[u8]) -> Result<Vec<u8>, String> {
         Err("programs are not run to look at a policy".to_owned())
     }

@@ -1,18 +1,17 @@
 //! Faults of Lictor's own, written down beside the store: the store itself may be what failed.
 
-use std::env;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use lictor_agents::Slot;
 use lictor_core::{Digest, Timestamp, redact};
 use serde::{Deserialize, Serialize};
 
-use crate::place::{self, Project};
-use crate::policy;
-use crate::when;
+use crate::dirs;
+use crate::options::Options;
+use crate::policy_files::Snapshot;
+use crate::project::Project;
 
 /// Nobody needs more than this to see what is wrong.
 const MOST_BYTES: u64 = 256 * 1024;
@@ -35,6 +34,7 @@ pub struct Fault {
 
 impl Fault {
     /// What the agent is given for it, for `lictor explain`.
+    #[must_use]
     pub fn id(&self) -> String {
         let at = self.at.0.to_string();
         let parts = [&at, &self.agent, &self.event, &self.reason].map(|part| part.as_bytes());
@@ -68,7 +68,7 @@ impl Reason {
         match self {
             Self::Own(words) => words.to_owned(),
             Self::Told(mut words) => {
-                let redactor = policy::in_force(project).ok().and_then(|policy| policy.redactor().ok());
+                let redactor = Snapshot::read(project).map(|current| current.redactor);
                 // Where the policy cannot be read, what Lictor knows by itself goes all the same.
                 redact::text(&mut words, &redactor.unwrap_or_default());
                 words
@@ -78,25 +78,21 @@ impl Reason {
 }
 
 /// Where they are written down.
+#[must_use]
 pub fn file(project: &Project) -> PathBuf {
     project.state_dir().join("faults.jsonl")
 }
 
 /// Writes a fault down as well as possible and gives its id: nothing more can be done where that fails too.
-pub fn note(slot: &Slot, reason: impl Into<Reason>) -> String {
-    let project = env::current_dir().map(|cwd| Project::around(&cwd));
+pub fn note(slot: &Slot, reason: impl Into<Reason>, options: &Options) -> String {
+    let project = Project::around(&options.cwd, options);
     let fault = Fault {
-        at: when::now(),
+        at: options.now(),
         agent: slot.agent().to_string(),
         event: slot.event_name().to_owned(),
-        reason: match &project {
-            Ok(project) => reason.into().redacted(project),
-            Err(error) => format!("the current directory is not known: {error}"),
-        },
+        reason: reason.into().redacted(&project),
     };
-    if let Ok(project) = project {
-        keep(&fault, &project);
-    }
+    keep(&fault, &project);
     fault.id()
 }
 
@@ -106,64 +102,14 @@ fn keep(fault: &Fault, project: &Project) {
         return;
     }
     let (Ok(line), Some(directory)) = (serde_json::to_string(&fault), file.parent()) else { return };
-    let _ = place::create_private(directory);
+    let _ = dirs::create_private(directory);
     let opened = fs::OpenOptions::new().append(true).create(true).open(&file);
     let _ = opened.and_then(|mut opened| opened.write_all(format!("{line}\n").as_bytes()));
 }
 
 /// The faults of a project, oldest first. Lines that are not faults are passed over.
+#[must_use]
 pub fn noted(project: &Project) -> Vec<Fault> {
     let text = fs::read_to_string(file(project)).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
-}
-
-/// What a test wants to go wrong in the hook. A released binary does not listen.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Planted {
-    /// Nothing.
-    Nothing,
-    /// A panic while the event is answered.
-    #[cfg(debug_assertions)]
-    Panic,
-    /// An answer that never comes, and a deadline that has passed.
-    #[cfg(debug_assertions)]
-    Late,
-}
-
-impl Planted {
-    /// What the environment asks for.
-    pub fn here() -> Self {
-        #[cfg(debug_assertions)]
-        match env::var("LICTOR_TEST_FAULT").as_deref() {
-            Ok("panic") => return Self::Panic,
-            Ok("late") => return Self::Late,
-            _ => {}
-        }
-        Self::Nothing
-    }
-
-    /// The deadline that goes with it.
-    pub fn deadline(self) -> Option<Duration> {
-        match self {
-            Self::Nothing => None,
-            #[cfg(debug_assertions)]
-            Self::Panic => None,
-            #[cfg(debug_assertions)]
-            Self::Late => Some(Duration::ZERO),
-        }
-    }
-
-    /// Goes wrong.
-    pub fn strike(self) {
-        match self {
-            Self::Nothing => {}
-            #[cfg(debug_assertions)]
-            #[expect(clippy::panic, reason = "a test asked for it")]
-            Self::Panic => panic!("planted"),
-            #[cfg(debug_assertions)]
-            Self::Late => loop {
-                std::thread::park();
-            },
-        }
-    }
 }

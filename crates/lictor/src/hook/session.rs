@@ -1,35 +1,29 @@
 //! Sessions that begin, go on, split and end; prompts.
 
-use lictor::StoreError;
-use lictor_agents::{Event, EventKind, Reply, SessionSource};
+use lictor_agents::{EventKind, Reply, SessionSource};
 use lictor_core::event::Continuation;
 use lictor_core::{Limit, SessionKey};
+use lictor_store::StoreError;
 
-use super::{after, review};
-use crate::runtime::Runtime;
+use super::{Heard, after, review};
 
 /// Records what the event means for its session. It is never a reason to stop anything: what cannot be recorded now
 /// meets the same store at the next call.
-pub fn note(runtime: &Runtime, event: &Event, kind: &EventKind) -> Reply {
-    review::at_session(runtime, event, kind);
-    let Some(session) = &event.session else { return Reply::Silence };
-    match record(runtime, event, session, kind) {
-        Ok(true) => after::tell(runtime, event, String::new()),
+pub(super) fn note(heard: &Heard<'_>, kind: &EventKind) -> Reply {
+    review::at_session(heard, kind);
+    let Some(session) = &heard.event.session else { return Reply::Silence };
+    match record(heard, session, kind) {
+        Ok(true) => after::tell(heard, String::new()),
         Ok(false) | Err(_) => Reply::Silence,
     }
 }
 
 /// Whether the agent may be told what waits.
-fn record(
-    runtime: &Runtime,
-    event: &Event,
-    session: &SessionKey,
-    kind: &EventKind,
-) -> Result<bool, StoreError> {
-    let engine = &runtime.engine;
+fn record(heard: &Heard<'_>, session: &SessionKey, kind: &EventKind) -> Result<bool, StoreError> {
+    let engine = heard.runtime.engine();
     match kind {
         EventKind::SessionStart(source) => {
-            if let (SessionSource::Fork, Some(from)) = (source, &event.parent_session) {
+            if let (SessionSource::Fork, Some(from)) = (source, &heard.event.parent_session) {
                 engine.fork(from, session)?;
             }
             engine.begin(session)?;

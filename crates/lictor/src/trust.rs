@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
 use lictor_core::{Digest, Timestamp};
 use lictor_store::{Draft, Durability, Space, Store, StoreExt as _};
 use serde_json::json;
+
+use crate::error::Error;
 
 /// A program that a repository's policy names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,7 @@ pub struct Program {
 
 impl Program {
     /// The files of the repository that the command line names: the program itself and arguments that are files.
+    #[must_use]
     pub fn files(&self, root: &Path) -> Vec<PathBuf> {
         let first = self.argv.first().is_some_and(|program| program.contains('/'));
         self.argv
@@ -30,11 +32,11 @@ impl Program {
     }
 
     /// The fingerprint of the command line and of every file it names.
-    fn pin(&self, root: &Path) -> Result<Digest> {
+    fn pin(&self, root: &Path) -> Result<Digest, Error> {
         let mut parts: Vec<Vec<u8>> = vec![b"lictor program 1".to_vec()];
         parts.extend(self.argv.iter().map(|word| word.clone().into_bytes()));
         for file in self.files(root) {
-            let bytes = fs::read(&file).with_context(|| format!("cannot read `{}`", file.display()))?;
+            let bytes = fs::read(&file).map_err(Error::file("cannot read", &file))?;
             parts.push(file.as_os_str().as_encoded_bytes().to_vec());
             parts.push(bytes);
         }
@@ -45,7 +47,7 @@ impl Program {
     ///
     /// # Errors
     /// When the store or a file cannot be read.
-    pub fn is_trusted(&self, store: &dyn Store, root: &Path) -> Result<bool> {
+    pub fn is_trusted(&self, store: &dyn Store, root: &Path) -> Result<bool, Error> {
         let pin = self.pin(root)?;
         Ok(store.view(|view| view.get(Space::Trust, pin.as_bytes()))?.is_some())
     }
@@ -54,7 +56,7 @@ impl Program {
     ///
     /// # Errors
     /// When the store or a file cannot be read or written.
-    pub fn trust(&self, store: &dyn Store, root: &Path, by: &str, at: Timestamp) -> Result<()> {
+    pub fn trust(&self, store: &dyn Store, root: &Path, by: &str, at: Timestamp) -> Result<(), Error> {
         let pin = self.pin(root)?;
         let body = json!({"by": by, "what": self.what, "argv": self.argv, "pin": pin}).to_string();
         store.update(Durability::Power, |tx| {

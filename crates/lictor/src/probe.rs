@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use lictor::{Surroundings, SystemClock};
 use lictor_config::Policy;
 use lictor_core::completion::{CommandCheck, Found, Ran, Surveyor};
 use lictor_core::feedback::{Feedback, Moment, Observation, Provider, Severity, Source, calls};
 use lictor_core::level::Level;
 use lictor_core::{Digest, SessionKey, text};
+use lictor_engine::Surroundings;
 use lictor_ledger::Ledger;
 use lictor_ledger::gate::standing_findings;
 use lictor_ledger::process::{Ended, Output};
@@ -19,6 +19,7 @@ use lictor_ledger::repository::{Git, Repository as _, RepositoryError};
 use lictor_store::Store;
 use serde_json::json;
 
+use crate::options::SharedClock;
 use crate::programs::Programs;
 
 /// How many entries of the project a glob looks at.
@@ -36,7 +37,8 @@ const BEFORE_A_STOP: Duration = Duration::from_secs(220);
 const MAX_FINDINGS: usize = 1_000;
 
 /// Looks at one project.
-pub struct Survey {
+pub(crate) struct ProjectProbe {
+    clock: SharedClock,
     root: PathBuf,
     programs: Programs,
     /// Command lines that the user's or the managed file names: those need nobody's trust.
@@ -44,12 +46,13 @@ pub struct Survey {
     opened: Instant,
 }
 
-impl Survey {
-    /// The eyes for a project with these policies.
-    pub fn new(root: &Path, store: Arc<dyn Store>, policies: &[&Policy]) -> Self {
+impl ProjectProbe {
+    /// Looks at a project with these policies.
+    pub(crate) fn new(root: &Path, store: Arc<dyn Store>, policies: &[&Policy], clock: SharedClock) -> Self {
         let programs = policies.iter().flat_map(|policy| policy.programs());
         let trusted = programs.filter(|program| !program.needs_trust()).map(|program| program.argv);
         Self {
+            clock,
             root: root.to_owned(),
             programs: Programs { store, root: root.to_owned() },
             trusted: trusted.collect(),
@@ -81,7 +84,7 @@ impl Survey {
     }
 }
 
-impl Surveyor for Survey {
+impl Surveyor for ProjectProbe {
     fn look(&self, pattern: &str) -> Result<Vec<Found>, String> {
         if is_glob(pattern) {
             return matching(&self.root, pattern);
@@ -139,14 +142,14 @@ impl Surveyor for Survey {
             Err(RepositoryError::NotARepository(_)) => return Ok(Vec::new()),
             Err(error) => return Err(error.to_string()),
         };
-        let ledger = Ledger::new(&*self.programs.store, git.id(), &SystemClock);
+        let ledger = Ledger::new(&*self.programs.store, git.id(), &self.clock);
         let standing = standing_findings(&ledger, &git, at_least, MAX_FINDINGS);
         let standing = standing.map_err(|error| error.to_string())?;
         Ok(standing.iter().map(|finding| text::clean(&finding.title, 120)).collect())
     }
 }
 
-impl Surroundings for Survey {
+impl Surroundings for ProjectProbe {
     fn consult(
         &self,
         provider: &Provider,

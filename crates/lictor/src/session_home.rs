@@ -8,90 +8,94 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context as _, Result, bail};
 use lictor_agents::Event;
 use lictor_core::{Digest, SessionKey};
 
+use crate::dirs::{self, Dirs};
 use crate::earlier;
-use crate::place::{self, Project};
+use crate::error::Error;
+use crate::options::Options;
+use crate::project::Project;
 
 /// How long after its first event a session may be taken up again.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Whose policy an event is judged by.
-pub struct Rooted {
+pub struct SessionHome {
     /// The session's project.
     pub home: Project,
     /// The project that the agent is in, when it is another one with a policy of its own.
     pub elsewhere: Option<Project>,
 }
 
-impl Rooted {
-    /// The projects of an event. The first event of a session settles where it belongs.
+impl SessionHome {
+    /// The projects of an event. The first event of a session pins it to its project.
     ///
     /// # Errors
     /// When that cannot be read or written down: a session without a home would have no policy to keep.
-    pub fn of(event: &Event) -> Result<Self> {
-        let here = Project::around(Path::new(&event.cwd));
+    pub fn of(event: &Event, options: &Options) -> Result<Self, Error> {
+        let here = Project::around(Path::new(&event.cwd), options);
         // Subagents belong where the agent belongs that started them.
         let Some(session) = event.parent_session.as_ref().or(event.session.as_ref()) else {
             return Ok(Self { home: here, elsewhere: None });
         };
-        let root = settled(session, &here.root)?;
+        let root = pin_project(session, &here)?;
         if root == here.root {
             return Ok(Self { home: here, elsewhere: None });
         }
         let elsewhere = Some(here).filter(|here| fs::symlink_metadata(here.policy_file()).is_ok());
-        Ok(Self { home: Project::around(&root), elsewhere })
+        Ok(Self { home: Project::around(&root, options), elsewhere })
     }
 }
 
-fn file(session: &SessionKey) -> PathBuf {
+fn file(dirs: &Dirs, session: &SessionKey) -> PathBuf {
     let name = Digest::of_parts([session.agent.as_bytes(), session.id.as_bytes()]);
-    place::state_base().join("sessions").join(name.to_string())
+    dirs.state.join("sessions").join(name.to_string())
 }
 
-/// The root that the session was given at its first event: this one, if this is it.
-fn settled(session: &SessionKey, root: &Path) -> Result<PathBuf> {
-    let file = file(session);
-    let told = || format!("cannot tell where the session belongs: `{}`", file.display());
+/// The root that the session was pinned to at its first event: that of this project, if this is it.
+fn pin_project(session: &SessionKey, here: &Project) -> Result<PathBuf, Error> {
+    let file = file(here.dirs(), session);
+    let unknown = |source: io::Error| Error::File {
+        doing: "cannot tell where the session belongs:",
+        path: file.clone(),
+        source,
+    };
     match fs::read(&file) {
-        Ok(bytes) => return root_in(bytes).with_context(told),
+        Ok(bytes) => return root_in(bytes).map_err(unknown),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error).with_context(told),
+        Err(error) => return Err(unknown(error)),
     }
     let directory = file.parent().unwrap_or(&file);
-    place::create_private(directory)?;
+    dirs::create_private(directory)?;
     // Written under another name and linked into place: of two first events at once, one wins and both agree.
-    let mut half = tempfile::NamedTempFile::new_in(directory).with_context(told)?;
-    half.write_all(root.as_os_str().as_encoded_bytes()).with_context(told)?;
+    let mut half = tempfile::NamedTempFile::new_in(directory).map_err(unknown)?;
+    half.write_all(here.root.as_os_str().as_encoded_bytes()).map_err(unknown)?;
     match half.persist_noclobber(&file) {
-        Ok(_) => Ok(root.to_owned()),
+        Ok(_) => Ok(here.root.clone()),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-            root_in(fs::read(&file).with_context(told)?).with_context(told)
+            fs::read(&file).and_then(root_in).map_err(unknown)
         }
-        Err(error) => Err(error.error).with_context(told),
+        Err(error) => Err(unknown(error.error)),
     }
 }
 
-fn root_in(bytes: Vec<u8>) -> Result<PathBuf> {
+fn root_in(bytes: Vec<u8>) -> io::Result<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
     let root = PathBuf::from(std::ffi::OsString::from_vec(bytes));
-    if !root.is_absolute() {
-        bail!("it does not hold a path");
-    }
-    Ok(root)
+    if root.is_absolute() { Ok(root) } else { Err(io::Error::other("it does not hold a path")) }
 }
 
 /// Whether that session is known to belong to another project.
+#[must_use]
 pub fn is_elsewhere(session: &SessionKey, project: &Project) -> bool {
-    let root = fs::read(file(session)).ok().and_then(|bytes| root_in(bytes).ok());
+    let root = fs::read(file(project.dirs(), session)).ok().and_then(|bytes| root_in(bytes).ok());
     root.is_some_and(|root| root != project.root)
 }
 
 /// Forgets sessions that began long ago, and policies under which none has begun since. What cannot be removed stays.
-pub fn forget_old(project: &Project) {
-    let directories = [place::state_base().join("sessions"), earlier::directory(project)];
+pub(crate) fn forget_old(project: &Project) {
+    let directories = [project.dirs().state.join("sessions"), earlier::directory(project)];
     for entry in directories.into_iter().flat_map(fs::read_dir).flatten().flatten() {
         let changed = entry.metadata().and_then(|metadata| metadata.modified());
         if changed.is_ok_and(|changed| SystemTime::now().duration_since(changed).is_ok_and(|age| age > KEPT))

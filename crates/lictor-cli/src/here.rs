@@ -1,0 +1,61 @@
+//! What this process was started with, and the project that it was started for.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use lictor::{Dirs, Options, PolicyEngine, Project, Verdict, guard_fn};
+
+use crate::when;
+
+/// What this process was started with.
+pub fn options() -> Options {
+    let options = Options::from_process().clock(when::Clock).program(env::current_exe);
+    // Tests say who they are; a released binary does not listen.
+    #[cfg(debug_assertions)]
+    if let Some(home) = env::var_os("LICTOR_TEST_HOME") {
+        return options.registered_home(home);
+    }
+    options
+}
+
+/// The project around a directory.
+pub fn project(directory: &Path) -> Project {
+    Project::around(directory, &options())
+}
+
+/// The project's sessions as they are on record, whatever its policy is now.
+pub fn past(project: &Project) -> Result<PolicyEngine> {
+    let nothing = guard_fn("nothing", |_, _| Verdict::pass());
+    Ok(PolicyEngine::builder(nothing).shared_store(project.existing_store()?).build()?)
+}
+
+/// Where the user's things are, as the project around the current directory sees them.
+pub fn dirs() -> Dirs {
+    project(Path::new("")).dirs().clone()
+}
+
+/// Absolute and without `.` and `..`, without looking at links.
+pub fn absolute(path: &Path) -> PathBuf {
+    let cwd = env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    lictor::dirs::absolute(path, &cwd)
+}
+
+/// The program that is running, by the path under which hooks can start it again.
+pub fn own_binary() -> Result<PathBuf> {
+    let binary = env::current_exe().context("the path of this program is not known")?;
+    let name = binary.file_name().unwrap_or_default();
+    if name != "lictor" {
+        bail!(
+            "`{}` is not called `lictor`; rename it, or its hooks would not be known again",
+            binary.display()
+        );
+    }
+    Ok(binary)
+}
+
+/// Who runs this command.
+pub fn person() -> String {
+    let of = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
+    of("USER").or_else(|| of("LOGNAME")).unwrap_or_else(|| "somebody".to_owned())
+}

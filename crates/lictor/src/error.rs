@@ -1,0 +1,211 @@
+//! What can go wrong in a runtime, each with a stable name and what to do about it.
+
+use std::error::Error as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lictor_config::{BuildError, LoadError};
+use lictor_core::GraphError;
+use lictor_engine::ApprovalError;
+use lictor_ledger::LedgerError;
+use lictor_ledger::gate::Trouble;
+use lictor_ledger::repository::RepositoryError;
+use lictor_store::StoreError;
+
+/// Why a runtime cannot be opened or cannot do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A policy file is refused.
+    #[error(transparent)]
+    Policy(#[from] LoadError),
+    /// A policy that was accepted makes no graph.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The graph of several policies is degenerate.
+    #[error("the policy graph cannot be built")]
+    Graph(#[from] GraphError),
+    /// The policy's patterns of text to take out.
+    #[error("the policy's `redact` cannot be used: {0}")]
+    Redact(String),
+    /// A council of the policy.
+    #[error("council `{name}` is refused")]
+    Council {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The ledger of findings failed, or does not have what was named.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// A council or the gate has no answer.
+    #[error(transparent)]
+    Gate(#[from] Trouble),
+    /// Git failed.
+    #[error(transparent)]
+    Repository(#[from] RepositoryError),
+    /// An approval cannot be answered.
+    #[error(transparent)]
+    Approval(#[from] ApprovalError),
+    /// A file cannot be read or written.
+    #[error("{doing} `{}`", path.display())]
+    File {
+        /// `cannot read`, `cannot write`, ….
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Others than root can change a managed file.
+    #[error(
+        "`{path}` must belong to root and be writable by root alone; run `chown root: {path} && chmod go-w {path}`",
+        path = .0.display()
+    )]
+    ManagedWritable(PathBuf),
+    /// A policy file that is kept for running sessions is not what it was.
+    #[error("`{}` {why}", path.display())]
+    KeptPolicy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The project has no record yet.
+    #[error(
+        "nothing has been recorded for `{}` yet; `lictor doctor` says whether its hooks are in place",
+        .0.display()
+    )]
+    NothingRecorded(PathBuf),
+    /// Councils look at commits and trees.
+    #[error("councils need a git repository; run `git init`")]
+    NoRepository,
+    /// A council that the policy does not have.
+    #[error("there is no council `{name}`; {}", list(.known))]
+    NoCouncil {
+        /// What was named.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// A council that has nothing to do with what happened.
+    #[error("the council `{name}` does not meet at {moment}; its moments stand under `on:`")]
+    CouncilElsewhen {
+        /// Its name.
+        name: String,
+        /// What happened.
+        moment: &'static str,
+    },
+    /// The id of an evaluation that is not on record.
+    #[error("there is no decision {0}; `lictor audit tail` shows the newest ones")]
+    NoDecision(u64),
+    /// An evaluation that asks nobody anything, or has been answered.
+    #[error("decision {0} does not wait for an answer")]
+    NotAsked(u64),
+    /// A git command that Lictor ran.
+    #[error("`git {args}` failed: {why}")]
+    Git {
+        /// Its arguments.
+        args: String,
+        /// What it said.
+        why: String,
+    },
+    /// The log's end in git notes was tampered with.
+    #[error("a note in `{notes}` was changed")]
+    Anchor {
+        /// The notes.
+        notes: &'static str,
+        /// How they read.
+        source: lictor_store::BadAnchor,
+    },
+}
+
+fn list(councils: &[String]) -> String {
+    match councils {
+        [] => "add `councils:` to governance.yaml".to_owned(),
+        known => format!("there is: {}", known.join(", ")),
+    }
+}
+
+impl Error {
+    /// A stable word for the kind of failure, for programs.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Policy(_) => "policy_refused",
+            Self::Build(_) | Self::Graph(_) | Self::Redact(_) | Self::Council { .. } => "policy_unusable",
+            Self::Store(_) => "store",
+            Self::Ledger(LedgerError::Store(_) | LedgerError::Corrupt { .. }) => "store",
+            Self::Ledger(_) => "ledger",
+            Self::Gate(_) => "gate",
+            Self::Repository(_) | Self::Git { .. } => "git",
+            Self::Approval(ApprovalError::Store(_)) => "store",
+            Self::Approval(_) => "approval",
+            Self::File { .. } => "file",
+            Self::ManagedWritable(_) => "managed_writable",
+            Self::KeptPolicy { .. } => "kept_policy",
+            Self::NothingRecorded(_) => "nothing_recorded",
+            Self::NoRepository => "no_repository",
+            Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "no_council",
+            Self::NoDecision(_) => "no_decision",
+            Self::NotAsked(_) => "not_asked",
+            Self::Anchor { .. } => "anchor",
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn fix(&self) -> &'static str {
+        match self {
+            Self::Policy(_) | Self::Council { .. } => "correct the policy; `lictor check` shows everything",
+            Self::Build(_) | Self::Graph(_) | Self::Redact(_) => {
+                "run `lictor check`; if it finds nothing, delete `policy.bin` in the state directory"
+            }
+            Self::Store(_) | Self::Gate(_) | Self::Anchor { .. } => "run `lictor doctor`",
+            Self::Ledger(_) => "look with `lictor verdict retro` and `lictor verdict show`",
+            Self::Repository(_) | Self::Git { .. } => "run the same git command by hand to see what is wrong",
+            Self::Approval(_) => "look with `lictor approvals`",
+            Self::File { .. } => "check that the path is there and that you may read and write it",
+            Self::ManagedWritable(_) => "let root own the file and its directory alone",
+            Self::KeptPolicy { .. } => {
+                "let a person run `lictor session refresh`, or start a new session of the agent"
+            }
+            Self::NothingRecorded(_) => "start the agent in this project, then look again",
+            Self::NoRepository => "run `git init`",
+            Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "look with `lictor council list`",
+            Self::NoDecision(_) => "use the `id` of an evaluation that was not dry",
+            Self::NotAsked(_) => "evaluate the action again; only a decision `ask` can be answered, once",
+        }
+    }
+
+    /// Whether it is an answer about what was asked for, not a failure: it is not there, or cannot be changed any more.
+    #[must_use]
+    pub fn is_absence(&self) -> bool {
+        matches!(self.kind(), "ledger" | "approval" | "nothing_recorded" | "no_repository" | "no_council")
+            || matches!(self, Self::NoDecision(_) | Self::NotAsked(_))
+    }
+
+    /// The message with its causes. A cause that the message names already is not repeated.
+    #[must_use]
+    pub fn chain(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let said = error.to_string();
+            if !text.contains(&said) {
+                text = format!("{text}: {said}");
+            }
+            cause = error.source();
+        }
+        text
+    }
+
+    pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { doing, path, source }
+    }
+}

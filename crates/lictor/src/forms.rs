@@ -1,0 +1,131 @@
+//! Actions and answers in the forms that people and programs give and get them: the words of `lictor eval`, and JSON.
+
+use std::path::{Path, PathBuf};
+
+use lictor_core::{Action, ActionKind, Evaluation, SessionKey};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::dirs;
+use crate::rpc::AskedForm;
+
+/// An action given in words: its kind, and the command, path, address, code, task or tool it is about.
+#[must_use]
+pub fn action(kind: &str, what: &str) -> Action {
+    with_payload(kind, what, Map::new())
+}
+
+/// The same with more in its payload.
+#[must_use]
+pub fn with_payload(kind: &str, what: &str, mut payload: Map<String, Value>) -> Action {
+    let kind = ActionKind::from_name(kind);
+    let (mut task_type, mut tool) = (None, String::new());
+    let field = match &kind {
+        ActionKind::Bash => Some("command"),
+        ActionKind::Read | ActionKind::Write => Some("path"),
+        ActionKind::Fetch => Some("url"),
+        ActionKind::ExecuteCode => Some("code"),
+        ActionKind::Delegate => Some("agent"),
+        ActionKind::SubmitTask => {
+            task_type = Some(what.to_owned());
+            None
+        }
+        ActionKind::Tool | ActionKind::Other(_) => {
+            what.clone_into(&mut tool);
+            None
+        }
+    };
+    if let Some(field) = field {
+        payload.insert(field.to_owned(), Value::String(what.to_owned()));
+    }
+    let mut action = Action::new(kind, payload);
+    action.task_type = task_type;
+    action.tool = tool;
+    action
+}
+
+/// An action as JSON: one line of `lictor eval --batch`, or the `action` of a call.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ActionForm {
+    /// What kind of thing.
+    pub kind: ActionKind,
+    /// The tool's input.
+    #[serde(default)]
+    pub payload: Map<String, Value>,
+    /// The directory that it happens in; relative to the project's root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<PathBuf>,
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The agent's own name for the tool.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// For `submit_task` and for routing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_type: Option<String>,
+    /// The agent's id for this one call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// The agent program.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub agent: String,
+    /// The person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The organisation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<String>,
+    /// Main agent first, then each subagent that was started by the one before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub chain: Vec<String>,
+    /// An id of test data, handed back with the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Value>,
+}
+
+impl ActionForm {
+    /// The action, in a directory that is taken from `base` where it is relative.
+    #[must_use]
+    pub fn into_action(self, base: &Path) -> Action {
+        let mut action = Action::new(self.kind, self.payload);
+        let cwd = dirs::absolute(self.cwd.as_deref().unwrap_or(Path::new("")), base);
+        action.cwd = cwd.to_string_lossy().into_owned();
+        action.tool = self.tool;
+        action.task_type = self.task_type;
+        action.tool_use_id = self.tool_use_id;
+        action.session = self.session_id.map(|id| SessionKey { agent: self.agent.clone(), id });
+        action.actor.agent = self.agent;
+        action.actor.user = self.user;
+        action.actor.tenant = self.tenant;
+        action.actor.chain = self.chain;
+        action
+    }
+}
+
+/// An evaluation as `lictor eval --json` prints it.
+#[derive(Debug, Serialize)]
+pub struct EvaluationForm<'a> {
+    /// Why, in the words of the verdicts that count.
+    pub reason: String,
+    /// What to do instead.
+    pub fix: String,
+    /// What a person is asked, where the decision is `ask`: `resolve` takes one answer for each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<AskedForm>,
+    /// Everything else.
+    #[serde(flatten)]
+    pub evaluation: &'a Evaluation,
+}
+
+impl<'a> From<&'a Evaluation> for EvaluationForm<'a> {
+    fn from(evaluation: &'a Evaluation) -> Self {
+        Self {
+            reason: evaluation.reason(),
+            fix: evaluation.fix(),
+            asked: AskedForm::of(evaluation),
+            evaluation,
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! One agent event in, one reply out: all that a hook does.
+//!
+//! Whatever happens in here, the answer is one that the agent obeys, and it is a block unless a policy said otherwise.
+
+mod after;
+mod notify;
+mod review;
+mod session;
+mod stop;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use lictor_agents::{
+    Agent, Ask, Block, Event, EventKind, HookEnv, Moment, Rendered, Reply, Slot, parse, render,
+};
+use lictor_core::{Action, Decision, Evaluation, Value, redact};
+use lictor_engine::{Asking, Mode};
+
+use crate::error::Error;
+use crate::fault::{self, Reason};
+use crate::options::Options;
+use crate::runtime::Runtime;
+use crate::session_home::{self, SessionHome};
+
+/// The answer to one event, and where it goes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HookReply {
+    /// Which agent, which event, which forms of answer it has.
+    pub slot: Slot,
+    /// The answer.
+    pub reply: Reply,
+}
+
+impl HookReply {
+    /// The answer in the form that the agent obeys.
+    #[must_use]
+    pub fn render(&self) -> Rendered {
+        render(&self.slot, &self.reply)
+    }
+}
+
+/// Whether the event is known to come from an agent that was already kept from stopping once. Shared with whoever ends
+/// the process when it would be late.
+#[derive(Debug, Clone, Default)]
+pub struct AlreadyRefusedStop(Arc<AtomicBool>);
+
+impl AlreadyRefusedStop {
+    fn note(&self, event: &Event) {
+        self.0.store(matches!(&event.kind, EventKind::Stop(wish) if wish.hook_active), Ordering::Relaxed);
+    }
+
+    fn is_known(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What a hook process answers, with the runtime that it opened for it: a process that ends now need not take it apart.
+pub struct Answered {
+    /// The answer.
+    pub rendered: Rendered,
+    /// The session's project.
+    pub runtime: Option<Runtime>,
+}
+
+impl From<Rendered> for Answered {
+    fn from(rendered: Rendered) -> Self {
+        Self { rendered, runtime: None }
+    }
+}
+
+/// Answers the event that a hook process got on its standard input.
+#[must_use]
+pub fn answer(
+    agent: Agent,
+    hint: Option<&str>,
+    input: &[u8],
+    refused: &AlreadyRefusedStop,
+    options: &Options,
+) -> Answered {
+    let cwd = options.cwd.to_string_lossy();
+    let surroundings = HookEnv::new(cwd, |name| options.environment.text(name));
+    let event = match parse(agent, hint, input, &surroundings) {
+        Ok(event) => event,
+        Err(unclear) => {
+            let why = format!("this could not be judged because {unclear}");
+            return failed(&unclear.slot, refused, why, options).into();
+        }
+    };
+    refused.note(&event);
+    match judged(&event, options, None) {
+        Ok((reply, runtime)) => Answered { rendered: reply.render(), runtime: Some(runtime) },
+        Err(error) => failed(&event.slot, refused, error.chain(), options).into(),
+    }
+}
+
+/// The answer when Lictor itself cannot judge: a block in the form that the event's hook obeys. What is wrong is the
+/// person's business, who sees it in `lictor doctor` and `lictor explain`; the agent gets a sentence and the id. An agent
+/// that wants to stop is told once and then released: it would otherwise be kept working on what it cannot mend.
+pub fn failed(
+    slot: &Slot,
+    refused: &AlreadyRefusedStop,
+    fault: impl Into<Reason>,
+    options: &Options,
+) -> Rendered {
+    let id = fault::note(slot, fault, options);
+    if refused.is_known() {
+        return Rendered::default();
+    }
+    render(slot, &Reply::Block(unjudged(slot, id)))
+}
+
+impl Runtime {
+    /// Answers one event of an agent: all that a hook does. The event may belong to a session of another project, or
+    /// come from a directory with a policy of its own; both are heard.
+    #[must_use]
+    pub fn handle(&self, event: &Event) -> HookReply {
+        let options = self.project().options();
+        match judged(event, options, Some(self)) {
+            Ok((reply, _)) => reply,
+            Err(error) => {
+                let refused = AlreadyRefusedStop::default();
+                refused.note(event);
+                let id = fault::note(&event.slot, error.chain(), options);
+                let reply =
+                    if refused.is_known() { Reply::Silence } else { Reply::Block(unjudged(&event.slot, id)) };
+                HookReply { slot: event.slot, reply }
+            }
+        }
+    }
+}
+
+/// The answer of the session's own policy, and before it that of the place where the agent is.
+fn judged(event: &Event, options: &Options, known: Option<&Runtime>) -> Result<(HookReply, Runtime), Error> {
+    let SessionHome { home, elsewhere } = SessionHome::of(event, options)?;
+    let refusal = match (elsewhere, &event.kind) {
+        (Some(there), EventKind::PreTool(action)) => refused_by(&Runtime::visited(there)?, action),
+        _ => None,
+    };
+    if matches!(event.kind, EventKind::SessionEnd(_)) {
+        session_home::forget_old(&home);
+    }
+    let runtime = match known {
+        Some(known) if known.project().root == home.root => known.clone(),
+        _ => Runtime::of_project(home)?,
+    };
+    let mut slot = event.slot;
+    if let Some(reply) = refusal {
+        return Ok((HookReply { slot, reply }, runtime));
+    }
+    if runtime.policy().ask_when_unattended() == Decision::Ask {
+        slot = slot.attended();
+    }
+    let reply = reply(&runtime, event, slot);
+    Ok((HookReply { slot, reply }, runtime))
+}
+
+/// What an agent is told about a fault of Lictor's.
+fn unjudged(slot: &Slot, id: String) -> Block {
+    let reason = match slot.moment() {
+        Moment::Stop | Moment::SubagentStop => "whether the work is done could not be judged",
+        _ => "this could not be judged, so it was not done",
+    };
+    Block {
+        reason: reason.to_owned(),
+        fix:
+            "go on with something else, and tell the person you work for: `lictor doctor` shows what is wrong"
+                .to_owned(),
+        id: Some(id),
+    }
+}
+
+/// What another project's policy has against an action. Its counters are not this session's, and there is nobody to
+/// ask in its name.
+fn refused_by(there: &Runtime, action: &Action) -> Option<Reply> {
+    let observe = there.policy().is_observing();
+    let mode = Mode { dry: true, asking: Asking::Nobody, observe, ..Mode::default() };
+    let evaluation = there.evaluate_with(action, mode);
+    if observe || evaluation.decision < Decision::Ask {
+        return None;
+    }
+    Some(Reply::Block(Block { id: None, ..refusal_of(&evaluation) }))
+}
+
+/// What the agent is told about a decision against it.
+fn refusal_of(evaluation: &Evaluation) -> Block {
+    Block {
+        reason: evaluation.reason_for_agent(),
+        fix: evaluation.fix_for_agent(),
+        id: evaluation.id.map(|id| id.to_string()),
+    }
+}
+
+fn reply(runtime: &Runtime, event: &Event, slot: Slot) -> Reply {
+    let heard = Heard { runtime, event, slot };
+    match &event.kind {
+        // What is said about an action has been through the redactor already.
+        EventKind::PreTool(action) | EventKind::PermissionRequest(action) => judge(&heard, action),
+        EventKind::PostTool(action, outcome) => redacted(runtime, after::call(&heard, action, outcome)),
+        EventKind::Stop(wish) => stop::reply(&heard, wish),
+        kind => redacted(runtime, session::note(&heard, kind)),
+    }
+}
+
+/// An event, with the runtime that answers it.
+struct Heard<'a> {
+    runtime: &'a Runtime,
+    event: &'a Event,
+    slot: Slot,
+}
+
+impl Heard<'_> {
+    /// Writes down a fault of Lictor's own and gives its id.
+    fn fault(&self, reason: String) -> String {
+        fault::note(&self.slot, reason, self.runtime.project().options())
+    }
+}
+
+/// What the policy keeps out of the record is kept out of answers too: agents write them into transcripts.
+fn redacted(runtime: &Runtime, mut reply: Reply) -> Reply {
+    if let Reply::Tell(text) = &mut reply {
+        redact::text(text, runtime.redactor());
+    }
+    reply
+}
+
+fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
+    let Heard { runtime, slot, .. } = heard;
+    let mode = Mode {
+        // Where nobody would see a question it is left for a person to answer later.
+        asking: if slot.can_ask() { Asking::Caller } else { Asking::Nobody },
+        dialect: Some(slot.through().to_string().into()),
+        observe: runtime.policy().is_observing(),
+        ..Mode::default()
+    };
+    let evaluation = runtime.evaluate_with(action, mode);
+    if evaluation.observed {
+        return Reply::Silence;
+    }
+    if !evaluation.passed() {
+        notify::person(runtime, action, &evaluation);
+    }
+    if evaluation.id.is_none() {
+        // The log could not take it, so what went wrong is written down where faults are.
+        return Reply::Block(unjudged(slot, heard.fault(evaluation.reason())));
+    }
+    match evaluation.decision {
+        Decision::Pass | Decision::Warn => {
+            let remark =
+                if evaluation.decision == Decision::Warn { evaluation.reason() } else { String::new() };
+            let waiting = !evaluation.session.feedback.held.is_empty();
+            if remark.is_empty() && !waiting { Reply::Silence } else { after::tell(heard, remark) }
+        }
+        Decision::Ask => {
+            Reply::Ask(Ask { messages: pending(&evaluation), otherwise: refusal_of(&evaluation) })
+        }
+        Decision::Block => Reply::Block(refusal_of(&evaluation)),
+    }
+}
+
+/// One message for each point that a person has to answer.
+fn pending(evaluation: &Evaluation) -> Vec<String> {
+    evaluation
+        .active()
+        .into_iter()
+        .filter(|given| given.verdict.value() == Value::Ask)
+        .map(|given| given.verdict.reason().to_owned())
+        .fold(Vec::new(), |mut messages, message| {
+            // The same question of the current policy and of an earlier one needs one answer.
+            if !messages.contains(&message) {
+                messages.push(message);
+            }
+            messages
+        })
+}

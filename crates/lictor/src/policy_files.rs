@@ -1,0 +1,231 @@
+//! The policy files of a project, read once into a snapshot.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use lictor_config::{Loaded, Origin, Policy, Redactor, Source};
+use lictor_core::{Action, Digest, FactSource};
+use lictor_observe::facts as observe;
+
+use crate::error::Error;
+use crate::project::Project;
+
+/// The stored form of the policy in the state directory.
+const CACHE: &str = "policy.bin";
+/// More than a policy may have; the rest of a larger file is not read.
+const READ_LIMIT: u64 = 2 * 1024 * 1024;
+
+/// The policy files of a project, those that are there.
+///
+/// # Errors
+/// A file that is there and cannot be read, or a managed one that others than root can change.
+pub fn sources(project: &Project) -> Result<Vec<Source>, Error> {
+    let files = [
+        (Origin::Managed, project.dirs().managed_policy.clone()),
+        (Origin::User, project.dirs().user_policy.clone()),
+        (Origin::Repository, project.policy_file()),
+    ];
+    let mut sources = Vec::new();
+    for (origin, file) in files {
+        let Some(bytes) = read(&file).map_err(Error::file("cannot read", &file))? else {
+            continue;
+        };
+        if origin == Origin::Managed {
+            refuse_writable(&file)?;
+        }
+        let path = match (origin, file.strip_prefix(&project.root)) {
+            (Origin::Repository, Ok(inside)) => inside.display().to_string(),
+            _ => file.display().to_string(),
+        };
+        sources.push(Source { origin, path, bytes });
+    }
+    Ok(sources)
+}
+
+fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    use io::Read as _;
+    let opened = match fs::File::open(file) {
+        Ok(opened) => opened,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let metadata = opened.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a plain file"));
+    }
+    let mut bytes = Vec::with_capacity(metadata.len().min(READ_LIMIT) as usize + 1);
+    opened.take(READ_LIMIT).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+/// A managed policy that the person can change is not one.
+fn refuse_writable(file: &Path) -> Result<(), Error> {
+    let directory = file.parent().unwrap_or(file);
+    for path in [file, directory] {
+        let metadata = fs::metadata(path).map_err(Error::file("cannot look at", path))?;
+        if metadata.uid() != 0 || metadata.mode() & 0o022 != 0 {
+            return Err(Error::ManagedWritable(path.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// One reading of the policy files: what every part of a runtime judges by, so that no file is read twice.
+pub struct Snapshot {
+    sources: Vec<Source>,
+    /// What the files come to.
+    pub policy: Policy,
+    /// Takes out what the policy keeps out of the record.
+    pub redactor: Redactor,
+    root: PathBuf,
+    programs: OnceLock<Programs>,
+}
+
+/// The programs of a policy, as they were when somebody first asked.
+struct Programs {
+    /// The files that the policy's command lines name, by the words that name them.
+    files: BTreeMap<String, Digest>,
+    digest: Digest,
+}
+
+impl Snapshot {
+    /// Reads the policy in force, from the stored form when that was made from the very files that are there.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a policy that is refused.
+    pub fn read(project: &Project) -> Result<Self, Error> {
+        let sources = sources(project)?;
+        let policy = compiled(&sources, &project.state_dir().join(CACHE))?;
+        Self::of(sources, policy, &project.root)
+    }
+
+    /// The policy of those files, checked anew.
+    ///
+    /// # Errors
+    /// When it is refused.
+    pub fn from_sources(sources: Vec<Source>, root: &Path) -> Result<Self, Error> {
+        let policy = lictor_config::load(&sources)?.policy;
+        Self::of(sources, policy, root)
+    }
+
+    fn of(sources: Vec<Source>, policy: Policy, root: &Path) -> Result<Self, Error> {
+        let redactor = redactor(&policy)?;
+        Ok(Self { sources, policy, redactor, root: root.to_owned(), programs: OnceLock::new() })
+    }
+
+    /// Identifies the policy with the programs it runs.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.hashed().digest
+    }
+
+    /// The files that the policy's command lines name, by the words that name them.
+    pub(crate) fn programs(&self) -> &BTreeMap<String, Digest> {
+        &self.hashed().files
+    }
+
+    fn hashed(&self) -> &Programs {
+        self.programs.get_or_init(|| {
+            let files = hashed_programs(&self.policy, &self.root);
+            let digest = self.policy.digest(|word| files.get(word).copied());
+            Programs { files, digest }
+        })
+    }
+
+    /// The files that it was made from.
+    #[must_use]
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+}
+
+/// The digests of the files that the policy's command lines name.
+fn hashed_programs(policy: &Policy, root: &Path) -> BTreeMap<String, Digest> {
+    let words = policy.programs().into_iter().flat_map(|program| program.argv);
+    let hash = |word: String| {
+        let file = root.join(&word);
+        // Reading a pipe would wait for whoever writes into it.
+        let bytes = file.is_file().then(|| fs::read(file).ok()).flatten()?;
+        Some((word, Digest::of(&bytes)))
+    };
+    words.filter_map(hash).collect()
+}
+
+/// What takes out what the policy keeps out of the record.
+///
+/// # Errors
+/// Only for a policy that was stored by another version.
+pub fn redactor(policy: &Policy) -> Result<Redactor, Error> {
+    policy.redactor().map_err(|error| Error::Redact(error.to_string()))
+}
+
+/// Reads and checks the policy anew.
+///
+/// # Errors
+/// As [`sources`], and when the policy is refused.
+pub fn load(project: &Project) -> Result<Loaded, Error> {
+    Ok(lictor_config::load(&sources(project)?)?)
+}
+
+/// The policy of those files, from the stored form in `cache` when that was made from these very files.
+///
+/// # Errors
+/// When the policy is refused.
+pub(crate) fn compiled(sources: &[Source], cache: &Path) -> Result<Policy, Error> {
+    let key = Policy::key_of(sources);
+    if let Some(policy) = fs::read(cache).ok().and_then(|bytes| Policy::from_cache(&bytes, key)) {
+        return Ok(policy);
+    }
+    let policy = lictor_config::load(sources)?.policy;
+    if let Some(bytes) = policy.to_cache() {
+        // Without a stored form the next process reads the files again.
+        let _ = store(cache, &bytes);
+    }
+    Ok(policy)
+}
+
+/// Puts a file in place whole or not at all.
+pub(crate) fn store(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = file.parent().ok_or_else(|| io::Error::other("no directory"))?;
+    let half = directory.join(format!("{CACHE}.{}", std::process::id()));
+    fs::write(&half, bytes)?;
+    fs::rename(&half, file).inspect_err(|_| drop(fs::remove_file(&half)))
+}
+
+/// The files of the project that the policy runs or is made from: out of the agent's reach.
+fn own_files(policy: &Policy, project: &Project) -> Vec<PathBuf> {
+    let words = policy.programs().into_iter().flat_map(|program| program.argv);
+    let mut own: Vec<PathBuf> =
+        words.map(|word| project.root.join(word)).filter(|file| file.is_file()).collect();
+    own.extend([
+        project.state_dir().to_owned(),
+        project.policy_file(),
+        project.dirs().user_policy.clone(),
+        project.dirs().managed_policy.clone(),
+    ]);
+    own
+}
+
+/// Works out what actions in that project would do.
+pub fn facts(
+    project: &Project,
+    policies: &[&Policy],
+    watched: Vec<String>,
+    contents: bool,
+) -> impl FactSource + use<> {
+    let observer = project.eyes();
+    let mut known = project.seen.clone();
+    for policy in policies {
+        let own = own_files(policy, project);
+        known.own.extend(own.iter().map(|file| file.to_string_lossy().into_owned()));
+    }
+    known.watched = watched;
+    known.contents = contents;
+    move |action: &Action| observe(action, &known, &observer)
+}

@@ -1,0 +1,212 @@
+//! A project: its root, its policy files, its state, and the eyes that look at it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use lictor_agents::install::Where;
+use lictor_core::Digest;
+use lictor_observe::{Names, Observer, RealObserver, Seen, Stat};
+use lictor_store::{SqliteOptions, SqliteStore, Store};
+
+use crate::dirs::{self, Dirs};
+use crate::error::Error;
+use crate::options::{Environment, Options};
+
+/// The store's file in the state directory.
+const STORE: &str = "lictor.db";
+/// How long commands of people and reviewers wait for their turn at the store.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The project that an action belongs to.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// The work tree's root, or the directory itself where there is no project.
+    pub root: PathBuf,
+    /// What is known about it before anything is judged.
+    pub seen: lictor_observe::Project,
+    dirs: Arc<Dirs>,
+    options: Options,
+    state_dir: OnceLock<PathBuf>,
+}
+
+impl Project {
+    /// The project around a directory.
+    #[must_use]
+    pub fn around(directory: &Path, options: &Options) -> Self {
+        let start = dirs::absolute(directory, &options.cwd);
+        let tree =
+            lictor_observe::Project::work_tree(&start.to_string_lossy(), &RealObserver).map(PathBuf::from);
+        // A directory with a policy is a project too.
+        let ruled = || fs::symlink_metadata(start.join(POLICY)).is_ok();
+        let bounds = tree.clone().or_else(|| ruled().then(|| start.clone()));
+        let dirs = Arc::new(Dirs::of(options, bounds.as_deref()));
+        let root = tree.unwrap_or_else(|| start.clone());
+        let eyes = Eyes::new(&options.environment, &dirs.home);
+        let seen = lictor_observe::Project::at(&root.to_string_lossy(), &eyes);
+        let root = if seen.root.is_empty() { start } else { PathBuf::from(&seen.root) };
+        Self { root, seen, dirs, options: options.clone(), state_dir: OnceLock::new() }
+    }
+
+    /// Where the user's things are, as this project sees them.
+    #[must_use]
+    pub fn dirs(&self) -> &Dirs {
+        &self.dirs
+    }
+
+    /// How it was opened.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The repository's common `.git` directory, shared by all its work trees.
+    #[must_use]
+    pub fn git_common(&self) -> Option<&Path> {
+        self.seen.git_common().map(Path::new)
+    }
+
+    /// Where this project's state is kept. Never in the work tree.
+    #[must_use]
+    pub fn state_dir(&self) -> &Path {
+        self.state_dir.get_or_init(|| self.find_state_dir())
+    }
+
+    fn find_state_dir(&self) -> PathBuf {
+        if self.dirs.state_is_given {
+            return self.dirs.state.clone();
+        }
+        let name = Digest::of(self.identity().as_os_str().as_encoded_bytes()).short();
+        self.dirs.state.join(name)
+    }
+
+    /// What all work trees of the same repository have in common.
+    pub(crate) fn identity(&self) -> PathBuf {
+        let identity = self.git_common().unwrap_or(&self.root);
+        fs::canonicalize(identity).unwrap_or_else(|_| identity.to_owned())
+    }
+
+    /// The repository's policy file, there or not.
+    #[must_use]
+    pub fn policy_file(&self) -> PathBuf {
+        self.root.join(POLICY)
+    }
+
+    /// Where agents keep their settings.
+    #[must_use]
+    pub fn agent_settings(&self) -> Where {
+        let named = |name: &str| self.options.environment.get(name).map(PathBuf::from);
+        Where::new(self.dirs.home.clone(), self.root.clone(), named)
+    }
+
+    /// Who looks at the machine for this project.
+    pub(crate) fn eyes(&self) -> Eyes {
+        Eyes::new(&self.options.environment, &self.dirs.home)
+    }
+
+    /// The project's store. Created when there is none.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn store(&self) -> Result<Arc<dyn Store>, Error> {
+        match &self.options.store {
+            Some(store) => Ok(Arc::clone(store)),
+            None => Ok(Arc::new(SqliteStore::open(self.state_dir().join(STORE))?)),
+        }
+    }
+
+    /// The project's store for commands that people and reviewers run: a finding waits for its turn rather than being
+    /// turned away.
+    ///
+    /// # Errors
+    /// When it cannot be opened; [`Error::NothingRecorded`] when it is not there and shall not be created.
+    pub fn patient_store(&self, create: bool) -> Result<Arc<dyn Store>, Error> {
+        if !create && !self.has_store() {
+            return Err(Error::NothingRecorded(self.root.clone()));
+        }
+        self.open_store(SqliteOptions::new().create(create).wait(PATIENCE))
+    }
+
+    /// The project's store, when there is one: commands that only read must not create it.
+    ///
+    /// # Errors
+    /// As [`patient_store`](Self::patient_store).
+    pub fn existing_store(&self) -> Result<Arc<dyn Store>, Error> {
+        if !self.has_store() {
+            return Err(Error::NothingRecorded(self.root.clone()));
+        }
+        self.open_store(SqliteOptions::new().create(false))
+    }
+
+    fn open_store(&self, options: SqliteOptions) -> Result<Arc<dyn Store>, Error> {
+        match &self.options.store {
+            Some(store) => Ok(Arc::clone(store)),
+            None => Ok(Arc::new(options.open(self.state_dir().join(STORE))?)),
+        }
+    }
+
+    /// Whether the project has a store. One that cannot be looked at counts: opening it says what is wrong.
+    #[must_use]
+    pub fn has_store(&self) -> bool {
+        self.options.store.is_some() || self.state_dir().join(STORE).try_exists().unwrap_or(true)
+    }
+}
+
+/// The name of the repository's policy file.
+const POLICY: &str = "governance.yaml";
+
+/// Looks at the machine, with the environment that the runtime was given.
+#[derive(Debug, Clone)]
+pub(crate) struct Eyes {
+    environment: Arc<Environment>,
+    home: Option<String>,
+}
+
+impl Eyes {
+    fn new(environment: &Arc<Environment>, home: &Path) -> Self {
+        Self { environment: Arc::clone(environment), home: home.to_str().map(str::to_owned) }
+    }
+}
+
+impl Observer for Eyes {
+    fn look(&self, path: &str) -> Seen {
+        RealObserver.look(path)
+    }
+
+    fn link(&self, path: &str) -> Option<String> {
+        RealObserver.link(path)
+    }
+
+    fn names(&self, directory: &str, limit: usize) -> Option<Names> {
+        RealObserver.names(directory, limit)
+    }
+
+    fn content(&self, path: &str, limit: usize) -> Option<Digest> {
+        RealObserver.content(path, limit)
+    }
+
+    fn text(&self, path: &str, limit: usize) -> Option<String> {
+        RealObserver.text(path, limit)
+    }
+
+    fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
+        RealObserver.bytes(path, limit)
+    }
+
+    fn stat(&self, path: &str) -> Option<Stat> {
+        RealObserver.stat(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        if name == "HOME" { self.home.clone() } else { self.environment.text(name) }
+    }
+
+    fn home_of(&self, user: &str) -> Option<String> {
+        RealObserver.home_of(user)
+    }
+
+    fn folds_case(&self, path: &str) -> bool {
+        RealObserver.folds_case(path)
+    }
+}

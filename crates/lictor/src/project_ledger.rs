@@ -1,0 +1,265 @@
+//! A project's findings, and the gate that they close: recording, ruling, councils, commits.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use lictor_config::Redactor;
+use lictor_ledger::council::{Council, Plan, Progress, Reviewer, Where};
+use lictor_ledger::gate::{Blocked, Bypass, Gate, GateEvent, GateOutcome, Seen, guards};
+use lictor_ledger::ledger::Recorded;
+use lictor_ledger::repository::Git;
+use lictor_ledger::{Claim, Ledger, PlanHash, PlanVerdict, RepositoryId, binding};
+use lictor_store::Store;
+
+use crate::anchor;
+use crate::councils::ActiveCouncils;
+use crate::councils::summoned::Looked;
+use crate::error::Error;
+use crate::policy_files::Snapshot;
+use crate::project::Project;
+
+/// Who is told what reviewers are doing.
+pub type ProgressFn<'a> = &'a (dyn Fn(&Progress<'_>) + Sync);
+
+/// A project with its record of findings.
+pub struct ProjectLedger {
+    project: Project,
+    store: Arc<dyn Store>,
+    repository: RepositoryId,
+    redactor: OnceLock<Redactor>,
+}
+
+impl ProjectLedger {
+    /// Opens a project's record; creates it if wanted. Waits for its turn at the store.
+    ///
+    /// # Errors
+    /// When the store cannot be opened.
+    pub fn open(project: Project, create: bool) -> Result<Self, Error> {
+        let store = project.patient_store(create)?;
+        Ok(Self::over(project, store))
+    }
+
+    fn over(project: Project, store: Arc<dyn Store>) -> Self {
+        let repository = RepositoryId::of(&project.identity());
+        Self { project, store, repository, redactor: OnceLock::new() }
+    }
+
+    /// The same over a store that is open, with a redactor that is known.
+    pub(crate) fn with(project: Project, store: Arc<dyn Store>, redactor: Redactor) -> Self {
+        let ledger = Self::over(project, store);
+        let _ = ledger.redactor.set(redactor);
+        ledger
+    }
+
+    /// The project.
+    #[must_use]
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// Its record.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The findings, to read.
+    #[must_use]
+    pub fn reading(&self) -> Ledger<'_> {
+        Ledger::new(&*self.store, &self.repository, &self.project.options().clock)
+    }
+
+    /// The findings, to write: what the policy keeps out of the record stays out.
+    ///
+    /// # Errors
+    /// When the policy cannot be read: nobody knows then what must not be written down.
+    pub fn writing(&self) -> Result<Ledger<'_>, Error> {
+        let redactor = match self.redactor.get() {
+            Some(redactor) => redactor,
+            None => {
+                let redactor = Snapshot::read(&self.project)?.redactor;
+                self.redactor.get_or_init(|| redactor)
+            }
+        };
+        Ok(self.reading().redacting(redactor))
+    }
+
+    /// Records a finding, bound to the code that it points at.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn record(&self, plan: &PlanHash, claim: Claim) -> Result<Recorded, Error> {
+        let mut claims = [claim];
+        self.bind(&mut claims)?;
+        let [claim] = claims;
+        Ok(self.writing()?.record(plan, &claim)?)
+    }
+
+    /// Records findings, all of them or none.
+    ///
+    /// # Errors
+    /// When they cannot be recorded.
+    pub fn record_all(&self, plan: &PlanHash, mut claims: Vec<Claim>) -> Result<Vec<Recorded>, Error> {
+        self.bind(&mut claims)?;
+        Ok(self.writing()?.record_all(plan, &claims)?)
+    }
+
+    fn bind(&self, claims: &mut [Claim]) -> Result<(), Error> {
+        if let Some(git) = self.git() {
+            binding::bind(claims, &git, None)?;
+        }
+        Ok(())
+    }
+
+    /// What a plan amounts to.
+    ///
+    /// # Errors
+    /// When there is no such plan, or the store cannot be read.
+    pub fn verdict(&self, plan: &str) -> Result<PlanVerdict, Error> {
+        Ok(self.reading().verdict(plan)?)
+    }
+
+    /// The gate of the project, for as long as something is done with it.
+    ///
+    /// # Errors
+    /// As [`writing`](Self::writing).
+    pub fn at_gate<T>(
+        &self,
+        active: &ActiveCouncils,
+        git: &Git,
+        progress: ProgressFn<'_>,
+        then: impl FnOnce(&Gate<'_>) -> T,
+    ) -> Result<T, Error> {
+        let trust = |council: &str, reviewer: &Reviewer| {
+            active.trust(&*self.store, &self.project.root, council, reviewer)
+        };
+        Ok(then(&Gate {
+            ledger: &self.writing()?,
+            repository: git,
+            councils: &active.councils,
+            trust: &trust,
+            progress,
+        }))
+    }
+
+    /// What a council would look at now.
+    ///
+    /// # Errors
+    /// When the project is no repository, or git fails.
+    pub fn plan(&self, active: &ActiveCouncils, name: &str, council: &Council) -> Result<Plan, Error> {
+        let git = self.git_needed()?;
+        Ok(self.at_gate(active, &git, &|_| {}, |gate| gate.plan(name, council))??)
+    }
+
+    /// Lets a council look now, and records what it finds.
+    ///
+    /// # Errors
+    /// When the project is no repository, or looking or recording fails.
+    pub fn convene(
+        &self,
+        active: &ActiveCouncils,
+        name: &str,
+        council: &Council,
+        progress: ProgressFn<'_>,
+    ) -> Result<(Plan, Looked), Error> {
+        let git = self.git_needed()?;
+        self.at_gate(active, &git, progress, |gate| {
+            let plan = gate.plan(name, council)?;
+            let attestation = gate.convene("manual", &plan, council, Where::InPlace)?;
+            let verdict = gate.ledger.verdict(plan.plan_hash.as_str())?;
+            let stopped = council.guardrail && (verdict.level().blocks() || !attestation.is_complete());
+            Ok((plan, Looked { council: name.to_owned(), attestation, verdict, stopped }))
+        })?
+    }
+
+    /// Notices a commit that went around the gate, and notes the log's end on it.
+    ///
+    /// # Errors
+    /// When the commit cannot be looked at. `noted` says why the log's end could not be noted, if it could not.
+    pub fn after_commit(&self) -> Result<Committed, Error> {
+        let active = ActiveCouncils::of(&Snapshot::read(&self.project)?.policy)?;
+        let Some(git) = self.git() else { return Ok(Committed { bypass: None, noted: Ok(()) }) };
+        let bypass = self.at_gate(&active, &git, &|_| {}, |gate| gate.after_commit())??;
+        Ok(Committed { bypass, noted: anchor::note(&self.project.root, &*self.store) })
+    }
+
+    /// The project's repository, for those who cannot do without.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn git_needed(&self) -> Result<Git, Error> {
+        self.git().ok_or(Error::NoRepository)
+    }
+
+    /// The project's repository, if it is one.
+    #[must_use]
+    pub fn git(&self) -> Option<Git> {
+        Git::rooted(&self.project.root).ok()
+    }
+}
+
+/// What was seen at a commit.
+pub struct Committed {
+    /// The commit went around the gate.
+    pub bypass: Option<Bypass>,
+    /// Whether the log's end was noted on it.
+    pub noted: Result<(), Error>,
+}
+
+/// What git's hooks and CI are told about a commit or a push, whatever is broken: under a guardrail what is broken
+/// blocks.
+#[must_use]
+pub fn gate(project: &Project, event: &GateEvent, progress: ProgressFn<'_>) -> GateOutcome {
+    match Snapshot::read(project).and_then(|current| ActiveCouncils::of(&current.policy)) {
+        Ok(active) => gate_with(project, &active, event, progress),
+        Err(error) => blocked(&error.chain(), &["lictor check"]),
+    }
+}
+
+fn gate_with(
+    project: &Project,
+    active: &ActiveCouncils,
+    event: &GateEvent,
+    progress: ProgressFn<'_>,
+) -> GateOutcome {
+    let broken = |why: &str, next: &[&str]| {
+        if guards(&active.councils) {
+            blocked(why, next)
+        } else {
+            GateOutcome::Error { reason: why.to_owned() }
+        }
+    };
+    let git = match Git::rooted(&project.root) {
+        Ok(git) => git,
+        Err(error) => return GateOutcome::Error { reason: error.to_string() },
+    };
+    let mark = mark(&git);
+    if mark.exists() && !project.has_store() {
+        let why = format!(
+            "the record of this repository is gone; restore `{}` from a copy, or, if it may be begun anew, remove `{}`",
+            project.state_dir().display(),
+            mark.display()
+        );
+        return broken(&why, &["lictor doctor"]);
+    }
+    let ledger = match ProjectLedger::open(project.clone(), true) {
+        Ok(ledger) => ledger,
+        Err(error) => return broken(&error.chain(), &["lictor doctor"]),
+    };
+    if let Err(error) = fs::write(&mark, project.state_dir().to_string_lossy().as_bytes()) {
+        return broken(&format!("cannot write `{}`: {error}", mark.display()), &["lictor doctor"]);
+    }
+    ledger
+        .at_gate(active, &git, progress, |gate| gate.judge(event))
+        .unwrap_or_else(|error| blocked(&error.chain(), &["lictor check"]))
+}
+
+fn blocked(why: &str, next: &[&str]) -> GateOutcome {
+    GateOutcome::Blocked(Blocked::in_doubt(&why, next), Seen::default())
+}
+
+/// Says in the repository that there is a record, so that its absence is noticed.
+fn mark(git: &Git) -> PathBuf {
+    git.common_dir().join("lictor-record")
+}

@@ -1,0 +1,219 @@
+//! The runtime for programs in any language: methods with JSON in and JSON out.
+//!
+//! [`dispatch`] is all there is to it; `lictor rpc` puts it behind lines on standard input ([`serve_lines`]), a server
+//! puts it behind HTTP. Both speak the same forms, described in `docs/rpc.md`.
+
+mod access;
+mod error;
+mod forms;
+mod lines;
+
+pub use access::Access;
+pub use error::RpcError;
+pub use forms::{
+    ApprovalForm, AskedForm, DelegateParams, EvaluateParams, FeedbackForm, FindingForm, GateEventForm,
+    GateParams, ModeForm, OutcomeForm, PostAnswer, PostParams, RecordAnswer, RecordParams, ResolveParams,
+    SessionParams, StopAnswer, StopParams, evaluated,
+};
+pub use lines::serve_lines;
+
+use lictor_core::feedback::Said;
+use lictor_core::{SessionKey, SessionState};
+use lictor_engine::{Asking, Mode};
+use lictor_ledger::render;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::forms::EvaluationForm;
+use crate::runtime::Runtime;
+
+/// The version of the methods and their forms. Fields may be added within a version; nothing else changes.
+pub const PROTOCOL: u32 = 1;
+
+/// Every method, in the order of `docs/rpc.md`.
+pub const METHODS: [&str; 12] = [
+    "version",
+    "evaluate",
+    "post",
+    "stop",
+    "resolve",
+    "delegate",
+    "session",
+    "reset",
+    "end",
+    "approvals",
+    "record",
+    "gate",
+];
+
+/// Calls a method, for a caller who may do everything.
+///
+/// ```
+/// use lictor::{Options, Runtime, rpc};
+/// use serde_json::json;
+///
+/// let lictor = Runtime::from_yaml("{version: 1}", Options::new())?;
+/// let params = json!({"action": {"kind": "bash", "payload": {"command": "rm -rf /"}, "session_id": "s1"}});
+/// let evaluation = rpc::dispatch(&lictor, "evaluate", params)?;
+/// assert_eq!(evaluation["decision"], "block");
+/// assert_eq!(rpc::dispatch(&lictor, "evaluate", json!({})).unwrap_err().kind(), "invalid_params");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// An unknown method, parameters that do not fit, or what went wrong in the runtime.
+pub fn dispatch(runtime: &Runtime, method: &str, params: Value) -> Result<Value, RpcError> {
+    dispatch_for(runtime, &Access::Full, method, params)
+}
+
+/// Calls a method, for a caller who may do this much.
+///
+/// # Errors
+/// As [`dispatch`], and when the caller may not do it.
+pub fn dispatch_for(
+    runtime: &Runtime,
+    access: &Access,
+    method: &str,
+    params: Value,
+) -> Result<Value, RpcError> {
+    let call = Call { runtime, access };
+    match method {
+        "version" => to_json(&json!({
+            "protocol": PROTOCOL,
+            "lictor": env!("CARGO_PKG_VERSION"),
+            "methods": METHODS,
+        })),
+        "evaluate" => call.evaluate(read(params)?),
+        "post" => call.post(read(params)?),
+        "stop" => call.stop(read(params)?),
+        "resolve" => call.resolve(read(params)?),
+        "delegate" => call.delegate(read(params)?),
+        "session" => call.with_session(params, |runtime, key| Ok(runtime.session(key)?)),
+        "reset" => call.with_session(params, |runtime, key| Ok(runtime.reset(key)?)),
+        "end" => call.with_session(params, |runtime, key| Ok(runtime.end(key)?)),
+        "approvals" => call.approvals(),
+        "record" => call.record(read(params)?),
+        "gate" => call.gate(&read(params)?),
+        _ => Err(RpcError::UnknownMethod(method.to_owned())),
+    }
+}
+
+fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
+    // No parameters are the same as none of them.
+    let params = if params.is_null() { json!({}) } else { params };
+    serde_json::from_value(params).map_err(|error| RpcError::Params(error.to_string()))
+}
+
+fn to_json(value: &impl Serialize) -> Result<Value, RpcError> {
+    serde_json::to_value(value).map_err(|error| RpcError::Internal(error.to_string()))
+}
+
+/// A session for programs: as it is stored, with the open actions spelled out.
+#[must_use]
+pub fn session_form(key: &SessionKey, state: &SessionState) -> Value {
+    let mut shown = json!(state);
+    for (field, queue) in [("open", &state.open), ("open_below", &state.open_below)] {
+        if let Some(stored) = shown.get_mut(field) {
+            *stored = json!(queue);
+        }
+    }
+    json!({"agent": key.agent, "id": key.id, "state": shown})
+}
+
+struct Call<'a> {
+    runtime: &'a Runtime,
+    access: &'a Access,
+}
+
+impl Call<'_> {
+    fn evaluate(&self, params: EvaluateParams) -> Result<Value, RpcError> {
+        let action = params.action.into_action(&self.runtime.project().root);
+        self.access.permit(self.runtime, action.session.as_ref())?;
+        let observing = self.runtime.policy().is_observing();
+        let evaluation = match params.mode {
+            ModeForm::Dry => self.runtime.evaluate_dry(&action),
+            mode => self.runtime.evaluate_with(
+                &action,
+                Mode {
+                    observe: observing || mode == ModeForm::Observe,
+                    asking: if params.unattended { Asking::Nobody } else { Asking::Caller },
+                    ..Mode::default()
+                },
+            ),
+        };
+        to_json(&EvaluationForm::from(&evaluation))
+    }
+
+    fn post(&self, params: PostParams) -> Result<Value, RpcError> {
+        let action = params.action.into_action(&self.runtime.project().root);
+        self.access.permit(self.runtime, action.session.as_ref())?;
+        let posted = self.runtime.post(&action, params.outcome.into())?;
+        let said = posted.feedback.into_iter().filter_map(|advice| match advice.said {
+            Said::Feedback(_) => {
+                let provider = advice.provider.clone();
+                let text = lictor_core::feedback::render(std::slice::from_ref(&advice));
+                Some(FeedbackForm { provider, text })
+            }
+            Said::Nothing | Said::Fault(_) => None,
+        });
+        to_json(&PostAnswer { standing: posted.standing, feedback: said.collect() })
+    }
+
+    fn stop(&self, params: StopParams) -> Result<Value, RpcError> {
+        let wish = params.into_request();
+        self.access.permit(self.runtime, Some(&wish.session))?;
+        to_json(&StopAnswer::from(self.runtime.stop(&wish)?))
+    }
+
+    fn resolve(&self, params: ResolveParams) -> Result<Value, RpcError> {
+        self.access.permit_resolving()?;
+        let answers = params.answers.into_iter().map(Into::into).collect();
+        to_json(&EvaluationForm::from(&self.runtime.resolve(params.id, answers)?))
+    }
+
+    fn delegate(&self, params: DelegateParams) -> Result<Value, RpcError> {
+        let key = |id: String| SessionKey { agent: params.agent.clone(), id };
+        let (parent, child) = (key(params.parent), key(params.child));
+        self.access.permit(self.runtime, Some(&parent))?;
+        self.access.permit(self.runtime, Some(&child))?;
+        let state = self.runtime.delegate(&parent, &child, params.limit)?;
+        Ok(session_form(&child, &state))
+    }
+
+    fn with_session(
+        &self,
+        params: Value,
+        act: impl FnOnce(&Runtime, &SessionKey) -> Result<SessionState, RpcError>,
+    ) -> Result<Value, RpcError> {
+        let SessionParams { session_id, agent } = read(params)?;
+        let key = SessionKey { agent, id: session_id };
+        self.access.permit(self.runtime, Some(&key))?;
+        let state = act(self.runtime, &key)?;
+        Ok(session_form(&key, &state))
+    }
+
+    fn approvals(&self) -> Result<Value, RpcError> {
+        let now = self.runtime.project().options().now();
+        let pending = self.runtime.approvals().pending(now).map_err(crate::error::Error::from)?;
+        let store = &**self.runtime.store();
+        let rows: Result<Vec<ApprovalForm>, _> =
+            pending.into_iter().map(|approval| ApprovalForm::of(store, approval)).collect();
+        to_json(&rows?)
+    }
+
+    fn record(&self, params: RecordParams) -> Result<Value, RpcError> {
+        let (plan, claim) = params.finding.into_claim()?;
+        let ledger = self.runtime.ledger();
+        let recorded = ledger.record(&plan, claim)?;
+        let level = ledger.verdict(plan.as_str())?.level();
+        to_json(&RecordAnswer { id: recorded.id, plan, level, open: recorded.open })
+    }
+
+    fn gate(&self, params: &GateParams) -> Result<Value, RpcError> {
+        let event = params.event.event();
+        let outcome = self.runtime.gate(&event, &|_| {});
+        let shown = render::json::gate(event.name(), &outcome);
+        serde_json::from_str(&shown).map_err(|error| RpcError::Internal(error.to_string()))
+    }
+}

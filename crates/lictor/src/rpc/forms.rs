@@ -1,0 +1,456 @@
+//! Parameters and answers of the methods, as JSON has them.
+
+use lictor_core::approval::Point;
+use lictor_core::completion::{Completion, Stop, StopCheck};
+use lictor_core::{
+    Action, Answer, Approval, Decision, Digest, Evaluation, Limit, Outcome, SessionKey, Standing, Timestamp,
+};
+use lictor_engine::log::{Evaluated, kind};
+use lictor_ledger::gate::{GateEvent, PushedRef};
+use lictor_ledger::{Claim, Evidence, FindingId, Level, PlanHash};
+use lictor_store::{Query, Store, StoreExt as _};
+use serde::{Deserialize, Serialize};
+
+use super::error::RpcError;
+use crate::error::Error;
+use crate::forms::ActionForm;
+use crate::runtime::StopRequest;
+
+/// How an action is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeForm {
+    /// It counts.
+    #[default]
+    Enforce,
+    /// Judged and recorded, not enforced.
+    Observe,
+    /// Only to see what would be said: nothing counts, nobody is asked.
+    Dry,
+}
+
+/// `evaluate`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct EvaluateParams {
+    /// The action.
+    pub action: ActionForm,
+    /// How it is judged.
+    #[serde(default)]
+    pub mode: ModeForm,
+    /// Nobody can be asked now: an `ask` blocks and waits for a person.
+    #[serde(default)]
+    pub unattended: bool,
+}
+
+/// One point that a person is asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AskedForm {
+    /// The guard.
+    pub guard: String,
+    /// Its rule, where it has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// The policy on a verb and an object, where one was triggered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// What is asked.
+    pub message: String,
+    /// A yes is needed; where it is not, a no is a veto.
+    pub needs_approval: bool,
+}
+
+impl AskedForm {
+    /// What an evaluation asks; nothing unless its decision is `ask`.
+    #[must_use]
+    pub fn of(evaluation: &Evaluation) -> Vec<Self> {
+        if evaluation.decision != Decision::Ask {
+            return Vec::new();
+        }
+        let asked = evaluation.questions().into_iter().map(|question| Self {
+            guard: question.given.guard().to_owned(),
+            rule: question.given.verdict.rule().map(str::to_owned),
+            policy: question.violation.map(|violation| violation.policy.to_string()),
+            message: question.given.verdict.reason().to_owned(),
+            needs_approval: question.needs_approval,
+        });
+        asked.collect()
+    }
+}
+
+/// `post`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PostParams {
+    /// The action, as it was given to `evaluate`.
+    pub action: ActionForm,
+    /// What came of it.
+    pub outcome: OutcomeForm,
+}
+
+/// What came of an action.
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutcomeForm {
+    /// Whether it did what it should.
+    pub success: bool,
+    /// Exit code, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Files that are known to have changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<String>,
+    /// How long it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+}
+
+impl From<OutcomeForm> for Outcome {
+    fn from(form: OutcomeForm) -> Self {
+        Self {
+            success: form.success,
+            exit_code: form.exit_code,
+            error: form.error,
+            changed: form.changed,
+            millis: form.duration_ms,
+        }
+    }
+}
+
+/// The answer to `post`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PostAnswer {
+    /// How what happened stands to what was decided.
+    pub standing: Standing,
+    /// What the agent is to be told.
+    pub feedback: Vec<FeedbackForm>,
+}
+
+/// What one provider says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FeedbackForm {
+    /// Its name.
+    pub provider: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// `stop`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopParams {
+    /// The session.
+    pub session_id: String,
+    /// The agent program.
+    #[serde(default)]
+    pub agent: String,
+    /// What the agent said last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
+    /// Why it stops: `done`, or `aborted` when a person or an error ended the turn.
+    #[serde(default)]
+    pub reason: StopReason,
+    /// A subagent rather than the main agent.
+    #[serde(default)]
+    pub subagent: bool,
+}
+
+/// Why an agent stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// It takes its work for done.
+    #[default]
+    Done,
+    /// A person or an error ended the turn.
+    Aborted,
+}
+
+impl StopParams {
+    pub(super) fn into_request(self) -> StopRequest {
+        let stop =
+            Stop { subagent: self.subagent, aborted: self.reason == StopReason::Aborted, ..Stop::default() };
+        let session = SessionKey { agent: self.agent, id: self.session_id };
+        StopRequest { session, parent: None, stop }
+    }
+}
+
+/// The answer to `stop`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StopAnswer {
+    /// `complete`, `incomplete`, `bypassed` or `released_unmet`.
+    pub outcome: &'static str,
+    /// What is missing, or why nothing was asked.
+    pub reasons: Vec<String>,
+    /// How often the agent has been told to go on now; 0 unless it is.
+    pub round: u32,
+    /// How often it is told at most; 0 unless it is.
+    pub of: u32,
+    /// The policy only observes: the agent may stop whatever the outcome.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub observed: bool,
+}
+
+impl From<StopCheck> for StopAnswer {
+    fn from(check: StopCheck) -> Self {
+        let (outcome, reasons, round, of) = match check.outcome {
+            Completion::Complete => ("complete", Vec::new(), 0, 0),
+            Completion::Incomplete { reasons, round, of } => ("incomplete", reasons, round, of),
+            Completion::Bypassed { cause } => ("bypassed", vec![cause.to_string()], 0, 0),
+            Completion::ReleasedUnmet { reasons, .. } => ("released_unmet", reasons, 0, 0),
+        };
+        Self { outcome, reasons, round, of, observed: check.observed }
+    }
+}
+
+/// `resolve`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResolveParams {
+    /// The `id` of the evaluation.
+    pub id: u64,
+    /// One answer for each entry of its `asked`, in order.
+    pub answers: Vec<AnswerForm>,
+}
+
+/// An answer to one question.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub enum AnswerForm {
+    /// Yes or no.
+    Plain(bool),
+    /// With a reason.
+    Reasoned {
+        /// Yes or no.
+        approved: bool,
+        /// Why.
+        #[serde(default)]
+        reason: Option<String>,
+    },
+}
+
+impl From<AnswerForm> for Answer {
+    fn from(form: AnswerForm) -> Self {
+        match form {
+            AnswerForm::Plain(approved) => Self::from(approved),
+            AnswerForm::Reasoned { approved, reason: None } => Self::from(approved),
+            AnswerForm::Reasoned { approved, reason: Some(reason) } => Self::from(approved).because(reason),
+        }
+    }
+}
+
+/// `delegate`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct DelegateParams {
+    /// The session that starts another.
+    pub parent: String,
+    /// The session that is started.
+    pub child: String,
+    /// What narrows its scope.
+    #[serde(default)]
+    pub limit: Limit,
+    /// The agent program of both.
+    #[serde(default)]
+    pub agent: String,
+}
+
+/// `session`, `reset`, `end`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionParams {
+    /// The session.
+    pub session_id: String,
+    /// The agent program.
+    #[serde(default)]
+    pub agent: String,
+}
+
+/// One question that waits for a person, with the action that it is about.
+#[derive(Debug, Clone, Serialize)]
+pub struct ApprovalForm {
+    /// Its id.
+    pub id: String,
+    /// When it was asked.
+    pub requested_at: Timestamp,
+    /// When it lapses.
+    pub expires: Timestamp,
+    /// The session.
+    pub session: Option<SessionKey>,
+    /// The digest of the action.
+    pub action_digest: Digest,
+    /// The digest of the policy.
+    pub policy: Digest,
+    /// The action, as it is on record.
+    pub action: Option<Action>,
+    /// What is asked.
+    pub asked: Vec<Point>,
+}
+
+impl ApprovalForm {
+    /// An approval with its action.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn of(store: &dyn Store, approval: Approval) -> Result<Self, Error> {
+        let action = evaluated(store, &approval)?.map(|evaluated| evaluated.action.into_owned());
+        Ok(Self {
+            id: approval.id,
+            requested_at: approval.requested_at,
+            expires: approval.expires,
+            session: approval.request.session,
+            action_digest: approval.request.action,
+            policy: approval.request.policy,
+            action,
+            asked: approval.asked,
+        })
+    }
+}
+
+/// How far back the log is looked through for the action of an approval.
+const PAGES: usize = 20;
+const PAGE: usize = 200;
+
+/// The newest evaluation of the action that an approval is about.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn evaluated(store: &dyn Store, approval: &Approval) -> Result<Option<Evaluated<'static>>, Error> {
+    let mut before = u64::MAX;
+    for _ in 0..PAGES {
+        let query = Query::all().kind(kind::EVALUATED).before(before).newest_first().limit(PAGE);
+        let page = store.view(|view| view.records(&query))?;
+        for record in &page {
+            let same = record.session == approval.request.session;
+            if same && record.body.contains(&approval.request.action.to_string()) {
+                return Ok(serde_json::from_str(&record.body).ok());
+            }
+        }
+        match page.last() {
+            Some(last) => before = last.seq,
+            None => break,
+        }
+    }
+    Ok(None)
+}
+
+/// `record`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordParams {
+    /// The finding.
+    pub finding: FindingForm,
+}
+
+/// What a reviewer found.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct FindingForm {
+    /// The plan: 1 to 64 letters, digits, `_` or `-`.
+    pub plan: String,
+    /// `LOW`, `MEDIUM`, `HIGH` or `CRITICAL`.
+    pub level: Level,
+    /// What is wrong, in a few words.
+    pub title: String,
+    /// Who says so.
+    #[serde(default)]
+    pub agent: String,
+    /// Where: `file`, `file:line`, `file:line:note`.
+    #[serde(default)]
+    pub evidence: Vec<String>,
+    /// Why it is wrong.
+    #[serde(default)]
+    pub rationale: String,
+    /// An id of the caller's own.
+    #[serde(default)]
+    pub id: Option<String>,
+}
+
+impl FindingForm {
+    /// The plan, and what is claimed about it.
+    pub(super) fn into_claim(self) -> Result<(PlanHash, Claim), RpcError> {
+        let plan: PlanHash = self.plan.parse().map_err(unfit)?;
+        let evidence: Vec<Evidence> = self
+            .evidence
+            .iter()
+            .map(|spec| Evidence::parse(spec))
+            .collect::<Result<_, _>>()
+            .map_err(unfit)?;
+        let id: Option<FindingId> = self.id.as_deref().map(str::parse).transpose().map_err(unfit)?;
+        let claim = Claim::new(self.level, self.title.as_str(), self.agent.as_str())
+            .and_then(|claim| claim.with_evidence(evidence))
+            .and_then(|claim| claim.with_rationale(self.rationale.as_str()))
+            .map_err(unfit)?;
+        Ok((plan, claim.with_id(id)))
+    }
+}
+
+fn unfit(error: impl std::fmt::Display) -> RpcError {
+    RpcError::Params(error.to_string())
+}
+
+/// The answer to `record`.
+#[derive(Debug, Clone, Serialize)]
+pub struct RecordAnswer {
+    /// The finding's id.
+    pub id: FindingId,
+    /// Its plan.
+    pub plan: PlanHash,
+    /// What the plan amounts to now.
+    pub level: Level,
+    /// It counts; one that was waived earlier does not.
+    pub open: bool,
+}
+
+/// `gate`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct GateParams {
+    /// What is about to happen.
+    pub event: GateEventForm,
+}
+
+/// A commit, a push or a build.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GateEventForm {
+    /// A commit of the index.
+    PreCommit,
+    /// A push of these: pairs of what is pushed and what is there.
+    PrePush(Vec<PushedForm>),
+    /// A build of HEAD, compared with a commit.
+    Ci {
+        /// The commit.
+        #[serde(default)]
+        base: Option<String>,
+    },
+}
+
+/// One reference that is pushed.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PushedForm {
+    /// The commit here; none when the reference is deleted.
+    #[serde(default)]
+    pub local: Option<String>,
+    /// The commit there; none when the reference is new.
+    #[serde(default)]
+    pub remote: Option<String>,
+}
+
+impl GateEventForm {
+    pub(super) fn event(&self) -> GateEvent {
+        match self {
+            Self::PreCommit => GateEvent::PreCommit,
+            Self::PrePush(refs) => {
+                let pushed =
+                    |form: &PushedForm| PushedRef { local: form.local.clone(), remote: form.remote.clone() };
+                GateEvent::PrePush(refs.iter().map(pushed).collect())
+            }
+            Self::Ci { base } => GateEvent::Ci { base: base.clone() },
+        }
+    }
+}

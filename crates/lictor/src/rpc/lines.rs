@@ -1,0 +1,114 @@
+//! JSON-RPC 2.0, one message a line: `lictor rpc`.
+
+use std::io::{self, BufRead, Read as _, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::{Access, RpcError, dispatch_for};
+use crate::runtime::Runtime;
+
+/// The longest line that is read. The rest of a longer one is passed over.
+const MAX_LINE: u64 = 16 * 1024 * 1024;
+
+/// Answers calls from `input` on `output` until the input ends: in order, one line each. A line that is not a call gets
+/// an error and loses nothing.
+///
+/// # Errors
+/// When a line cannot be read or an answer cannot be written.
+pub fn serve_lines(
+    runtime: &Runtime,
+    access: &Access,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+        if read == 0 {
+            return Ok(());
+        }
+        let answer = if read as u64 == MAX_LINE && line.last() != Some(&b'\n') {
+            skip_line(&mut input)?;
+            Some(failed(Value::Null, &RpcError::Request(format!("a line has more than {MAX_LINE} bytes"))))
+        } else if line.trim_ascii().is_empty() {
+            None
+        } else {
+            answer_line(runtime, access, &line)
+        };
+        if let Some(answer) = answer {
+            serde_json::to_writer(&mut output, &answer)?;
+            output.write_all(b"\n")?;
+            output.flush()?;
+        }
+    }
+}
+
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let (length, ended) = match input.fill_buf()? {
+            [] => return Ok(()),
+            bytes => match bytes.iter().position(|byte| *byte == b'\n') {
+                Some(at) => (at + 1, true),
+                None => (bytes.len(), false),
+            },
+        };
+        input.consume(length);
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// The answer to one line; none where it only tells something.
+fn answer_line(runtime: &Runtime, access: &Access, line: &[u8]) -> Option<Value> {
+    match serde_json::from_slice(line) {
+        Err(error) => Some(failed(Value::Null, &RpcError::Parse(error.to_string()))),
+        Ok(Value::Array(calls)) if calls.is_empty() => {
+            Some(failed(Value::Null, &RpcError::Request("there is no call in it".to_owned())))
+        }
+        Ok(Value::Array(calls)) => {
+            let answers: Vec<Value> =
+                calls.into_iter().filter_map(|call| answer_call(runtime, access, call)).collect();
+            (!answers.is_empty()).then_some(Value::Array(answers))
+        }
+        Ok(call) => answer_call(runtime, access, call),
+    }
+}
+
+fn answer_call(runtime: &Runtime, access: &Access, call: Value) -> Option<Value> {
+    let Value::Object(mut fields) = call else {
+        return Some(failed(Value::Null, &RpcError::Request("it is not an object".to_owned())));
+    };
+    let id = fields.remove("id");
+    let (method, params) = match asked(&mut fields, id.as_ref()) {
+        Ok(asked) => asked,
+        Err(why) => return Some(failed(id.unwrap_or_default(), &RpcError::Request(why.to_owned()))),
+    };
+    let result = dispatch_for(runtime, access, &method, params);
+    // Without an id nobody waits for an answer.
+    let id = id?;
+    Some(match result {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+        Err(error) => failed(id, &error),
+    })
+}
+
+/// The method and the parameters of a call.
+fn asked(fields: &mut Map<String, Value>, id: Option<&Value>) -> Result<(String, Value), &'static str> {
+    if fields.get("jsonrpc") != Some(&Value::from("2.0")) {
+        return Err("`jsonrpc` is not \"2.0\"");
+    }
+    if id.is_some_and(|id| !(id.is_string() || id.is_number() || id.is_null())) {
+        return Err("`id` is neither a string nor a number");
+    }
+    let Some(Value::String(method)) = fields.remove("method") else { return Err("`method` is not a string") };
+    match fields.remove("params").unwrap_or_default() {
+        params @ (Value::Object(_) | Value::Null) => Ok((method, params)),
+        _ => Err("`params` is not an object"),
+    }
+}
+
+fn failed(id: Value, error: &RpcError) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": error.to_json()})
+}

@@ -1,0 +1,415 @@
+//! A governed project: its policy files, its record, and everything that is done with them.
+
+mod assemble;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use assemble::{Earlier, Parts, assemble};
+use lictor_config::{Origin, Policy, Redactor, Source};
+use lictor_core::completion::{Completion, Stop, StopCheck};
+use lictor_core::feedback::Advice;
+use lictor_core::{
+    Action, Answer, Clock, Decision, Evaluation, Facts, Limit, Outcome, Redact as _, SessionKey,
+    SessionState, Standing, redact,
+};
+use lictor_engine::log::{Evaluated, kind};
+use lictor_engine::{Approvals, Mode, PolicyEngine};
+use lictor_ledger::gate::{GateEvent, GateOutcome};
+use lictor_store::{MemoryStore, Query, Store, StoreExt as _};
+
+use crate::error::Error;
+use crate::options::{Options, SharedClock};
+use crate::policy_files::Snapshot;
+use crate::project::Project;
+use crate::project_ledger::{self, ProgressFn, ProjectLedger};
+
+/// A governed project: judges actions by its policy files, records everything in its store, and answers for what an
+/// agent may do next. Cheap to clone, made to be shared between threads.
+///
+/// The policy is read once, when the runtime is opened. [`reopened`](Self::reopened) reads it again.
+///
+/// ```
+/// use lictor::{Action, Decision, Options, Outcome, Runtime, Standing};
+///
+/// # let dir = tempfile::tempdir()?;
+/// # let (home, project) = (dir.path(), dir.path().join("project"));
+/// # std::fs::create_dir(&project)?;
+/// std::fs::write(project.join("governance.yaml"), "
+/// version: 1
+/// tools:
+///   require_first: {bash(\"git push\"): [bash(\"cargo test\")]}
+/// ")?;
+/// let lictor = Runtime::open_with(&project, Options::from_process().home(home))?;
+///
+/// let push = lictor.action("bash", "git push").in_session("s1");
+/// let refused = lictor.evaluate(&push);
+/// assert_eq!(refused.decision, Decision::Block);
+///
+/// let test = lictor.action("bash", "cargo test").in_session("s1");
+/// assert!(lictor.evaluate(&test).passed());
+/// assert_eq!(lictor.post(&test, Outcome::success())?.standing, Standing::Governed);
+/// assert!(lictor.evaluate(&push).passed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Runtime {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: PolicyEngine,
+    project: Project,
+    current: Arc<Snapshot>,
+}
+
+/// What came of reporting an outcome.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Posted {
+    /// How what happened stands to what was decided.
+    pub standing: Standing,
+    /// What the agent is to be told now.
+    pub feedback: Vec<Advice>,
+}
+
+/// An agent that wants to stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopRequest {
+    /// Its session.
+    pub session: SessionKey,
+    /// The session that started it, for a subagent.
+    pub parent: Option<SessionKey>,
+    /// What else is known about the wish.
+    pub stop: Stop,
+}
+
+impl StopRequest {
+    /// The agent of that session wants to stop.
+    #[must_use]
+    pub fn new(session: SessionKey) -> Self {
+        Self { session, parent: None, stop: Stop::default() }
+    }
+}
+
+impl Runtime {
+    /// Opens the project around a directory, with what this process was started with: policy files of the machine, the
+    /// user and the repository, the project's store, trusted programs, and the policies that running sessions have seen.
+    ///
+    /// # Errors
+    /// When the policy is refused, or a file or the store cannot be opened.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(path, Options::from_process())
+    }
+
+    /// As [`open`](Self::open), with options.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self, Error> {
+        Self::of_project(Project::around(path.as_ref(), &options))
+    }
+
+    /// The runtime of a project that is known already.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn of_project(project: Project) -> Result<Self, Error> {
+        let store = project.store()?;
+        let current = Arc::new(Snapshot::read(&project)?);
+        let earlier =
+            Earlier { project: project.clone(), store: Arc::clone(&store), current: Arc::clone(&current) };
+        let parts =
+            Parts { project: &project, store, clock: project.options().clock.clone(), current: &current };
+        let builder = assemble(parts, &[("", &current.policy)], |look, action| look.facts(action))?;
+        let engine = builder.earlier(earlier).build()?;
+        Ok(Self::new(engine, project, current))
+    }
+
+    /// A policy without files: the text counts as the user's own, so that it may say everything. Without a store in the
+    /// options, what is recorded ends with the runtime.
+    ///
+    /// ```
+    /// use lictor::{Action, Decision, Options, Runtime};
+    ///
+    /// let lictor = Runtime::from_yaml("{version: 1, budget: {max_actions: 2}}", Options::from_process())?;
+    /// let call = || lictor.evaluate(&Action::bash("ls").in_session("s1")).decision;
+    /// assert_eq!([call(), call(), call()], [Decision::Pass, Decision::Warn, Decision::Block]);
+    /// # Ok::<(), lictor::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the policy is refused.
+    pub fn from_yaml(text: &str, options: Options) -> Result<Self, Error> {
+        let project = Project::around(&options.cwd, &options);
+        let source =
+            Source { origin: Origin::User, path: "policy".to_owned(), bytes: text.as_bytes().to_vec() };
+        let current = Arc::new(Snapshot::from_sources(vec![source], &project.root)?);
+        let store = options.store.clone().unwrap_or_else(|| Arc::new(MemoryStore::new()));
+        let clock = options.clock.clone();
+        Self::alone(project, store, clock, current, |look, action| look.facts(action))
+    }
+
+    /// The project's policy over a store that ends with the runtime: nothing is recorded.
+    ///
+    /// # Errors
+    /// When the graph cannot be built.
+    pub fn in_memory(
+        project: &Project,
+        current: Arc<Snapshot>,
+        clock: impl Clock + 'static,
+    ) -> Result<Self, Error> {
+        Self::replaying(project, current, clock, || None)
+    }
+
+    /// The same over recorded facts, where `recorded` has them.
+    ///
+    /// # Errors
+    /// When the graph cannot be built.
+    pub fn replaying(
+        project: &Project,
+        current: Arc<Snapshot>,
+        clock: impl Clock + 'static,
+        recorded: impl Fn() -> Option<Facts> + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        let (store, clock) = (Arc::new(MemoryStore::new()), SharedClock(Arc::new(clock)));
+        Self::alone(project.clone(), store, clock, current, move |look, action| {
+            recorded().unwrap_or_else(|| look.facts(action))
+        })
+    }
+
+    /// For sessions that belong elsewhere: only the current policy has a word.
+    pub(crate) fn visited(project: Project) -> Result<Self, Error> {
+        let (store, clock) = (project.store()?, project.options().clock.clone());
+        let current = Arc::new(Snapshot::read(&project)?);
+        Self::alone(project, store, clock, current, |look, action| look.facts(action))
+    }
+
+    /// Without the policies that sessions have seen before.
+    fn alone(
+        project: Project,
+        store: Arc<dyn Store>,
+        clock: SharedClock,
+        current: Arc<Snapshot>,
+        facts: impl Fn(&dyn lictor_core::FactSource, &Action) -> Facts + Send + Sync + 'static,
+    ) -> Result<Self, Error> {
+        let parts = Parts { project: &project, store, clock, current: &current };
+        let engine = assemble(parts, &[("", &current.policy)], facts)?.build()?;
+        Ok(Self::new(engine, project, current))
+    }
+
+    fn new(engine: PolicyEngine, project: Project, current: Arc<Snapshot>) -> Self {
+        Self { inner: Arc::new(Inner { engine, project, current }) }
+    }
+
+    /// Reads the policy again: a runtime over the same store. Sessions that began under the old policy keep to it where
+    /// it is stricter.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn reopened(&self) -> Result<Self, Error> {
+        let options = self.inner.project.options().clone().shared_store(Arc::clone(self.store()));
+        Self::of_project(Project::around(&self.inner.project.root, &options))
+    }
+
+    /// An action in this project, given in words: a kind (`bash`, `read`, `write`, `fetch`, `execute_code`,
+    /// `submit_task`, `delegate`, or a tool's kind) and what it is about.
+    #[must_use]
+    pub fn action(&self, kind: &str, what: &str) -> Action {
+        crate::forms::action(kind, what).in_dir(self.inner.project.root.to_string_lossy())
+    }
+
+    /// Judges one action and records the judgement. Whatever goes wrong on the way is a block. What the policy keeps out
+    /// of the record is kept out of the answer too.
+    #[must_use]
+    pub fn evaluate(&self, action: &Action) -> Evaluation {
+        self.evaluate_with(action, Mode { observe: self.policy().is_observing(), ..Mode::default() })
+    }
+
+    /// As [`evaluate`](Self::evaluate), in another mode.
+    #[must_use]
+    pub fn evaluate_with(&self, action: &Action, mode: Mode) -> Evaluation {
+        self.inner.engine.evaluate_with(action, mode).redacted(self.redactor())
+    }
+
+    /// Judges without leaving a trace in any session: no counter moves, no grant is used, nobody is asked. An action
+    /// without a session is the first of an empty one, so that budgets have something to count.
+    #[must_use]
+    pub fn evaluate_dry(&self, action: &Action) -> Evaluation {
+        let mode = Mode { dry: true, ..Mode::default() };
+        if action.session.is_some() {
+            return self.evaluate_with(action, mode);
+        }
+        self.evaluate_with(&action.clone().in_session("eval without a session"), mode)
+    }
+
+    /// Records what came of an action, and hears whoever has something to say to the agent now.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn post(&self, action: &Action, outcome: Outcome) -> Result<Posted, Error> {
+        let standing = self.inner.engine.post_action(action, outcome)?;
+        // Feedback that cannot be recorded is not given: it would be given again after every call.
+        let feedback = match &action.session {
+            Some(session) => self.advise(session).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        Ok(Posted { standing, feedback })
+    }
+
+    fn advise(&self, session: &SessionKey) -> Result<Vec<Advice>, Error> {
+        let mut advice = self.inner.engine.advise(session)?;
+        for one in &mut advice {
+            if let Ok(Some(clean)) = redact::value(one, self.redactor()) {
+                *one = clean;
+            }
+        }
+        Ok(advice)
+    }
+
+    /// Whether an agent may stop now. Where nothing is asked of it, it may.
+    ///
+    /// # Errors
+    /// When the session cannot be read or the outcome cannot be recorded.
+    pub fn stop(&self, wish: &StopRequest) -> Result<StopCheck, Error> {
+        let parent = wish.parent.as_ref();
+        // A session that began under another policy has to meet what that one asks too.
+        let engine = self.inner.engine.for_session(&wish.session, parent)?;
+        let observed = self.policy().is_observing() && !engine.is_enforced();
+        let stop = Stop { observed, ..wish.stop.clone() };
+        let mut check = engine.check_stop(&wish.session, parent, &stop)?.unwrap_or(StopCheck {
+            outcome: Completion::Complete,
+            evidence: None,
+            passes: Vec::new(),
+            observed,
+        });
+        if let Ok(Some(clean)) = redact::value(&check, self.redactor()) {
+            check = clean;
+        }
+        Ok(check)
+    }
+
+    /// Answers the questions of an evaluation that asked, on the spot: one answer for each of its
+    /// [`questions`](Evaluation::questions), in order. What comes back is `pass`, `warn` or `block`.
+    ///
+    /// # Errors
+    /// When there is no such evaluation, or it does not wait for an answer.
+    pub fn resolve(&self, id: u64, answers: Vec<Answer>) -> Result<Evaluation, Error> {
+        let query = Query::all()
+            .after(id.saturating_sub(1))
+            .before(id.saturating_add(1))
+            .kind(kind::EVALUATED)
+            .limit(1);
+        let record = self.store().view(|view| view.records(&query))?.into_iter().next();
+        let record = record.ok_or(Error::NoDecision(id))?;
+        let evaluated: Evaluated<'_> =
+            serde_json::from_str(&record.body).map_err(|_| Error::NoDecision(id))?;
+        let (action, mut evaluation) = (evaluated.action.into_owned(), evaluated.evaluation.into_owned());
+        if evaluation.decision != Decision::Ask || !self.inner.engine.is_waiting(&action, &evaluation)? {
+            return Err(Error::NotAsked(id));
+        }
+        evaluation.id = Some(id);
+        let mut answers = Some(answers);
+        let resolved =
+            self.inner.engine.resolve(&action, evaluation, Some(&mut |_| answers.take().unwrap_or_default()));
+        Ok(resolved.redacted(self.redactor()))
+    }
+
+    /// Starts the session of a subagent, with its parent's scope narrowed by the limit.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn delegate(
+        &self,
+        parent: &SessionKey,
+        child: &SessionKey,
+        limit: Limit,
+    ) -> Result<SessionState, Error> {
+        Ok(self.inner.engine.delegate(parent, child, limit)?)
+    }
+
+    /// The state of a session.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn session(&self, key: &SessionKey) -> Result<SessionState, Error> {
+        Ok(self.inner.engine.session(key)?)
+    }
+
+    /// Clears what tool policies, feedback and the stop gate remember of a session, on record. Counters and budgets go on.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn reset(&self, key: &SessionKey) -> Result<SessionState, Error> {
+        Ok(self.inner.engine.reset(key)?)
+    }
+
+    /// Ends a session: what was reserved is given back, and what was allowed for its length is allowed no more.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn end(&self, key: &SessionKey) -> Result<SessionState, Error> {
+        Ok(self.inner.engine.end(key)?)
+    }
+
+    /// The project's findings.
+    #[must_use]
+    pub fn ledger(&self) -> ProjectLedger {
+        let Inner { project, current, engine } = &*self.inner;
+        ProjectLedger::with(project.clone(), Arc::clone(engine.store()), current.redactor.clone())
+    }
+
+    /// What git's hooks and CI are told about a commit or a push.
+    #[must_use]
+    pub fn gate(&self, event: &GateEvent, progress: ProgressFn<'_>) -> GateOutcome {
+        let options = self.inner.project.options().clone().shared_store(Arc::clone(self.store()));
+        project_ledger::gate(&Project::around(&self.inner.project.root, &options), event, progress)
+    }
+
+    /// What waits for a person's word, and how to give it.
+    #[must_use]
+    pub fn approvals(&self) -> Approvals {
+        self.inner.engine.approvals()
+    }
+
+    /// The engine underneath.
+    #[must_use]
+    pub fn engine(&self) -> &PolicyEngine {
+        &self.inner.engine
+    }
+
+    /// What the policy files come to.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.inner.current.policy
+    }
+
+    /// The policy as it was read.
+    #[must_use]
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.inner.current
+    }
+
+    /// The project.
+    #[must_use]
+    pub fn project(&self) -> &Project {
+        &self.inner.project
+    }
+
+    /// The store behind it.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        self.inner.engine.store()
+    }
+
+    /// Takes out what the policy keeps out of the record.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.inner.current.redactor
+    }
+
+    /// A text without what the policy keeps out of the record.
+    #[must_use]
+    pub fn redacted(&self, text: &str) -> String {
+        self.redactor().redact(text).into_owned()
+    }
+}
