@@ -27,10 +27,14 @@ fn main() {
         .collect();
     files.sort();
     let mut emit = Emit::default();
+    let sets = sets(&folder.join("sets/names.yaml"));
     for file in &files {
         println!("cargo::rerun-if-changed={}", file.display());
         let family = file.file_stem().and_then(|stem| stem.to_str()).expect("a plain file name").to_owned();
-        let text = std::fs::read_to_string(file).expect("a description can be read");
+        let mut text = std::fs::read_to_string(file).expect("a description can be read");
+        for (name, words) in &sets {
+            text = text.replace(&format!("<{name}>"), words);
+        }
         let sources: Vec<Source> =
             serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         for source in &sources {
@@ -98,11 +102,12 @@ impl Emit {
     fn describe(&mut self, program: &Program) -> String {
         let names = self.texts(&program.names);
         let quiet = self.list("Given", &program.quiet, Self::given);
+        let variables = self.list("Given", &program.variables, Self::given);
         let rules = self.list("Rule", &program.rules, Self::rule);
         let options = &program.options;
         format!(
             "Program {{ names: {names}, options: Options {{ style: Style::{:?}, valued: {}, attached: {}, long: {}, \
-             front: {} }}, quiet: {quiet}, rules: {rules} }}",
+             front: {} }}, quiet: {quiet}, variables: {variables}, rules: {rules} }}",
             options.style,
             borrowed(&options.valued),
             borrowed(&options.attached),
@@ -136,11 +141,7 @@ impl Emit {
             }
             Act::Files(how, places, deep) => {
                 let places = self.places(places);
-                let deep = match deep {
-                    Deep::With(given) => format!("Deep::With({})", self.given(given)),
-                    Deep::No | Deep::Yes => format!("Deep::{deep:?}"),
-                };
-                format!("Act::Files(Use::{how:?}, {places}, {deep})")
+                format!("Act::Files(Use::{how:?}, {places}, {})", self.deep(deep))
             }
             Act::Runs(places, elsewhere) => format!("Act::Runs({}, {elsewhere})", self.places(places)),
             Act::Shell(places, elsewhere) => format!("Act::Shell({}, {elsewhere})", self.places(places)),
@@ -149,7 +150,10 @@ impl Emit {
             }
             Act::Sql(places) => format!("Act::Sql({})", self.places(places)),
             Act::Reaches(places, sends) => format!("Act::Reaches({}, {sends})", self.places(places)),
-            Act::Uploads(places) => format!("Act::Uploads({})", self.places(places)),
+            Act::Uploads(places, deep) => {
+                let places = self.places(places);
+                format!("Act::Uploads({places}, {})", self.deep(deep))
+            }
             Act::Serves(places) => format!("Act::Serves({})", self.places(places)),
             Act::Formats(places) => format!("Act::Formats({})", self.places(places)),
             Act::Prints(what) => format!("Act::Prints(Prints::{what:?})"),
@@ -158,9 +162,17 @@ impl Emit {
         }
     }
 
+    fn deep(&mut self, deep: &Deep) -> String {
+        match deep {
+            Deep::With(given) => format!("Deep::With({})", self.given(given)),
+            Deep::No | Deep::Yes => format!("Deep::{deep:?}"),
+        }
+    }
+
     fn places(&mut self, places: &[Place]) -> String {
         self.list("Place", places, |emit, place| match place {
             Place::Option(names) => format!("Place::Option({})", emit.texts(names)),
+            Place::Behind(names) => format!("Place::Behind({})", emit.texts(names)),
             Place::Setting(text) => format!("Place::Setting({})", borrowed(text)),
             Place::Path(text) => format!("Place::Path({})", borrowed(text)),
             place => format!("Place::{place:?}"),
@@ -192,6 +204,17 @@ impl Emit {
             self.functions.iter().map(|name| format!("super::{name}")).collect::<Vec<_>>().join(", "),
         )
     }
+}
+
+/// Lists of names that several descriptions share: `<name>` in a pattern stands for one of them.
+fn sets(file: &Path) -> BTreeMap<String, String> {
+    println!("cargo::rerun-if-changed={}", file.display());
+    let text = std::fs::read_to_string(file).expect("the lists of names are there");
+    let sets: BTreeMap<String, String> =
+        serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    sets.into_iter()
+        .map(|(name, words)| (name, words.split_whitespace().collect::<Vec<_>>().join("|")))
+        .collect()
 }
 
 fn stem(file: &Path) -> String {

@@ -7,7 +7,7 @@
 //! ```yaml
 //! - program: acme acmectl                  # its names
 //!   options: {values: n region profile}    # options that take a value; `attached:` only after `=` or in the same word
-//!   quiet: --plan                          # nothing happens with one of these (`--dry-run` and `--help` need no entry)
+//!   quiet: --plan ACME_ENV=test            # nothing happens with one of these (`--dry-run` and `--help` need no entry)
 //!   always: {writes: -o|--out}             # holds for every call
 //!   commands:                              # the first that holds counts; with `also: true` the next ones count too
 //!     - {words: db drop|reset --force, effect: destroys-all}
@@ -23,11 +23,12 @@
 //! `--` what stands behind it. Words with a dash are options, wherever they stand: `-f|--force` one of them, `!-n` none,
 //! `--mode=Complete` with that value. An option that the description does not name may have taken the word behind it.
 //!
-//! Keys that take [`Place`]s: `reads lists writes appends modifies empties deletes moves makes links modes owns wipes`
+//! Keys that take [`Place`]s: `reads lists writes appends modifies empties deletes moves makes links modes owns wipes builds`
 //! (files), `runs` (words of another program), `shell` and `sql` (text), `code: {python: -c}`, `reaches posts` (hosts),
 //! `uploads` (files that leave), `serves` (a directory for others), `formats` (disks). A place is an operand by number
-//! (`2`, `2..`, `last`, `..last`), `rest` (behind the words; `rest+1` skips one), an option (`-o|--output`), a setting
-//! (`of=`), `@` (what `@file` names), `any` (every word and value), `stdin`, `disks`, or a path of its own (`~/.x/{2}`).
+//! (`2`, `2..`, `last`, `..last`), `rest` (behind the words; `rest+1` skips one), `behind:-e|--` (all words behind one of these), an option (`-o|--output`), a setting
+//! (`of=`), `@` (what `@file` names), `any` (every word and value), `stdin`, `disks`, a path of its own (`~/.x/{2}`) or any
+//! other text of its own (`=s3.amazonaws.com`).
 
 #[path = "describe/source.rs"]
 pub mod source;
@@ -46,8 +47,10 @@ pub struct Program {
     pub names: List<Text>,
     /// How it spells options.
     pub options: Options,
-    /// With one of these nothing is done.
+    /// With one of these options nothing is done.
     pub quiet: List<Given>,
+    /// With one of these variables in front nothing is done that matters.
+    pub variables: List<Given>,
     /// What it does, in order.
     pub rules: List<Rule>,
 }
@@ -135,6 +138,8 @@ pub enum Place {
     Rest(usize),
     /// The values of options, by names without dashes.
     Option(List<Text>),
+    /// All words behind one of these.
+    Behind(List<Text>),
     /// What stands behind this start of an operand (`of=`).
     Setting(Text),
     /// Files named behind an at sign: `@file`, `field=@file`, `file://file`.
@@ -145,7 +150,7 @@ pub enum Place {
     Stdin,
     /// Every word that names the device of a disk.
     Disks,
-    /// A path of its own; `{n}` stands for an operand.
+    /// A path or another text of its own; `{n}` stands for an operand.
     Path(Text),
 }
 
@@ -178,6 +183,8 @@ pub enum Use {
     Owns,
     /// Overwritten for good.
     Wipes,
+    /// Built from sources: running that is what it is built for, so that only places outside the project matter.
+    Builds,
 }
 
 /// When a whole tree is meant.
@@ -228,6 +235,8 @@ pub enum Consequence {
     Disables,
     /// Hooks are skipped or removed.
     SkipsHooks,
+    /// Lictor itself is stopped or removed.
+    StopsLictor,
     /// What it runs cannot be told.
     Opaque,
     /// Uncommitted work goes.
@@ -283,7 +292,7 @@ pub enum Act {
     /// Hosts are talked to, and whether data goes there.
     Reaches(List<Place>, bool),
     /// Files leave the machine.
-    Uploads(List<Place>),
+    Uploads(List<Place>, Deep),
     /// Directories are handed out; the current one when none is named.
     Serves(List<Place>),
     /// Disks and images are formatted.

@@ -7,31 +7,28 @@
 
 mod archive;
 mod build;
-mod cloud;
-mod cluster;
+mod clusters;
 mod containers;
 mod credentials;
 mod databases;
 mod described;
-mod disk;
 mod each;
 mod edit;
 mod files;
 mod find;
 mod forges;
-mod frameworks;
 mod git;
 mod guard;
-mod machines;
 mod network;
 pub(crate) mod options;
 mod packages;
 mod powershell;
 mod reads;
 mod recipes;
+mod remote;
 pub(crate) mod say;
+mod secret_tools;
 mod secrets;
-mod services;
 mod serving;
 mod sessions;
 mod shells;
@@ -90,20 +87,13 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     if let Some(Entry { program, .. }) = entry
         && (program.options.style == Style::First || !only_helps(&call))
     {
-        machines::judge(&call, report);
         described::judge(program, &call, report);
     }
-    services::judge(&call, report);
-    serving::judge(&call, report);
     if matches!(family, None | Some(Family::Clouds)) {
         uploads::quoted(&call, report);
     }
     recipes::judge(&call, report);
-    if family == Some(Family::Packages) && report.next.is_empty() {
-        packages::carried(&call, report);
-    }
-    if entry.is_none() || name == "nvm" {
-        machines::judge(&call, report);
+    if entry.is_none() {
         unknown(&call, report);
     }
     let removes = |word: &str| {
@@ -199,7 +189,6 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
             }
         }
         "numfmt" | "bc" | "expr" => text::derive(call, report),
-        "ps" | "pgrep" | "pidof" => system::listing(call, report),
         "printenv" => {
             let secret = |arg: &Arg| arg.known().is_some_and(lictor_core::redact::is_secret_name);
             report.taint.secret |= call.args.is_empty() || call.args.iter().any(secret);
@@ -312,9 +301,10 @@ pub fn words(call: &Call<'_>) -> Vec<String> {
     let grammar = match call.program {
         "git" => Some(git::GLOBAL),
         "docker" | "podman" | "nerdctl" => Some(containers::GLOBAL),
-        "kubectl" | "oc" | "helm" | "aws" | "gcloud" | "az" | "terraform" | "tofu" => Some(cloud::GLOBAL),
-        "npm" | "pnpm" | "yarn" | "cargo" | "make" => Some(packages::GLOBAL),
-        _ => None,
+        "cargo" => Some(options::Grammar::until_operand("CFfw", "manifest-path=")),
+        program => table::find(program)
+            .filter(|entry| entry.program.options.front)
+            .map(|entry| options::Spelling::of(&entry.program.options).in_front()),
     };
     let args = match grammar {
         Some(grammar) => grammar.parse(call.args).operands,

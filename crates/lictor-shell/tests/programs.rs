@@ -95,8 +95,9 @@ fn is_grave(line: &str) -> bool {
 fn descriptions_do_what_their_lines_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let mut wrong = Vec::new();
-    for file in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(file).unwrap();
         for source in serde_saphyr::from_str::<Vec<Source>>(&text).unwrap() {
             let names = source.program.words();
             let acts = source.always.is_some() || !source.commands.is_empty();

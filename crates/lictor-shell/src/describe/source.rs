@@ -134,6 +134,8 @@ pub struct RuleSource {
     pub owns: Words,
     /// Places of files that are overwritten for good.
     pub wipes: Words,
+    /// Places of files that are built.
+    pub builds: Words,
     /// Places of the words of a command.
     pub runs: Words,
     /// Places of shell text.
@@ -200,11 +202,15 @@ impl Source {
         for command in &self.commands {
             rules.push(rule(command, function)?);
         }
-        let quiet: Result<Vec<Given>, Error> = self.quiet.words().iter().map(|word| given(word)).collect();
+        let (options, variables): (Vec<String>, Vec<String>) =
+            self.quiet.words().into_iter().partition(|word| word.starts_with('-'));
+        let quiet: Result<Vec<Given>, Error> = options.iter().map(|word| given(word)).collect();
+        let variables: Result<Vec<Given>, Error> = variables.iter().map(|word| variable(word)).collect();
         Ok(Program {
             names: self.program.words().into_iter().map(Text::Owned).collect(),
             options: self.options.read()?,
             quiet: Cow::Owned(quiet?),
+            variables: Cow::Owned(variables?),
             rules: Cow::Owned(rules),
         })
     }
@@ -262,6 +268,17 @@ fn given(word: &str) -> Result<Given, Error> {
     }
 }
 
+/// `ACME_ENV=test`.
+fn variable(word: &str) -> Result<Given, Error> {
+    match word.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok(Given {
+            names: Cow::Owned(vec![Cow::Owned(name.to_owned())]),
+            value: Some(Cow::Owned(value.to_owned())),
+        }),
+        _ => wrong(format!("`{word}` is neither an option nor a variable; write `--option` or `NAME=value`")),
+    }
+}
+
 fn token(word: &str) -> Result<Token, Error> {
     Ok(match word {
         "--" => Token::Dashes,
@@ -291,8 +308,13 @@ fn place(word: &str) -> Result<Place, Error> {
         "stdin" => Place::Stdin,
         "disks" => Place::Disks,
         _ if word.starts_with(['/', '~', '.']) => Place::Path(Cow::Owned(word.to_owned())),
+        _ if word.starts_with('=') => Place::Path(Cow::Owned(word.trim_start_matches('=').to_owned())),
         _ if word.starts_with('-') => Place::Option(given(word)?.names),
         _ if word.ends_with('=') => Place::Setting(Cow::Owned(word.to_owned())),
+        _ if word.starts_with("behind:") => {
+            let names = word.trim_start_matches("behind:").split('|');
+            Place::Behind(names.map(|name| Cow::Owned(name.to_owned())).collect())
+        }
         _ => match (word.strip_prefix("rest+"), word.strip_suffix("..")) {
             (Some(skip), _) => Place::Rest(number(skip)?),
             (None, Some(from)) => Place::From(number(from)?),
@@ -325,6 +347,7 @@ fn consequence(name: &str) -> Result<Consequence, Error> {
         "persists" => Consequence::Persists,
         "disables" => Consequence::Disables,
         "skips-hooks" => Consequence::SkipsHooks,
+        "stops-lictor" => Consequence::StopsLictor,
         "opaque" => Consequence::Opaque,
         "discards-work" => Consequence::DiscardsWork,
         "discards-commits" => Consequence::DiscardsCommits,
@@ -378,6 +401,7 @@ fn rule(source: &RuleSource, function: &mut dyn FnMut(&str) -> Option<u16>) -> R
         (Use::Modes, &source.modes),
         (Use::Owns, &source.owns),
         (Use::Wipes, &source.wipes),
+        (Use::Builds, &source.builds),
     ];
     for (how, words) in files {
         acts.extend(places(words)?.map(|places| Act::Files(how, places, deep.clone())));
@@ -390,7 +414,7 @@ fn rule(source: &RuleSource, function: &mut dyn FnMut(&str) -> Option<u16>) -> R
     acts.extend(places(&source.sql)?.map(Act::Sql));
     acts.extend(places(&source.reaches)?.map(|places| Act::Reaches(places, false)));
     acts.extend(places(&source.posts)?.map(|places| Act::Reaches(places, true)));
-    acts.extend(places(&source.uploads)?.map(Act::Uploads));
+    acts.extend(places(&source.uploads)?.map(|places| Act::Uploads(places, deep.clone())));
     if let Some(words) = &source.serves {
         acts.push(Act::Serves(places(words)?.unwrap_or_default()));
     }

@@ -43,8 +43,16 @@ pub(crate) fn make(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// `dotnet ef …`.
+pub(crate) fn dotnet_ef(call: &Call<'_>, report: &mut Report) {
+    super::described::judge_as("dotnet-ef", call.args, call, report);
+}
+
 /// `cmake -E`.
-pub(crate) fn cmake_tool(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn cmake(call: &Call<'_>, report: &mut Report) {
+    if call.args.first().and_then(Arg::known) != Some("-E") {
+        return;
+    }
     let options = Grammar::anywhere("", "").parse(call.args.get(1..).unwrap_or_default());
     match options.word(0) {
         "rm" | "remove" => {

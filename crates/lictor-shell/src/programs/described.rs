@@ -59,18 +59,29 @@ pub(crate) fn judge(program: &Program, call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Reports what a call would do if it were one of another program (`python manage.py`, `cargo sqlx`). Says whether that
+/// program is described.
+pub(crate) fn judge_as(name: &str, args: &[Arg], call: &Call<'_>, report: &mut Report) -> bool {
+    let Some(entry) = table::find(name) else { return false };
+    judge(&entry.program, &Call { program: name, args, ..*call }, report);
+    true
+}
+
 /// Whether a word fits one of the alternatives of a pattern.
 pub(crate) fn fits(pattern: &str, word: &str) -> bool {
     // Most patterns are one word, and most words differ in the first letter.
     if pattern.as_bytes().first() != word.as_bytes().first() && !pattern.contains(['|', '*']) {
         return false;
     }
-    pattern.split('|').any(|one| match (one.strip_prefix('*'), one.strip_suffix('*')) {
-        (Some(""), _) => true,
-        (Some(inner), _) if inner.ends_with('*') => word.contains(inner.trim_end_matches('*')),
-        (Some(end), _) => word.ends_with(end),
-        (None, Some(start)) => word.starts_with(start),
-        (None, None) => one == word,
+    pattern.split('|').any(|one| {
+        let mut parts = one.split('*');
+        let Some(mut rest) = word.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+        let Some(end) = parts.next_back() else { return rest.is_empty() };
+        for part in parts {
+            let Some((_, tail)) = rest.split_once(part) else { return false };
+            rest = tail;
+        }
+        rest.ends_with(end)
     })
 }
 
@@ -81,7 +92,13 @@ impl Reader<'_> {
             .options
             .given()
             .any(|(name, value)| dry(name) && !matches!(value.and_then(Arg::known), Some("none" | "false")));
+        let set = |wanted: &Given| {
+            self.call.assignments.iter().any(|(name, value)| {
+                wanted.names.iter().any(|known| known == name) && value.known() == wanted.value.as_deref()
+            })
+        };
         asks || self.program.quiet.iter().any(|given| self.has(given))
+            || self.program.variables.iter().any(set)
     }
 
     fn has(&self, wanted: &Given) -> bool {
@@ -162,14 +179,22 @@ impl Reader<'_> {
                         self.options.given().filter(|(name, _)| names.iter().any(|known| known == name));
                     found.extend(values.filter_map(|(_, value)| value).cloned());
                 }
+                Place::Behind(names) => {
+                    let is_one =
+                        |arg: &Arg| arg.known().is_some_and(|word| names.iter().any(|name| name == word));
+                    found.extend(self.call.args.iter().skip_while(|arg| !is_one(arg)).skip(1).cloned());
+                }
                 Place::Setting(start) => {
                     let settings = self.call.args.iter().filter(|arg| arg.prefix().starts_with(&**start));
                     found.extend(settings.map(|arg| after(arg, start.len())));
                 }
                 Place::At => found.extend(uploads::at(self.call)),
                 Place::Any => {
-                    found.extend(self.options.operands.iter().cloned());
-                    found.extend(self.options.given().filter_map(|(_, value)| value).cloned());
+                    let values = self.options.given().filter_map(|(_, value)| value);
+                    for arg in self.options.operands.iter().chain(values) {
+                        let start = if arg.prefix().starts_with("file://") { "file://".len() } else { 0 };
+                        found.push(after(arg, start));
+                    }
                 }
                 Place::Disks => {
                     found.extend(self.call.args.iter().filter(|arg| files::is_disk(arg.prefix())).cloned())
@@ -232,7 +257,7 @@ impl Reader<'_> {
             }
             Act::Sql(places) => self.sql(places, report),
             Act::Reaches(places, sends) => self.reaches(places, *sends, report),
-            Act::Uploads(places) => self.uploads(places, report),
+            Act::Uploads(places, deep) => self.uploads(places, deep, report),
             Act::Serves(places) => serving::directory(self.call, report, self.found(places).first()),
             Act::Formats(places) => self.formats(places, report),
             Act::Prints(what) => match what {
@@ -289,6 +314,7 @@ impl Reader<'_> {
             Consequence::Persists => report.deed("change", "startup"),
             Consequence::Disables => report.deed("disable", "protection"),
             Consequence::SkipsHooks => report.guard_off(GuardOff::Hooks, &text()),
+            Consequence::StopsLictor => report.guard_off(GuardOff::LictorBinary, &text()),
             Consequence::Opaque => report.opaque(OpaqueWhat::Code, &text()),
             Consequence::DiscardsWork => report.git(GitEffect::DiscardWork, None),
             Consequence::DiscardsCommits => report.git(GitEffect::DiscardCommits, None),
@@ -301,16 +327,20 @@ impl Reader<'_> {
         }
     }
 
-    fn files(&self, how: Use, places: &[Place], deep: &Deep, report: &mut Report) {
-        let deep = match deep {
+    fn is_deep(&self, deep: &Deep) -> bool {
+        match deep {
             Deep::No => false,
             Deep::Yes => true,
             Deep::With(given) => self.has(given),
-        };
+        }
+    }
+
+    fn files(&self, how: Use, places: &[Place], deep: &Deep, report: &mut Report) {
+        let deep = self.is_deep(deep);
         let access = match how {
             Use::Reads => Access::Read,
             Use::Lists => Access::List,
-            Use::Writes => Access::Write,
+            Use::Writes | Use::Builds => Access::Write,
             Use::Appends => Access::Append,
             Use::Modifies => Access::Modify,
             Use::Empties => Access::Empty,
@@ -329,8 +359,11 @@ impl Reader<'_> {
                 Some(word) if word.starts_with('|') && how == Use::Writes => {
                     report.then_shell(&after(&arg, 1), &[], self.call.program);
                 }
+                _ if how == Use::Builds && !arg.prefix().starts_with(['/', '~']) => {}
                 _ if how == Use::Reads => secrets::read(self.call, report, &arg, deep),
-                _ if how == Use::Writes => files::write_maybe_device(self.call, report, &arg, access),
+                _ if matches!(how, Use::Writes | Use::Modifies | Use::Appends | Use::Empties) && !deep => {
+                    files::write_maybe_device(self.call, report, &arg, access);
+                }
                 _ => report.file(self.call, access, &arg, deep),
             }
         }
@@ -340,6 +373,10 @@ impl Reader<'_> {
         for place in places {
             match place {
                 Place::Rest(skip) => self.run(&self.behind(*skip), elsewhere, report),
+                Place::Behind(_) => {
+                    let argv: Vec<Arg> = self.found(std::slice::from_ref(place));
+                    self.run(&argv, elsewhere, report);
+                }
                 Place::From(number) => {
                     let argv: Vec<Arg> = self.found(std::slice::from_ref(&Place::From(*number)));
                     self.run(&argv, elsewhere, report);
@@ -388,8 +425,10 @@ impl Reader<'_> {
                 }
                 Place::Stdin => super::shells::stdin_is_code(self.call, report),
                 place => {
-                    for text in self.found(std::slice::from_ref(place)) {
-                        report.shell(&text, &[], self.call.program, elsewhere);
+                    // `npm:watch-*` names scripts of the project.
+                    let found = self.found(std::slice::from_ref(place));
+                    for text in found.iter().filter(|text| !text.prefix().starts_with("npm:")) {
+                        report.shell(text, &[], self.call.program, elsewhere);
                     }
                 }
             }
@@ -397,9 +436,15 @@ impl Reader<'_> {
     }
 
     fn sql(&self, places: &[Place], report: &mut Report) {
-        for text in self.found(places) {
-            let file = text.known().and_then(|path| self.call.surroundings.written(path));
-            databases::script(self.call, report, file.as_deref().unwrap_or_else(|| text.prefix()));
+        for place in places {
+            let names_file = matches!(place, Place::Option(names) if names.iter().any(|name| name == "file" || name == "init"));
+            for text in self.found(std::slice::from_ref(place)) {
+                match text.known().and_then(|path| self.call.surroundings.written(path)) {
+                    Some(script) => databases::script(self.call, report, &script),
+                    None if names_file => {}
+                    None => databases::script(self.call, report, text.prefix()),
+                }
+            }
         }
         if let (true, Stdin::Text(text)) = (places.contains(&Place::Stdin), self.call.stdin) {
             databases::script(self.call, report, text);
@@ -418,12 +463,21 @@ impl Reader<'_> {
         }
     }
 
-    fn uploads(&self, places: &[Place], report: &mut Report) {
+    fn uploads(&self, places: &[Place], deep: &Deep, report: &mut Report) {
+        let deep = self.is_deep(deep);
         for place in places {
             for file in self.found(std::slice::from_ref(place)) {
                 // Most words are not files.
-                if !matches!(place, Place::Any | Place::At) || secrets::is_secret(&file) {
-                    network::send_file(self.call, report, &file);
+                if matches!(place, Place::Any | Place::At) && !secrets::is_secret(&file) {
+                    continue;
+                }
+                if file.known() == Some("-") {
+                    report.flows(text::stdin_taint(self.call), FlowSink::Host, &file.text);
+                    continue;
+                }
+                report.file(self.call, Access::Read, &file, deep);
+                if secrets::is_secret(&file) || file.taint.secret {
+                    report.flow(FlowSource::Secret, FlowSink::Host, &file.text);
                 }
             }
         }

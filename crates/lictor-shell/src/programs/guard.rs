@@ -153,11 +153,3 @@ fn is_taken(way: Unchecked, call: &Call<'_>, options: &Options) -> bool {
         }
     }
 }
-
-/// Hook managers that take themselves out.
-pub(crate) fn hook_manager(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("t", "hook-type=").parse(call.args);
-    if matches!(options.word(0), "uninstall") {
-        report.guard_off(GuardOff::Hooks, &written(call));
-    }
-}

@@ -56,101 +56,86 @@ pub(crate) fn reach(report: &mut Report, arg: &Arg, sends: bool) {
     report.reach(host, &arg.text, sends);
 }
 
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    match call.program {
-        "curl" | "curlie" => curl(call, report),
-        "wget" | "wget2" => wget(call, report),
-        "http" | "https" | "xh" | "xhs" => httpie(call, report),
-        "aria2c" | "axel" => {
-            let options =
-                Grammar::anywhere("oditsjxknU", "out= dir= input-file= split= header= on-download-complete=")
-                    .parse(call.args);
+/// `aria2c`, `axel`: what is fetched, and where it goes.
+pub(crate) fn aria2(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere(
+        "oditsjxknU",
+        "out= dir= input-file= split= header= on-download-complete= on-download-start=",
+    )
+    .parse(call.args);
+    for url in &options.operands {
+        reach(report, url, false);
+    }
+    let directory = options.value(&["d", "dir"]);
+    match (options.value(&["o", "out"]), directory) {
+        (Some(output), Some(directory)) => super::files::write_below(call, report, directory, output),
+        (Some(output), None) => report.file(call, Access::Write, output, false),
+        (None, directory) => {
             for url in &options.operands {
-                reach(report, url, false);
-            }
-            let directory = options.value(&["d", "dir"]);
-            match (options.value(&["o", "out"]), directory) {
-                (Some(output), Some(directory)) => super::files::write_below(call, report, directory, output),
-                (Some(output), None) => report.file(call, Access::Write, output, false),
-                (None, directory) => {
-                    for url in &options.operands {
-                        download(call, report, url, directory);
-                    }
-                }
-            }
-            if options.has(&["i", "input-file"]) {
-                into_directory(call, report, directory);
-            }
-            if let Some(command) = options.value(&["on-download-complete"]) {
-                report.then_argv(std::slice::from_ref(command), "aria2c");
-            }
-            report.taint.network = true;
-        }
-        "nc" | "ncat" | "netcat" | "telnet" => netcat(call, report),
-        "socat" => socat(call, report),
-        "scp" | "sftp" => scp(call, report),
-        "ssh" | "autossh" | "mosh" | "slogin" => ssh(call, report),
-        "ssh-copy-id" => reach_operands(call, report, "ipoF"),
-        "ftp" | "lftp" | "tftp" => {
-            puts(call, report);
-            let options = Grammar::anywhere("ecupf", "").parse(call.args);
-            if let Some(host) = options.operands.first() {
-                reach(report, host, true);
-            }
-            // `ftp -u url file` sends without being told by a command.
-            if options.has(&["u"]) {
-                super::uploads::judge(call, report, super::uploads::Named::Word);
-            }
-            for text in options.values(&["e", "c"]).filter_map(Arg::known) {
-                for part in text.split(';').map(str::trim) {
-                    if let Some(command) = part.strip_prefix('!') {
-                        report.then_shell(&Arg::literal(command), &[], call.program);
-                    }
-                    if part.starts_with("rm -r")
-                        || part.starts_with("mirror -R --delete")
-                        || part.starts_with("mrm")
-                    {
-                        report.infrastructure(call.program, part, false);
-                    }
-                }
+                download(call, report, url, directory);
             }
         }
-        "dig" | "nslookup" | "host" | "ping" | "ping6" | "traceroute" | "tracepath" | "mtr" | "whois"
-        | "nmap" | "drill" | "kdig" | "fping" | "arping" => {
-            for arg in call.args.iter().filter(|arg| !arg.prefix().starts_with(['-', '+'])) {
-                let name = if arg.prefix().starts_with('@') { after(arg, 1) } else { arg.clone() };
-                if name.prefix().contains('.')
-                    || name.prefix().contains(':')
-                    || name.prefix() == "localhost"
-                    || name.known().is_none()
-                {
-                    report.reach(name.known().and_then(host_of), &name.text, false);
-                }
-                if arg.taint.secret {
-                    report.flow(FlowSource::Secret, FlowSink::Host, &arg.text);
-                }
+    }
+    if options.has(&["i", "input-file"]) {
+        into_directory(call, report, directory);
+    }
+    report.taint.network = true;
+}
+
+/// `ftp`, `lftp`, `tftp`: files that are sent, commands of the client and its shell.
+pub(crate) fn ftp(call: &Call<'_>, report: &mut Report) {
+    puts(call, report);
+    let options = Grammar::anywhere("ecupf", "").parse(call.args);
+    if let Some(host) = options.operands.first() {
+        reach(report, host, true);
+    }
+    // `ftp -u url file` sends without being told by a command.
+    if options.has(&["u"]) {
+        for file in call.args.iter().filter(|arg| secrets::is_secret(arg)) {
+            send_file(call, report, file);
+        }
+    }
+    for text in options.values(&["e", "c"]).filter_map(Arg::known) {
+        for part in text.split(';').map(str::trim) {
+            if let Some(command) = part.strip_prefix('!') {
+                report.then_shell(&Arg::literal(command), &[], call.program);
+            }
+            if part.starts_with("rm -r") || part.starts_with("mirror -R --delete") || part.starts_with("mrm")
+            {
+                report.infrastructure(call.program, part, false);
             }
         }
-        "openssl" => openssl(call, report),
-        "mail" | "mailx" | "sendmail" | "mutt" | "msmtp" | "swaks" => {
-            let options = Grammar::anywhere("sacbrfA", "attach= to= server= body=").parse(call.args);
-            report.reach(None, &written(call), true);
-            for file in options.values(&["a", "A", "attach"]) {
-                send_file(call, report, file);
-            }
-            if text::stdin_taint(call).secret {
-                report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
+    }
+    put_by_command(call, report);
+}
+
+/// `put x` in a word that holds commands of the client.
+pub(crate) fn put_by_command(call: &Call<'_>, report: &mut Report) {
+    for text in call.args.iter().filter_map(Arg::known) {
+        let mut words = text.split([' ', ';']).filter(|part| !part.is_empty());
+        if words.any(|part| matches!(part, "put" | "mput" | "mirror" | "reput")) {
+            for file in words.filter(|part| secrets::is_secret_path(part)) {
+                send_file(call, report, &Arg::literal(file));
             }
         }
-        "rclone" => rclone(call, report),
-        "ngrok" | "cloudflared" | "localtunnel" | "lt" => report.reach(None, &written(call), true),
-        _ => {}
+        for command in text.split(';').filter_map(|part| part.trim().strip_prefix('!')) {
+            report.then_shell(&Arg::literal(command), &[], call.program);
+        }
     }
 }
 
-fn reach_operands(call: &Call<'_>, report: &mut Report, valued: &'static str) {
-    for host in &Grammar::anywhere(valued, "").parse(call.args).operands {
-        report.reach(host.known().and_then(host_of), &host.text, true);
+/// Tools that ask for a name or whether it answers. The name itself can carry something out.
+pub(crate) fn look_up(call: &Call<'_>, report: &mut Report) {
+    for arg in call.args.iter().filter(|arg| !arg.prefix().starts_with(['-', '+'])) {
+        let name = if arg.prefix().starts_with('@') { after(arg, 1) } else { arg.clone() };
+        let named =
+            name.prefix().contains(['.', ':']) || name.prefix() == "localhost" || name.known().is_none();
+        if named && !name.prefix().starts_with(['/', '~']) {
+            report.reach(name.known().and_then(host_of), &name.text, false);
+        }
+        if arg.taint.secret {
+            report.flow(FlowSource::Secret, FlowSink::Host, &arg.text);
+        }
     }
 }
 
@@ -180,7 +165,7 @@ const CURL: Grammar = Grammar::anywhere(
      remote-name remote-name-all head insecure compressed get include verbose globoff create-dirs remote-header-name",
 );
 
-fn curl(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
     let options = CURL.parse(call.args);
     if options.has(&["V", "version", "help"]) {
         return;
@@ -283,7 +268,7 @@ fn download(call: &Call<'_>, report: &mut Report, url: &Arg, directory: Option<&
     super::files::write_into(call, report, &folder, name);
 }
 
-fn wget(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn wget(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
         "oaeiOTwQPUlARDIXBtS",
         "output-file= append-output= execute= input-file= output-document= timeout= wait= quota= directory-prefix= user-agent= \
@@ -333,9 +318,9 @@ fn wget(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn httpie(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn httpie(call: &Call<'_>, report: &mut Report) {
     let options =
-        Grammar::anywhere("aAojfpsv", "auth= output= session= verify= cert= cert-key= timeout= print= raw=")
+        Grammar::anywhere("aAops", "auth= output= session= verify= cert= cert-key= timeout= print= raw=")
             .parse(call.args);
     let mut operands = options.operands.iter();
     let mut url = operands.next();
@@ -372,7 +357,7 @@ fn httpie(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn netcat(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn netcat(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
         "ceghioIpPqswxXT",
         "exec= sh-exec= lua-exec= proxy= source-port= wait= output= listen",
@@ -401,7 +386,7 @@ fn netcat(call: &Call<'_>, report: &mut Report) {
     report.taint.network = true;
 }
 
-fn socat(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn socat(call: &Call<'_>, report: &mut Report) {
     let networked = call.args.iter().any(|arg| {
         let upper = arg.prefix().to_ascii_uppercase();
         ["TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY"].iter().any(|kind| upper.starts_with(kind))
@@ -448,7 +433,7 @@ fn ssh_options(report: &mut Report, options: &Options) {
     }
 }
 
-fn scp(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn scp(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("cDFiJloPSXb", "").parse(call.args);
     ssh_options(report, &options);
     if let Some(program) = options.value(&["S"]) {
@@ -487,7 +472,7 @@ fn scp(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn ssh(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn ssh(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::until_operand("BbcDEeFIiJLlmOoPpQRSWw", "ssh= port= predict=").parse(call.args);
     ssh_options(report, &options);
     let Some((host, command)) = options.operands.split_first() else { return };
@@ -507,7 +492,7 @@ fn ssh(call: &Call<'_>, report: &mut Report) {
     report.taint.network = true;
 }
 
-fn openssl(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn openssl(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::single_dash(
         "in= out= connect= host= k= pass= passin= passout= K= iv= inkey= CAfile= CApath= cert= key= days= subj= config= kfile= \
          servername= keyout= newkey= extfile= CA= CAkey= signkey= sign= verify= signature= rand= inform= outform=",
@@ -544,7 +529,7 @@ fn openssl(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn rclone(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn rclone(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::anywhere("", "config= include= exclude= filter= transfers= max-age= min-age= dry-run")
             .parse(call.args);

@@ -5,72 +5,27 @@ use lictor_core::facts::Access;
 
 use super::options::{Grammar, Options};
 use super::say::{chdir, written};
-use super::{build, frameworks, shells};
+use super::shells;
 use crate::call::{Call, Next, Report};
 use crate::operand::Arg;
-
-/// Options in front of a subcommand.
-pub(crate) const GLOBAL: Grammar =
-    Grammar::until_operand("CFfw", "prefix= workspace= cwd= dir= filter= directory= manifest-path=");
-
-const NPM: Grammar = Grammar::anywhere(
-    "wCFc",
-    "prefix= workspace= registry= tag= access= filter= dir= cwd= otp= package= call= userconfig= loglevel= dry-run global",
-);
-
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    match call.program {
-        "npm" | "yarn" | "pnpm" => node_manager(call, report),
-        "npx" | "pnpx" | "bunx" | "uvx" | "pipx" => runner(call, report, call.args),
-        "pip" | "uv" | "poetry" | "pdm" | "hatch" | "rye" | "pipenv" | "conda" | "mamba" | "micromamba"
-        | "twine" | "flit" => {
-            python_manager(call, report);
-        }
-        "cargo" => cargo(call, report),
-        "snap" | "flatpak" if call.args.first().and_then(Arg::known) == Some("run") => boxed(call, report),
-        "gem" | "bundle" | "bundler" => ruby_manager(call, report),
-        "apt" | "apt-get" | "aptitude" | "dpkg" | "yum" | "dnf" | "rpm" | "zypper" | "pacman" | "yay"
-        | "apk" | "brew" | "snap" | "flatpak" => {
-            system_manager(call, report);
-        }
-        _ => other(call, report),
-    }
-}
 
 fn is_dry(options: &Options) -> bool {
     options.has(&["dry-run", "help", "h"])
 }
 
-/// `TOOL … exec [--] COMMAND …` of a tool that runs a command in each part of a project or in an environment of its own.
-pub(crate) fn carried(call: &Call<'_>, report: &mut Report) {
-    let words: Vec<&str> = call.args.iter().map(|arg| arg.known().unwrap_or_default()).collect();
-    let Some(at) = words.iter().position(|word| *word == "exec") else { return };
-    // What stands behind `--` in front of it belongs to something else (`npm run x -- exec`).
-    if words.iter().take(at).any(|word| matches!(*word, "--" | "run" | "add" | "install" | "remove")) {
-        return;
-    }
-    let behind = words.iter().skip(at).position(|word| *word == "--").map(|dashes| at + dashes + 1);
-    let first = words.iter().skip(at + 1).position(|word| !word.starts_with('-')).map(|first| at + 1 + first);
-    if let Some(from) = behind.or(first) {
-        report.then_argv(call.args.get(from..).unwrap_or_default(), call.program);
-    }
-}
-
-fn node_manager(call: &Call<'_>, report: &mut Report) {
-    let options = NPM.parse(call.args);
-    let dry = is_dry(&options);
+/// Programs of the project that `npm`, `yarn` and `pnpm` run.
+pub(crate) fn node_manager(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere(
+        "wCFc",
+        "prefix= workspace= registry= tag= access= filter= dir= cwd= otp= package= call= userconfig= loglevel= dry-run global",
+    )
+    .parse(call.args);
     let mut at = 0;
     if call.program == "yarn" && matches!(options.word(0), "npm" | "workspace" | "workspaces") {
         at = if options.word(0) == "workspace" { 2 } else { 1 };
     }
     let sub = options.word(at);
     match sub {
-        "publish" | "unpublish" | "deprecate" | "dist-tag" | "owner" if !dry => {
-            let changes = !matches!((sub, options.word(at + 1)), ("dist-tag" | "owner", "ls" | ""));
-            if changes {
-                report.publish(call.program);
-            }
-        }
         "exec" | "x" | "dlx" => {
             let skip = call.args.iter().position(|arg| arg.known() == Some(sub)).unwrap_or_default() + 1;
             if let Some(text) = options.value(&["c", "call"]) {
@@ -79,17 +34,8 @@ fn node_manager(call: &Call<'_>, report: &mut Report) {
             match call.args.get(skip..).unwrap_or_default() {
                 // yarn gives a single word to a shell.
                 [only] if only.prefix().contains(' ') => report.then_shell(only, &[], call.program),
-                words => runner(call, report, words),
+                words => run_tool(call, report, words),
             }
-        }
-        "pkg" | "set-script" if sub == "set-script" || options.word(at + 1) == "set" => {
-            report.file(call, Access::Modify, &Arg::literal("package.json"), false);
-        }
-        "cache" if options.word(at + 1) == "clean" => {}
-        "access" | "token" | "team" | "org"
-            if matches!(options.word(at + 1), "revoke" | "rm" | "remove" | "delete" | "destroy") =>
-        {
-            report.infrastructure(call.program, &written(call), false);
         }
         "prisma" | "sequelize" | "sequelize-cli" | "knex" | "typeorm" | "mikro-orm" | "drizzle-kit"
         | "rimraf" | "supabase" | "wrangler" | "lerna" | "changeset" | "convex" | "vercel" | "netlify"
@@ -113,8 +59,13 @@ fn boxed(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// `npx`, `uvx`, `pipx run`.
+pub(crate) fn runner(call: &Call<'_>, report: &mut Report) {
+    run_tool(call, report, call.args);
+}
+
 /// `npx tool args`: the tool runs with its arguments.
-fn runner(call: &Call<'_>, report: &mut Report, args: &[Arg]) {
+fn run_tool(call: &Call<'_>, report: &mut Report, args: &[Arg]) {
     let grammar = Grammar::until_operand(
         "pcw",
         "package= call= from= with= python= spec= index-url= registry= yes no quiet",
@@ -151,19 +102,17 @@ fn runner(call: &Call<'_>, report: &mut Report, args: &[Arg]) {
     report.then_argv(&argv, call.program);
 }
 
-fn python_manager(call: &Call<'_>, report: &mut Report) {
+/// What `poetry run`, `uv run` and their relatives run.
+pub(crate) fn python_manager(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("rcinpeftC", "requirement= constraint= index-url= name= prefix= env= environment= python= directory= with= extra= project= group= dry-run")
         .parse(call.args);
     if is_dry(&options) && !matches!(options.word(0), "run") {
         return;
     }
     match (call.program, options.word(0)) {
-        ("twine", "upload") | ("flit" | "poetry" | "pdm" | "hatch" | "uv" | "rye", "publish") => {
-            report.publish(call.program)
-        }
         ("uv", "tool") if options.word(1) == "run" => {
             let at = call.args.iter().position(|arg| arg.known() == Some("run")).unwrap_or_default() + 1;
-            runner(call, report, call.args.get(at..).unwrap_or_default());
+            run_tool(call, report, call.args.get(at..).unwrap_or_default());
         }
         ("poetry" | "uv" | "pdm" | "hatch" | "rye" | "pipenv" | "conda" | "mamba" | "micromamba", "run") => {
             let at = call.args.iter().position(|arg| arg.known() == Some("run")).unwrap_or_default() + 1;
@@ -189,7 +138,8 @@ fn run_argv(call: &Call<'_>, report: &mut Report, argv: &[Arg], dir: Option<&Arg
     });
 }
 
-fn cargo(call: &Call<'_>, report: &mut Report) {
+/// `cargo`.
+pub(crate) fn cargo(call: &Call<'_>, report: &mut Report) {
     let args = match call.args.first() {
         Some(first) if first.prefix().starts_with('+') => call.args.get(1..).unwrap_or_default(),
         _ => call.args,
@@ -220,16 +170,9 @@ fn cargo(call: &Call<'_>, report: &mut Report) {
             options.value(&["target-dir"]).unwrap_or(&Arg::literal("target")),
             true,
         ),
-        "sqlx" => frameworks::tool(call, report, "sqlx", options.from(1)),
-        _ => {}
-    }
-}
-
-fn ruby_manager(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("", "").parse(call.args);
-    match (call.program, options.word(0)) {
-        ("gem", "push" | "yank" | "owner") => report.publish("gem"),
-        ("bundle" | "bundler", "exec") => report.then_argv(options.from(1), "bundle exec"),
+        "sqlx" => {
+            super::described::judge_as("sqlx", options.from(1), call, report);
+        }
         _ => {}
     }
 }
@@ -271,7 +214,11 @@ fn is_essential(package: &str) -> bool {
         || package.contains('*')
 }
 
-fn system_manager(call: &Call<'_>, report: &mut Report) {
+/// `apt remove`, `rpm -e`, `pacman -R`: whether the machine still works afterwards. `flatpak run` runs a program.
+pub(crate) fn system_manager(call: &Call<'_>, report: &mut Report) {
+    if matches!(call.program, "snap" | "flatpak") && call.args.first().and_then(Arg::known) == Some("run") {
+        return boxed(call, report);
+    }
     let options =
         Grammar::anywhere("ocat", "option= root= config-file= simulate dry-run just-print").parse(call.args);
     if options.has(&["simulate", "dry-run", "just-print", "assumeno", "s"]) {
@@ -310,69 +257,6 @@ fn system_manager(call: &Call<'_>, report: &mut Report) {
     let wholesale = packages.iter().any(|arg| arg.known().is_none() || arg.glob) && removes;
     if removes && (forced || essential || wholesale) {
         report.infrastructure(call.program, &written(call), forced || essential);
-    }
-}
-
-fn other(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("fCDpt", "file= directory= project-dir= dry-run repository= token=")
-        .parse(call.args);
-    if is_dry(&options) {
-        return;
-    }
-    let words: Vec<&str> = options.words().collect();
-    let first = options.word(0);
-    let second = options.word(1);
-    let publishes = match call.program {
-        "mvn" | "mvnw" => words.iter().any(|word| {
-            *word == "deploy" || word.starts_with("deploy:") || word.starts_with("release:perform")
-        }),
-        "gradle" | "gradlew" => words.iter().any(|word| {
-            let task = word.rsplit(':').next().unwrap_or_default();
-            task.starts_with("publish") && task != "publishToMavenLocal"
-                || task.starts_with("uploadArchives")
-                || task == "bintrayUpload"
-                || task.starts_with("closeAndRelease")
-        }),
-        "dotnet" => first == "nuget" && matches!(second, "push" | "delete"),
-        "nuget" => matches!(first, "push" | "delete"),
-        "vsce" | "ovsx" => matches!(first, "publish" | "unpublish"),
-        "pod" => first == "trunk" && matches!(second, "push" | "delete" | "deprecate"),
-        "dart" | "flutter" => first == "pub" && matches!(second, "publish") || first == "publish",
-        "hex" | "mix-hex" | "expo" | "jsr" | "maturin" => first == "publish",
-        "eas" => first == "submit",
-        "anaconda" => first == "upload",
-        "lerna" | "changeset" => first == "publish",
-        "semantic-release" | "np" | "release-it" => true,
-        "goreleaser" => first == "release" && !options.has(&["snapshot", "skip-publish"]),
-        "crane" | "skopeo" | "oras" | "buf" | "conan" => {
-            matches!(first, "push" | "copy" | "upload" | "delete")
-        }
-        "luarocks" => first == "upload",
-        "stack" | "cabal" | "opam" | "lein" | "sbt" => {
-            matches!(first, "upload" | "deploy" | "publish" | "publishSigned")
-        }
-        "nx" => first == "release" && second == "publish",
-        "fastlane" => {
-            matches!(first, "deliver" | "release" | "supply" | "pilot" | "upload_to_app_store")
-                || words.contains(&"release")
-        }
-        _ => false,
-    };
-    if publishes {
-        return report.publish(call.program);
-    }
-    match call.program {
-        "make" | "gmake" => build::make(call, report),
-        "cmake" if call.args.first().and_then(Arg::known) == Some("-E") => build::cmake_tool(call, report),
-        "gcc" | "cc" | "g++" | "clang" => build::compiler(call, report),
-        "dotnet" if first == "ef" => frameworks::tool(call, report, "dotnet-ef", options.from(1)),
-        "go" if matches!(first, "clean") && options.has(&["modcache", "m"]) => {}
-        "composer" if matches!(first, "exec") => report.then_argv(options.from(1), "composer"),
-        "nix-collect-garbage" if options.has(&["d", "delete-old"]) => {
-            report.infrastructure("nix-collect-garbage", "-d", false)
-        }
-        "nx" | "turbo" | "rush" => {}
-        _ => {}
     }
 }
 
@@ -423,7 +307,7 @@ pub(crate) fn javascript_runtime(call: &Call<'_>, report: &mut Report) -> bool {
         ("deno" | "bun", "run" | "x") => {
             let inner = Grammar::until_operand("c", "config= import-map= cwd= filter= env-file=").parse(rest);
             match (first, inner.operands.first()) {
-                ("x", Some(_)) => runner(call, report, rest),
+                ("x", Some(_)) => run_tool(call, report, rest),
                 (_, Some(path)) if path.known() == Some("-") => match call.stdin {
                     crate::call::Stdin::Text(text) => report.then_code("typescript", &Arg::literal(text)),
                     crate::call::Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),

@@ -2,8 +2,6 @@
 
 use lictor_core::facts::{Access, Cardinality, Effect};
 
-use super::options::Grammar;
-use super::say::glob;
 use crate::call::{Call, Report};
 use crate::operand::Arg;
 
@@ -252,12 +250,6 @@ fn is_plain_secret(path: &str) -> bool {
             ))
 }
 
-/// The output holds a secret of a store that lies in one known place.
-fn kept_in(call: &Call<'_>, report: &mut Report, place: &str) {
-    report.taint.secret = true;
-    report.file(call, Access::Read, &Arg::literal(place), false);
-}
-
 /// The output holds a secret that no path names: it comes from a service.
 pub(crate) fn reveals(report: &mut Report) {
     report.taint.secret = true;
@@ -266,111 +258,6 @@ pub(crate) fn reveals(report: &mut Report) {
         object: "secret".to_owned(),
         cardinality: Cardinality::Single,
     });
-}
-
-/// Programs whose purpose is to print secrets.
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("", "").parse(call.args);
-    let words: Vec<&str> = options.words().collect();
-    let first = options.word(0);
-    let second = options.word(1);
-    match call.program {
-        "gpg" | "gpg2" => {
-            if options.has(&["export-secret-keys", "export-secret-subkeys", "export-secret-key"]) {
-                kept_in(call, report, "~/.gnupg/private-keys-v1.d");
-            }
-            if options.has(&["delete-secret-keys", "delete-secret-key", "delete-secret-and-public-key"]) {
-                report.file(call, Access::Delete, &glob("~/.gnupg/private-keys-v1.d/*"), true);
-            }
-            if options.has(&["d", "decrypt"]) {
-                report.taint.secret = true;
-            }
-        }
-        "security" => match first {
-            "find-generic-password" | "find-internet-password" if options.has(&["w", "g"]) => {
-                kept_in(call, report, "~/Library/Keychains/login.keychain-db");
-            }
-            "dump-keychain" | "export" => kept_in(call, report, "~/Library/Keychains/login.keychain-db"),
-            "delete-keychain" | "delete-generic-password" | "delete-internet-password" => {
-                report.file(
-                    call,
-                    Access::Delete,
-                    &Arg::literal("~/Library/Keychains/login.keychain-db"),
-                    false,
-                );
-            }
-            _ => {}
-        },
-        "pass" | "gopass" => match first {
-            "" | "ls" | "list" | "find" | "search" | "git" | "help" | "version" | "init" | "insert"
-            | "edit" | "generate" | "grep" => {}
-            "rm" | "remove" | "delete" => {
-                let recursive = options.has(&["r", "recursive"]);
-                report.file(
-                    call,
-                    Access::Delete,
-                    &Arg::literal(format!("~/.password-store/{second}")),
-                    recursive,
-                );
-            }
-            _ => {
-                let entry = if first == "show" { second } else { first };
-                kept_in(call, report, &format!("~/.password-store/{entry}.gpg"));
-            }
-        },
-        "op" | "doppler" | "infisical" | "chamber" if matches!(first, "run" | "exec") => {
-            let behind = call.args.iter().position(|arg| arg.known() == Some("--"));
-            report.then_argv(behind.and_then(|at| call.args.get(at + 1..)).unwrap_or_default(), call.program);
-            let front = call.args.get(..behind.unwrap_or(call.args.len())).unwrap_or_default();
-            for text in Grammar::anywhere("", "command=").parse(front).values(&["command"]) {
-                report.then_shell(text, &[], call.program);
-            }
-        }
-        "op" => match (first, second) {
-            ("read" | "inject", _) | ("item" | "document", "get") => reveals(report),
-            ("item" | "vault" | "document" | "user" | "group" | "service-account", "delete") => {
-                report.infrastructure("op", &format!("{first} delete"), first == "vault");
-            }
-            _ => {}
-        },
-        "bw" => match first {
-            "get" | "export" | "list" if second != "template" => reveals(report),
-            "delete" => report.infrastructure("bw", "delete", false),
-            _ => {}
-        },
-        "secret-tool" if matches!(first, "lookup" | "search") => {
-            kept_in(call, report, "~/.local/share/keyrings/login.keystore")
-        }
-        "keyctl" if matches!(first, "print" | "pipe" | "read") => report.taint.secret = true,
-        "ssh-add" if options.has(&["D"]) => {}
-        "ssh-keygen" => {
-            let options = Grammar::anywhere("bCFfGIJjKMmNnOPRrSsTtVWwYz", "").parse(call.args);
-            if let Some(path) = options.value(&["f"]) {
-                match () {
-                    // What is printed is the public half, or a digest of it.
-                    () if options.has(&["y", "e", "l", "B", "H", "F", "R"]) => {
-                        report.file(call, Access::List, path, false);
-                    }
-                    () => report.file(call, Access::Write, path, false),
-                }
-            }
-        }
-        "age" | "sops" if options.has(&["d", "decrypt"]) || words.contains(&"decrypt") => {
-            report.taint.secret = true;
-            if let Some(file) = options.operands.last() {
-                report.file(call, Access::Read, file, false);
-            }
-        }
-        "ansible-vault" if matches!(first, "view" | "decrypt") => report.taint.secret = true,
-        "doppler" | "infisical" if second == "delete" => {
-            report.infrastructure(call.program, &format!("{first} delete"), first == "projects");
-        }
-        "doppler" | "infisical" if first == "secrets" && !matches!(second, "set" | "delete") => {
-            reveals(report);
-        }
-        "chamber" if matches!(first, "read" | "export") => report.taint.secret = true,
-        _ => {}
-    }
 }
 
 /// Whether every secret variable in a text is called after the service that the addresses name: `$CODECOV_TOKEN` for

@@ -209,7 +209,10 @@ pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report, language: &'stat
             if uploads {
                 report.publish("setup.py");
             }
-            if super::frameworks::judge(call, report, path, options.from(1)) {
+            // `python manage.py`, `php artisan`: the tool of a framework.
+            let name = path.known().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+            if super::table::find(name).is_some_and(|entry| entry.family == super::Family::Frameworks) {
+                super::described::judge_as(name, options.from(1), call, report);
                 return;
             }
             run_script(report, path, Some(language));

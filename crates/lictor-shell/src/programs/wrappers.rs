@@ -3,296 +3,90 @@
 use lictor_core::facts::{Access, Privilege};
 
 use super::options::{Grammar, Options, after};
-use super::say::{chdir, joined};
+use super::say::chdir;
 use crate::call::{Call, Next, Report};
 use crate::operand::{Arg, Cwd};
 
-/// A wrapper: its grammar and how many operands stand in front of the command.
-struct Wrapper {
-    grammar: Grammar,
-    skip: usize,
-}
-
-const fn plain(valued: &'static str, long: &'static str) -> Wrapper {
-    Wrapper { grammar: Grammar::until_operand(valued, long), skip: 0 }
-}
-
-const fn after_operands(skip: usize, valued: &'static str, long: &'static str) -> Wrapper {
-    Wrapper { grammar: Grammar::until_operand(valued, long), skip }
-}
-
-fn wrapper(program: &str) -> Option<Wrapper> {
-    Some(match program {
-        "nice" | "gnice" => plain("n", "adjustment="),
-        "ionice" => plain("cnpPu", "class= classdata= pid= pgid= uid="),
-        "chrt" => after_operands(1, "TPD", "sched-runtime= sched-period= sched-deadline="),
-        "taskset" => after_operands(1, "", "cpu-list pid"),
-        "setsid" => plain("", "fork wait ctty"),
-        "cross-env" | "cross-env-shell" => plain("", ""),
-        "nohup" | "unbuffer" | "fakeroot" | "eatmydata" | "catchsegv" | "tini" | "dumb-init"
-        | "caffeinate" | "dbus-run-session" | "dbus-launch" | "torsocks" | "torify" | "setarch"
-        | "linux32" | "linux64" | "i386" | "noglob" | "nocorrect" | "rlwrap" | "proxychains"
-        | "proxychains4" | "winpty" | "choom" | "chronic" | "sshpass" | "arch" | "preexec" | "uftrace"
-        | "valgrind" | "heaptrack" | "rtk" | "pyenv-exec" => plain(
-            "fnoxelFpdsgu",
-            "fork wait ctty tool= log-file= suppressions= config-file= leak-check= show-leak-kinds= track-origins= output= \
-             filter= adjust=",
-        ),
-        "time" | "gtime" => plain("fo", "format= output="),
-        "timeout" | "gtimeout" => {
-            after_operands(1, "ks", "kill-after= signal= foreground preserve-status verbose")
-        }
-        "stdbuf" | "gstdbuf" => plain("ioe", "input= output= error="),
-        "strace" | "ltrace" => {
-            plain("abeEIoOpPsSuUX", "attach= trace= output= env= string-limit= user= daemonize? summary")
-        }
-        "chroot" => after_operands(1, "", "userspec= groups= skip-chdir"),
-        "unshare" => plain(
-            "RwSG",
-            "root= wd= setuid= setgid= map-user= map-group= mount-proc? kill-child? propagation= \
-                                    setgroups= fork pid mount net user uts ipc cgroup map-root-user",
-        ),
-        "nsenter" => {
-            plain("tSG", "target= setuid= setgid= root? wd? mount? uts? ipc? net? pid? user? cgroup? all")
-        }
-        "prlimit" | "numactl" | "cgexec" | "setpriv" | "softlimit" | "chpst" | "firejail" | "proot" => plain(
-            "gmNCpubPVwr",
-            "interleave= membind= cpunodebind= physcpubind= reuid= regid= init-groups clear-groups",
-        ),
-        "gosu" | "su-exec" | "setuidgid" => after_operands(1, "", ""),
-        "xvfb-run" => {
-            plain("efnpsw", "server-args= server-num= error-file= auth-file= xauth-protocol= auto-servernum")
-        }
-        "direnv" | "mise" | "asdf" | "rtx" => after_operands(2, "", ""),
-        "faketime" => after_operands(1, "f", ""),
-        "doas" => plain("uCa", ""),
-        "pkexec" => plain("", "user="),
-        "systemd-run" => plain(
-            "uptMHPGq",
-            "unit= property= description= slice= uid= gid= nice= working-directory= setenv= on-active= on-boot= on-calendar= \
-             timer-property= service-type= machine= host= user scope pty wait collect quiet",
-        ),
-        "systemd-inhibit" => plain("", "what= who= why= mode="),
-        _ => return None,
-    })
-}
-
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    match call.program {
-        "sudo" | "sudoedit" => sudo(call, report),
-        "su" | "runuser" => su(call, report),
-        "env" | "genv" => env(call, report),
-        "command" | "builtin" => command(call, report),
-        "exec" => {
-            let options = Grammar::until_operand("a", "").parse(call.args);
-            report.then_argv(&options.operands, "exec");
-        }
-        "busybox" | "toybox" | "coreutils" | "coproc" => {
-            let rest = skip_assignments(call.args);
-            report.then_argv(rest, call.program);
-        }
-        "watch" | "gwatch" => watch(call, report),
-        "script" => script(call, report),
-        "flock" => flock(call, report),
-        "gdb" | "lldb" => debugger(call, report),
-        "hyperfine" | "concurrently" | "npm-run-all" => {
-            let options = Grammar::anywhere(
-                "wmMrpscnPL",
-                "warmup= min-runs= max-runs= runs= prepare= setup= cleanup= shell= names= prefix= prefix-colors= style= \
-                 export-json= export-markdown= export-csv= parameter-list= kill-others",
-            )
-            .parse(call.args);
-            for text in
-                options.operands.iter().chain(options.values(&["p", "prepare", "setup", "cleanup", "c"]))
-            {
-                // `npm:watch-*` names scripts of the project.
-                if !text.prefix().starts_with("npm:") {
-                    report.then_shell(text, &[], call.program);
-                }
-            }
-        }
-        "watchexec" | "nodemon" => {
-            let options =
-                Grammar::until_operand("weifdx", "watch= exts= ignore= filter= exec= ext= delay= shell=")
-                    .parse(call.args);
-            if let Some(text) = options.value(&["exec", "x"]) {
-                report.then_shell(text, &[], call.program);
-            } else if call.program == "watchexec" {
-                report.then_shell(&joined(&options.operands), &[], call.program);
-            }
-        }
-        "perf" if call.args.iter().any(|arg| arg.known() == Some("--")) => {
-            super::machines::judge(call, report)
-        }
-        "perf" => {
-            let options = Grammar::until_operand(
-                "eoprtCMIxFgcm",
-                "event= output= pid= repeat= metrics= cpu= field-separator=",
-            )
-            .parse(call.args.get(1..).unwrap_or_default());
-            report.then_argv(&options.operands, "perf");
-        }
-        "sandbox-exec" => {
-            let options = Grammar::until_operand("fnpD", "").parse(call.args);
-            report.then_argv(&options.operands, "sandbox-exec");
-        }
-        "nix-shell" | "nix" => {
-            let options = Grammar::anywhere("pA", "run= command= packages=").parse(call.args);
-            if let Some(text) = options.value(&["run", "command"]).filter(|_| call.program == "nix-shell") {
-                report.then_shell(text, &[], "nix-shell");
-            }
-            if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--command" | "-c")))
-            {
-                report.then_argv(call.args.get(at + 1..).unwrap_or_default(), "nix");
-            }
-            // `nix run pkgs#tool -- words`: the words are those of the tool.
-            if matches!(options.word(0), "run" | "shell")
-                && let Some((_, tool)) = options.word(1).split_once('#')
-                && let Some(at) = call.args.iter().position(|arg| arg.known() == Some("--"))
-            {
-                let mut argv = vec![Arg::literal(tool)];
-                argv.extend(call.args.get(at + 1..).unwrap_or_default().iter().cloned());
-                return report.then_argv(&argv, "nix");
-            }
-            if options.word(0) == "store" && matches!(options.word(1), "gc" | "delete") {
-                report.infrastructure("nix", "store gc", false);
-            }
-        }
-        "dotenv" | "aws-vault" | "wsl" => {
-            if let Some(at) =
-                call.args.iter().position(|arg| matches!(arg.known(), Some("--" | "-e" | "--exec")))
-            {
-                report.then_argv(call.args.get(at + 1..).unwrap_or_default(), call.program);
-            } else {
-                let options = Grammar::until_operand("efduc", "").parse(call.args);
-                let skip =
-                    if call.program == "aws-vault" { 2 } else { usize::from(options.word(0) == "run") };
-                report.then_argv(options.from(skip), call.program);
-            }
-        }
-        "entr" => {
-            let options = Grammar::until_operand("", "").parse(call.args);
-            match options.operands.first().filter(|_| options.has(&["s"])) {
-                Some(text) => report.then_shell(text, &[], "entr"),
-                None => report.then_argv(&options.operands, "entr"),
-            }
-        }
-        "sg" => {
-            let words: Vec<&Arg> =
-                call.args.iter().filter(|arg| !matches!(arg.known(), Some("-" | "-c"))).collect();
-            if let Some(text) = words.get(1) {
-                report.then_shell(text, &[], "sg");
-            }
-        }
-        "bwrap" => {
-            // Its options take one or two words each; the command is the first word that none of them takes.
-            let mut rest = call.args;
-            while let Some((first, tail)) = rest.split_first()
-                && let Some(option) = first.known().and_then(|word| word.strip_prefix("--"))
-            {
-                let takes = match option {
-                    "" => return report.then_argv(tail, "bwrap"),
-                    option
-                        if option.contains("bind")
-                            || matches!(option, "symlink" | "setenv" | "file" | "chmod") =>
-                    {
-                        2
-                    }
-                    "proc" | "dev" | "tmpfs" | "dir" | "chdir" | "uid" | "gid" | "hostname" | "unsetenv"
-                    | "perms" | "cap-add" | "cap-drop" | "seccomp" | "remount-ro" | "size" | "args"
-                    | "lock-file" => 1,
-                    _ => 0,
-                };
-                rest = tail.get(takes..).unwrap_or_default();
-            }
-            report.then_argv(rest, "bwrap");
-        }
-        "capsh" => {
-            // What follows `--` are the words of a shell.
-            if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--" | "=="))) {
-                let mut argv = vec![Arg::literal("bash")];
-                argv.extend(call.args.get(at + 1..).unwrap_or_default().iter().cloned());
-                report.then_argv(&argv, "capsh");
-            }
-        }
-        "just" => {
-            let at = call.args.iter().position(|arg| matches!(arg.known(), Some("-c" | "--command")));
-            if let Some(words) = at.and_then(|at| call.args.get(at + 1..)) {
-                match words {
-                    [only] => report.then_shell(only, &[], "just"),
-                    many => report.then_argv(many, "just"),
-                }
-            }
-        }
-        "tcpdump" => {
-            let options = Grammar::anywhere("wrCGzZicsFyBTEM", "").parse(call.args);
-            if let Some(file) = options.value(&["w"]) {
-                report.file(call, Access::Write, file, false);
-            }
-            if let Some(command) = options.value(&["z"]) {
-                report.then_shell(command, &[], "tcpdump");
-            }
-        }
-        "m4" => {
-            if let crate::call::Stdin::Text(text) = call.stdin {
-                for opening in ["esyscmd(", "syscmd("] {
-                    if let Some((_, rest)) = text.split_once(opening) {
-                        let command = rest.split(')').next().unwrap_or_default();
-                        report.then_shell(&Arg::literal(command.trim_matches(['`', '\''])), &[], "m4");
-                        break;
-                    }
-                }
-            }
-        }
-        "start-stop-daemon" => {
-            let options = Grammar::until_operand("xpnucg", "exec= startas= pidfile= name= user= chuid=")
-                .parse(call.args);
-            if let Some(program) = options.value(&["x", "exec", "startas"]) {
-                let mut argv = vec![program.clone()];
-                argv.extend(options.operands.iter().cloned());
-                report.then_argv(&argv, "start-stop-daemon");
-            }
-        }
-        _ => simple(call, report),
+/// `nix-shell --run`, `nix develop -c`, `nix run pkgs#tool -- words`.
+pub(crate) fn nix(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("pA", "run= command= packages=").parse(call.args);
+    if let Some(text) = options.value(&["run", "command"]).filter(|_| call.program == "nix-shell") {
+        report.then_shell(text, &[], "nix-shell");
     }
-}
-
-fn simple(call: &Call<'_>, report: &mut Report) {
-    let Some(wrapper) = wrapper(call.program) else { return };
-    let options = wrapper.grammar.parse(call.args);
-    match call.program {
-        "doas" | "pkexec" => report.privilege(Privilege::BecomeRoot),
-        "chroot" | "nsenter" => report.privilege(Privilege::Container),
-        _ => {}
+    if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--command" | "-c"))) {
+        report.then_argv(call.args.get(at + 1..).unwrap_or_default(), "nix");
     }
-    if let Some(file) =
-        options.value(&["o", "output"]).filter(|_| matches!(call.program, "time" | "gtime" | "strace"))
+    // `nix run pkgs#tool -- words`: the words are those of the tool.
+    if matches!(options.word(0), "run" | "shell")
+        && let Some((_, tool)) = options.word(1).split_once('#')
+        && let Some(at) = call.args.iter().position(|arg| arg.known() == Some("--"))
     {
-        match file.prefix().strip_prefix('|') {
-            Some(_) => report.then_shell(&after(file, 1), &[], call.program),
-            None => report.file(call, Access::Write, file, false),
-        }
+        let mut argv = vec![Arg::literal(tool)];
+        argv.extend(call.args.get(at + 1..).unwrap_or_default().iter().cloned());
+        return report.then_argv(&argv, "nix");
     }
-    if matches!(call.program, "direnv" | "mise" | "asdf" | "rtx") {
-        let exec = matches!(options.word(0), "exec" | "x");
-        let skip = match (call.program, call.args.iter().position(|arg| arg.known() == Some("--"))) {
-            (_, Some(at)) => {
-                return report.then_argv(call.args.get(at + 1..).unwrap_or_default(), call.program);
+    if options.word(0) == "store" && matches!(options.word(1), "gc" | "delete") {
+        report.infrastructure("nix", "store gc", false);
+    }
+}
+
+/// `bwrap`.
+pub(crate) fn bwrap(call: &Call<'_>, report: &mut Report) {
+    // Its options take one or two words each; the command is the first word that none of them takes.
+    let mut rest = call.args;
+    while let Some((first, tail)) = rest.split_first()
+        && let Some(option) = first.known().and_then(|word| word.strip_prefix("--"))
+    {
+        let takes = match option {
+            "" => return report.then_argv(tail, "bwrap"),
+            option
+                if option.contains("bind") || matches!(option, "symlink" | "setenv" | "file" | "chmod") =>
+            {
+                2
             }
-            ("direnv", None) => 2,
-            (_, None) => 1,
+            "proc" | "dev" | "tmpfs" | "dir" | "chdir" | "uid" | "gid" | "hostname" | "unsetenv"
+            | "perms" | "cap-add" | "cap-drop" | "seccomp" | "remount-ro" | "size" | "args" | "lock-file" => {
+                1
+            }
+            _ => 0,
         };
-        if exec {
-            report.then_argv(options.from(skip), call.program);
+        rest = tail.get(takes..).unwrap_or_default();
+    }
+    report.then_argv(rest, "bwrap");
+}
+
+/// `capsh`.
+pub(crate) fn capsh(call: &Call<'_>, report: &mut Report) {
+    // What follows `--` are the words of a shell.
+    if let Some(at) = call.args.iter().position(|arg| matches!(arg.known(), Some("--" | "=="))) {
+        let mut argv = vec![Arg::literal("bash")];
+        argv.extend(call.args.get(at + 1..).unwrap_or_default().iter().cloned());
+        report.then_argv(&argv, "capsh");
+    }
+}
+
+/// `m4`: macros that run a command.
+pub(crate) fn m4(call: &Call<'_>, report: &mut Report) {
+    if let crate::call::Stdin::Text(text) = call.stdin {
+        for opening in ["esyscmd(", "syscmd("] {
+            if let Some((_, rest)) = text.split_once(opening) {
+                let command = rest.split(')').next().unwrap_or_default();
+                report.then_shell(&Arg::literal(command.trim_matches(['`', '\''])), &[], "m4");
+                break;
+            }
         }
-        return;
     }
-    let mut argv = options.from(wrapper.skip);
-    // `nice -10 cmd` and `chrt -f 1 cmd` leave nothing to skip that matters.
-    if argv.first().is_some_and(|arg| arg.known() == Some("--")) {
-        argv = argv.get(1..).unwrap_or_default();
+}
+
+/// `start-stop-daemon`: the program is an option, its words stand behind `--`.
+pub(crate) fn daemon(call: &Call<'_>, report: &mut Report) {
+    let options =
+        Grammar::until_operand("xpnucg", "exec= startas= pidfile= name= user= chuid=").parse(call.args);
+    if let Some(program) = options.value(&["x", "exec", "startas"]) {
+        let mut argv = vec![program.clone()];
+        argv.extend(options.operands.iter().cloned());
+        report.then_argv(&argv, "start-stop-daemon");
     }
-    report.then_argv(skip_assignments(argv), call.program);
 }
 
 /// `NAME=value` words in front of a command, and the rest.
@@ -310,10 +104,6 @@ pub(crate) fn assignments(args: &[Arg]) -> (Vec<(String, Arg)>, &[Arg]) {
         rest = tail;
     }
     (found, rest)
-}
-
-fn skip_assignments(args: &[Arg]) -> &[Arg] {
-    assignments(args).1
 }
 
 fn run_with(call: &Call<'_>, report: &mut Report, options: &Options, cwd: Option<Cwd>) {
@@ -342,7 +132,7 @@ const SUDO: Grammar = Grammar::until_operand(
      help version no-update preserve-groups",
 );
 
-fn sudo(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn sudo(call: &Call<'_>, report: &mut Report) {
     let options = SUDO.parse(call.args);
     if options.has(&["l", "list", "v", "validate", "k", "K", "V", "version", "help"])
         && options.operands.is_empty()
@@ -363,7 +153,7 @@ fn sudo(call: &Call<'_>, report: &mut Report) {
     run_with(call, report, &options, cwd);
 }
 
-fn su(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn su(call: &Call<'_>, report: &mut Report) {
     report.privilege(Privilege::BecomeRoot);
     let options = Grammar::anywhere(
         "cCgGsuwT",
@@ -386,7 +176,7 @@ const ENV: Grammar = Grammar::until_operand(
      list-signal-handling",
 );
 
-fn env(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn env(call: &Call<'_>, report: &mut Report) {
     // `-S 'cmd a' b`: what follows belongs to the command, options and all.
     let splits = |arg: &Arg| arg.prefix().starts_with("-S") || arg.prefix().starts_with("--split-string");
     let own = call.args.iter().position(splits).map(|at| {
@@ -441,7 +231,7 @@ pub(crate) fn split_words(text: &str) -> Vec<String> {
     words
 }
 
-fn command(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn command(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::until_operand("", "").parse(call.args);
     if call.program == "command" && options.has(&["v", "V"]) {
         if let [name] = options.operands.as_slice() {
@@ -452,21 +242,7 @@ fn command(call: &Call<'_>, report: &mut Report) {
     report.then_argv(&options.operands, call.program);
 }
 
-fn watch(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand(
-        "nq",
-        "interval= equexit= beep color differences? errexit chgexit exec no-title precise",
-    )
-    .parse(call.args);
-    if options.has(&["x", "exec"]) {
-        return report.then_argv(&options.operands, "watch");
-    }
-    if !options.operands.is_empty() {
-        report.then_shell(&super::say::templated(&options.operands), &[], "watch");
-    }
-}
-
-fn script(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn script(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::until_operand(
         "cITBOEmo",
         "command= log-in= log-out= log-io= log-timing= output-limit= echo=",
@@ -485,7 +261,7 @@ fn script(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn flock(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn flock(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::until_operand("wEc", "timeout= wait= conflict-exit-code= command=").parse(call.args);
     let rest = options.from(1);
@@ -502,7 +278,7 @@ fn flock(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn debugger(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn debugger(call: &Call<'_>, report: &mut Report) {
     // `--eval-command=X` is `-ex X`.
     let words: Vec<Arg> = call
         .args

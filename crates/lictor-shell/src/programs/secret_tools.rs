@@ -1,0 +1,22 @@
+//! Programs that work with keys.
+
+use lictor_core::facts::Access;
+
+use super::options::Grammar;
+use crate::call::{Call, Report};
+
+/// `ssh-keygen`: a new key is written.
+pub(crate) fn ssh_keys(call: &Call<'_>, report: &mut Report) {
+    if call.program != "ssh-keygen" {
+        return;
+    }
+    let options = Grammar::anywhere("bCDFfGIJjKMmNnOPRrSsTtVWwYz", "").parse(call.args);
+    // A library that is given for a token runs in the program.
+    for library in options.values(&["D", "w"]).filter(|arg| arg.prefix().contains('/')) {
+        report.opaque(lictor_core::facts::OpaqueWhat::Code, &library.text);
+    }
+    let Some(path) = options.value(&["f"]) else { return };
+    // What is printed is the public half, or a digest of it.
+    let looks = options.has(&["y", "e", "l", "B", "H", "F", "R"]);
+    report.file(call, if looks { Access::List } else { Access::Write }, path, false);
+}
