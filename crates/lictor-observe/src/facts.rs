@@ -38,10 +38,35 @@ pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Fac
         ActionKind::SubmitTask => {}
         ActionKind::Tool | ActionKind::Other(_) => tools::tool(action, &looker, &mut facts),
     }
+    drop_own_scratch(&mut facts);
     if project.contents {
         look_inside(&mut facts, observer);
     }
     facts
+}
+
+/// What is not there yet and what the action itself makes is its own to delete. Something that the action moves may end
+/// up there too, so that nothing is said then.
+fn drop_own_scratch(facts: &mut Facts) {
+    use crate::zone::is_at_or_below;
+    let moves = facts.files().any(|(access, _)| access == Access::MoveAway);
+    let mut made: Vec<String> = Vec::new();
+    facts.effects.retain(|effect| {
+        let Effect::File { access, target, .. } = effect else { return true };
+        if moves || target.glob || target.existence != Existence::Missing {
+            return true;
+        }
+        match access {
+            Access::Write | Access::Append | Access::MakeDirectory | Access::Link => {
+                made.push(target.path.clone());
+                true
+            }
+            Access::Delete | Access::Destroy => !made
+                .iter()
+                .any(|path| is_at_or_below(path, &target.path) || is_at_or_below(&target.path, path)),
+            _ => true,
+        }
+    });
 }
 
 /// Larger files have no known content; whoever needs it must treat them as changed.

@@ -90,6 +90,13 @@ fn above_project(path: &str, project: &Project) -> Option<Zone> {
     if path == project.home || matches!(path, "/home" | "/Users" | "/root") {
         return Some(Zone::HomeRoot);
     }
+    // A home directory in a temporary place is still a home.
+    let home = project.home.as_str();
+    if is_at_or_below(path, home)
+        && project.temp.iter().any(|temp| home != temp && is_at_or_below(home, temp))
+    {
+        return Some(Zone::Home);
+    }
     for temp in &project.temp {
         if path == temp {
             return Some(Zone::TempRoot);

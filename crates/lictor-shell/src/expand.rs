@@ -50,6 +50,13 @@ impl Walker<'_> {
             into.push(Expanded { arg, template: None });
             return;
         }
+        if let [Part::Command(script)] = word.parts.as_slice()
+            && crate::walk::conventional::make_variable(script)
+                .is_some_and(|name| self.state.function(name).is_none())
+        {
+            // No program is called like that: to a shell it is nothing, to make it is what the makefile says.
+            return;
+        }
         let written = word.written();
         if word.braces {
             match brace::expand(&word.parts) {
@@ -205,6 +212,13 @@ impl Walker<'_> {
             Part::Parameter(parameter) => {
                 let expansion = self.parameter(parameter, quoted);
                 self.put(expansion, quoted, fields);
+            }
+            Part::Command(script)
+                if crate::walk::conventional::make_variable(script).is_some_and(|name| {
+                    self.state.function(name).is_none() && self.state.alias(name).is_none()
+                }) =>
+            {
+                self.put(Expansion::One(Datum::unknown(Taint::default())), quoted, fields);
             }
             Part::Command(script) => {
                 let expansion = self.substitute(script);

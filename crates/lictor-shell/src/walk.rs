@@ -6,7 +6,7 @@
 
 mod assign;
 mod compound;
-mod conventional;
+pub(crate) mod conventional;
 mod generated;
 mod here;
 mod looked;
@@ -19,6 +19,7 @@ mod shape;
 pub(crate) mod simple;
 mod startup;
 mod subscript;
+mod throwaway;
 mod written;
 
 #[cfg(test)]
@@ -105,6 +106,10 @@ pub(crate) struct Walker<'s> {
     reads: Vec<usize>,
     /// Variables that the line set, and whether only to `true` and `false`.
     switches: std::collections::BTreeMap<String, bool>,
+    /// Containers that the line started.
+    containers: Vec<String>,
+    /// The pipeline being walked hands on a list of containers that a filter picked.
+    picked_by_filter: bool,
     /// What the line made or kept.
     made: scratch::Made,
     /// The pipeline being walked turns files of the project into its output: no text of the line is in it.
@@ -134,6 +139,19 @@ pub(crate) fn read(text: &str, surroundings: &dyn Surroundings) -> Reading {
     walker.finish()
 }
 
+/// A line of a makefile may start with `@`, `-` or `+`, which are make's.
+fn without_recipe_mark(text: &str) -> &str {
+    let rest = text.trim_start();
+    match rest.strip_prefix('@').or_else(|| rest.strip_prefix("-@")).or_else(|| rest.strip_prefix("+@")) {
+        Some(command)
+            if command.starts_with(|next: char| next.is_ascii_alphabetic() || "[({$!:-".contains(next)) =>
+        {
+            command.strip_prefix('-').unwrap_or(command)
+        }
+        _ => text,
+    }
+}
+
 impl<'s> Walker<'s> {
     fn new(surroundings: &'s dyn Surroundings, size: usize) -> Self {
         Self {
@@ -161,6 +179,8 @@ impl<'s> Walker<'s> {
             loaded: false,
             reads: Vec::new(),
             switches: std::collections::BTreeMap::new(),
+            containers: Vec::new(),
+            picked_by_filter: false,
             made: scratch::Made::default(),
             from_files: false,
             traps: Vec::new(),
@@ -303,6 +323,7 @@ impl<'s> Walker<'s> {
             self.opaque(OpaqueWhat::Syntax, "a NUL byte");
         }
         let text = cleaned.as_deref().unwrap_or(text);
+        let text = without_recipe_mark(text);
         // Known or not: who hides a command from readers does not get it run.
         if self.decoded.iter().any(|hidden| !hidden.is_empty() && text.contains(hidden.as_str())) {
             self.flow_into_shell(Taint { decoded: true, ..Taint::default() }, text);
@@ -461,7 +482,12 @@ impl<'s> Walker<'s> {
         let outer = std::mem::take(&mut self.reads);
         let from_files =
             std::mem::replace(&mut self.from_files, pipeline.stages.iter().all(generated::from_files));
+        let picked = std::mem::replace(
+            &mut self.picked_by_filter,
+            pipeline.stages.iter().any(shape::picks_containers),
+        );
         let output = self.stages(pipeline, scene);
+        self.picked_by_filter = picked;
         self.from_files = from_files;
         self.only_looked_at(pipeline);
         self.reads = outer;

@@ -1,7 +1,7 @@
 //! Variables that everybody uses for the name of a program, a flag or a wrapper.
 
 use super::Walker;
-use crate::ast::{Item, Joint, Node, Pipeline};
+use crate::ast::{Item, Joint, Node, Part, Pipeline, Script, Word};
 use crate::operand::Arg;
 
 /// What the variable is set to by convention.
@@ -111,6 +111,52 @@ impl Walker<'_> {
         let known = self.switches.entry(name.to_owned()).or_insert(switch);
         *known &= switch;
     }
+}
+
+/// The program that the first word of a recipe names, when it is written as make writes it: `$(CC)`, `@$(RM)`, `@echo`.
+/// A shell knows no such program, so that nothing else can be meant.
+pub(super) fn of_recipe(word: &Word) -> Option<String> {
+    let (mark, variable) = match word.parts.as_slice() {
+        [Part::Command(script)] => (true, script),
+        [Part::Literal(mark), Part::Command(script)] => {
+            (mark.chars().all(|letter| "@-+".contains(letter)), script)
+        }
+        _ => {
+            let program = word.literal()?.strip_prefix('@')?;
+            let program = program.trim_start_matches(['@', '-', '+']);
+            return program
+                .starts_with(|letter: char| letter.is_ascii_alphabetic())
+                .then(|| program.to_owned());
+        }
+    };
+    if mark && let Some(function) = make_function(variable) {
+        return Some(function.to_owned());
+    }
+    let name = make_variable(variable).filter(|_| mark)?;
+    let known = PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| (*program).to_owned());
+    Some(known.unwrap_or_else(|| name.to_ascii_lowercase()))
+}
+
+/// A function of make in the place of a command; no program has such a name.
+fn make_function(script: &Script) -> Option<&str> {
+    let item = script.items.first()?;
+    let Node::Simple(simple) = item.first.stages.first()? else { return None };
+    let name = simple.words.first().filter(|_| simple.words.len() > 1)?.bare()?;
+    matches!(name, "call" | "foreach" | "info" | "warning" | "error" | "wildcard" | "patsubst")
+        .then_some(name)
+}
+
+/// The name of a variable of make: `$(NAME)` reads like a command that is one word in capitals.
+pub(crate) fn make_variable(script: &Script) -> Option<&str> {
+    let [item] = script.items.as_slice() else { return None };
+    let [Node::Simple(simple)] = item.first.stages.as_slice() else { return None };
+    let [word] = simple.words.as_slice() else { return None };
+    // `$(OBJECTS:.o=.d)` is the same list with other endings.
+    let name = word.bare()?.split(':').next()?;
+    let capitals = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+    let plain = item.rest.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty();
+    (plain && name.starts_with(|letter: char| letter.is_ascii_uppercase()) && name.chars().all(capitals))
+        .then_some(name)
 }
 
 /// The variable that a word is: `$CC`, `"${CC}"`, `${CC:-gcc}`.

@@ -36,6 +36,14 @@ impl Walker<'_> {
                     self.made.kept.push(paths::key(context.cwd, source));
                 }
             }
+            "docker" | "podman" | "nerdctl" => {
+                let mut args = context.args.iter().filter_map(Arg::known);
+                while let Some(arg) = args.next() {
+                    let name =
+                        arg.strip_prefix("--name").map(|rest| rest.strip_prefix('=').or_else(|| args.next()));
+                    self.containers.extend(name.flatten().map(str::to_owned));
+                }
+            }
             "git" => self.note_git(context, prints_to_file),
             _ => {}
         }

@@ -33,7 +33,17 @@ impl Walker<'_> {
         // Only in a bare assignment does the status of a substitution become that of the command.
         self.scene.attributable = scene.attributable && simple.words.is_empty();
         let from = self.reading.effects.len();
-        let mut words = self.words(&simple.words);
+        let mut words = match simple.words.split_first() {
+            Some((first, rest)) => match super::conventional::of_recipe(first) {
+                Some(program) => {
+                    let mut words = vec![Expanded { arg: Arg::literal(program), template: None }];
+                    words.extend(self.words(rest));
+                    words
+                }
+                None => self.words(&simple.words),
+            },
+            None => Vec::new(),
+        };
         if exports_what_is_printed(&simple.words) {
             // `export $(grep -v '^#' .env | xargs)` does with the file what `source .env` does.
             let mut loads = false;
@@ -369,7 +379,7 @@ impl Walker<'_> {
         let files = self.flows(&effects, context, stdin_taint, printed.taint(), plumbing);
         let stays_secret = copies_under_such_a_name(context.program, &effects);
         for mut effect in effects {
-            if self.is_own_scratch(&effect, context) {
+            if self.is_own_scratch(&effect, context) || self.is_throwaway(&effect, context, assignments) {
                 continue;
             }
             if let Effect::File { access: access @ Access::Read, target, .. } = &mut effect

@@ -1,0 +1,118 @@
+//! Containers and databases that are there to be thrown away: they are called after a test, picked by a filter, lie in a
+//! temporary place, or the environment says that this is a test run.
+
+use lictor_core::facts::Effect;
+
+use super::Walker;
+use super::simple::Context;
+use crate::operand::{Arg, Operand};
+use crate::state::Value;
+
+/// Parts of names by which people mark what is not kept.
+const MARKS: [&str; 11] =
+    ["test", "tests", "testing", "tmp", "temp", "scratch", "ci", "e2e", "demo", "sandbox", "throwaway"];
+
+/// Variables that say which of several databases is meant.
+const STAGES: [&str; 8] =
+    ["RAILS_ENV", "RACK_ENV", "NODE_ENV", "APP_ENV", "MIX_ENV", "DJANGO_ENV", "FLASK_ENV", "ENVIRONMENT"];
+
+/// Whether a name is marked: one of its parts says so (`app_test`, `test-postgres`).
+pub(super) fn is_marked(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let mut parts = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
+    parts.any(|part| MARKS.contains(&part.trim_end_matches(|letter: char| letter.is_ascii_digit())))
+        && !lower.contains("prod")
+}
+
+impl Walker<'_> {
+    pub(super) fn is_throwaway(
+        &self,
+        effect: &Effect<Operand>,
+        context: &Context<'_>,
+        assignments: &[(String, Arg)],
+    ) -> bool {
+        match effect {
+            Effect::Infrastructure { tool, what, .. } => match tool.as_str() {
+                "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
+                    self.is_throwaway_container(what, context)
+                }
+                _ => false,
+            },
+            Effect::Database { text, .. } => {
+                self.runs_as_test(assignments, context) || in_temporary_file(context) || drops_marked(text)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_throwaway_container(&self, what: &str, context: &Context<'_>) -> bool {
+        let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+        // What is stopped can be started again.
+        if matches!(words.first(), Some(&"stop")) {
+            return true;
+        }
+        let filter =
+            |text: &str| text.contains("--filter") || text.contains(" -f ") && text.contains("name=");
+        if what.contains("prune") {
+            return words.iter().any(|word| filter(word));
+        }
+        if what.contains("compose") {
+            return words.windows(2).any(|pair| {
+                matches!(pair, [option, value] if matches!(*option, "-f" | "--file" | "-p" | "--project-name") && is_marked(value))
+            });
+        }
+        let named = context.args.iter().skip(1).filter(|arg| !arg.prefix().starts_with('-'));
+        let mut named = named
+            .filter(|arg| !matches!(arg.known(), Some("rm" | "remove" | "container" | "volume")))
+            .peekable();
+        named.peek().is_some()
+            && named.all(|arg| match arg.known() {
+                Some(name) => is_marked(name) || self.containers.iter().any(|made| made == name),
+                None => filter(&arg.text) || arg.text == "…" && self.picked_by_filter,
+            })
+    }
+
+    /// Whether the environment of a command says that it works on a database for tests.
+    fn runs_as_test(&self, assignments: &[(String, Arg)], context: &Context<'_>) -> bool {
+        let value = |name: &str| {
+            let own = assignments.iter().find(|(given, _)| given == name).and_then(|(_, arg)| arg.known());
+            own.map(str::to_owned).or_else(|| match self.state.variable(name) {
+                Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),
+                _ => None,
+            })
+        };
+        STAGES.iter().any(|name| value(name).as_deref() == Some("test"))
+            || value("DATABASE_URL").is_some_and(|url| is_marked(url.rsplit('/').next().unwrap_or_default()))
+            || context.args.iter().filter_map(Arg::known).any(|word| {
+                let option = ["--settings=", "--env=", "--environment="]
+                    .iter()
+                    .find_map(|start| word.strip_prefix(start));
+                option.is_some_and(is_marked)
+            })
+    }
+}
+
+/// `sqlite3 /tmp/x.db …`.
+fn in_temporary_file(context: &Context<'_>) -> bool {
+    matches!(context.program, "sqlite3" | "sqlite" | "litecli" | "duckdb")
+        && context.args.iter().filter_map(Arg::known).find(|word| !word.starts_with('-')).is_some_and(
+            |file| file == ":memory:" || file.starts_with("/tmp/") || file.starts_with("/var/tmp/"),
+        )
+}
+
+/// Whether a statement, or the words of a tool, destroy only what is marked.
+fn drops_marked(text: &str) -> bool {
+    const KEYWORDS: [&str; 14] = [
+        "drop", "database", "table", "schema", "if", "exists", "cascade", "truncate", "delete", "from",
+        "dropdb", "only", "force", "restrict",
+    ];
+    let words: Vec<String> = text
+        .split(|letter: char| !letter.is_ascii_alphanumeric() && !"_-.".contains(letter))
+        .filter(|word| !word.is_empty() && !word.starts_with('-'))
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let starts =
+        words.first().is_some_and(|word| matches!(word.as_str(), "drop" | "truncate" | "dropdb" | "delete"));
+    let mut names = words.iter().filter(|word| !KEYWORDS.contains(&word.as_str())).peekable();
+    starts && names.peek().is_some() && names.all(|name| is_marked(name))
+}
