@@ -85,6 +85,7 @@ pub(crate) enum Compound {
     },
     /// `while` and `until`.
     While {
+        until: bool,
         condition: Script,
         body: Script,
         changes: Changes,
@@ -110,7 +111,11 @@ pub(crate) enum Compound {
     Test(Vec<Word>),
     /// `(( … ))`.
     Arithmetic(Vec<Part>),
-    Coprocess(Node),
+    /// Its descriptors are in an array of that name.
+    Coprocess {
+        name: String,
+        body: Node,
+    },
 }
 
 #[derive(Debug)]
@@ -130,6 +135,8 @@ pub(crate) struct Changes {
 pub(crate) struct Redirect {
     /// The file descriptor in front; `None` when absent or `{name}`.
     pub fd: Option<u32>,
+    /// `{name}` in front: the variable that gets the number of a new descriptor.
+    pub variable: Option<String>,
     pub kind: RedirectKind,
     pub target: Target,
 }

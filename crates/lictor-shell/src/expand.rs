@@ -332,7 +332,7 @@ impl Walker<'_> {
     }
 
     /// A path like `/dev/fd/63` that holds the output of a process substitution.
-    fn pipe_path(&mut self, output: Output) -> String {
+    pub(crate) fn pipe_path(&mut self, output: Output) -> String {
         self.pipes += 1;
         let path = format!("/dev/fd/{}", 62 + self.pipes);
         let content = match output {

@@ -61,6 +61,13 @@ impl Walker<'_> {
                 _ => {}
             }
         }
+        sent.private |= self.reads_private(effects) || self.takes_private(context);
+        let host = host.or_else(|| Self::store_of(context));
+        let away = host.as_deref().filter(|host| !is_here(host));
+        if let (true, Some(host)) = (sent.private && !sent.secret, away) {
+            let host = host.to_owned();
+            self.flow(FlowSource::Private, FlowSink::Host, &host);
+        }
         let already = effects.iter().any(|effect| {
             matches!(effect, Effect::Flow { from: FlowSource::Secret, to: FlowSink::Host, .. })
         });
@@ -70,13 +77,21 @@ impl Walker<'_> {
         {
             self.flow(FlowSource::Secret, FlowSink::Host, &host);
         }
+        if (sent.private || printed.private)
+            && !sent.secret
+            && let Some(reach) = plumbing.socket()
+        {
+            let text = reach.text.clone();
+            self.flow(FlowSource::Private, FlowSink::Host, &text);
+        }
         if (sent.secret || printed.secret)
             && let Some(reach) = plumbing.socket()
         {
             let text = reach.text.clone();
             self.flow(FlowSource::Secret, FlowSink::Host, &text);
         }
-        let taint = Taint { network: receives, ..Taint::default() };
+        let taint =
+            Taint { network: receives, secret: sent.secret, private: sent.private, ..Taint::default() };
         effects
             .iter()
             .filter_map(|effect| match effect {
@@ -87,6 +102,13 @@ impl Walker<'_> {
             })
             .collect()
     }
+}
+
+/// An address of this machine.
+fn is_here(address: &str) -> bool {
+    let host = address.trim_matches('"');
+    let host = host.split_once("://").map_or(host, |(_, rest)| rest);
+    ["localhost", "127.", "0.0.0.0", "[::1]", "host.docker.internal"].iter().any(|own| host.starts_with(own))
 }
 
 /// Whether a command prints all variables, the secret ones among them.

@@ -1,38 +1,141 @@
 //! Functions that only multiply themselves, and loops that only start processes.
 
-use crate::ast::{Compound, Function, Node, Script};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use crate::ast::{Compound, Function, Node, Part, Script, Simple};
 
 /// Whether a function calls itself at least twice, some of it at the same time (`:(){ :|:& };:`).
 pub(crate) fn multiplies(function: &Function) -> bool {
-    let mut count = Count { name: &function.name, calls: 0, parallel: false };
-    count.node(&function.body, false);
+    let names = BTreeSet::from([function.name.as_str()]);
+    let count = calls(function, &names);
     count.calls >= 2 && count.parallel
 }
 
+/// Whether functions call each other in a circle and more of them are started than end (`a() { b & b; }; b() { a; }`).
+pub(crate) fn multiply_together(functions: &[(Rc<Function>, bool)]) -> bool {
+    /// More functions than anybody defines for this.
+    const MOST: usize = 64;
+    if functions.len() < 2 || functions.len() > MOST {
+        return false;
+    }
+    let names: BTreeSet<&str> = functions.iter().map(|(function, _)| function.name.as_str()).collect();
+    let counted: BTreeMap<&str, Count<'_>> =
+        functions.iter().map(|(function, _)| (function.name.as_str(), calls(function, &names))).collect();
+    let reaches = |from: &str, to: &str| {
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut open = vec![from];
+        while let Some(name) = open.pop() {
+            let called = counted.get(name).into_iter().flat_map(|count| count.names.iter().copied());
+            for next in called {
+                if next == to {
+                    return true;
+                }
+                if seen.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        false
+    };
+    names.iter().any(|name| {
+        reaches(name, name) && {
+            let circle: Vec<&Count<'_>> = counted
+                .iter()
+                .filter(|(other, _)| *other == name || reaches(name, other) && reaches(other, name))
+                .map(|(_, count)| count)
+                .collect();
+            circle.len() > 1
+                && circle.iter().any(|count| count.calls >= 2)
+                && circle.iter().any(|count| count.parallel)
+        }
+    })
+}
+
 /// Whether a loop without end starts something in the background in every round and waits for nothing
-/// (`while true; do sh & done`).
-pub(crate) fn never_waits(condition: &Script, body: &Script) -> bool {
+/// (`while true; do sh & done`). `until` when the condition has to fail.
+pub(crate) fn never_waits(condition: &Script, body: &Script, until: bool) -> bool {
     let endless = match condition.items.as_slice() {
         [item] if item.rest.is_empty() => match item.first.stages.as_slice() {
             [Node::Simple(simple)] => {
                 let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
-                matches!(words.as_slice(), ["true" | ":"] | ["[" | "test", "1", ..])
+                let holds = matches!(words.as_slice(), ["true" | ":"] | ["[" | "test", "1", ..]);
+                let fails = matches!(words.as_slice(), ["false"]);
+                if until != item.first.negated { fails } else { holds }
+            }
+            [Node::Compound { body, .. }] => match body.as_ref() {
+                Compound::Arithmetic(parts) => {
+                    !until && matches!(parts.as_slice(), [Part::Literal(text)] if text.trim() == "1")
+                }
+                _ => false,
+            },
+            _ => false,
+        },
+        _ => false,
+    };
+    endless && only_starts(body)
+}
+
+/// Whether `for ((…))` has no end and only starts processes.
+pub(crate) fn counts_forever(header: &[Part], body: &Script) -> bool {
+    let text: String = header
+        .iter()
+        .map(|part| match part {
+            Part::Literal(text) | Part::Quoted(text) => text.as_str(),
+            _ => "?",
+        })
+        .collect();
+    text.split(';').nth(1).is_some_and(|condition| matches!(condition.trim(), "" | "1")) && only_starts(body)
+}
+
+/// Whether a body starts something in the background and waits for nothing.
+fn only_starts(body: &Script) -> bool {
+    let starts = |node: &Node| match node {
+        Node::Compound { body, .. } => match body.as_ref() {
+            Compound::Group(script) | Compound::Subshell(script) => {
+                !script.items.is_empty() && script.items.iter().all(|item| item.background)
             }
             _ => false,
         },
         _ => false,
     };
-    endless && !body.items.is_empty() && body.items.iter().all(|item| item.background)
+    let mut any = false;
+    let all = body.items.iter().all(|item| {
+        let started = item.background || item.rest.is_empty() && item.first.stages.iter().all(starts);
+        any |= started;
+        started || item.first.stages.iter().all(passes_by)
+    });
+    any && all
+}
+
+/// A command that takes no time.
+fn passes_by(node: &Node) -> bool {
+    let Node::Simple(Simple { words, .. }) = node else { return false };
+    match words.first().and_then(|word| word.literal()) {
+        Some(program) => {
+            matches!(program, "disown" | "true" | ":" | "echo" | "printf" | "let" | "cd" | "mkdir" | "export")
+        }
+        None => words.is_empty(),
+    }
 }
 
 struct Count<'a> {
-    name: &'a str,
+    wanted: &'a BTreeSet<&'a str>,
+    /// Those of them that are called.
+    names: BTreeSet<&'a str>,
     calls: u32,
     parallel: bool,
 }
 
-impl Count<'_> {
-    fn script(&mut self, script: &Script, parallel: bool) {
+/// How often a function calls those of a set.
+fn calls<'a>(function: &'a Function, wanted: &'a BTreeSet<&'a str>) -> Count<'a> {
+    let mut count = Count { wanted, names: BTreeSet::new(), calls: 0, parallel: false };
+    count.node(&function.body, false);
+    count
+}
+
+impl<'a> Count<'a> {
+    fn script(&mut self, script: &'a Script, parallel: bool) {
         for item in &script.items {
             for pipeline in std::iter::once(&item.first).chain(item.rest.iter().map(|(_, pipeline)| pipeline))
             {
@@ -45,10 +148,13 @@ impl Count<'_> {
     }
 
     /// Nesting is bounded by the parser.
-    fn node(&mut self, node: &Node, parallel: bool) {
+    fn node(&mut self, node: &'a Node, parallel: bool) {
         match node {
             Node::Simple(simple) => {
-                if simple.words.first().and_then(|word| word.literal()) == Some(self.name) {
+                if let Some(name) = simple.words.first().and_then(|word| word.literal())
+                    && self.wanted.contains(name)
+                {
+                    self.names.insert(name);
                     self.calls += 1;
                     self.parallel |= parallel;
                 }
@@ -77,7 +183,7 @@ impl Count<'_> {
                         self.script(&arm.body, parallel);
                     }
                 }
-                Compound::Coprocess(node) => self.node(node, true),
+                Compound::Coprocess { body, .. } => self.node(body, true),
                 Compound::Test(_) | Compound::Arithmetic(_) => {}
             },
             Node::Function(_) => {}

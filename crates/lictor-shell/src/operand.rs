@@ -23,6 +23,8 @@ pub enum Known {
 pub struct Taint {
     /// From a secret file or variable.
     pub secret: bool,
+    /// From a home directory as a whole, personal folders or files of the system.
+    pub private: bool,
     /// From the network.
     pub network: bool,
     /// Decoded on the line (base64, hex, …) without the result being known.
@@ -35,6 +37,7 @@ impl Taint {
     pub fn and(self, other: Self) -> Self {
         Self {
             secret: self.secret || other.secret,
+            private: self.private || other.private,
             network: self.network || other.network,
             decoded: self.decoded || other.decoded,
         }

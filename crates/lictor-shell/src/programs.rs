@@ -73,10 +73,19 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     if name != "git" {
         for (variable, value) in call.assignments {
             // Commands that a program is told to run by its environment; a plain program name says nothing by itself.
-            let runs =
-                matches!(variable.as_str(), "EDITOR" | "VISUAL" | "BROWSER" | "LESSOPEN" | "LESSCLOSE")
-                    || variable.ends_with("PAGER")
-                    || variable.ends_with("_EDITOR");
+            let runs = matches!(
+                variable.as_str(),
+                "EDITOR"
+                    | "VISUAL"
+                    | "BROWSER"
+                    | "LESSOPEN"
+                    | "LESSCLOSE"
+                    | "RSYNC_RSH"
+                    | "RSYNC_CONNECT_PROG"
+                    | "SVN_SSH"
+                    | "CVS_RSH"
+            ) || variable.ends_with("PAGER")
+                || variable.ends_with("_EDITOR");
             if runs && value.prefix().contains(char::is_whitespace) {
                 report.then_shell(value, &[], variable);
             }
@@ -146,6 +155,11 @@ fn base_name(program: &str) -> Cow<'_, str> {
         return Cow::Owned(name.to_ascii_lowercase());
     }
     Cow::Borrowed(name)
+}
+
+/// Whether the tables know a program of that name.
+pub(crate) fn is_known(name: &str) -> bool {
+    table::find(name).is_some()
 }
 
 /// Whether a name is that of a shell.

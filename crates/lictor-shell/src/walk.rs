@@ -14,6 +14,7 @@ mod next;
 mod outer;
 mod output;
 mod plumbing;
+mod private;
 mod scratch;
 mod shape;
 pub(crate) mod simple;
@@ -51,6 +52,8 @@ const MOST_OF_LARGE: usize = 256;
 const MAX_DEPTH: u32 = 96;
 /// Fuel for the work that does not come from the size of the text: loops, functions, nested texts.
 const BASE_FUEL: u64 = 1_000_000;
+/// Most aliases of a line that are looked into.
+const MOST_ALIASES: usize = 64;
 /// Fuel for each byte of the text.
 const FUEL_PER_BYTE: u64 = 100;
 
@@ -106,6 +109,8 @@ pub(crate) struct Walker<'s> {
     reads: Vec<usize>,
     /// Variables that the line set, and whether only to `true` and `false`.
     switches: std::collections::BTreeMap<String, bool>,
+    /// What aliases stand for: it is run whenever somebody uses the name.
+    pub(crate) aliased: Vec<String>,
     /// Containers that the line started.
     containers: Vec<String>,
     /// The pipeline being walked hands on a list of containers that a filter picked.
@@ -179,6 +184,7 @@ impl<'s> Walker<'s> {
             loaded: false,
             reads: Vec::new(),
             switches: std::collections::BTreeMap::new(),
+            aliased: Vec::new(),
             containers: Vec::new(),
             picked_by_filter: false,
             made: scratch::Made::default(),
@@ -490,6 +496,7 @@ impl<'s> Walker<'s> {
         self.picked_by_filter = picked;
         self.from_files = from_files;
         self.only_looked_at(pipeline);
+        self.picks_secret_variables(pipeline, scene);
         self.reads = outer;
         output
     }
@@ -600,6 +607,9 @@ impl<'s> Walker<'s> {
     /// Walks what was defined and never called, and settles what only the end of the line tells.
     fn finish(mut self) -> Reading {
         self.late_traps();
+        if crate::forkbomb::multiply_together(&self.functions) {
+            self.effect(Effect::Process(lictor_core::facts::ProcessEffect::ForkBomb));
+        }
         let scene = Scene { certain: false, attributable: false, capture: false };
         let mut index = 0;
         while let Some((function, called)) = self.functions.get(index).cloned() {
@@ -614,6 +624,15 @@ impl<'s> Walker<'s> {
             self.node(&function.body, scene);
             self.calls.pop();
             self.reading.opaque.truncate(known);
+        }
+        for text in std::mem::take(&mut self.aliased).into_iter().take(MOST_ALIASES) {
+            let (effects, known) = (self.reading.effects.len(), self.reading.opaque.len());
+            self.state.set_positional(crate::state::Positional::Unknown);
+            self.through("alias", |this| this.text(&text, scene));
+            self.reading.opaque.truncate(known);
+            // It is not run by this line.
+            let done = self.reading.effects.split_off(effects);
+            self.reading.effects.extend(done.into_iter().filter(|effect| !matches!(effect, Effect::Run(_))));
         }
         if self.status_changed {
             for effect in &mut self.reading.effects {

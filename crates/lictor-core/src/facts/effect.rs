@@ -288,6 +288,8 @@ pub enum Privilege {
 pub enum FlowSource {
     /// A secret file or variable.
     Secret,
+    /// A home directory, personal folders, files of the system.
+    Private,
     /// The network.
     Network,
     /// Text that was decoded on the line (base64, hex, rot13) and is not known.

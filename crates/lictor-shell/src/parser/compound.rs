@@ -33,7 +33,8 @@ impl Parser<'_> {
         let read: fn(&mut Self) -> Option<Compound> = match word {
             "{" => Self::group,
             "if" => Self::condition,
-            "while" | "until" => Self::while_loop,
+            "while" => |this: &mut Self| this.while_loop(false),
+            "until" => |this: &mut Self| this.while_loop(true),
             "for" | "select" => Self::for_loop,
             "case" => Self::case,
             "[[" => Self::test,
@@ -108,12 +109,12 @@ impl Parser<'_> {
         body
     }
 
-    fn while_loop(&mut self) -> Option<Compound> {
+    fn while_loop(&mut self, until: bool) -> Option<Compound> {
         let ((condition, body), changes) = self.tracked(|this| {
             let condition = this.some_list();
             (condition, this.loop_body())
         });
-        Some(Compound::While { condition, body, changes })
+        Some(Compound::While { until, condition, body, changes })
     }
 
     fn for_loop(&mut self) -> Option<Compound> {
@@ -252,21 +253,23 @@ impl Parser<'_> {
     }
 
     fn coprocess(&mut self) -> Option<Compound> {
+        let unnamed = || "COPROC".to_owned();
         self.blanks();
         // `coproc NAME { …; }` names it; a name in front of a simple command is the command.
-        if let Some(node) = self.compound() {
-            return Some(Compound::Coprocess(node));
+        if let Some(body) = self.compound() {
+            return Some(Compound::Coprocess { name: unnamed(), body });
         }
         let before = self.at;
-        self.at += super::name_prefix(self.slice(self.at, self.bytes.len())).len();
+        let name = super::name_prefix(self.slice(self.at, self.bytes.len())).to_owned();
+        self.at += name.len();
         self.blanks();
         if self.at > before
-            && let Some(node) = self.compound()
+            && let Some(body) = self.compound()
         {
-            return Some(Compound::Coprocess(node));
+            return Some(Compound::Coprocess { name, body });
         }
         self.at = before;
-        Some(Compound::Coprocess(self.simple()))
+        Some(Compound::Coprocess { name: unnamed(), body: self.simple() })
     }
 
     fn function_keyword(&mut self) -> Node {

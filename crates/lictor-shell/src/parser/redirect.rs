@@ -23,6 +23,7 @@ impl Parser<'_> {
     /// A redirection, if one starts here.
     pub(super) fn redirect(&mut self) -> Option<Redirect> {
         let first = self.peek()?;
+        let mut variable = None;
         let (fd, skip) = match first {
             b'<' | b'>' => (None, 0),
             b'&' if self.peek_at(1) == Some(b'>') => (None, 0),
@@ -35,6 +36,7 @@ impl Parser<'_> {
                 if name == 0 || self.peek_at(name + 1) != Some(b'}') {
                     return None;
                 }
+                variable = Some(self.slice(self.at + 1, self.at + 1 + name).to_owned());
                 (None, name + 2)
             }
             _ => return None,
@@ -53,7 +55,7 @@ impl Parser<'_> {
         self.steps += 1;
         if kind == RedirectKind::HereDocument {
             let body = self.here_delimiter(spelling == "<<-");
-            return Some(Redirect { fd, kind, target: Target::Here(body) });
+            return Some(Redirect { fd, variable, kind, target: Target::Here(body) });
         }
         self.blanks();
         let word = if self.word_starts() {
@@ -67,7 +69,7 @@ impl Parser<'_> {
             RedirectKind::DuplicateOut if fd.is_none() && is_file(&word) => RedirectKind::WriteBoth,
             kind => kind,
         };
-        Some(Redirect { fd, kind, target: Target::Word(word) })
+        Some(Redirect { fd, variable, kind, target: Target::Word(word) })
     }
 }
 

@@ -34,11 +34,19 @@ impl Walker<'_> {
                 output
             }
             Compound::If { arms, otherwise } => self.condition(arms, otherwise.as_ref(), scene),
-            Compound::While { condition, body, changes } => self.while_loop(condition, body, changes, scene),
+            Compound::While { until, condition, body, changes } => {
+                if crate::forkbomb::never_waits(condition, body, *until) {
+                    self.effect(Effect::Process(ProcessEffect::ForkBomb));
+                }
+                self.while_loop(condition, body, changes, scene)
+            }
             Compound::For { name, words, body, changes } => {
                 self.for_loop(name, words.as_deref(), body, changes, scene)
             }
             Compound::CountingFor { header, body, changes } => {
+                if crate::forkbomb::counts_forever(header, body) {
+                    self.effect(Effect::Process(ProcessEffect::ForkBomb));
+                }
                 self.arithmetic(header);
                 self.unsettle(changes);
                 self.repeated(body, scene)
@@ -69,11 +77,16 @@ impl Walker<'_> {
                 self.unsettle_arithmetic(parts);
                 Output::silent()
             }
-            Compound::Coprocess(node) => {
+            Compound::Coprocess { name, body } => {
                 let mark = self.state.mark();
-                let scene = Scene { attributable: false, ..scene };
-                self.with_unknown_stdin(Taint::default(), |this| this.node(node, scene));
+                let scene = Scene { attributable: false, capture: true, ..scene };
+                let output = self.with_unknown_stdin(Taint::default(), |this| this.node(body, scene));
                 self.state.leave(mark);
+                // What it prints is read from the first descriptor of its array.
+                let number = |path: String| Datum::known(path.trim_start_matches("/dev/fd/"));
+                let prints = number(self.pipe_path(output));
+                let takes = number(self.pipe_path(Output::unknown()));
+                self.state.set(name, Value::List(Rc::new(vec![prints, takes])));
                 Output::silent()
             }
         }
@@ -150,9 +163,6 @@ impl Walker<'_> {
         if let (Some(name), Some(lines)) = (reads_one(condition), lines) {
             let name = name.to_owned();
             return self.rounds(&name, lines, body, changes, scene);
-        }
-        if crate::forkbomb::never_waits(condition, body) {
-            self.effect(Effect::Process(ProcessEffect::ForkBomb));
         }
         self.unsettle(changes);
         self.list(condition, Scene { attributable: false, capture: false, ..scene });

@@ -155,8 +155,11 @@ pub(crate) fn make_variable(script: &Script) -> Option<&str> {
     let name = word.bare()?.split(':').next()?;
     let capitals = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
     let plain = item.rest.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty();
-    (plain && name.starts_with(|letter: char| letter.is_ascii_uppercase()) && name.chars().all(capitals))
-        .then_some(name)
+    (plain
+        && name.len() > 1
+        && name.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && name.chars().all(capitals))
+    .then_some(name)
 }
 
 /// The variable that a word is: `$CC`, `"${CC}"`, `${CC:-gcc}`.

@@ -42,6 +42,53 @@ impl Walker<'_> {
         }
     }
 
+    /// `env | grep TOKEN`: of all variables those are picked that hold secrets, and shown.
+    pub(super) fn picks_secret_variables(&mut self, pipeline: &Pipeline, scene: super::Scene) {
+        let [first, rest @ ..] = pipeline.stages.as_slice() else { return };
+        let Node::Simple(simple) = first else { return };
+        let words = literals(simple);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let lists = match words.as_slice() {
+            ["env" | "printenv" | "set" | "export" | "declare" | "typeset"] => true,
+            ["export" | "declare" | "typeset", options @ ..] => {
+                options.iter().all(|word| word.starts_with("-p") || *word == "-x")
+            }
+            _ => false,
+        };
+        let picks = |stage: &Node| {
+            let Node::Simple(simple) = stage else { return false };
+            let words = literals(simple);
+            let program = words.first().map(String::as_str).unwrap_or_default();
+            matches!(program, "grep" | "egrep" | "rg" | "awk" | "sed")
+                && !words.iter().any(|word| word.starts_with("-v") || word == "--invert-match")
+                && words.iter().skip(1).any(|word| {
+                    let upper = word.to_ascii_uppercase();
+                    [
+                        "SECRET",
+                        "TOKEN",
+                        "PASSW",
+                        "API_KEY",
+                        "APIKEY",
+                        "CREDENTIAL",
+                        "PRIVATE_KEY",
+                        "ACCESS_KEY",
+                    ]
+                    .iter()
+                    .any(|part| upper.contains(part))
+                        || upper.trim_matches(['"', '^', '_', '=']) == "KEY"
+                })
+        };
+        let shown = pipeline.stages.iter().all(|stage| shows(stage) == Shows::Content);
+        let kept = rest
+            .last()
+            .is_some_and(|stage| matches!(stage, Node::Simple(simple) if !simple.redirects.is_empty()));
+        if lists && shown && !scene.capture && !kept && rest.iter().any(picks) {
+            let mut report = crate::call::Report::default();
+            programs::reveals(&mut report);
+            report.effects.into_iter().for_each(|effect| self.effect(effect));
+        }
+    }
+
     /// What was read since `from` went into a variable: it is used there, and judged again where it is printed or sent.
     pub(super) fn put_into_variable(&mut self, from: usize) {
         let mut at = 0;

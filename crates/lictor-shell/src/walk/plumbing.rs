@@ -8,7 +8,7 @@ use super::{Output, Walker};
 use crate::ast::{Redirect, RedirectKind, Target};
 use crate::call::Stdin;
 use crate::operand::{Arg, Known, Operand, Taint};
-use crate::state::{Content, Datum};
+use crate::state::{Content, Datum, Value};
 
 /// Where standard output goes.
 #[derive(Debug, Default)]
@@ -62,34 +62,44 @@ impl Walker<'_> {
     pub(crate) fn plumb(&mut self, redirects: &[Redirect]) -> Plumbing {
         let mut plumbing = Plumbing::default();
         for redirect in redirects {
-            self.redirect(redirect, &mut plumbing);
+            let fd = match &redirect.variable {
+                Some(name) => {
+                    // The shell picks a number that is free.
+                    self.pipes += 1;
+                    let number = 62 + self.pipes;
+                    self.state.set(name, Value::Scalar(Datum::known(number.to_string())));
+                    Some(number)
+                }
+                None => redirect.fd,
+            };
+            self.redirect(redirect, fd, &mut plumbing);
         }
         plumbing
     }
 
-    fn redirect(&mut self, redirect: &Redirect, plumbing: &mut Plumbing) {
+    fn redirect(&mut self, redirect: &Redirect, fd: Option<u32>, plumbing: &mut Plumbing) {
         let (datum, written) = match &redirect.target {
             Target::Here(body) => {
                 let datum = body.get().map_or_else(|| Datum::known(""), |body| self.here_body(body));
-                self.open_text(redirect.fd, stdin_of(datum), plumbing);
+                self.open_text(fd, stdin_of(datum), plumbing);
                 return;
             }
             Target::Word(word) => (self.value(word), word.written()),
         };
-        let input = redirect.fd.is_none_or(|fd| fd == 0);
-        let output = redirect.fd.is_none_or(|fd| fd == 1);
+        let input = fd.is_none_or(|fd| fd == 0);
+        let output = fd.is_none_or(|fd| fd == 1);
         let access = match redirect.kind {
             RedirectKind::HereString => {
                 let mut stdin = stdin_of(datum);
                 if let Stdin::Text(text) = &mut stdin {
                     text.push('\n');
                 }
-                self.open_text(redirect.fd, stdin, plumbing);
+                self.open_text(fd, stdin, plumbing);
                 return;
             }
             RedirectKind::HereDocument => return,
             RedirectKind::DuplicateIn | RedirectKind::DuplicateOut => {
-                self.duplicate(redirect, &datum, plumbing);
+                self.duplicate(redirect, fd, &datum, plumbing);
                 return;
             }
             RedirectKind::Read => Access::Read,
@@ -100,7 +110,7 @@ impl Walker<'_> {
         let both = matches!(redirect.kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
         let output = both || (output && matches!(access, Access::Write | Access::Append));
         if let Some(reach) = datum.text().and_then(|path| socket(path, access != Access::Read)) {
-            self.sockets.extend(redirect.fd);
+            self.sockets.extend(fd);
             if output {
                 plumbing.stdout = Sink::Socket(reach.clone());
             }
@@ -131,6 +141,15 @@ impl Walker<'_> {
                 }
             }));
         }
+        if let (Access::Read, Some(number), Some(path)) =
+            (access, fd.filter(|number| *number > 0), known.as_deref())
+        {
+            // What lies there can be read from the descriptor, or by its path.
+            let secret = crate::programs::is_secret(&arg);
+            let content = self.written_content(path);
+            let content = content.unwrap_or_else(|| Content::unknown(Taint { secret, ..Taint::default() }));
+            self.state.set_file(format!("/dev/fd/{number}"), content);
+        }
         if output {
             let key = known.as_deref().map(|path| crate::paths::key(&cwd, path));
             let away = known.as_deref().is_some_and(crate::paths::is_stream);
@@ -141,7 +160,7 @@ impl Walker<'_> {
             return;
         }
         let target = Operand::new(arg, cwd);
-        if let Some(number) = redirect.fd.filter(|number| *number > 2 && access != Access::Read) {
+        if let Some(number) = fd.filter(|number| *number > 2 && access != Access::Read) {
             self.descriptors.retain(|(other, _)| *other != number);
             self.descriptors.push((number, target.clone()));
         }
@@ -164,10 +183,10 @@ impl Walker<'_> {
     }
 
     /// `>&2`, `<&3`, `0>&1`.
-    fn duplicate(&mut self, redirect: &Redirect, target: &Datum, plumbing: &mut Plumbing) {
+    fn duplicate(&mut self, redirect: &Redirect, fd: Option<u32>, target: &Datum, plumbing: &mut Plumbing) {
         let digits = target.text().map(|text| text.trim_end_matches('-'));
         let source: Option<u32> = digits.and_then(|digits| digits.parse().ok());
-        let into = redirect.fd.unwrap_or(if redirect.kind == RedirectKind::DuplicateIn { 0 } else { 1 });
+        let into = fd.unwrap_or(if redirect.kind == RedirectKind::DuplicateIn { 0 } else { 1 });
         let socket = match source {
             Some(1) if matches!(plumbing.stdout, Sink::Socket(_)) => true,
             Some(source) => self.sockets.contains(&source),
@@ -179,6 +198,13 @@ impl Walker<'_> {
                 Some(text) => Stdin::Text(text.to_string()),
                 None => Stdin::Unknown(content.taint),
             }));
+            return;
+        }
+        if into == 0 && source.is_none() && target.text().is_none() {
+            // Whichever descriptor it is: what any of them holds.
+            let open = self.state.files().filter(|(path, _)| path.starts_with("/dev/fd/"));
+            let taint = open.fold(target.taint, |taint, (_, content)| taint.and(content.taint));
+            plumbing.stdin = Some(Rc::new(Stdin::Unknown(taint)));
             return;
         }
         let opened = source.and_then(|number| self.descriptors.iter().find(|(open, _)| *open == number));
@@ -208,7 +234,10 @@ impl Walker<'_> {
         if self.state.wrote_nothing() {
             return None;
         }
-        let key = crate::paths::key(&self.state.directories().now, path);
+        let key = match descriptor_of(path) {
+            Some(number) => format!("/dev/fd/{number}"),
+            None => crate::paths::key(&self.state.directories().now, path),
+        };
         let content = self.state.file(&key).or_else(|| {
             // The same file by its other name: from the root, or from where the line starts.
             let start = self.outside().variable("PWD")?;
@@ -307,6 +336,17 @@ fn stdin_of(datum: Datum) -> Stdin {
         }
         _ => Stdin::Unknown(datum.taint),
     }
+}
+
+/// The number behind the paths that stand for descriptors of the shell itself.
+fn descriptor_of(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix("/proc/")?;
+    let (process, number) = rest.split_once("/fd/")?;
+    let own = process == "self"
+        || process == "$$"
+        || process == "thread-self"
+        || process.contains(crate::state::GAP);
+    (own && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
 
 /// `/dev/tcp/host/port`.

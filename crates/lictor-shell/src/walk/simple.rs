@@ -363,7 +363,8 @@ impl Walker<'_> {
             _ => Taint::default(),
         };
         let environment = next.is_empty() && crate::flows::prints_environment(context.program, context.args);
-        let taint = Taint { secret: taint.secret || environment, ..taint };
+        let private = taint.private || self.reads_private(&effects) || self.takes_private(context);
+        let taint = Taint { secret: taint.secret || environment, private, ..taint };
         let all_taint = taint.and(argument_taint).and(stdin_taint);
         let stdout = stdout.or_else(|| self.known_output(context));
         let printed = match (stdout, names.is_empty()) {

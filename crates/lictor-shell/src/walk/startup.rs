@@ -1,6 +1,6 @@
 //! Files that shells and git start with: what is added to them is run later, in every shell.
 
-use lictor_core::facts::{Access, Cardinality, Command, Effect};
+use lictor_core::facts::{Access, Cardinality, Command, Effect, GitEffect};
 
 use super::{Output, Scene, Walker};
 use crate::operand::Operand;
@@ -87,7 +87,8 @@ impl Walker<'_> {
         added: Option<&str>,
         by: Option<u32>,
     ) {
-        let Some(path) = target.arg.known().filter(|_| access == Access::Append) else { return };
+        let adds = matches!(access, Access::Append | Access::Write);
+        let Some(path) = target.arg.known().filter(|_| adds) else { return };
         let key = crate::paths::key(&target.cwd, path);
         if !["~", "/home/", "/root/", "/Users/"].iter().any(|home| key.starts_with(home)) {
             return;
@@ -122,15 +123,45 @@ impl Walker<'_> {
         let effects = self.reading.effects.len();
         let opaque = self.reading.opaque.len();
         let mark = self.state.mark();
-        self.through("startup file", |this| {
-            this.text(text, Scene { certain: false, attributable: false, capture: false })
+        let functions = self.functions.len();
+        let aliases = std::mem::take(&mut self.aliased);
+        let scene = Scene { certain: false, attributable: false, capture: false };
+        self.through("startup file", |this| this.text(text, scene));
+        let unclear = self.reading.opaque.len() > opaque;
+        // What the names stand for is run by whoever uses them.
+        let aliased = std::mem::replace(&mut self.aliased, aliases);
+        let set_up = self.reading.effects.len();
+        for text in aliased.iter().take(16) {
+            self.through("startup file", |this| this.text(text, scene));
+        }
+        for (function, _) in self.functions.get(functions..).unwrap_or_default().to_vec() {
+            self.through("startup file", |this| this.node(&function.body, scene));
+        }
+        let harmful = self.reading.effects.split_off(set_up);
+        let harmful = harmful.iter().any(|effect| match effect {
+            Effect::Run(_) | Effect::Delegate { .. } | Effect::Code { .. } => false,
+            Effect::Reach(reach) => reach.sends,
+            Effect::File { access, target, .. } => {
+                matches!(access, Access::Delete | Access::Destroy | Access::Empty)
+                    || *access == Access::Write && crate::programs::is_secret(&target.arg)
+                    || *access == Access::Read && crate::programs::is_secret(&target.arg)
+            }
+            Effect::Git { effect, .. } => {
+                !matches!(effect, GitEffect::Push | GitEffect::Commit | GitEffect::Configure)
+            }
+            Effect::Privilege(_) => false,
+            _ => true,
         });
         self.state.leave(mark);
+        if harmful {
+            return true;
+        }
+        self.reading.opaque.truncate(opaque + usize::from(unclear));
         let path = text.split("PATH=").nth(1).unwrap_or_default().trim_start_matches(['"', '\'']);
         HOOKS.iter().any(|hook| text.contains(hook))
             || path.starts_with("/tmp")
             || path.starts_with('.')
-            || self.reading.opaque.len() > opaque
+            || unclear
             || self.reading.effects.iter().skip(effects).any(|effect| match effect {
                 Effect::Run(command) => !sets_up(command),
                 Effect::File { access, .. } => !access.is_read_only(),
@@ -160,6 +191,12 @@ impl Walker<'_> {
     }
 }
 
+/// A place that nobody installs setups in.
+fn is_hidden_away(path: &str) -> bool {
+    ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|place| path.starts_with(place))
+        || path.contains("/.cache/")
+}
+
 fn sets_up(command: &Command) -> bool {
     if command.program == "alias" {
         return command.args.iter().flatten().all(|alias| match alias.split_once('=') {
@@ -170,5 +207,8 @@ fn sets_up(command: &Command) -> bool {
         });
     }
     let words: Vec<&str> = command.args.iter().flatten().map(String::as_str).collect();
+    if matches!(command.program.as_str(), "source" | ".") {
+        return words.first().is_none_or(|path| !is_hidden_away(path));
+    }
     SETS_UP.contains(&command.program.as_str()) || crate::harmless::is_setup_command(&command.program, &words)
 }

@@ -1,0 +1,149 @@
+//! What is nobody else's business without being a secret: a home directory as a whole, personal folders, files of the
+//! system. Looking at it is ordinary; sending it away is not.
+
+use lictor_core::facts::{Access, Effect};
+
+use super::Walker;
+use super::simple::Context;
+use crate::operand::{Arg, Cwd, Known, Operand};
+
+/// Folders of a home directory that hold personal things. Names that start with a dot are added to these.
+const PERSONAL: [&str; 10] = [
+    "Documents",
+    "Desktop",
+    "Downloads",
+    "Pictures",
+    "Music",
+    "Videos",
+    "Movies",
+    "Library",
+    "Mail",
+    "Maildir",
+];
+/// Folders with a dot that hold what can be had again.
+const CACHES: [&str; 8] = [".cache", ".cargo", ".rustup", ".npm", ".nvm", ".m2", ".gradle", ".pyenv"];
+/// Trees of the system that say something about this machine.
+const SYSTEM: [&str; 8] =
+    ["/etc", "/root", "/var/log", "/var/lib", "/var/spool", "/var/mail", "/var/backups", "/boot"];
+/// Files of the system that are the same everywhere.
+const PUBLIC: [&str; 9] = [
+    "/etc/os-release",
+    "/etc/lsb-release",
+    "/etc/debian_version",
+    "/etc/alpine-release",
+    "/etc/redhat-release",
+    "/etc/timezone",
+    "/etc/localtime",
+    "/etc/ssl/certs",
+    "/etc/ca-certificates",
+];
+
+impl Walker<'_> {
+    /// Whether one of the effects reads what is private.
+    pub(crate) fn reads_private(&self, effects: &[Effect<Operand>]) -> bool {
+        self.elsewhere == 0
+            && effects.iter().any(|effect| match effect {
+                Effect::File { access: Access::Read, target, recursive, .. } => {
+                    self.is_private(target, *recursive || target.arg.glob)
+                }
+                _ => false,
+            })
+    }
+
+    /// Whether a program that takes whole trees is given one that is private.
+    pub(crate) fn takes_private(&self, context: &Context<'_>) -> bool {
+        let takes = matches!(
+            context.program,
+            "tar"
+                | "gtar"
+                | "bsdtar"
+                | "zip"
+                | "7z"
+                | "7za"
+                | "cpio"
+                | "pax"
+                | "scp"
+                | "rsync"
+                | "aws"
+                | "gsutil"
+                | "gcloud"
+                | "rclone"
+                | "s3cmd"
+                | "s5cmd"
+                | "mc"
+                | "azcopy"
+                | "b2"
+                | "restic"
+                | "borg"
+        );
+        takes
+            && self.elsewhere == 0
+            && context.args.iter().enumerate().any(|(at, arg)| {
+                let before = at.checked_sub(1).and_then(|at| context.args.get(at)).and_then(Arg::known);
+                // Keys, settings and programs that it is told to use.
+                let used = matches!(
+                    before,
+                    Some("-i" | "-F" | "-S" | "-o" | "-J" | "-e" | "--rsh" | "--config" | "--profile")
+                );
+                let path = arg.prefix().starts_with(['/', '~']) || arg.prefix().starts_with("../");
+                path && !used && self.is_private(&Operand::new(arg.clone(), context.cwd.clone()), true)
+            })
+    }
+
+    /// The place on another machine that a copying program is told, as stores in the cloud are written.
+    pub(crate) fn store_of(context: &Context<'_>) -> Option<String> {
+        let stores = matches!(
+            context.program,
+            "aws" | "gsutil" | "gcloud" | "rclone" | "s3cmd" | "s5cmd" | "mc" | "azcopy" | "b2"
+        );
+        let target = context.args.last().filter(|_| stores)?;
+        let remote =
+            target.prefix().contains("://") || context.program == "rclone" && target.prefix().contains(':');
+        remote.then(|| target.text.clone())
+    }
+
+    fn is_private(&self, target: &Operand, tree: bool) -> bool {
+        let path = match &target.arg.value {
+            Known::Text(path) => path.as_str(),
+            Known::Partly { prefix, .. } if prefix.contains('/') => prefix.as_str(),
+            _ => return false,
+        };
+        let home = self.outside().variable("HOME").unwrap_or_default();
+        let path = match path.strip_prefix('~') {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
+            _ => path.to_owned(),
+        };
+        let start = self.outside().variable("PWD").unwrap_or_default();
+        let base = match &target.cwd {
+            Cwd::Start => start,
+            Cwd::Known(base) => crate::paths::join(&start, base),
+            Cwd::Unknown => String::new(),
+        };
+        let path = crate::paths::join(&base, &path);
+        if !path.starts_with('/') {
+            return false;
+        }
+        let below = |path: &str, top: &str| {
+            path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let fixed = path.split(['*', '?', '[']).next().unwrap_or_default().trim_end_matches('/');
+        if self.outside().project_root().is_some_and(|root| below(fixed, &root)) {
+            return false;
+        }
+        if SYSTEM.iter().any(|top| below(fixed, top)) {
+            return !PUBLIC.iter().any(|public| below(fixed, public));
+        }
+        if !tree {
+            return false;
+        }
+        let homes = home.rsplit_once('/').map_or("", |(homes, _)| homes);
+        if fixed.is_empty() || fixed == home || fixed == homes {
+            return true;
+        }
+        let Some(inside) = fixed.strip_prefix(home.as_str()).and_then(|rest| rest.strip_prefix('/')) else {
+            return false;
+        };
+        let folder = inside.split('/').next().unwrap_or_default();
+        PERSONAL.contains(&folder) || folder.starts_with('.') && !CACHES.contains(&folder)
+    }
+}
