@@ -2,6 +2,7 @@
 
 mod bench;
 mod dist;
+mod frameworks;
 mod fuzz;
 mod install;
 mod lint;
@@ -27,6 +28,7 @@ cargo xtask <chore>
   setup           install the programs that the tests start (PostgreSQL, bubblewrap, Chromium, Node), where they are missing
   test            everything a change must pass: setup, lint, all tests, doc tests (what .ci/run calls)
   python          build the Python package for this machine, check its types, run its tests
+  frameworks      each adapter for an agent framework against the real package with a scripted model; [name…]
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
   advisories      known security advisories against the locked dependencies (needs cargo-deny and a network)
   msrv            compile with the oldest Rust that Cargo.toml promises (needs that toolchain)
@@ -47,6 +49,7 @@ fn main() -> Result<()> {
     let rest: Vec<String> = args.collect();
     match (chore.as_deref(), rest.as_slice()) {
         (Some("test"), []) => test::run(),
+        (Some("frameworks"), names) => frameworks::run(names),
         (Some("python"), []) => python::test(),
         (Some("setup"), []) => setup::run(),
         (Some("advisories"), []) => supply::advisories(),

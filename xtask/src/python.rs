@@ -1,30 +1,63 @@
-//! The Python package's own tests, in an environment below `target/`.
+//! Python environments below `target/`, and the Python package's own tests.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use anyhow::Result;
 
 use crate::shell;
 
+/// What every environment has.
+const TOOLS: [&str; 2] = ["maturin==1.16.0", "pytest==9.2.0"];
+
+/// A virtual environment.
+pub struct Environment {
+    directory: PathBuf,
+}
+
+/// The environment of that name with these packages, made when it is not there.
+pub fn environment(name: &str, packages: &[&str]) -> Result<Environment> {
+    let directory = shell::root().join("target/python").join(name);
+    let environment = Environment { directory };
+    if !environment.directory.join("bin/python").exists() {
+        shell::run("python3", &["-m", "venv", &environment.directory.to_string_lossy()])?;
+    }
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    environment.python(&[&install[..], &TOOLS, packages].concat())?;
+    Ok(environment)
+}
+
+impl Environment {
+    /// Runs its interpreter.
+    pub fn python(&self, args: &[&str]) -> Result<()> {
+        shell::run(&self.directory.join("bin/python").to_string_lossy(), args)
+    }
+
+    /// Builds the package's module for it.
+    pub fn develop(&self) -> Result<()> {
+        let target = shell::root().join("target");
+        let variables: [(&str, &OsStr); 2] =
+            [("CARGO_TARGET_DIR", target.as_os_str()), ("VIRTUAL_ENV", self.directory.as_os_str())];
+        let maturin = self.directory.join("bin/maturin").to_string_lossy().into_owned();
+        let manifest = shell::root().join("python/Cargo.toml").to_string_lossy().into_owned();
+        shell::run_with(&maturin, &["develop", "--locked", "--manifest-path", &manifest], &variables)
+    }
+}
+
 /// Builds the module for the machine's Python, checks types, runs the tests.
 pub fn test() -> Result<()> {
-    let environment = shell::root().join("target/python");
-    let python = environment.join("bin/python").to_string_lossy().into_owned();
-    if !environment.join("bin/python").exists() {
-        shell::run("python3", &["-m", "venv", &environment.to_string_lossy()])?;
-    }
-    let tools = ["maturin==1.16.0", "pytest==9.0.2", "mypy==1.19.1"];
-    let install = [&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"][..], &tools].concat();
-    shell::run(&python, &install)?;
+    let environment = environment("package", &["mypy==2.4.1"])?;
+    environment.develop()?;
     let source = shell::root().join("python");
-    let target = shell::root().join("target");
-    let variables: [(&str, &OsStr); 2] =
-        [("CARGO_TARGET_DIR", target.as_os_str()), ("VIRTUAL_ENV", environment.as_os_str())];
-    let maturin = environment.join("bin/maturin").to_string_lossy().into_owned();
-    let manifest = source.join("Cargo.toml").to_string_lossy().into_owned();
-    shell::run_with(&maturin, &["develop", "--locked", "--manifest-path", &manifest], &variables)?;
-    let settings = source.join("pyproject.toml").to_string_lossy().into_owned();
-    let package = source.join("lictor").to_string_lossy().into_owned();
-    shell::run(&python, &["-m", "mypy", "--config-file", &settings, &package])?;
-    shell::run(&python, &["-m", "pytest", "--quiet", &source.join("tests").to_string_lossy()])
+    let inside = |name: &str| source.join(name).to_string_lossy().into_owned();
+    environment.python(&["-m", "mypy", "--config-file", &inside("pyproject.toml"), &inside("lictor")])?;
+    // Those of frameworks want the frameworks: `cargo xtask frameworks`.
+    environment.python(&[
+        "-m",
+        "pytest",
+        "--quiet",
+        "--ignore",
+        &inside("tests/frameworks"),
+        &inside("tests"),
+    ])
 }
