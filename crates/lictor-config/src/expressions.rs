@@ -64,7 +64,13 @@ pub fn schema() -> Schema {
                 ("session_id", maybe()),
                 ("user", maybe()),
                 ("tenant", maybe()),
+                ("tier", maybe()),
             ],
+        )
+        // Empty where nobody said for whom the action is.
+        .record(
+            "user",
+            [("id", text()), ("email", text()), ("role", text()), ("scopes", texts()), ("groups", texts())],
         )
         .root("payload", Type::map(Type::Dyn))
         .record(

@@ -1,5 +1,6 @@
 //! The sections of a policy file: one file for each family, each with the table of its keys and its reader.
 
+pub(crate) mod access;
 pub(crate) mod bash_safety;
 pub(crate) mod boundaries;
 pub(crate) mod command;
@@ -22,8 +23,8 @@ use lictor_core::Decision;
 use lictor_core::feedback::Provider;
 use lictor_core::policy::Ungrounded;
 use lictor_guards::{
-    BashSafetyConfig, BudgetConfig, FileBoundaryConfig, KnownToolsConfig, NetworkConfig, RateLimitConfig,
-    RiskConfig, SandboxConfig, SecretsConfig,
+    AccessConfig, BashSafetyConfig, BudgetConfig, FileBoundaryConfig, KnownToolsConfig, NetworkConfig,
+    RateLimitConfig, RiskConfig, SandboxConfig, SecretsConfig,
 };
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,8 @@ pub struct Sections {
     pub mode: Option<Mode>,
     /// What an `ask` becomes when nobody is there.
     pub ask_when_unattended: Option<Decision>,
+    /// `people:`, `roles:`, `access:` and `tools.scopes`.
+    pub access: Option<AccessConfig>,
     /// `boundaries:`.
     pub boundaries: Option<FileBoundaryConfig>,
     /// `bash_safety:`.

@@ -93,12 +93,59 @@ pub struct Actor {
     /// The person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// The person's address, as it was when the action was judged: the record must still name somebody who is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// The person's role, from whoever knows people: a server, never the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// What the person may do, from whoever knows people. `None` when nobody was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<String>>,
+    /// The person's groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
     /// The agent program (`claude-code`, `codex`, …). Empty when a library user did not say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,
     /// Main agent first, then each subagent that was started by the one before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<String>,
+}
+
+/// How an action came about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// A person is at work with the agent.
+    Interactive,
+    /// An agent was started by another one.
+    Subagent,
+    /// Nobody watches: a job, a schedule.
+    Background,
+    /// A program called.
+    Api,
+}
+
+impl Tier {
+    /// All of them, with their names.
+    pub const ALL: [(&str, Self); 4] = [
+        ("interactive", Self::Interactive),
+        ("subagent", Self::Subagent),
+        ("background", Self::Background),
+        ("api", Self::Api),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Interactive => "interactive",
+            Self::Subagent => "subagent",
+            Self::Background => "background",
+            Self::Api => "api",
+        }
+    }
 }
 
 /// Which session: session ids of different agents may collide, so the agent is part of the key.
@@ -148,6 +195,9 @@ pub struct Action {
     /// For whom.
     #[serde(default)]
     pub actor: Actor,
+    /// How it came about, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
     /// When it was asked for. Not part of the digest.
     #[serde(default)]
     pub at: Timestamp,
@@ -167,6 +217,7 @@ impl Action {
             tool_use_id: None,
             cwd: String::new(),
             actor: Actor::default(),
+            tier: None,
             at: Timestamp::default(),
         }
     }
@@ -268,7 +319,7 @@ impl Action {
         let payload = canonical::object_bytes(&self.payload);
         let actor =
             serde_json::to_value(&self.actor).map(|value| canonical::bytes(&value)).unwrap_or_default();
-        Digest::of_parts([
+        let parts = [
             b"lictor action 1".as_slice(),
             self.kind.as_str().as_bytes(),
             self.tool.as_bytes(),
@@ -276,7 +327,8 @@ impl Action {
             &payload,
             self.cwd.as_bytes(),
             &actor,
-        ])
+        ];
+        Digest::of_parts(parts.into_iter().chain(self.tier.map(|tier| tier.as_str().as_bytes())))
     }
 }
 

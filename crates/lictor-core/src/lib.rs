@@ -36,7 +36,7 @@ pub mod tools;
 pub mod trace;
 pub mod verdict;
 
-pub use action::{Action, ActionError, ActionKind, Actor, SessionKey};
+pub use action::{Action, ActionError, ActionKind, Actor, SessionKey, Tier};
 pub use approval::{Answer, Approval, ApprovalState, Grant, Lifetime, Request, Who};
 pub use claim::Claim;
 pub use clock::{Clock, FixedClock, Stopwatch, Timestamp};

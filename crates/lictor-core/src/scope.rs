@@ -25,6 +25,9 @@ pub struct Limit {
     /// Nothing that changes a file.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
+    /// Only these of the person's scopes. One that the person does not have is not gained by being named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<String>>,
 }
 
 /// The limits of an agent: its own, its parent's, and so on. All of them must permit an action, so that adding one
@@ -56,6 +59,14 @@ impl Scope {
             scope.limits.push(limit);
         }
         scope
+    }
+
+    /// Whether every delegation on the way here has passed on this scope of the person.
+    #[must_use]
+    pub fn passes_on(&self, scope: &str) -> bool {
+        let named =
+            |limit: &Limit| limit.scopes.as_ref().is_none_or(|all| all.iter().any(|one| one == scope));
+        self.limits.iter().all(named)
     }
 
     /// Whether an action is within the scope.

@@ -10,6 +10,7 @@
 //! configuration structs), and keeping state (sessions are a fold of the event log).
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod access;
 mod audit;
 mod bash_safety;
 mod budget;
@@ -29,6 +30,7 @@ mod self_protection;
 #[cfg(test)]
 mod testing;
 
+pub use access::{Access, AccessConfig, AccessRow, Person};
 pub use audit::{Audit, Recorder};
 pub use bash_safety::{BashSafety, BashSafetyConfig};
 pub use budget::{Budget, BudgetConfig};

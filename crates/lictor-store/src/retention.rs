@@ -62,6 +62,9 @@ fn make_private(directory: &Path) -> std::io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
 
+/// A file and what stands in it.
+type Opened = (PathBuf, Vec<(Record, Option<Seal>)>);
+
 /// A store and its archives as if nothing had ever been moved. Records that are in neither are missing, as
 /// [`verify`](crate::verify()) then says.
 pub struct WithArchives<'a> {
@@ -69,7 +72,7 @@ pub struct WithArchives<'a> {
     /// The first and last number by the name of the file, oldest first.
     files: Vec<(u64, u64, PathBuf)>,
     /// The file that was read last.
-    open: RefCell<Option<(PathBuf, Vec<(Record, Option<Seal>)>)>>,
+    open: RefCell<Option<Opened>>,
 }
 
 impl std::fmt::Debug for WithArchives<'_> {

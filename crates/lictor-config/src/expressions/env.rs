@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use lictor_core::facts::{Access, Cardinality, Command, Deed, Effect, Existence, Facts, Place, Zone};
 use lictor_core::policy::{Call, CallContext};
-use lictor_core::{Action, Context, Risk, SessionState, Timestamp};
+use lictor_core::{Action, Actor, Context, Risk, SessionState, Timestamp};
 use lictor_expr::{Env, HistoryValue, Object, Value};
 use serde_json::Value as Json;
 
@@ -47,6 +47,7 @@ pub(crate) struct ActionEnv<'a> {
     questions: &'a [Question],
     risk: Risk,
     action: ActionView<'a>,
+    user: UserView<'a>,
     facts: FactsView<'a>,
     session: SessionView<'a>,
     notes: Notes<'a>,
@@ -58,6 +59,7 @@ impl<'a> ActionEnv<'a> {
             questions,
             risk: seen.risk,
             action: ActionView(seen.action),
+            user: UserView(&seen.action.actor),
             facts: FactsView::new(seen.facts),
             session: SessionView { state: seen.session, streaks: Streaks(seen.session), now: seen.now },
             notes: Notes(seen.annotations),
@@ -69,6 +71,7 @@ impl Env for ActionEnv<'_> {
     fn root(&self, name: &str) -> Option<Value<'_>> {
         Some(match name {
             "action" => Value::object(&self.action),
+            "user" => Value::object(&self.user),
             "payload" => Value::object(&self.action.0.payload),
             "facts" => Value::object(&self.facts),
             "session" => Value::object(&self.session),
@@ -104,12 +107,38 @@ impl Object for ActionView<'_> {
             "session_id" => Value::text(&action.session.as_ref()?.id),
             "user" => Value::text(action.actor.user.as_deref()?),
             "tenant" => Value::text(action.actor.tenant.as_deref()?),
+            "tier" => Value::text(action.tier?.as_str()),
             _ => return None,
         })
     }
 
     fn fields(&self) -> Vec<&str> {
-        present(self, &["kind", "tool", "cwd", "agent", "chain", "task_type", "session_id", "user", "tenant"])
+        present(
+            self,
+            &["kind", "tool", "cwd", "agent", "chain", "task_type", "session_id", "user", "tenant", "tier"],
+        )
+    }
+}
+
+static NONE: Vec<String> = Vec::new();
+
+struct UserView<'a>(&'a Actor);
+
+impl Object for UserView<'_> {
+    fn get(&self, field: &str) -> Option<Value<'_>> {
+        let actor = self.0;
+        Some(match field {
+            "id" => Value::text(actor.user.as_deref().unwrap_or_default()),
+            "email" => Value::text(actor.email.as_deref().unwrap_or_default()),
+            "role" => Value::text(actor.role.as_deref().unwrap_or_default()),
+            "scopes" => Value::sequence(actor.scopes.as_ref().unwrap_or(&NONE)),
+            "groups" => Value::sequence(&actor.groups),
+            _ => return None,
+        })
+    }
+
+    fn fields(&self) -> Vec<&str> {
+        vec!["id", "email", "role", "scopes", "groups"]
     }
 }
 

@@ -11,8 +11,8 @@ use lictor_core::{
     SharedGuard, Threshold, Verdict, When, guard_fn,
 };
 use lictor_guards::{
-    BashSafety, Budget, FileBoundary, Intent, IntentRule, KnownTools, LayerIsolation, Network, RateLimit,
-    RiskLimit, Sandbox, Secrets,
+    Access, BashSafety, Budget, FileBoundary, Intent, IntentRule, KnownTools, LayerIsolation, Network,
+    RateLimit, RiskLimit, Sandbox, Secrets,
 };
 
 use super::{BuildError, Surroundings};
@@ -98,6 +98,7 @@ impl LayerBuilder<'_> {
     fn built_in(&mut self, name: &str) -> Result<Option<SharedGuard>, BuildError> {
         let s = self.sections;
         Ok(match name {
+            "access" => share(s.access.clone().map(Access::new)),
             "file_boundary" => {
                 share(s.boundaries.as_ref().map(|it| FileBoundary::new(it, &self.surroundings.root)))
             }

@@ -5,7 +5,7 @@ use lictor_guards::Pack;
 use serde::{Deserialize, Serialize};
 
 use super::{Sections, command, completion, councils, feedback, graph, guards, intent, known_tools, layers};
-use super::{bash_safety, boundaries, limits, network, policies, sandbox, tools};
+use super::{access, bash_safety, boundaries, limits, network, policies, sandbox, tools};
 use crate::diagnostic::suggest;
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, REGEXES, Shape, TEXTS, Table};
@@ -123,6 +123,24 @@ pub(crate) static FILE: Table = Table {
             "What must have happened before. Guard `tools`.",
         ),
         Key::new(
+            "people",
+            Shape::Names(&Shape::Fields(&access::PERSON)),
+            "{ada: {role: member}}",
+            "For whom actions may be. Guard `access`.",
+        ),
+        Key::new(
+            "roles",
+            Shape::Names(&TEXTS),
+            "{member: [tools.read, tools.write]}",
+            "The scopes that come with a role. Guard `access`.",
+        ),
+        Key::new(
+            "access",
+            Shape::List(&Shape::Fields(&access::ROW)),
+            "[{tier: background, decision: block}]",
+            "Who may use which tool, how, and how often. Guard `access`.",
+        ),
+        Key::new(
             "policies",
             Shape::List(&Shape::Fields(&policies::TABLE)),
             "[{name: bulk, on: {verb: delete, object: file}, requires_confirmation: true}]",
@@ -198,6 +216,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         ask_when_unattended: r.field(&f, "ask_when_unattended", |r, tree, what| {
             r.choice(tree, what, &[("ask", Decision::Ask), ("block", Decision::Block)])
         }),
+        access: access::read(r, &f),
         boundaries: section(r, &f, "boundaries", boundaries::read),
         bash_safety: section(r, &f, "bash_safety", bash_safety::read),
         layers: section(r, &f, "layers", layers::read),

@@ -28,7 +28,8 @@ const fn built_in(name: &'static str, section: &'static str, layer: Layer) -> Bu
 }
 
 /// The built-in guards, in the order in which they are judged when no graph names them.
-pub(crate) static BUILT_IN: [BuiltIn; 13] = [
+pub(crate) static BUILT_IN: [BuiltIn; 14] = [
+    built_in("access", "access", Layer::Boundary),
     built_in("file_boundary", "boundaries", Layer::Boundary),
     built_in("bash_safety", "bash_safety", Layer::Boundary),
     built_in("layer_isolation", "layers", Layer::Boundary),
@@ -213,6 +214,7 @@ impl GraphNode {
 /// Whether the file has the section that a built-in guard is configured by.
 pub(crate) fn is_configured(sections: &Sections, guard: &str) -> bool {
     match guard {
+        "access" => sections.access.is_some(),
         "file_boundary" => sections.boundaries.is_some(),
         "bash_safety" => sections.bash_safety.is_some(),
         "layer_isolation" => sections.layers.is_some(),

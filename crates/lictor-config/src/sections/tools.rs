@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{Span, closest, suggest};
 use crate::history;
 use crate::reader::{Fields, Reader};
-use crate::table::{ACTIONS, Key, Shape, Table};
+use crate::table::{ACTIONS, Key, Shape, TEXTS, Table};
 use crate::yaml::Tree;
 
 pub(crate) static TABLE: Table = Table {
@@ -39,6 +39,12 @@ pub(crate) static TABLE: Table = Table {
             Shape::ByActions(&Shape::Duration),
             "{test: 30m}",
             "How long a success counts. As long as the session when it is not said.",
+        ),
+        Key::new(
+            "scopes",
+            Shape::Names(&TEXTS),
+            "{grant_permission: [admin.write]}",
+            "Which scopes of the person a tool needs, by glob. Guard `access`.",
         ),
         Key::new(
             "same_line",
