@@ -4,9 +4,11 @@ mod code;
 mod files;
 mod tools;
 
-use lictor_core::facts::{Access, Effect, Existence, Facts, Opaque, OpaqueWhat, Place, Reach};
+use lictor_core::facts::{
+    Access, Effect, Existence, Facts, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
+};
 use lictor_core::{Action, ActionKind};
-use lictor_shell::{Operand, Reading};
+use lictor_shell::{Incoming, Operand, Reading};
 
 use crate::incoming::created;
 use crate::observer::Observer;
@@ -98,13 +100,21 @@ impl Looker<'_> {
         match effect {
             Effect::File { access, target, recursive, by } => {
                 let place = self.operand(&target, access, recursive);
-                let created = target
-                    .incoming
-                    .as_deref()
+                // Nothing is written to a directory itself: it stands for some file in it.
+                let inside = place.existence == Existence::Directory
+                    && !recursive
+                    && matches!(access, Access::Write | Access::Modify | Access::Empty | Access::Append);
+                let incoming = target.incoming.as_deref().or(inside.then_some(&Incoming::Unknown));
+                let created = incoming
                     .map(|incoming| created(self, &target, &place, access, incoming))
                     .unwrap_or_default();
+                // Where every file is known, the rest of the directory is left alone; a system's is judged whole.
+                let work = matches!(place.zone, Zone::Project | Zone::ProjectRoot | Zone::Temp);
+                let recursive = recursive && !(created.files && work);
                 if !created.instead || recursive {
-                    self.add_place(facts, place, access, recursive, by);
+                    let word = target.arg.known().unwrap_or(&target.arg.text);
+                    self.copied(facts, &place, access, by);
+                    self.add_word(facts, place, word, access, recursive, by);
                 }
                 for (access, target) in created.places {
                     facts.effects.push(Effect::File { access, target, recursive: false, by });
@@ -116,9 +126,58 @@ impl Looker<'_> {
         }
     }
 
-    /// Adds a file effect, and those of what the place holds that deserves its own judgement.
+    /// Reading the program's file out is making a copy of it, unless it is only looked at.
+    fn copied(&self, facts: &mut Facts, place: &Place, access: Access, by: Option<u32>) {
+        const ONLY_LOOK: [&str; 16] = [
+            "file",
+            "ls",
+            "stat",
+            "sha256sum",
+            "sha1sum",
+            "md5sum",
+            "shasum",
+            "b2sum",
+            "cksum",
+            "strings",
+            "nm",
+            "ldd",
+            "readelf",
+            "objdump",
+            "size",
+            "wc",
+        ];
+        let named = || {
+            place.path.ends_with("/lictor")
+                || place.real.as_deref().is_some_and(|real| real.ends_with("/lictor"))
+        };
+        if access != Access::Read || !named() {
+            return;
+        }
+        let looks = by
+            .and_then(|by| facts.commands().nth(usize::try_from(by).ok()?))
+            .is_some_and(|command| ONLY_LOOK.contains(&command.program.as_str()));
+        if !looks && self.is_program(&place.path) {
+            facts.effects.push(Effect::GuardOff { what: GuardOff::LictorBinary, text: shorten(&place.text) });
+        }
+    }
+
+    /// Adds a file effect of a place that a tool or a patch names.
     fn add_place(&self, facts: &mut Facts, place: Place, access: Access, recursive: bool, by: Option<u32>) {
-        let (within, cut) = remarkable(self, &place, access, recursive);
+        let word = place.text.clone();
+        self.add_word(facts, place, &word, access, recursive, by);
+    }
+
+    /// Adds a file effect, and those of what the place holds that deserves its own judgement.
+    fn add_word(
+        &self,
+        facts: &mut Facts,
+        place: Place,
+        word: &str,
+        access: Access,
+        recursive: bool,
+        by: Option<u32>,
+    ) {
+        let (within, cut) = remarkable(self, &place, word, access, recursive);
         if cut {
             facts.opaque.push(opaque(OpaqueWhat::Limit, &place.text));
         }

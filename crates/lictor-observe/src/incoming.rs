@@ -45,8 +45,10 @@ impl Name {
 pub(crate) struct Created {
     /// The files and trees themselves. They stand for the target where `instead` says so.
     pub(crate) places: Vec<(Access, Place)>,
-    /// The target is a directory, and all that arrives in it is named.
+    /// All that arrives at the target is named.
     pub(crate) instead: bool,
+    /// What is named are single files: no tree of the target is taken.
+    pub(crate) files: bool,
 }
 
 /// One look at what arrives at one target.
@@ -126,11 +128,22 @@ impl Arrival<'_> {
             let source_path = (!source.elsewhere).then(|| self.local(&source.arg, &operand.cwd)).flatten();
             let contents = source.contents
                 || source_path.is_some() && matches!(last(source.arg.prefix()), "" | "." | "..");
-            if linked && let Some(path) = &source_path {
-                self.another_name(path);
+            if let Some(path) = source_path.as_ref().filter(|_| !source.arg.glob) {
+                self.another_name(path, linked);
+            }
+            if source.arg.known().is_none() && source.arg.text.contains("lictor") {
+                self.program_by_command(&source.arg.text);
+            }
+            // Only files are copied without their tree: a directory stands for what `find` found in it.
+            if !source.tree && source_path.as_ref().is_some_and(|path| self.is_directory(path)) {
+                self.created.instead = false;
+                self.fear(&target, &Name::Any, false);
+                continue;
             }
             if contents || !directory {
-                if source.tree {
+                if linked {
+                    self.fear(&target, &Name::Any, true);
+                } else if source.tree {
                     self.tree(source_path.as_deref(), &target);
                 }
                 self.created.instead &= !contents;
@@ -141,7 +154,10 @@ impl Arrival<'_> {
                     Name::Known(name) => {
                         let path = join(&target, &name);
                         self.add(&path, true);
-                        if source.tree {
+                        if linked {
+                            // What lies behind a link counts like what is there.
+                            self.fear(&path, &Name::Any, true);
+                        } else if source.tree {
                             let from = source_path.as_deref().filter(|_| !source.arg.glob);
                             self.tree(from, &path);
                         }
@@ -237,6 +253,7 @@ impl Arrival<'_> {
     fn archive(&mut self, names: Option<Vec<String>>, strip: usize, flat: bool, only: &[String]) {
         let target = self.target.path.clone();
         let Some(names) = names else { return self.fear(&target, &Name::Any, true) };
+        self.created.files = true;
         let wanted = |name: &&String| {
             only.is_empty() || only.iter().any(|only| fast_glob::glob_match(only.as_str(), name.as_str()))
         };
@@ -259,6 +276,7 @@ impl Arrival<'_> {
         let read = text.and_then(|text| lictor_shell::patch::read_diff(text, strip).ok());
         let Some(files) = read else { return self.fear(&target, &Name::Any, true) };
         self.created.instead = files.len() <= MAX_CREATED;
+        self.created.files = true;
         for file in files {
             let path = tidy(&target, &file.path);
             let place = self.looker.path(&path, file.access, false);
@@ -310,16 +328,25 @@ impl Arrival<'_> {
         }
     }
 
-    /// A link to something that governs would be a way to it that no longer bears its name.
-    fn another_name(&mut self, source: &str) {
+    /// `cp $(which lictor) x`.
+    fn program_by_command(&mut self, text: &str) {
+        let place = Place { own: true, ..Place::unknown(text) };
+        self.created.places.push((Access::Link, place));
+    }
+
+    /// A link to something that governs would be a way to it that no longer bears its name; so would a copy of the
+    /// program.
+    fn another_name(&mut self, source: &str, linked: bool) {
         let Looker { project, observer, .. } = self.looker;
         let real = crate::place::follow(source, *observer);
-        let governs = [source, real.as_str()].into_iter().any(|path| {
-            own::is_own(path, false, project, *observer)
-                || self.is_directory(path)
-                    && !crate::zone::is_at_or_below(&project.root, path)
-                    && !own::could_govern(path, project, *observer).is_empty()
-        });
+        let governs = self.looker.is_program(source)
+            || linked
+                && [source, real.as_str()].into_iter().any(|path| {
+                    own::is_own(path, false, project, *observer)
+                        || self.is_directory(path)
+                            && !crate::zone::is_at_or_below(&project.root, path)
+                            && !own::could_govern(path, project, *observer).is_empty()
+                });
         if governs {
             let place = self.looker.path(source, Access::Link, false);
             let text = project.relative(source).unwrap_or(source).to_owned();

@@ -12,6 +12,7 @@
 
 mod facts;
 mod git;
+mod identity;
 mod incoming;
 mod members;
 mod observer;
@@ -22,5 +23,5 @@ mod surroundings;
 mod zone;
 
 pub use facts::facts;
-pub use observer::{FakeObserver, Names, Observer, RealObserver, Seen, Stat};
+pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
 pub use project::Project;

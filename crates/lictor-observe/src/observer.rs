@@ -39,6 +39,19 @@ pub struct Stat {
     pub changed: (u32, u32),
 }
 
+/// Which file it is, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The volume.
+    pub device: u64,
+    /// The file's number there.
+    pub inode: u64,
+    /// How many names it has.
+    pub links: u64,
+    /// Its length in bytes.
+    pub size: u64,
+}
+
 /// Names in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
@@ -62,6 +75,12 @@ pub trait Observer {
     fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>>;
     /// Size and times of a regular file, links not followed; `None` when it is none.
     fn stat(&self, path: &str) -> Option<Stat>;
+    /// Which regular file lies at a path, links followed; `None` when it is none.
+    fn identity(&self, path: &str) -> Option<Identity>;
+    /// Whether two regular files hold the same bytes.
+    fn same_content(&self, one: &str, other: &str) -> bool;
+    /// The program that is running, when it is Lictor.
+    fn program(&self) -> Option<String>;
     /// The text of a file, `None` when it is longer than `limit` bytes or not UTF-8.
     fn text(&self, path: &str, limit: usize) -> Option<String>;
     /// An environment variable.

@@ -10,7 +10,7 @@ use crate::observer::{Observer, Seen};
 use crate::place::tidy;
 use crate::project::Project;
 
-pub(crate) use below::could_govern;
+pub(crate) use below::{could_govern, files, programs};
 
 /// The name of the program that hooks run.
 const PROGRAM: &str = "lictor";
@@ -67,6 +67,14 @@ pub(crate) fn is_own(path: &str, tree: bool, project: &Project, observer: &dyn O
     search.is_owned() || tree && search.holds_owned()
 }
 
+/// The directories in which programs are looked for by name.
+pub(crate) fn search_path(observer: &dyn Observer) -> impl Iterator<Item = String> + use<> {
+    let path = observer.variable("PATH").unwrap_or_default();
+    let directories: Vec<String> =
+        path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| tidy("/", dir)).collect();
+    directories.into_iter()
+}
+
 struct Search<'a> {
     path: &'a str,
     /// Whether `A` and `a` are the same name there.
@@ -107,10 +115,7 @@ impl<'a> Search<'a> {
     }
 
     fn search_path(&self) -> impl Iterator<Item = String> + use<> {
-        let path = self.observer.variable("PATH").unwrap_or_default();
-        let directories: Vec<String> =
-            path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| tidy("/", dir)).collect();
-        directories.into_iter()
+        search_path(self.observer)
     }
 
     /// Whether the path is that file or lies in it.

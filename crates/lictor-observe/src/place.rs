@@ -250,6 +250,10 @@ impl Looker<'_> {
             zone => zone,
         };
         let zone = zone_of(&path);
+        let real = match glob {
+            false => self.other_name(&real, existence, access).unwrap_or(real),
+            true => real,
+        };
         let differs = real != path;
         Place {
             text: text.to_owned(),

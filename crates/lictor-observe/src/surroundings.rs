@@ -35,6 +35,10 @@ impl Surroundings for Looker<'_> {
         self.observer.text(&tidy(self.cwd, &self.untilde(path)), SCRIPT_LIMIT)
     }
 
+    fn is_guard(&self, path: &str) -> bool {
+        self.starts_program(path)
+    }
+
     fn project_root(&self) -> Option<String> {
         Some(self.project.root.clone()).filter(|root| !root.is_empty())
     }

@@ -35,6 +35,8 @@ pub struct Call<'a> {
     pub cwd: &'a Cwd,
     /// Its standard input.
     pub stdin: &'a Stdin,
+    /// The file that standard input is redirected from.
+    pub source: Option<&'a Arg>,
     /// `NAME=value` words in front of it.
     pub assignments: &'a [(String, Arg)],
     /// Things outside the text.

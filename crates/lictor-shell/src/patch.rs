@@ -246,12 +246,20 @@ pub(crate) fn report_diff(call: &Call<'_>, report: &mut Report, strip: usize, ba
                 tell(call, report, effects, base)
             }
         }
+        // A file that the line wrote itself is known as text or not at all.
+        _ if let Some(file) = call.source.filter(|file| !is_written(call, file)) => {
+            report_diff_file(call, report, file, strip, base);
+        }
         // The names are in the diff, which is not known: anything below may change.
         _ => {
             let target = base.cloned().unwrap_or_else(|| Arg::literal("."));
             report.arrives(call, Access::Modify, &target, true, Incoming::Unknown);
         }
     }
+}
+
+fn is_written(call: &Call<'_>, file: &Arg) -> bool {
+    file.known().is_none_or(|path| call.surroundings.written(path).is_some())
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod git;
 mod guard;
 mod network;
 pub(crate) mod options;
+mod own;
 mod packages;
 mod powershell;
 mod reads;
@@ -98,6 +99,8 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     {
         described::judge(program, &call, report);
     }
+    own::disguised(&call, report);
+    own::given(&call, report);
     if matches!(family, None | Some(Family::Clouds)) {
         uploads::quoted(&call, report);
     }

@@ -36,6 +36,10 @@ pub trait Surroundings {
     fn wrote_anything(&self) -> bool {
         false
     }
+    /// Whether the program at this path, or found under this name, is Lictor itself.
+    fn is_guard(&self, _path: &str) -> bool {
+        false
+    }
     /// The root of the project, absolute: what `git rev-parse --show-toplevel` prints.
     fn project_root(&self) -> Option<String> {
         None

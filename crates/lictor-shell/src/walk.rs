@@ -76,6 +76,8 @@ pub(crate) struct Walker<'s> {
     fuel: u64,
     depth: u32,
     stdin: Rc<Stdin>,
+    /// The file whose content that is, unchanged or unpacked.
+    pub(crate) piped: Option<Arg>,
     /// Wrappers around what is being walked, outermost first.
     through: Vec<String>,
     /// How many of them run on another machine.
@@ -166,6 +168,7 @@ impl<'s> Walker<'s> {
             runs: 0,
             fuel: BASE_FUEL + FUEL_PER_BYTE * size as u64,
             depth: 0,
+            piped: None,
             stdin: Rc::new(Stdin::Inherited),
             through: Vec::new(),
             elsewhere: 0,
@@ -512,6 +515,7 @@ impl<'s> Walker<'s> {
             return self.node(only, scene);
         }
         let outer = Rc::clone(&self.stdin);
+        let outer_file = self.piped.take();
         let mut output = Output::unknown();
         let count = pipeline.stages.len();
         let from = self.reading.effects.len();
@@ -523,13 +527,16 @@ impl<'s> Walker<'s> {
                 ..scene
             };
             let mark = self.state.mark();
+            let effects = self.reading.effects.len();
             output = self.node(stage, scene);
             self.state.leave(mark);
             if !last {
+                self.piped = self.printed_file(effects);
                 self.stdin = Rc::new(std::mem::replace(&mut output, Output::unknown()).into_stdin());
             }
         }
         self.stdin = outer;
+        self.piped = outer_file;
         if pipeline.stages.last().is_some_and(takes_secret) {
             // A token that goes straight into a login is not shown to anybody.
             let mut at = 0;
@@ -540,6 +547,18 @@ impl<'s> Walker<'s> {
             });
         }
         output
+    }
+
+    /// The file that a stage prints as it is (`cat FILE`) or unpacked (`gunzip -c FILE`): its only effect.
+    fn printed_file(&self, from: usize) -> Option<Arg> {
+        match self.reading.effects.get(from..)? {
+            [Effect::Run(command), Effect::File { access: Access::Read, target, .. }]
+                if matches!(command.program.as_str(), "cat" | "gunzip" | "zcat" | "gzip") =>
+            {
+                Some(target.arg.clone())
+            }
+            _ => None,
+        }
     }
 
     fn node(&mut self, node: &Node, scene: Scene) -> Output {

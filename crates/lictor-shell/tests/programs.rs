@@ -321,6 +321,7 @@ fn judged(language: &str, body: &str) -> lictor_shell::call::Report {
         args: &[],
         cwd: &lictor_shell::Cwd::Start,
         stdin: &lictor_shell::call::Stdin::Inherited,
+        source: None,
         assignments: &[],
         surroundings: &render::World,
     };

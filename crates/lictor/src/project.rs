@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use lictor_agents::install::Where;
 use lictor_core::Digest;
-use lictor_observe::{Names, Observer, RealObserver, Seen, Stat};
+use lictor_observe::{Identity, Names, Observer, RealObserver, Seen, Stat};
 use lictor_store::{SqliteOptions, SqliteStore, Store};
 
 use crate::dirs::{self, Dirs};
@@ -196,6 +196,18 @@ impl Observer for Eyes {
 
     fn stat(&self, path: &str) -> Option<Stat> {
         RealObserver.stat(path)
+    }
+
+    fn identity(&self, path: &str) -> Option<Identity> {
+        RealObserver.identity(path)
+    }
+
+    fn same_content(&self, one: &str, other: &str) -> bool {
+        RealObserver.same_content(one, other)
+    }
+
+    fn program(&self) -> Option<String> {
+        RealObserver.program()
     }
 
     fn variable(&self, name: &str) -> Option<String> {

@@ -30,6 +30,7 @@ pub(super) fn execute(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         args: &[],
         cwd: &Cwd::Start,
         stdin: &Stdin::Inherited,
+        source: None,
         assignments: &[],
         surroundings: looker,
     };

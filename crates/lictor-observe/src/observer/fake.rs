@@ -1,7 +1,7 @@
 use lictor_core::Digest;
 use std::collections::BTreeMap;
 
-use super::{Names, Observer, Seen, Stat};
+use super::{Identity, Names, Observer, Seen, Stat};
 
 /// A world in memory, for tests. What was not put there is missing.
 #[derive(Debug, Clone, Default)]
@@ -10,6 +10,8 @@ pub struct FakeObserver {
     variables: BTreeMap<String, String>,
     users: BTreeMap<String, String>,
     folds_case: bool,
+    /// Other names of files.
+    hard_links: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,6 +68,16 @@ impl FakeObserver {
     #[must_use]
     pub fn link_to(mut self, path: &str, target: &str) -> Self {
         self.put(path, Node::Link(target.to_owned()));
+        self
+    }
+
+    /// The same with another name for a file.
+    #[must_use]
+    pub fn hard_link(mut self, path: &str, file: &str) -> Self {
+        if let Some(node) = self.nodes.get(file).cloned() {
+            self.put(path, node);
+        }
+        self.hard_links.insert(path.to_owned(), file.to_owned());
         self
     }
 
@@ -180,6 +192,23 @@ impl Observer for FakeObserver {
             }
             _ => None,
         }
+    }
+
+    fn identity(&self, path: &str) -> Option<Identity> {
+        let path = crate::place::follow(path, self);
+        let file = self.hard_links.get(&path).unwrap_or(&path);
+        let size = self.bytes(file, usize::MAX)?.len() as u64;
+        let inode = self.nodes.keys().position(|known| known == file)? as u64;
+        let links = 1 + self.hard_links.values().filter(|other| *other == file).count() as u64;
+        Some(Identity::numbered(inode, links, size))
+    }
+
+    fn same_content(&self, one: &str, other: &str) -> bool {
+        self.bytes(one, usize::MAX).is_some_and(|bytes| Some(bytes) == self.bytes(other, usize::MAX))
+    }
+
+    fn program(&self) -> Option<String> {
+        None
     }
 
     fn variable(&self, name: &str) -> Option<String> {

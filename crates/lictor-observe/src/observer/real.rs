@@ -1,7 +1,7 @@
 use lictor_core::Digest;
 use std::io::Read;
 
-use super::{Names, Observer, Seen, Stat};
+use super::{Identity, Names, Observer, Seen, Stat};
 use crate::place::tidy;
 
 /// The machine that Lictor runs on.
@@ -70,6 +70,29 @@ impl Observer for RealObserver {
         None
     }
 
+    #[cfg(unix)]
+    fn identity(&self, path: &str) -> Option<Identity> {
+        use std::os::unix::fs::MetadataExt as _;
+        let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        Some(Identity { device: meta.dev(), inode: meta.ino(), links: meta.nlink(), size: meta.size() })
+    }
+
+    #[cfg(not(unix))]
+    fn identity(&self, _path: &str) -> Option<Identity> {
+        None
+    }
+
+    fn same_content(&self, one: &str, other: &str) -> bool {
+        same_bytes(one, other).unwrap_or(false)
+    }
+
+    fn program(&self) -> Option<String> {
+        let path = std::env::current_exe().ok()?;
+        // An interpreter that embeds the library is not the program.
+        let ours = path.file_name()?.to_str()?.starts_with("lictor");
+        ours.then(|| path.into_os_string().into_string().ok()).flatten()
+    }
+
     fn text(&self, path: &str, limit: usize) -> Option<String> {
         let mut text = String::new();
         regular(path, limit)?.read_to_string(&mut text).ok()?;
@@ -111,4 +134,23 @@ fn regular(path: &str, limit: usize) -> Option<impl Read> {
         return None;
     }
     Some(std::fs::File::open(path).ok()?.take(limit as u64))
+}
+
+/// Compares two files piece by piece: what differs differs early.
+fn same_bytes(one: &str, other: &str) -> std::io::Result<bool> {
+    const PIECE: u64 = 64 * 1024;
+    let (mut one, mut other) = (std::fs::File::open(one)?, std::fs::File::open(other)?);
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    loop {
+        left.clear();
+        right.clear();
+        one.by_ref().take(PIECE).read_to_end(&mut left)?;
+        other.by_ref().take(PIECE).read_to_end(&mut right)?;
+        if left != right {
+            return Ok(false);
+        }
+        if left.is_empty() {
+            return Ok(true);
+        }
+    }
 }

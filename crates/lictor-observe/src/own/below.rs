@@ -2,7 +2,7 @@
 
 use lictor_agents::files::At;
 
-use super::{IN_GIT, all};
+use super::{IN_GIT, PROGRAM, all, search_path};
 use crate::observer::{Observer, Seen};
 use crate::project::Project;
 use crate::zone::is_at_or_below;
@@ -22,6 +22,50 @@ const RUN_AT_HOME: [&str; 12] = [
     ".config/autostart/x.desktop",
     ".pam_environment",
 ];
+
+/// How many files of a directory that governs are named.
+const MAX_FILES: usize = 256;
+
+/// The files that govern and exist, for comparing them with others. Not part of the common path.
+pub(crate) fn files(project: &Project, observer: &dyn Observer) -> Vec<String> {
+    let mut named: Vec<String> = project.own.iter().chain(&project.hooks_path).cloned().collect();
+    for dir in &project.git_dirs {
+        named.extend(IN_GIT.iter().map(|own| format!("{dir}/{own}")));
+    }
+    let variable =
+        |name: &str| project.moved.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+    for file in all() {
+        match file.at {
+            At::Project => named.extend(project.roots().map(|root| format!("{root}/{}", file.path))),
+            _ => named.extend(file.places(&project.home, &variable)),
+        }
+    }
+    named.extend(programs(project, observer));
+    let mut found = Vec::new();
+    for path in named {
+        match observer.look(&path) {
+            Seen::Directory => {
+                let inside = observer.names(&path, MAX_FILES).unwrap_or_default().names;
+                found.extend(inside.into_iter().map(|name| format!("{path}/{name}")));
+            }
+            Seen::Missing => {}
+            _ => found.push(path),
+        }
+    }
+    found
+}
+
+/// Where Lictor's program is: the one that runs, and those that hooks find by name.
+pub(crate) fn programs(project: &Project, observer: &dyn Observer) -> Vec<String> {
+    let mut found: Vec<String> = observer.program().into_iter().collect();
+    found.extend(search_path(observer).map(|directory| format!("{directory}/{PROGRAM}")));
+    let variable =
+        |name: &str| project.moved.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+    for file in all().filter(|file| file.at != At::Project && file.path.ends_with(PROGRAM)) {
+        found.extend(file.places(&project.home, &variable).filter(|place| place.ends_with("bin/lictor")));
+    }
+    found
+}
 
 /// Paths relative to the directory that would govern the agent, or be run without it, if they were created there. The
 /// project itself and what holds it are left out, because ordinary work happens there.

@@ -75,10 +75,11 @@ pub(super) fn means(pattern: &str, name: &str) -> bool {
 }
 
 /// What a glob, or a tree that is changed, holds that deserves its own judgement: links, secrets, Lictor's own files,
-/// files that policy watches. `true` as well when there was more than Lictor is willing to look at.
+/// files that policy watches. `word` is the operand after expansion: as written it may be a variable. `true` as well when there was more than Lictor is willing to look at.
 pub(crate) fn remarkable(
     looker: &Looker<'_>,
     place: &Place,
+    word: &str,
     access: Access,
     recursive: bool,
 ) -> (Vec<Place>, bool) {
@@ -86,8 +87,7 @@ pub(crate) fn remarkable(
     if place.path.is_empty() || access == Access::List || !(place.glob || tree) {
         return (Vec::new(), false);
     }
-    let pattern =
-        place.glob.then(|| shape(&place.text).pattern.to_owned()).filter(|pattern| !pattern.is_empty());
+    let pattern = place.glob.then(|| shape(word).pattern.to_owned()).filter(|pattern| !pattern.is_empty());
     let mut search = Search {
         looker,
         access,

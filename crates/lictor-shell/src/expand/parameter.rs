@@ -196,7 +196,10 @@ impl Walker<'_> {
                 Positional::Known(list) => Found::Value(one(list.len().to_string())),
                 Positional::Unknown => unknown(),
             },
-            "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" | "0" => unknown(),
+            // Only text that another command starts has one that is known (`sh -c TEXT name`).
+            "0" if self.state.variable("0").is_none() => unknown(),
+            "0" => self.named(name, subscript),
+            "?" | "$" | "!" | "-" | "_" | "RANDOM" | "SECONDS" | "LINENO" => unknown(),
             _ if name.bytes().all(|byte| byte.is_ascii_digit()) && !name.is_empty() => self.positional(name),
             _ => self.named(name, subscript),
         }

@@ -286,6 +286,18 @@ impl Python<'_, '_> {
         let api = match name.as_str() {
             "unlink" | "rmdir" => Some(Api::Delete),
             "rmtree" => Some(Api::DeleteTree),
+            "extractall" => {
+                // Of an archive that is opened right there, or was before.
+                let named = object.child_by_field_name("arguments").and_then(|args| args.named_child(0));
+                let mut from = on.clone();
+                if let (Some(named), Some(first)) = (named, from.first_mut()) {
+                    *first = self.value(named, 0);
+                }
+                let text = invocation.text;
+                let unpacked = Invocation { positional: &from, named: invocation.named, text };
+                self.actor(report).perform(Api::Unpack, &unpacked);
+                None
+            }
             "write_text" | "write_bytes" if is_path => Some(Api::Write),
             "read_text" | "read_bytes" if is_path => Some(Api::Read),
             "open" if is_path => Some(Api::Open),

@@ -306,6 +306,7 @@ pub(crate) fn extract(
     strip: usize,
 ) {
     let target = directory.cloned().unwrap_or_else(|| Arg::literal("."));
+    let file = file.or_else(|| call.source.cloned());
     let incoming = Incoming::Archive { file, strip, flat: false, only: Vec::new() };
     report.arrives(call, Access::Modify, &target, true, incoming);
 }

@@ -54,17 +54,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             if (rest.iter().any(|arg| arg.known().is_none() && arg.text.contains("ps")) || rest.iter().any(|arg| arg.known() == Some("--all"))) => {
                 report.infrastructure(call.program, &written(call), false);
             }
-        "cp" => {
-            let options = Grammar::anywhere("", "archive follow-link").parse(rest);
-            if let [source, target] = options.operands.as_slice()
-                && !target.prefix().contains(':')
-            {
-                super::files::from_elsewhere(call, report, source, target);
-            }
-            if let Some(source) = options.operands.first().filter(|arg| !arg.prefix().contains(':')) {
-                super::secrets::read(call, report, source, true);
-            }
-        }
+        "cp" => copy(call, report, rest),
         _ => {}
     }
 }
@@ -97,6 +87,7 @@ fn managed(call: &Call<'_>, report: &mut Report, kind: &str, rest: &[Arg]) {
         ("container" | "image", "inspect") if shows_environment(rest) => {
             return super::secrets::reveals(report);
         }
+        ("container", "cp") => return copy(call, report, rest.get(1..).unwrap_or_default()),
         ("container", "exec") => return exec(call, report, rest.get(1..).unwrap_or_default()),
         ("container", "run" | "create") => return run(call, report, rest.get(1..).unwrap_or_default()),
         ("container", "rm") => {
@@ -385,4 +376,17 @@ fn elsewhere(call: &Call<'_>, report: &mut Report, argv: &[Arg], mounts: Option<
         more: false,
         elsewhere: !ours,
     });
+}
+
+/// Between this machine and a container.
+fn copy(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
+    let options = Grammar::anywhere("", "archive follow-link").parse(rest);
+    if let [source, target] = options.operands.as_slice()
+        && !target.prefix().contains(':')
+    {
+        super::files::from_elsewhere(call, report, source, target);
+    }
+    if let Some(source) = options.operands.first().filter(|arg| !arg.prefix().contains(':')) {
+        super::secrets::read(call, report, source, true);
+    }
 }

@@ -465,3 +465,30 @@ pub(crate) fn from_elsewhere(call: &Call<'_>, report: &mut Report, source: &Arg,
     let incoming = Incoming::Sources { sources: vec![source], into: false, exact: false, linked: false };
     report.arrives(call, Access::Write, target, false, incoming);
 }
+
+/// A place under another name: a link or a bind mount.
+pub(crate) fn another_name(call: &Call<'_>, report: &mut Report, source: &Arg, target: &Arg) {
+    let source = Source { arg: source.clone(), tree: true, contents: false, elsewhere: false };
+    let incoming = Incoming::Sources { sources: vec![source], into: false, exact: true, linked: true };
+    report.arrives(call, Access::Link, target, false, incoming);
+}
+
+/// `mount --bind DIR PLACE`: the directory under another name, over what is there.
+pub(crate) fn bind(call: &Call<'_>, report: &mut Report) {
+    let options =
+        Grammar::anywhere("toOLU", "types= options= bind rbind move source= target=").parse(call.args);
+    let binds = call.program == "bindfs"
+        || options.has(&["bind", "rbind", "move", "B", "R", "M"])
+        || options.values(&["o", "options"]).any(|words| words.prefix().contains("bind"))
+        || options.values(&["t", "types"]).any(|kind| kind.prefix().contains("overlay"));
+    let source = options.value(&["source"]).or_else(|| options.operands.first());
+    let target = options.value(&["target"]).or_else(|| options.operands.get(1));
+    let Some(target) = target else { return };
+    // What governs lies in hidden directories; what is mounted over one hides it.
+    if target.prefix().starts_with('.') || target.prefix().contains("/.") {
+        report.arrives(call, Access::Link, target, false, Incoming::Unknown);
+    }
+    if let (true, Some(source)) = (binds, source) {
+        another_name(call, report, source, target);
+    }
+}

@@ -1,6 +1,5 @@
 //! What governs the agent, and commands that switch it off.
 
-use lictor_agents::commands;
 use lictor_agents::launch::{self, Unchecked};
 use lictor_core::facts::{Effect, GuardOff};
 
@@ -98,13 +97,6 @@ pub(super) fn names_command(name: &str) -> bool {
 pub(crate) fn unset(name: &str, report: &mut Report) {
     if name.starts_with("LICTOR_") {
         report.guard_off(GuardOff::LictorEnvironment, &format!("unset {name}"));
-    }
-}
-
-/// Lictor's own command line: reading is for everyone, deciding for people.
-pub(crate) fn lictor(call: &Call<'_>, report: &mut Report) {
-    if !commands::is_for_agents(call.args.iter().map(Arg::known)) {
-        report.guard_off(GuardOff::LictorCommand, &written(call));
     }
 }
 

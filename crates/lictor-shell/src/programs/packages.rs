@@ -278,12 +278,24 @@ pub(crate) fn python_module(call: &Call<'_>, report: &mut Report, module: &str, 
             return;
         }
         "json.tool" => {
-            for file in args.get(..1).unwrap_or_default() {
+            let files: Vec<&Arg> = args.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
+            if let Some(file) = files.first() {
                 super::secrets::read(call, report, file, false);
+            }
+            if let Some(output) = files.get(1) {
+                report.file(call, Access::Write, output, false);
             }
             return;
         }
-        "zipfile" | "tarfile" | "base64" => return,
+        "zipfile" | "tarfile" => {
+            // The reader of the interpreter's own options has taken this one for its own.
+            let at = call.args.iter().position(|arg| matches!(arg.known(), Some("-e" | "--extract")));
+            if let Some([file, directory @ ..]) = at.and_then(|at| call.args.get(at + 1..)) {
+                super::archive::extract(call, report, directory.first(), Some(file.clone()), 0);
+            }
+            return;
+        }
+        "base64" => return,
         _ => return,
     };
     let mut argv = vec![Arg::literal(program)];

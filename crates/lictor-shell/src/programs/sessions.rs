@@ -69,6 +69,8 @@ fn multiplexer(call: &Call<'_>, report: &mut Report) {
         if let Some(at) = words.iter().position(|word| *word == "stuff") {
             let text =
                 call.args.get(at + 1).and_then(Arg::known).map(super::text::unescape).unwrap_or_default();
+            let finished = text.contains("^M") || text.contains(['\n', '\r']);
+            pieces(&[Arg::literal(&text)], finished, report);
             return report.then_shell(&Arg::literal(text.replace("^M", "\n")), &[], "screen");
         }
         let options = Grammar::until_operand("ceEhpSstTX", "").parse(call.args);
@@ -135,10 +137,23 @@ fn multiplexer(call: &Call<'_>, report: &mut Report) {
     // `\;` parts commands of tmux itself.
     let own = options.operands.iter().take_while(|arg| arg.known() != Some(";"));
     let command: Vec<Arg> = own.filter(is_key).cloned().collect();
+    let finished =
+        options.operands.iter().any(|arg| matches!(arg.known(), Some("Enter" | "C-m" | "C-j" | "KPEnter")));
+    if sub.starts_with("send") || sub == "write-chars" {
+        pieces(&command, finished, report);
+    }
     match command.as_slice() {
         [] => {}
         [only] => report.then_shell(only, &[], call.program),
         many => report.then_shell(&joined(many), &[], call.program),
+    }
+}
+
+/// What is typed without being sent off may go on in another call.
+fn pieces(typed: &[Arg], finished: bool, report: &mut Report) {
+    let text: String = typed.iter().map(|arg| arg.known().unwrap_or("$X")).collect();
+    if !finished || text.starts_with(|first: char| first.is_ascii_lowercase()) {
+        super::own::typed(&text, report);
     }
 }
 

@@ -279,6 +279,7 @@ pub(crate) fn flock(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn debugger(call: &Call<'_>, report: &mut Report) {
+    super::own::debugged(call, report);
     // `--eval-command=X` is `-ex X`.
     let words: Vec<Arg> = call
         .args

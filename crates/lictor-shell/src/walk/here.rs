@@ -58,6 +58,10 @@ impl Surroundings for Here<'_> {
         self.state.file(&key)?.text.as_deref().map(str::to_owned)
     }
 
+    fn is_guard(&self, path: &str) -> bool {
+        self.outside.is_guard(path)
+    }
+
     fn project_root(&self) -> Option<String> {
         self.outside.project_root()
     }

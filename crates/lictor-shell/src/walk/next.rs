@@ -11,7 +11,7 @@ use crate::call::{Call, Next, Report, Stdin};
 use crate::expand::fields::Expanded;
 use crate::languages;
 use crate::operand::{Arg, Cwd, Known, Operand, Taint};
-use crate::state::{Content, GAP, Positional, Value, open_gaps};
+use crate::state::{Content, Datum, GAP, Positional, Value, open_gaps};
 
 /// Deepest chain of programs that run programs.
 const MOST_WRAPPERS: usize = 16;
@@ -42,7 +42,7 @@ impl Walker<'_> {
                         this.state.set_directories(directories);
                     }
                     for (name, arg) in &assignments {
-                        this.state.set(name, Value::Scalar(crate::state::Datum::of(arg)));
+                        this.state.set(name, Value::Scalar(Datum::of(arg)));
                     }
                     let stdin = if reads_input { Stdin::Inherited } else { context.stdin.clone() };
                     let words = argv.into_iter().map(|arg| this.expanded(arg, context)).collect();
@@ -64,6 +64,9 @@ impl Walker<'_> {
                 self.inside(through, elsewhere, |this| {
                     let words: Vec<Expanded> =
                         args.into_iter().map(|arg| this.expanded(arg, context)).collect();
+                    if let Some(name) = words.first() {
+                        this.state.set("0", Value::Scalar(Datum::of(&name.arg)));
+                    }
                     // Without words of its own the text may get some from elsewhere (`bash -s -- x`).
                     this.state.set_positional(match words.get(1..) {
                         Some(rest) => positional(rest),
@@ -211,6 +214,7 @@ impl Walker<'_> {
             args: context.args,
             cwd: context.cwd,
             stdin: context.stdin,
+            source: None,
             assignments: &[],
             surroundings: &here,
         };

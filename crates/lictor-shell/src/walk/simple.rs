@@ -266,6 +266,7 @@ impl Walker<'_> {
         let cwd = self.state.directories().now.clone();
         let mut report = Report::default();
         let path = first.arg.known().unwrap_or(program);
+        let piped = self.piped.clone();
         let here = Here::new(&self.state, self.outside());
         let call = Call {
             program,
@@ -273,6 +274,7 @@ impl Walker<'_> {
             args: &args,
             cwd: &cwd,
             stdin: &stdin,
+            source: plumbing.source.as_ref().or(piped.as_ref()),
             assignments: &assignments,
             surroundings: &here,
         };

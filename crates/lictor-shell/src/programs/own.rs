@@ -1,0 +1,146 @@
+//! Lictor's own program, under whatever name it is started: reading is for everyone, deciding for people.
+
+use lictor_agents::commands::{self, Audience};
+use lictor_core::facts::{Access, GuardOff};
+
+use super::say::written;
+use crate::call::{Call, Report};
+use crate::operand::Arg;
+
+/// The name that it is installed under.
+pub(crate) const NAME: &str = "lictor";
+
+/// A call of the program.
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    if !is_for_agents(call.args) {
+        report.guard_off(GuardOff::LictorCommand, &written(call));
+    }
+}
+
+fn is_for_agents(args: &[Arg]) -> bool {
+    commands::is_for_agents(args.iter().map(Arg::known))
+}
+
+/// Whether a word begins a command that is not for agents.
+fn is_for_people(word: &str) -> bool {
+    commands::COMMANDS
+        .iter()
+        .any(|(words, audience)| *audience != Audience::Agents && words.split(' ').next() == Some(word))
+}
+
+/// Whether these words could be for the program, so that it is worth looking whether it is the one that gets them.
+fn could_be_for(args: &[Arg]) -> bool {
+    let mut words = args.iter().filter(|arg| !arg.prefix().starts_with('-'));
+    match words.next() {
+        Some(first) => first.known().is_none_or(is_for_people),
+        None => false,
+    }
+}
+
+/// The program under another name: a copy, a link, or behind a program that starts others (a debugger, a loader, a
+/// tracer).
+pub(crate) fn disguised(call: &Call<'_>, report: &mut Report) {
+    let is_program = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        name == NAME || call.surroundings.is_guard(&crate::paths::key(call.cwd, path))
+    };
+    let starts = call.path.contains('/') || !report.known_program;
+    if call.program != NAME && starts && could_be_for(call.args) && is_program(call.path) {
+        return judge(call, report);
+    }
+    // A program that nobody knows may start what it is given.
+    if report.known_program {
+        return;
+    }
+    for (at, arg) in call.args.iter().enumerate().take(8) {
+        let rest = call.args.get(at + 1..).unwrap_or_default();
+        let Some(path) = arg.known().filter(|word| *word == NAME || word.contains('/')) else { continue };
+        if could_be_for(rest) && !is_for_agents(rest) && is_program(path) {
+            return report.guard_off(GuardOff::LictorCommand, &written(call));
+        }
+    }
+}
+
+/// Words and options with which tools of all kinds say that they change the file they are given.
+const CHANGES: [&str; 23] = [
+    "-w",
+    "-i",
+    "-I",
+    "--write",
+    "--in-place",
+    "--inplace",
+    "--fix",
+    "--set",
+    "--edit",
+    "--replace",
+    "--output",
+    "-o",
+    "put",
+    "set",
+    "delete",
+    "del",
+    "edit",
+    "write",
+    "add",
+    "remove",
+    "update",
+    "format",
+    "fmt",
+];
+
+/// A file with a hidden name, or in a directory with one, that a program is told to change although nobody described how.
+pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
+    let edits = matches!(call.program, "dasel" | "prettier" | "eslint" | "biome" | "dprint");
+    if report.known_program && !edits {
+        return;
+    }
+    let says = |arg: &Arg| {
+        arg.known().is_some_and(|word| {
+            let name = word.split_once('=').map_or(word, |(name, _)| name);
+            CHANGES.contains(&name) || name.starts_with("--del") || name.starts_with("--set")
+        })
+    };
+    if !call.args.iter().any(says) {
+        return;
+    }
+    for arg in call.args {
+        let word = arg.prefix();
+        let value =
+            word.split_once('=').filter(|(name, _)| name.starts_with('-')).map_or(word, |(_, value)| value);
+        let hidden = value.starts_with('.')
+            && value.len() > 2
+            && !value.starts_with("./")
+            && !value.starts_with("../")
+            || value.contains("/.") && !value.contains("/..")
+            || value.contains("governance.");
+        if hidden && arg.known().is_some() && !value.contains("://") {
+            report.file(call, Access::Modify, &Arg::literal(value), false);
+        }
+    }
+}
+
+/// A debugger that is given the program can start it with any words.
+pub(crate) fn debugged(call: &Call<'_>, report: &mut Report) {
+    let names = |arg: &Arg| {
+        arg.known().is_some_and(|word| {
+            word.split([' ', '=']).any(|part| part == NAME || part.ends_with("/lictor"))
+                || word.contains('/') && call.surroundings.is_guard(&crate::paths::key(call.cwd, word))
+        })
+    };
+    if call.args.iter().any(names) {
+        report.guard_off(GuardOff::LictorCommand, &written(call));
+    }
+}
+
+/// Text that is typed into a terminal, in one of several pieces: the name may be cut anywhere.
+pub(crate) fn typed(text: &str, report: &mut Report) {
+    let last = text.rsplit([' ', '/', ';', '&', '|', '\n']).next().unwrap_or_default();
+    let begins = last.len() >= 2 && NAME.starts_with(last);
+    let (first, rest) = text.trim_start().split_once(' ').unwrap_or((text.trim_start(), ""));
+    let ends = !first.is_empty() && first.len() < NAME.len() && NAME.ends_with(first);
+    let orders = rest.split_whitespace().next().is_some_and(is_for_people);
+    let alone = matches!(first, "approve" | "deny" | "trust");
+    if begins || ends && orders || alone {
+        report.guard_off(GuardOff::LictorCommand, text.trim());
+    }
+}
