@@ -21,6 +21,7 @@ from lictor.guards import BaseGuard, Guard, guard
 from lictor.layers import GovernanceLayer
 from lictor.nodes import All, Any, Escalate, Not, Threshold, When, layered, pipeline
 from lictor.outcomes import Answer, Outcome
+from lictor.project import Project, ProjectError, ProjectEvaluation, StopResult
 from lictor.stores import InMemorySessionStore, SessionStore, SQLiteSessionStore
 from lictor.tracers import (
     CollectingTracer,
@@ -58,12 +59,16 @@ __all__ = [
     "PolicyEngine",
     "PolicyError",
     "PostResult",
+    "Project",
+    "ProjectError",
+    "ProjectEvaluation",
     "Question",
     "SQLiteSessionStore",
     "SessionState",
     "SessionStore",
     "StderrTracer",
     "StdoutTracer",
+    "StopResult",
     "StoreError",
     "Threshold",
     "TraceEntry",

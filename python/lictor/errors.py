@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lictor.engine import EvaluationResult
+    from lictor.project import ProjectEvaluation
 
 
 class LictorError(Exception):
@@ -40,7 +41,7 @@ class ContextClosed(LictorError, RuntimeError):
 class Blocked(LictorError, PermissionError):
     """The policy stopped an action."""
 
-    def __init__(self, evaluation: EvaluationResult) -> None:
+    def __init__(self, evaluation: EvaluationResult | ProjectEvaluation) -> None:
         super().__init__(evaluation.reason, evaluation.fix)
         self.evaluation = evaluation
 

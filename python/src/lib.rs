@@ -11,6 +11,7 @@ mod frame;
 mod graph;
 mod guard;
 mod json;
+mod project;
 
 use pyo3::prelude::*;
 
@@ -24,4 +25,6 @@ mod _lictor {
     use super::engine::RawEngine;
     #[pymodule_export]
     use super::evaluation::RawEvaluation;
+    #[pymodule_export]
+    use super::project::RawProject;
 }

@@ -9,7 +9,8 @@ from typing import Any
 
 from lictor.actions import Action, ActionKind
 from lictor.engine import EvaluationResult, PolicyEngine
-from lictor.outcomes import Outcome
+from lictor.outcomes import Answer, Outcome
+from lictor.project import Project, ProjectEvaluation
 
 _log = logging.getLogger("lictor")
 
@@ -19,7 +20,7 @@ class Call:
     """A tool call that was judged."""
 
     action: Action | None
-    result: EvaluationResult | None
+    result: EvaluationResult | ProjectEvaluation | None
     refusal: str | None
 
     @property
@@ -36,13 +37,15 @@ class Governor:
 
     def __init__(
         self,
-        engine: PolicyEngine,
+        engine: PolicyEngine | Project,
         *,
         session_id: str | None = None,
         agent: str = "",
         kinds: Mapping[str, ActionKind | str] | None = None,
     ) -> None:
         self._engine = engine
+        # An engine answers what it asked, and so does a project.
+        self._resolve: Any = engine.resolve
         self._options: dict[str, Any] = {"session_id": session_id, "agent": agent}
         self._kinds = kinds
         # Frameworks enter a call anew after an interrupt: it keeps the decision that it got.
@@ -69,10 +72,8 @@ class Governor:
         """A person's word, recorded."""
         if call.action is None or call.result is None or not call.needs_person:
             return call
-        from lictor.outcomes import Answer
-
         answers = [Answer(approved, reason)] * len(call.result.questions)
-        answered = self._call(call.action, self._engine.resolve(call.action, call.result, answers))
+        answered = self._call(call.action, self._resolve(call.action, call.result, answers))
         if call.action.tool_use_id is not None:
             self._judged[(call.action.tool_use_id, call.action.digest)] = answered
         return answered
@@ -84,7 +85,7 @@ class Governor:
         return self._engine.post_action(call.action, outcome).feedback_text
 
     @staticmethod
-    def _call(action: Action, result: EvaluationResult) -> Call:
+    def _call(action: Action, result: EvaluationResult | ProjectEvaluation) -> Call:
         if result.passed:
             return Call(action, result, None)
         fix = f"\nHow to go on: {result.fix_for_agent}" if result.fix_for_agent else ""

@@ -15,12 +15,13 @@ from langgraph.types import interrupt
 
 from lictor.engine import PolicyEngine
 from lictor.integrations._governor import Call, Governor
+from lictor.project import Project
 
 
 class LictorMiddleware(AgentMiddleware):  # type: ignore[misc]
     """Judges every tool call of the agent."""
 
-    def __init__(self, engine: PolicyEngine, **options: Any) -> None:
+    def __init__(self, engine: PolicyEngine | Project, **options: Any) -> None:
         super().__init__()
         self._governor = Governor(engine, **options)
 

@@ -15,11 +15,12 @@ from agents.tool_guardrails import ToolGuardrailFunctionOutput, ToolInputGuardra
 
 from lictor.engine import PolicyEngine
 from lictor.integrations._governor import Call, Governor
+from lictor.project import Project
 
 _log = logging.getLogger("lictor")
 
 
-def govern(agent: Agent[Any], engine: PolicyEngine, **options: Any) -> list[str]:
+def govern(agent: Agent[Any], engine: PolicyEngine | Project, **options: Any) -> list[str]:
     """Governs the agent's tools in place. Gives the names of tools that cannot be governed."""
     governor = Governor(engine, **options)
     ungoverned: list[str] = []

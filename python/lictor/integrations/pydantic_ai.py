@@ -13,12 +13,13 @@ from pydantic_ai.capabilities import AbstractCapability
 
 from lictor.engine import PolicyEngine
 from lictor.integrations._governor import Governor
+from lictor.project import Project
 
 
 class LictorCapability(AbstractCapability[Any]):  # type: ignore[misc]
     """Judges every tool call of the agent."""
 
-    def __init__(self, engine: PolicyEngine, **options: Any) -> None:
+    def __init__(self, engine: PolicyEngine | Project, **options: Any) -> None:
         self._governor = Governor(engine, **options)
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:

@@ -1,0 +1,222 @@
+"""A governed project: one policy and one store for coding agents' hooks and for programs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lictor._lictor import RawProject
+from lictor.actions import Action
+from lictor.engine import PostResult, Question
+from lictor.errors import Blocked, LictorError, NeedsApproval, PolicyError, StoreError
+from lictor.outcomes import Answer, Outcome
+from lictor.tracers import TraceEntry
+
+
+class ProjectError(LictorError):
+    """A call that the project refused. ``kind`` is stable."""
+
+    def __init__(self, kind: str, reason: str, fix: str) -> None:
+        super().__init__(reason, fix)
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class StopResult:
+    """Whether an agent may stop. ``outcome`` is ``complete``, ``incomplete``, ``bypassed`` or ``released_unmet``."""
+
+    outcome: str
+    reasons: tuple[str, ...]
+    round: int
+
+    @property
+    def blocks(self) -> bool:
+        return self.outcome == "incomplete"
+
+    @property
+    def message(self) -> str:
+        """What the agent is told when it is sent back."""
+        return "\n".join(self.reasons)
+
+
+class ProjectEvaluation:
+    """The answer for one action, as ``lictor eval --json`` has it."""
+
+    def __init__(self, fields: Mapping[str, Any], action: Action) -> None:
+        self._fields = fields
+        self.action = action
+
+    @property
+    def passed(self) -> bool:
+        return self.decision in ("pass", "warn")
+
+    @property
+    def decision(self) -> str:
+        return str(self._fields["decision"])
+
+    @property
+    def reason(self) -> str:
+        return str(self._fields["reason"])
+
+    @property
+    def fix(self) -> str:
+        return str(self._fields["fix"])
+
+    @property
+    def reason_for_agent(self) -> str:
+        return self.reason
+
+    @property
+    def fix_for_agent(self) -> str:
+        return self.fix
+
+    @property
+    def risk_score(self) -> float:
+        return float(self._fields["risk"]) / 1000
+
+    @property
+    def id(self) -> int | None:
+        value: int | None = self._fields.get("id")
+        return value
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        return list(self._fields["verdicts"])
+
+    @property
+    def violations(self) -> list[dict[str, Any]]:
+        return list(self._fields["violations"])
+
+    @property
+    def trace(self) -> list[TraceEntry]:
+        return [TraceEntry.of(entry) for entry in self._fields["trace"]]
+
+    @property
+    def questions(self) -> list[Question]:
+        return [
+            Question(asked["guard"], asked["message"], self.fix, asked.get("rule") or asked.get("policy"), None)
+            for asked in self._fields.get("asked") or ()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self._fields)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        return f"ProjectEvaluation({self.decision!r}, {self.reason!r})"
+
+
+class Project:
+    """The policy files, the store, the ledger and the approvals of a project. May be shared between threads."""
+
+    def __init__(self, raw: RawProject) -> None:
+        self._raw = raw
+
+    @classmethod
+    def open(cls, directory: str | os.PathLike[str] = ".") -> Project:
+        """The project around a directory: the managed, the user's and the repository's policy."""
+        try:
+            return cls(RawProject.open(os.path.abspath(directory)))
+        except OSError as error:
+            raise StoreError(str(error), "run `lictor check` and `lictor doctor` there") from error
+
+    @classmethod
+    def from_yaml(cls, text: str, directory: str | os.PathLike[str] = ".") -> Project:
+        """A policy without files, kept in memory."""
+        try:
+            return cls(RawProject.from_yaml(text, os.path.abspath(directory)))
+        except ValueError as error:
+            raise PolicyError(str(error)) from error
+
+    def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
+        """Any method of ``lictor rpc``."""
+        result, error = self._raw.call(method, dict(params or {}))
+        if error is not None:
+            raise ProjectError(*error)
+        return result
+
+    def evaluate(self, action: Action, *, mode: str = "enforce") -> ProjectEvaluation:
+        """Judges one action and records the judgement. ``mode`` is ``enforce``, ``observe`` or ``dry``."""
+        return ProjectEvaluation(self.call("evaluate", {"action": action.to_dict(), "mode": mode}), action)
+
+    async def aevaluate(self, action: Action, *, mode: str = "enforce") -> ProjectEvaluation:
+        return await asyncio.to_thread(self.evaluate, action, mode=mode)
+
+    def check(self, action: Action) -> ProjectEvaluation:
+        """As :meth:`evaluate`; raises :class:`Blocked` when the action may not go ahead."""
+        result = self.evaluate(action)
+        if not result.passed:
+            raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
+        return result
+
+    def resolve(
+        self, action: Action, result: ProjectEvaluation, answers: Sequence[bool | Answer] | bool
+    ) -> ProjectEvaluation:
+        """A person's answers to what was asked, in order; one boolean counts for all."""
+        given = [answers] * len(result.questions) if isinstance(answers, bool) else answers
+        plain = [
+            {"approved": answer.approved, "reason": answer.reason} if isinstance(answer, Answer) else answer
+            for answer in given
+        ]
+        return ProjectEvaluation(self.call("resolve", {"id": result.id, "answers": plain}), action)
+
+    def post_action(self, action: Action, outcome: Outcome | bool | BaseException = True) -> PostResult:
+        """Records what came of an action, and gives what the agent is told."""
+        fields = Outcome.of(outcome).to_dict()
+        if "millis" in fields:
+            fields["duration_ms"] = fields.pop("millis")
+        posted = self.call("post", {"action": action.to_dict(), "outcome": fields})
+        return PostResult(posted["standing"], "\n\n".join(said["text"] for said in posted["feedback"]))
+
+    def check_stop(
+        self, session_id: str, *, output: str | None = None, reason: str | None = None, subagent: bool = False
+    ) -> StopResult:
+        """Whether the agent may stop now."""
+        fields = {"session_id": session_id, "output": output, "reason": reason, "subagent": subagent}
+        checked = self.call("stop", {key: value for key, value in fields.items() if value is not None})
+        return StopResult(checked["outcome"], tuple(checked["reasons"]), checked["round"])
+
+    @contextlib.contextmanager
+    def governed(self, action: Action) -> Iterator[ProjectEvaluation]:
+        """Evaluates, runs the body, records its outcome."""
+        result = self.check(action)
+        try:
+            yield result
+        except BaseException as error:
+            self.post_action(action, error)
+            raise
+        self.post_action(action, True)
+
+    def session(self, session_id: str, agent: str = "") -> dict[str, Any]:
+        state: dict[str, Any] = self.call("session", {"session_id": session_id, "agent": agent})["state"]
+        return state
+
+    def reset(self, session_id: str, agent: str = "") -> None:
+        """Forgets what tool policies know of a session. It is recorded."""
+        self.call("reset", {"session_id": session_id, "agent": agent})
+
+    def end(self, session_id: str, agent: str = "") -> None:
+        self.call("end", {"session_id": session_id, "agent": agent})
+
+    @property
+    def approvals(self) -> list[dict[str, Any]]:
+        """Questions that wait for a person."""
+        waiting = self.call("approvals")
+        rows: list[dict[str, Any]] = waiting["approvals"] if isinstance(waiting, dict) else waiting
+        return rows
+
+    def record(self, finding: Mapping[str, Any]) -> dict[str, Any]:
+        """Records a reviewer's finding in the ledger."""
+        recorded: dict[str, Any] = self.call("record", {"finding": dict(finding)})
+        return recorded
+
+    def gate(self, event: str = "pre-commit") -> dict[str, Any]:
+        """What the commit gate would say."""
+        said: dict[str, Any] = self.call("gate", {"event": event})
+        return said
