@@ -14,6 +14,7 @@ mod databases;
 mod described;
 mod each;
 mod edit;
+mod escapes;
 mod files;
 mod find;
 mod forges;
@@ -107,6 +108,9 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     recipes::judge(&call, report);
     if entry.is_none() {
         unknown(&call, report);
+    }
+    if entry.is_none_or(|entry| entry.program.options.style != Style::First) {
+        outputs(&call, entry.is_some(), report);
     }
     let removes = |word: &str| {
         matches!(word, "uninstall" | "remove" | "purge" | "rm" | "autoremove" | "erase" | "unlink")
@@ -308,6 +312,42 @@ fn unknown(call: &Call<'_>, report: &mut Report) {
             report.then_shell(&Arg::literal(text), &[], call.program);
         }
         before = word;
+    }
+}
+
+/// Files outside the project that a call is told to write by an option whose name says so. Of a program that is not
+/// known, a letter says it too; a format (`-o json`) or a file of the project is no matter.
+fn outputs(call: &Call<'_>, known: bool, report: &mut Report) {
+    const LONG: [&str; 9] = [
+        "--output",
+        "--out",
+        "--outfile",
+        "--out-file",
+        "--output-file",
+        "--output-path",
+        "--log-file",
+        "--logfile",
+        "--dest",
+    ];
+    let mut before: Option<&str> = None;
+    for arg in call.args {
+        let word = arg.prefix();
+        let names = |option: &str| LONG.contains(&option) || !known && matches!(option, "-o" | "-O");
+        let target = match word.split_once('=') {
+            Some((option, _)) if names(option) || !known && matches!(option, "of" | "out" | "output") => {
+                Some(options::after(arg, option.len() + 1))
+            }
+            _ => before.filter(|option| names(option)).map(|_| arg.clone()),
+        };
+        before = Some(word);
+        let Some(target) = target.filter(|target| target.prefix().starts_with(['/', '~'])) else { continue };
+        let stream = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"].contains(&target.prefix());
+        let told = report.effects.iter().any(
+            |effect| matches!(effect, crate::Effect::File { target: told, .. } if told.arg.value == target.value),
+        );
+        if !stream && !told {
+            files::write_maybe_device(call, report, &target, lictor_core::facts::Access::Write);
+        }
     }
 }
 

@@ -37,6 +37,8 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
                 report.opaque(lictor_core::facts::OpaqueWhat::Code, &text);
             }
         }
+        // Nobody can look up afterwards what was run.
+        "HISTFILE" if matches!(value.known(), Some("" | "/dev/null")) => report.deed("disable", "protection"),
         "PROMPT_COMMAND" if value.known().is_some() => report.then_shell(value, &[], name),
         // Expanded like a word in double quotes, at every prompt or when a shell starts.
         "PS0" | "PS1" | "PS2" | "PS4" | "ENV" | "BASH_ENV" if value.prefix().contains(['$', '`']) => {
@@ -97,6 +99,9 @@ pub(super) fn names_command(name: &str) -> bool {
 pub(crate) fn unset(name: &str, report: &mut Report) {
     if name.starts_with("LICTOR_") {
         report.guard_off(GuardOff::LictorEnvironment, &format!("unset {name}"));
+    }
+    if name == "HISTFILE" {
+        report.deed("disable", "protection");
     }
 }
 

@@ -7,35 +7,30 @@ use super::say::{joined, written};
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    match call.program {
-        "crontab" => crontab(call, report),
-        "tmux" | "screen" | "zellij" => multiplexer(call, report),
-        "expect" => expect(call, report),
-        "osascript" => osascript(call, report),
-        _ if call.args.iter().any(|arg| arg.known() == Some("-f")) => {
-            let options = Grammar::anywhere("fqt", "").parse(call.args);
-            options.values(&["f"]).for_each(|file| super::shells::run_script(report, file, Some("shell")));
+/// `at` and `batch`: a script, or what they are told on their input.
+pub(crate) fn at(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("fqt", "").parse(call.args);
+    match (options.value(&["f"]), call.stdin) {
+        (Some(file), _) => super::shells::run_script(report, file, Some("shell")),
+        (None, Stdin::Text(text)) => report.then_shell(&Arg::literal(text), &[], call.program),
+        (None, Stdin::Unknown(taint)) => {
+            report.deed("change", "startup");
+            report.unknown_code(*taint, &written(call));
         }
-        _ => match call.stdin {
-            Stdin::Text(text) => report.then_shell(&Arg::literal(text), &[], call.program),
-            Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
-            _ => {}
-        },
+        _ => {}
     }
 }
 
 /// Where the tables of jobs are kept.
 const TABLES: &str = "/var/spool/cron/crontabs";
 
-fn crontab(call: &Call<'_>, report: &mut Report) {
+/// `crontab`.
+pub(crate) fn crontab(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("u", "").parse(call.args);
-    if options.has(&["r"]) {
-        return report.infrastructure("crontab", "-r", false);
+    if options.has(&["r", "l", "e"]) {
+        return;
     }
-    let piped = options.operands.is_empty()
-        && !options.has(&["l", "e"])
-        && matches!(call.stdin, Stdin::Text(_) | Stdin::Unknown(_));
+    let piped = options.operands.is_empty() && matches!(call.stdin, Stdin::Text(_) | Stdin::Unknown(_));
     if piped || options.operands.first().is_some_and(|arg| arg.known() == Some("-")) {
         match call.stdin {
             // A table without a line is no table.
@@ -63,7 +58,8 @@ fn crontab(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn multiplexer(call: &Call<'_>, report: &mut Report) {
+/// `multiplexer`.
+pub(crate) fn multiplexer(call: &Call<'_>, report: &mut Report) {
     let words: Vec<&str> = call.args.iter().map(|arg| arg.known().unwrap_or_default()).collect();
     if call.program == "screen" {
         if let Some(at) = words.iter().position(|word| *word == "stuff") {
@@ -157,7 +153,8 @@ fn pieces(typed: &[Arg], finished: bool, report: &mut Report) {
     }
 }
 
-fn expect(call: &Call<'_>, report: &mut Report) {
+/// `expect`.
+pub(crate) fn expect(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::until_operand("cf", "").parse(call.args);
     let mut bodies: Vec<String> = options.values(&["c"]).filter_map(Arg::known).map(str::to_owned).collect();
     if let Stdin::Text(text) = call.stdin {
@@ -183,7 +180,8 @@ fn expect(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn osascript(call: &Call<'_>, report: &mut Report) {
+/// `osascript`.
+pub(crate) fn osascript(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::until_operand("els", "").parse(call.args);
     let mut bodies: Vec<String> = options.values(&["e"]).filter_map(Arg::known).map(str::to_owned).collect();
     if let Stdin::Text(text) = call.stdin {
