@@ -1,7 +1,7 @@
 //! One file per coding agent: what it sends becomes an [`Event`], what Lictor says becomes the bytes and the exit code
 //! that this agent obeys.
 //!
-//! Nothing here judges an action and nothing here reads files or the environment: translation is a pure function of
+//! Nothing here judges an action and nothing here but `transcripts` reads files: translation is a pure function of
 //! the hook's input, and editing an agent's settings ([`install`]) takes text and gives text.
 //!
 //! ```
@@ -39,6 +39,8 @@ mod parse;
 mod reply;
 mod spec;
 mod tools;
+#[cfg(feature = "transcripts")]
+pub mod transcripts;
 
 pub use agent::{Agent, UnknownAgent};
 pub use capabilities::Capabilities;
