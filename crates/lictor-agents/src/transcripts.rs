@@ -116,7 +116,8 @@ pub fn find(homes: &Homes) -> Vec<Transcript> {
 #[must_use]
 pub fn find_in(path: &Path) -> Vec<Transcript> {
     let mut found = Vec::new();
-    walk(path, DEPTH, &mut |path| {
+    // A whole home directory may be meant.
+    walk(path, 2 * DEPTH, &mut |path| {
         if let Some(agent) = source::whose(path) {
             found.extend(transcript(agent, path));
         }

@@ -7,8 +7,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
-    agents, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, replay,
-    schema, session, test, trust, verdict, why_not, wrong,
+    agents, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, log, man,
+    replay, report, schema, session, test, trust, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -63,6 +63,10 @@ Examples:
     Deny(approve::DenyArgs),
     /// Show sessions, or let them go on under the current policy.
     Session(session::SessionArgs),
+    /// What was decided, one line a decision.
+    Log(log::LogArgs),
+    /// What a stretch of time came to.
+    Report(report::ReportArgs),
     /// Read and check the log.
     Audit(audit::AuditArgs),
     /// Run recorded sessions through a changed policy.
@@ -79,6 +83,8 @@ Examples:
     Demo(demo::DemoArgs),
     /// Print what lets a shell complete `lictor` commands.
     Completions(completions::CompletionsArgs),
+    /// Print manual pages.
+    Man(man::ManArgs),
     /// Explain a command or a topic (`exit-codes`).
     #[command(after_help = "\
 Examples:
@@ -142,6 +148,9 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Agents(args) => agents::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Completions(args) => completions::run(args, definition()),
+        Command::Log(args) => log::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Man(args) => man::run(args, definition()),
         Command::Help { topic } => help(topic),
     }
 }

@@ -4,6 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use lictor::agents::transcripts::Homes;
 use lictor::{Dirs, Options, PolicyEngine, Project, Verdict, guard_fn};
 
 use crate::when;
@@ -33,6 +34,28 @@ pub fn past(project: &Project) -> Result<PolicyEngine> {
 /// Where the user's things are, as the project around the current directory sees them.
 pub fn dirs() -> Dirs {
     project(Path::new("")).dirs().clone()
+}
+
+/// The records of all projects.
+pub fn all_stores() -> Vec<PathBuf> {
+    let Ok(listed) = std::fs::read_dir(dirs().state) else { return Vec::new() };
+    let files = listed.flatten().map(|entry| entry.path().join("lictor.db"));
+    let mut found: Vec<PathBuf> = files.filter(|file| file.is_file()).collect();
+    found.sort();
+    found
+}
+
+/// Where people and agents keep things.
+pub fn homes() -> Homes {
+    let named = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = dirs().home;
+    Homes {
+        data: named("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share")),
+        codex: named("CODEX_HOME"),
+        claude: named("CLAUDE_CONFIG_DIR"),
+        copilot: named("COPILOT_HOME"),
+        home,
+    }
 }
 
 /// Absolute and without `.` and `..`, without looking at links.

@@ -100,6 +100,27 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// As [`print`], and says whether anybody still reads.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_while_read(text: &str) -> anyhow::Result<bool> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        other => other.map(|()| true).context("cannot write to standard output"),
+    }
+}
+
+/// How wide the terminal on standard output is; `None` when it is none, and lines are not cut.
+pub fn columns() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let set = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    set.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))).or(Some(WIDTH))
+}
+
 /// Writes to standard error. Nobody is left to tell when that is closed.
 pub fn tell(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());

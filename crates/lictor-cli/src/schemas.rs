@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 38] = [
+pub const COMMANDS: [(&str, &str); 40] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -27,6 +27,8 @@ pub const COMMANDS: [(&str, &str); 38] = [
     ("session list", include_str!("schemas/session-list.json")),
     ("session show", include_str!("schemas/session-show.json")),
     ("session refresh", include_str!("schemas/session-refresh.json")),
+    ("log", include_str!("schemas/log.json")),
+    ("report", include_str!("schemas/report.json")),
     ("audit tail", include_str!("schemas/audit-tail.json")),
     ("audit query", include_str!("schemas/audit-query.json")),
     ("audit export", include_str!("schemas/audit-export.json")),

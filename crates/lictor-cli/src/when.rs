@@ -2,6 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{ToSpan as _, Zoned};
 use lictor_core::Timestamp;
 
 /// `2026-11-15 21:04:05Z`.
@@ -21,6 +24,65 @@ pub fn now() -> Timestamp {
     }
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// `2026-11-15 21:04:05` where the reader is.
+pub fn local(at: Timestamp) -> String {
+    zoned(at).map_or_else(|| utc(at), |at| at.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+/// The day where the reader is: `2026-11-15`.
+pub fn day(at: Timestamp) -> String {
+    zoned(at).map_or_else(|| utc(at), |at| at.strftime("%Y-%m-%d").to_string())
+}
+
+fn zoned(at: Timestamp) -> Option<Zoned> {
+    jiff::Timestamp::from_millisecond(at.0).ok().map(|at| at.to_zoned(TimeZone::system()))
+}
+
+/// A time as people say it: how long ago (`90m`, `2d`, `3w`), `today`, `yesterday`, a day of the week (the last one), a
+/// date, a time of today, or both.
+pub fn parse(text: &str, now: Timestamp) -> Option<Timestamp> {
+    let text = text.trim().to_ascii_lowercase();
+    if let Some(weeks) = text.strip_suffix('w').and_then(|weeks| weeks.parse::<i64>().ok()) {
+        return Some(now.plus_millis(weeks.checked_mul(-7 * 86_400_000)?));
+    }
+    if let Some(millis) = lictor_config::millis(&text) {
+        return Some(now.plus_millis(-i64::try_from(millis).ok()?));
+    }
+    let here = zoned(now)?;
+    let midnight = |date: Date| Some(stamp(&date.to_zoned(here.time_zone().clone()).ok()?));
+    let today = here.date();
+    match text.as_str() {
+        "now" => return Some(now),
+        "today" => return midnight(today),
+        "yesterday" => return midnight(today.yesterday().ok()?),
+        _ => {}
+    }
+    let days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    if let Some(wanted) = days.iter().position(|day| text.len() >= 3 && day.starts_with(&text)) {
+        let is = usize::try_from(today.weekday().to_monday_zero_offset()).ok()?;
+        let back = i64::try_from((is + 7 - wanted) % 7).ok()?;
+        return midnight(today.checked_sub(back.days()).ok()?);
+    }
+    if let Ok(at) = text.to_ascii_uppercase().parse::<jiff::Timestamp>() {
+        return Some(Timestamp(at.as_millisecond()));
+    }
+    let text = text.replacen(' ', "t", 1).to_ascii_uppercase();
+    if let Ok(at) = text.parse::<DateTime>() {
+        return Some(stamp(&at.to_zoned(here.time_zone().clone()).ok()?));
+    }
+    let time: jiff::civil::Time = text.parse().ok()?;
+    Some(stamp(&today.to_datetime(time).to_zoned(here.time_zone().clone()).ok()?))
+}
+
+fn stamp(at: &Zoned) -> Timestamp {
+    Timestamp(at.timestamp().as_millisecond())
+}
+
+/// A length of time in words: `40s`, `12m`, `3h`.
+pub fn length(millis: i64) -> String {
+    age(Timestamp(0), Timestamp(millis))
 }
 
 /// The clock of the engine.

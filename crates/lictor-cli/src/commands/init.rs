@@ -164,6 +164,9 @@ fn agreed(plan: &Plan) -> Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(false);
     }
+    if let Some(told) = super::replay::offer() {
+        output::print(&format!("\n{told}\n"))?;
+    }
     output::print("\nwrite this? [y/N] ")?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;

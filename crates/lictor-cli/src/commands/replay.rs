@@ -1,5 +1,6 @@
 //! `lictor replay`: what a changed policy would have said about what happened.
 
+mod machine;
 mod transcript;
 
 use std::fs;
@@ -18,12 +19,16 @@ use lictor_core::{
 use lictor_store::{Query, Store, StoreExt as _};
 use serde::Serialize;
 
-use super::{explain, session};
+use super::report::{self, Report};
+use super::{explain, log, session};
 use crate::args::Common;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
 use crate::progress::Progress;
+use crate::when;
+
+pub use machine::offer;
 
 /// Run recorded sessions through a changed policy.
 #[derive(Debug, Args)]
@@ -31,6 +36,9 @@ use crate::progress::Progress;
 Examples:
   lictor replay                                       the log against the policy as it is now
   lictor replay --policy new.yaml                     the log against another repository policy
+  lictor replay --transcripts                         every agent's transcripts on this machine
+  lictor replay --transcripts --since 30d --html past.html
+  lictor replay --transcripts ~/old-laptop/.claude
   lictor replay --transcript ~/.claude/projects/x/s.jsonl
 
 Sessions are run in order, with their state. Facts come from the record, so that nothing is
@@ -42,9 +50,22 @@ pub struct ReplayArgs {
     /// Only this session: its id or the first letters of it; `agent:id` where ids of several agents collide.
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Claude Code transcript files instead of Lictor's own log. What they show was allowed.
+    /// Transcript files instead of Lictor's own log. What they show was allowed.
     #[arg(long, value_name = "FILE")]
     transcript: Vec<PathBuf>,
+    /// All transcripts in these directories, or where Claude Code, Codex, Gemini CLI, Copilot CLI, OpenCode and Cursor keep
+    /// them; reports what the current policy would have stopped.
+    #[arg(long, value_name = "DIR", num_args = 0.., conflicts_with_all = ["transcript", "session"])]
+    transcripts: Option<Vec<PathBuf>>,
+    /// With `--transcripts`: only calls from then on, as for `lictor log`.
+    #[arg(long, value_name = "TIME", requires = "transcripts")]
+    since: Option<String>,
+    /// With `--transcripts`: write the report as one HTML page.
+    #[arg(long, value_name = "FILE", requires = "transcripts")]
+    html: Option<PathBuf>,
+    /// With `--transcripts`: print the report as Markdown.
+    #[arg(long, requires = "transcripts", conflicts_with_all = ["html", "json"])]
+    markdown: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -100,6 +121,9 @@ impl Clock for Stage {
 
 /// Runs the command.
 pub fn run(args: &ReplayArgs) -> Result<Exit> {
+    if let Some(directories) = &args.transcripts {
+        return transcripts(args, directories);
+    }
     let project = here::project(&args.common.cwd);
     let progress = Progress::new("reading");
     let past = if args.transcript.is_empty() {
@@ -137,6 +161,34 @@ fn policy(project: &Project, instead: Option<&Path>) -> Result<Snapshot> {
     let bytes = fs::read(file).map_err(|error| exit::unreadable(file, &error))?;
     sources.push(Source { origin: Origin::Repository, path: file.display().to_string(), bytes });
     Ok(Snapshot::from_sources(sources, &project.root)?)
+}
+
+/// Everything that agents keep on this machine.
+fn transcripts(args: &ReplayArgs, directories: &[PathBuf]) -> Result<Exit> {
+    if let Some(missing) = directories.iter().find(|directory| !directory.exists()) {
+        return Err(exit::usage(format!("there is no `{}`", missing.display())));
+    }
+    let since = log::moment(args.since.as_deref(), "--since")?;
+    let progress = Progress::new("looking for transcripts");
+    let past = machine::judge(directories, since, args.policy.as_deref(), None, &progress)?;
+    drop(progress);
+    if past.summary.total.calls == 0 && !args.common.json {
+        output::print(&format!("no calls were found; {}", machine::closing(&past)))?;
+        return Ok(Exit::Ok);
+    }
+    let silent = report::silent(&here::project(&args.common.cwd), &past.summary);
+    let closing = machine::closing(&past);
+    let report = Report {
+        title: "transcripts of agents".to_owned(),
+        since,
+        until: when::now(),
+        projects: past.projects.len() as u64,
+        summary: past.summary,
+        silent,
+    };
+    let exit = report::show(&report, args.markdown, args.html.as_deref(), args.common.json)?;
+    output::tell(&closing);
+    Ok(exit)
 }
 
 fn replay(runtime: &Runtime, stage: &Stage, event: Past, summary: &mut Summary) {

@@ -214,3 +214,39 @@ fn only_questions_of_running_sessions_wait() {
     assert!(run.stdout.contains(" left"), "{}", run.stdout);
     assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
 }
+
+#[test]
+fn the_log_is_followed_as_it_grows() {
+    use std::io::{BufRead as _, BufReader};
+    let sandbox = Sandbox::new();
+    sandbox.claude_bash("echo before");
+    let mut following = sandbox.start(&["log", "-f"]);
+    let mut lines = BufReader::new(following.stdout.take().unwrap()).lines();
+    assert!(lines.next().unwrap().unwrap().contains("echo before"));
+    sandbox.claude_bash("echo after");
+    assert!(lines.next().unwrap().unwrap().contains("echo after"));
+    following.kill().unwrap();
+    following.wait().unwrap();
+}
+
+#[test]
+fn transcripts_of_every_agent_are_judged() {
+    let sandbox = Sandbox::new();
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../lictor-agents/tests/transcripts/home");
+    let run = sandbox.lictor(&["replay", "--transcripts", samples, "--json", "--html", "past.html"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let report = run.json();
+    let agents: Vec<&String> = report["agents"].as_object().unwrap().keys().collect();
+    assert_eq!(
+        agents,
+        ["claude-code", "codex", "copilot-cli", "cursor", "gemini-cli", "opencode"],
+        "{report}"
+    );
+    assert_eq!(report["total"]["calls"], 15, "{report}");
+    for rule in ["git.force-push", "delete.everything", "publish.package"] {
+        assert!(report["rules"][rule]["count"].as_u64() >= Some(1), "{rule}: {report}");
+    }
+    assert!(run.stderr.contains("could not be read"), "{run:?}");
+    let page = std::fs::read_to_string(sandbox.project().join("past.html")).unwrap();
+    assert!(page.contains("<svg") && !page.contains("<script") && !page.contains("http"), "{page}");
+}

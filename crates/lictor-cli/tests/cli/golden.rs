@@ -124,7 +124,7 @@ fn shell(sandbox: &Sandbox, command: &str, second: u64) -> Run {
     // 2026-03-01 12:00:00 UTC.
     let clock = 1_772_366_400_000 + second * 1000;
     let line = format!(
-        "export LICTOR_TEST_CLOCK={clock} GIT_CEILING_DIRECTORIES=$HOME\nPATH={}:$PATH\n{PRELUDE}\n{command}",
+        "export TZ=UTC LICTOR_TEST_CLOCK={clock} GIT_CEILING_DIRECTORIES=$HOME\nPATH={}:$PATH\n{PRELUDE}\n{command}",
         binary.display()
     );
     sandbox.program("bash", &["-c", &line], "")

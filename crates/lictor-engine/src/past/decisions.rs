@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use lictor_core::{Action, Decision, Facts, SessionKey, Timestamp};
+use lictor_core::{Action, Decision, Evaluation, Facts, SessionKey, Timestamp};
 use lictor_store::{Query, Record, Store, StoreError, StoreExt as _};
 
 use crate::log::{Evaluated, kind};
@@ -112,6 +112,23 @@ pub fn title(action: &Action) -> String {
     format!("{} {one_line}", action.kind)
 }
 
+/// The rules that had a word, the strictest first; a guard without rules by its name. That nobody could be asked is not a
+/// rule where one asked.
+#[must_use]
+pub fn rules_of(evaluation: &Evaluation) -> Vec<String> {
+    let mut rules: Vec<String> = Vec::new();
+    for given in evaluation.active().iter().filter(|given| !given.verdict.reason().is_empty()) {
+        let rule = given.verdict.rule().unwrap_or(given.guard());
+        if !rules.iter().any(|known| known == rule) {
+            rules.push(rule.to_owned());
+        }
+    }
+    if rules.len() > 1 {
+        rules.retain(|rule| rule != "approval");
+    }
+    rules
+}
+
 /// The decision that a record holds, if it holds one.
 #[must_use]
 pub fn decided(record: &Record) -> Option<Decided> {
@@ -122,13 +139,7 @@ pub fn decided(record: &Record) -> Option<Decided> {
     let body: Evaluated<'_> = serde_json::from_str(&record.body).ok()?;
     let evaluation = body.evaluation;
     let deciding = evaluation.deciding();
-    let name = |given: &&lictor_core::GivenVerdict| given.verdict.rule().unwrap_or(given.guard()).to_owned();
-    let mut rules: Vec<String> = Vec::new();
-    for rule in evaluation.active().iter().filter(|given| !given.verdict.reason().is_empty()).map(name) {
-        if !rules.contains(&rule) {
-            rules.push(rule);
-        }
-    }
+    let rules = rules_of(&evaluation);
     Some(Decided {
         id: record.seq,
         at: record.at,
@@ -170,6 +181,41 @@ pub fn decisions(
             let Some(found) = decided(record) else { continue };
             if wanted.fits(&found) && each(found).is_break() {
                 return Ok(record.seq);
+            }
+        }
+    }
+}
+
+/// The newest wanted decisions, oldest first, and whether there are more.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn newest_decisions(
+    store: &dyn Store,
+    wanted: &Wanted,
+    limit: usize,
+) -> Result<(Vec<Decided>, bool), StoreError> {
+    let first = wanted.since.map_or(Ok(0), |since| first_since(store, since))?;
+    let mut found = Vec::new();
+    let mut before = u64::MAX;
+    loop {
+        let query = Query::all().before(before).newest_first().limit(PAGE);
+        let page = store.view(|view| view.records(&query))?;
+        let oldest = page.last().map(|record| record.seq);
+        for decided in page.iter().filter(|record| record.seq >= first).filter_map(decided) {
+            if wanted.fits(&decided) {
+                if found.len() == limit {
+                    found.reverse();
+                    return Ok((found, true));
+                }
+                found.push(decided);
+            }
+        }
+        match oldest {
+            Some(oldest) if oldest > first.max(1) => before = oldest,
+            _ => {
+                found.reverse();
+                return Ok((found, false));
             }
         }
     }

@@ -55,3 +55,15 @@ fn the_beginning_of_a_time_is_found() {
     assert_eq!(first_since(&*store, last.at.plus_millis(1)).unwrap(), last.seq + 1);
     assert_eq!(first_since(&*store, Timestamp(0)).unwrap(), 1);
 }
+
+#[test]
+fn the_newest_come_in_order_and_say_whether_there_are_more() {
+    let store = store();
+    let newest = |limit| {
+        let (found, more) = newest_decisions(&*store, &Wanted::default(), limit).unwrap();
+        (found.iter().map(|decided| title(&decided.action)).collect::<Vec<_>>(), more)
+    };
+    assert_eq!(newest(2), (vec!["bash rm x".to_owned(), "bash rm y".to_owned()], true));
+    assert_eq!(newest(3).0.len(), 3);
+    assert!(!newest(3).1);
+}

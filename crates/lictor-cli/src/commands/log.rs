@@ -1,0 +1,241 @@
+//! `lictor log`: what was decided, one line a decision, for people.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use lictor::past::{Decided, Wanted, decisions, newest_decisions, title};
+use lictor::{SqliteOptions, SqliteStore, Store};
+use lictor_agents::Agent;
+use lictor_core::{Decision, Timestamp};
+use serde_json::json;
+
+use super::session;
+use crate::args::Common;
+use crate::exit::{self, Exit};
+use crate::here;
+use crate::output::{self, Style};
+use crate::when;
+
+/// What was decided, one line a decision, newest last.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Times are local. `--since` and `--until` take how long ago (`90m`, `2d`, `1w`), `today`,
+`yesterday`, a day of the week, a date, a time of today, or both.
+
+Examples:
+  lictor log
+  lictor log --since monday --decision block
+  lictor log 'git push' --agent codex --since 2d
+  lictor log --path src/auth --all
+  lictor log -f")]
+pub struct LogArgs {
+    /// Only decisions whose action or reason holds this text.
+    text: Option<String>,
+    /// Not before.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Before.
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+    /// Only actions on files whose path holds this.
+    #[arg(long, value_name = "TEXT")]
+    path: Option<String>,
+    /// Only this agent's.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<Agent>,
+    /// Only what this rule had a word in; `git` stands for every rule that begins with `git.`.
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+    /// Only decisions of this strictness or more.
+    #[arg(long, value_enum)]
+    decision: Option<Strictness>,
+    /// Only this session: its id or the first letters of it.
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The newest so many; 20 when neither this nor `--since` is given.
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    lines: Option<usize>,
+    /// Go on and show decisions as they are made.
+    #[arg(short = 'f', long, conflicts_with = "until")]
+    follow: bool,
+    /// Of all projects on this machine.
+    #[arg(long, conflicts_with_all = ["session", "follow"])]
+    all: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// How strict a decision is, as people type it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Strictness {
+    Pass,
+    Warn,
+    Ask,
+    Block,
+}
+
+impl From<Strictness> for Decision {
+    fn from(strictness: Strictness) -> Self {
+        match strictness {
+            Strictness::Pass => Self::Pass,
+            Strictness::Warn => Self::Warn,
+            Strictness::Ask => Self::Ask,
+            Strictness::Block => Self::Block,
+        }
+    }
+}
+
+/// How many lines are shown when nobody says how many.
+const LINES: usize = 20;
+/// How often a followed record is looked at.
+const EVERY: Duration = Duration::from_millis(300);
+
+/// Runs the command.
+pub fn run(args: &LogArgs) -> Result<Exit> {
+    let mut wanted = Wanted {
+        since: moment(args.since.as_deref(), "--since")?,
+        until: moment(args.until.as_deref(), "--until")?,
+        text: args.text.clone(),
+        path: args.path.clone(),
+        agent: args.agent.map(|agent| agent.name().to_owned()),
+        rule: args.rule.clone(),
+        decision: args.decision.map(Decision::from),
+        session: None,
+        dry: false,
+    };
+    let limit = args.lines.unwrap_or(if args.since.is_some() { usize::MAX - 1 } else { LINES });
+    if args.all {
+        return of_all(&wanted, limit, args.common.json);
+    }
+    let store = here::project(&args.common.cwd).existing_store()?;
+    if let Some(text) = &args.session {
+        wanted.session = Some(session::named(&*store, text)?);
+    }
+    let (found, more) = newest_decisions(&*store, &wanted, limit)?;
+    let printer =
+        Printer { json: args.common.json, project: false, style: Style::stdout(), width: output::columns() };
+    for decided in &found {
+        output::print(&printer.line(decided)?)?;
+    }
+    if args.follow {
+        let last = found.last().map_or(0, |decided| decided.id);
+        return follow(&*store, &wanted, last, &printer);
+    }
+    close(found.len(), more, args.common.json)
+}
+
+/// A time that was given as an option.
+pub fn moment(text: Option<&str>, option: &str) -> Result<Option<Timestamp>> {
+    let Some(text) = text else { return Ok(None) };
+    when::parse(text, when::now()).map(Some).ok_or_else(|| {
+        exit::usage(format!(
+            "`{option} {text}` is not a time; write for example `2d`, `monday`, `yesterday` or `2026-03-01 14:30`"
+        ))
+    })
+}
+
+fn close(shown: usize, more: bool, json: bool) -> Result<Exit> {
+    if json {
+        return Ok(Exit::Ok);
+    }
+    if shown == 0 {
+        output::print("no decision fits\n")?;
+    } else if more {
+        output::tell("… more fit; `-n COUNT` or `--since TIME` shows them\n");
+    }
+    Ok(Exit::Ok)
+}
+
+/// The newest decisions of all projects. A record that cannot be opened is named and the others are shown.
+fn of_all(wanted: &Wanted, limit: usize, json: bool) -> Result<Exit> {
+    let mut all: Vec<Decided> = Vec::new();
+    let mut more = false;
+    for file in here::all_stores() {
+        match open(&file).and_then(|store| Ok(newest_decisions(&store, wanted, limit)?)) {
+            Ok((found, left)) => {
+                all.extend(found);
+                more |= left;
+            }
+            Err(error) => output::tell(&format!("note: `{}`: {}\n", file.display(), output::chain(&error))),
+        }
+    }
+    all.sort_by_key(|decided| decided.at);
+    let skipped = all.len().saturating_sub(limit);
+    let printer = Printer { json, project: true, style: Style::stdout(), width: output::columns() };
+    for decided in all.iter().skip(skipped) {
+        output::print(&printer.line(decided)?)?;
+    }
+    close(all.len(), more || skipped > 0, json)
+}
+
+/// A store that is there, to read.
+pub fn open(file: &Path) -> Result<SqliteStore> {
+    Ok(SqliteOptions::new().create(false).open(file)?)
+}
+
+fn follow(store: &dyn Store, wanted: &Wanted, last: u64, printer: &Printer) -> Result<Exit> {
+    let mut last = last;
+    loop {
+        let mut fresh = Vec::new();
+        last = decisions(store, wanted, last, |decided| {
+            fresh.push(decided);
+            std::ops::ControlFlow::Continue(())
+        })?;
+        for decided in &fresh {
+            if !output::print_while_read(&printer.line(decided)?)? {
+                return Ok(Exit::Ok);
+            }
+        }
+        thread::sleep(EVERY);
+    }
+}
+
+struct Printer {
+    json: bool,
+    /// The project is named too.
+    project: bool,
+    style: Style,
+    width: Option<usize>,
+}
+
+impl Printer {
+    fn line(&self, decided: &Decided) -> Result<String> {
+        if self.json {
+            return json_line(decided);
+        }
+        let agent =
+            decided.session.as_ref().map_or(decided.action.actor.agent.as_str(), |key| key.agent.as_str());
+        let place = match self.project {
+            true => format!(
+                "{}  ",
+                Path::new(&decided.action.cwd).file_name().unwrap_or_default().to_string_lossy()
+            ),
+            false => String::new(),
+        };
+        let rule = decided.rules.first().filter(|_| decided.decision > Decision::Pass);
+        let rule = rule.map(|rule| format!("  [{rule}]")).unwrap_or_default();
+        let head = format!("{:>6}  {}  ", decided.id, when::local(decided.at));
+        let word = format!("{:<5}", decided.decision.as_str());
+        let tail = format!("  {agent}  {place}");
+        let room =
+            self.width.map(|width| width.saturating_sub(head.chars().count() + 5 + tail.chars().count()));
+        let what = format!("{}{rule}", title(&decided.action));
+        let what = room
+            .map_or_else(|| output::clipped(&what, usize::MAX), |room| output::clipped(&what, room.max(20)));
+        let painted = self.style.decision(decided.decision);
+        let padding = " ".repeat(word.len().saturating_sub(decided.decision.as_str().len()));
+        Ok(format!("{}{painted}{padding}{}{what}\n", self.style.dim(&head), self.style.dim(&tail)))
+    }
+}
+
+fn json_line(decided: &Decided) -> Result<String> {
+    let line = json!({
+        "id": decided.id, "at": decided.at, "session": decided.session, "decision": decided.decision,
+        "action": title(&decided.action), "cwd": decided.action.cwd, "rules": decided.rules, "reason": decided.reason,
+        "observed": decided.observed, "answered": decided.answered,
+    });
+    Ok(format!("{}\n", serde_json::to_string(&line)?))
+}

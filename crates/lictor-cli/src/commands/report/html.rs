@@ -1,0 +1,154 @@
+//! A report as one page: no script, nothing loaded from elsewhere, plots as SVG.
+
+use std::fmt::Write as _;
+
+use lictor::past::Counts;
+
+use super::text::share;
+use super::{Report, span};
+use crate::when;
+
+/// How large the plot of days is.
+const WIDE: u64 = 720;
+const HIGH: u64 = 160;
+/// So many rules are plotted.
+const RULES: usize = 20;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--pass:#3a9d5d;--warn:#d9a400;--ask:#e07b00;--block:#cf3030;--line:#8884}
+body{font:15px/1.5 system-ui,sans-serif;max-width:760px;margin:2rem auto;padding:0 1rem}
+h1{font-size:1.4rem;margin-bottom:0}h2{font-size:1.1rem;margin-top:2rem}
+table{border-collapse:collapse;width:100%}td,th{padding:.25rem .5rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}code{font-size:.85em;overflow-wrap:anywhere}
+.pass{fill:var(--pass)}.warn{fill:var(--warn)}.ask{fill:var(--ask)}.block{fill:var(--block)}
+svg{width:100%;height:auto}svg text{fill:currentColor;font:11px system-ui,sans-serif}.quiet{opacity:.7}";
+
+pub(super) fn page(report: &Report) -> String {
+    let Report { title, summary, .. } = report;
+    let mut out = String::new();
+    let title = escaped(title);
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>Lictor: {title}</title>\
+         <style>{STYLE}</style></head><body>\n<h1>{title}</h1><p class=\"quiet\">{}</p>\n",
+        escaped(&span(report))
+    );
+    let Counts { calls, pass, warn, ask, block } = summary.total;
+    let _ = write!(
+        out,
+        "<p>{calls} calls in {} sessions.</p>\n<table><tr><th>decision<th class=\"n\">calls<th class=\"n\">share</tr>\n",
+        summary.sessions
+    );
+    for (word, count) in [("pass", pass), ("warn", warn), ("ask", ask), ("block", block)] {
+        let _ = writeln!(
+            out,
+            "<tr><td>{word}<td class=\"n\">{count}<td class=\"n\">{}</tr>",
+            share(count, calls)
+        );
+    }
+    out.push_str("</table>\n<h2>By day</h2>\n");
+    out.push_str(&days(report));
+    out.push_str("<h2>Rules</h2>\n");
+    out.push_str(&rules(report));
+    out.push_str("<h2>Agents</h2>\n<table><tr><th>agent<th class=\"n\">calls<th class=\"n\">asked about<th class=\"n\">stopped</tr>\n");
+    for (agent, counts) in &summary.agents {
+        let _ = writeln!(
+            out,
+            "<tr><td>{}<td class=\"n\">{}<td class=\"n\">{}<td class=\"n\">{}</tr>",
+            escaped(agent),
+            counts.calls,
+            counts.ask,
+            counts.block
+        );
+    }
+    out.push_str("</table>\n<h2>People</h2>\n");
+    let waits = &summary.approvals;
+    let _ =
+        write!(out, "<p>{} questions, {} granted, {} denied", waits.requested, waits.granted, waits.denied);
+    if let (Some(median), Some(longest)) = (waits.median_ms(), waits.longest_ms()) {
+        let _ =
+            write!(out, "; waited {} in the middle, {} at most", when::length(median), when::length(longest));
+    }
+    let _ = writeln!(out, ". {} decisions marked as wrong.</p>", summary.wrong);
+    for (level, count) in &summary.findings {
+        let _ = writeln!(out, "<p>{count} findings at {}.</p>", escaped(level));
+    }
+    out.push_str("</body></html>\n");
+    out
+}
+
+/// One column a day, the strictest at the bottom.
+fn days(report: &Report) -> String {
+    let days = &report.summary.days;
+    let most = days.values().map(|counts| counts.calls).max().unwrap_or(0).max(1);
+    let step = WIDE / (days.len() as u64).max(1);
+    let mut out =
+        format!("<svg viewBox=\"0 0 {WIDE} {}\" role=\"img\" aria-label=\"calls by day\">\n", HIGH + 20);
+    for (index, (day, counts)) in days.iter().enumerate() {
+        let left = index as u64 * step;
+        let mut bottom = HIGH;
+        let parts =
+            [("block", counts.block), ("ask", counts.ask), ("warn", counts.warn), ("pass", counts.pass)];
+        for (class, count) in parts.into_iter().filter(|(_, count)| *count > 0) {
+            let high = (count * HIGH / most).max(2).min(bottom);
+            bottom -= high;
+            let wide = step.saturating_sub(2).clamp(1, 60);
+            let _ = writeln!(
+                out,
+                "<rect class=\"{class}\" x=\"{left}\" y=\"{bottom}\" width=\"{wide}\" height=\"{high}\"><title>{}: {count} {class}</title></rect>",
+                escaped(day)
+            );
+        }
+        // As many names as fit beside each other.
+        if (index as u64).is_multiple_of((70 / step.max(1)).max(1)) {
+            let _ = writeln!(out, "<text x=\"{left}\" y=\"{}\">{}</text>", HIGH + 14, escaped(day));
+        }
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// One bar a rule with an example.
+fn rules(report: &Report) -> String {
+    let busiest = report.summary.busiest();
+    let most = busiest.first().map_or(1, |(_, used)| used.count.max(1));
+    let mut out = "<table><tr><th>rule<th class=\"n\">times<th><th>for example</tr>\n".to_owned();
+    for (rule, used) in busiest.iter().take(RULES) {
+        let wide = (used.count * 100 / most).max(1);
+        let example = used.examples.first().map(|example| escaped(&example.action)).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "<tr><td>{}<td class=\"n\">{}<td><svg viewBox=\"0 0 100 10\" style=\"width:100px\"><rect class=\"{}\" width=\"{wide}\" height=\"10\"/></svg><td><code>{example}</code></tr>",
+            escaped(rule),
+            used.count,
+            used.decision
+        );
+    }
+    out.push_str("</table>\n");
+    if busiest.len() > RULES {
+        let _ = writeln!(out, "<p class=\"quiet\">… {} more</p>", busiest.len() - RULES);
+    }
+    if !report.silent.is_empty() {
+        let _ =
+            writeln!(out, "<p class=\"quiet\">{} rules of the packs had no word.</p>", report.silent.len());
+    }
+    out
+}
+
+/// Text that stays text.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}

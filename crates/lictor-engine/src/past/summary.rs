@@ -1,0 +1,206 @@
+//! What decisions come to: how many of which kind, by day, agent and rule, and how long people were waited for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lictor_core::{Decision, SessionKey, Timestamp};
+use lictor_store::Record;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::decisions::{Decided, decided, title};
+use crate::log::{Approving, kind};
+
+/// So many examples of a rule are kept.
+const EXAMPLES: usize = 3;
+
+/// How many calls got which answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// All of them.
+    pub calls: u64,
+    /// Without a word.
+    pub pass: u64,
+    /// With a remark.
+    pub warn: u64,
+    /// A person was asked.
+    pub ask: u64,
+    /// Stopped.
+    pub block: u64,
+}
+
+impl Counts {
+    fn add(&mut self, decision: Decision) {
+        self.calls += 1;
+        match decision {
+            Decision::Pass => self.pass += 1,
+            Decision::Warn => self.warn += 1,
+            Decision::Ask => self.ask += 1,
+            Decision::Block => self.block += 1,
+        }
+    }
+}
+
+/// What one rule did.
+#[derive(Debug, Clone, Serialize)]
+pub struct RuleUse {
+    /// How often it had a word.
+    pub count: u64,
+    /// The strictest decision that it had a word in.
+    pub decision: Decision,
+    /// What it was about, for example.
+    pub examples: Vec<Example>,
+}
+
+/// One decision, for example.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Example {
+    /// The number of its record; 0 where there is none.
+    pub id: u64,
+    /// The action.
+    pub action: String,
+}
+
+/// How questions to people went.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Waits {
+    /// Asked.
+    pub requested: u64,
+    /// Answered with yes.
+    pub granted: u64,
+    /// Answered with no.
+    pub denied: u64,
+    /// How long those that were answered had waited, in milliseconds, the shortest first.
+    pub waited_ms: Vec<i64>,
+}
+
+impl Waits {
+    /// The wait that half of the answered questions did not exceed.
+    #[must_use]
+    pub fn median_ms(&self) -> Option<i64> {
+        self.waited_ms.get(self.waited_ms.len().checked_sub(1)? / 2).copied()
+    }
+
+    /// The longest wait.
+    #[must_use]
+    pub fn longest_ms(&self) -> Option<i64> {
+        self.waited_ms.last().copied()
+    }
+}
+
+/// What a stretch of the record comes to.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Summary {
+    /// All calls.
+    pub total: Counts,
+    /// Of them, those that were judged and not enforced.
+    pub observed: u64,
+    /// How many sessions had a call.
+    pub sessions: u64,
+    /// By day, as the caller names days.
+    pub days: BTreeMap<String, Counts>,
+    /// By agent.
+    pub agents: BTreeMap<String, Counts>,
+    /// By rule.
+    pub rules: BTreeMap<String, RuleUse>,
+    /// Questions to people.
+    pub approvals: Waits,
+    /// Decisions that a person has marked as wrong.
+    pub wrong: u64,
+    /// Findings that were recorded, by level.
+    pub findings: BTreeMap<String, u64>,
+    #[serde(skip)]
+    seen: BTreeSet<SessionKey>,
+    #[serde(skip)]
+    open: BTreeMap<String, Timestamp>,
+}
+
+impl Summary {
+    /// Adds one decision, on a day of that name.
+    pub fn decision(&mut self, decided: &Decided, day: impl FnOnce(Timestamp) -> String) {
+        if decided.dry || decided.answered {
+            return;
+        }
+        self.total.add(decided.decision);
+        self.observed += u64::from(decided.observed);
+        self.days.entry(day(decided.at)).or_default().add(decided.decision);
+        let agent = decided.session.as_ref().map_or(&decided.action.actor.agent, |key| &key.agent);
+        let agent = if agent.is_empty() { "other" } else { agent };
+        self.agents.entry(agent.to_owned()).or_default().add(decided.decision);
+        if let Some(key) = &decided.session
+            && self.seen.insert(key.clone())
+        {
+            self.sessions += 1;
+        }
+        for rule in &decided.rules {
+            let used = self.rules.entry(rule.clone()).or_insert_with(|| RuleUse {
+                count: 0,
+                decision: decided.decision,
+                examples: Vec::new(),
+            });
+            used.count += 1;
+            used.decision = used.decision.max(decided.decision);
+            let action = title(&decided.action);
+            if used.examples.len() < EXAMPLES && !used.examples.iter().any(|known| known.action == action) {
+                used.examples.push(Example { id: decided.id, action });
+            }
+        }
+    }
+
+    /// Adds whatever a record says.
+    pub fn record(&mut self, record: &Record, day: impl FnOnce(Timestamp) -> String) {
+        match record.kind.as_str() {
+            kind::EVALUATED => {
+                if let Some(decided) = decided(record) {
+                    self.decision(&decided, day);
+                }
+            }
+            kind::APPROVAL_REQUESTED => {
+                self.approvals.requested += 1;
+                if let Some(id) = approval(record) {
+                    self.open.entry(id).or_insert(record.at);
+                }
+            }
+            kind::APPROVAL_GRANTED => {
+                self.approvals.granted += 1;
+                self.answered(record);
+            }
+            kind::APPROVAL_DENIED => {
+                self.approvals.denied += 1;
+                self.answered(record);
+            }
+            "decision.wrong" => self.wrong += 1,
+            "finding.recorded" => {
+                let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
+                let level =
+                    body.pointer("/finding/level").or_else(|| body.get("level")).and_then(Value::as_str);
+                *self.findings.entry(level.unwrap_or("other").to_owned()).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, record: &Record) {
+        let asked = approval(record).and_then(|id| self.open.remove(&id));
+        if let Some(asked) = asked {
+            let waited = record.at.millis_since(asked).max(0);
+            let place = self.approvals.waited_ms.partition_point(|known| *known <= waited);
+            self.approvals.waited_ms.insert(place, waited);
+        }
+    }
+
+    /// The rules that had a word, most often first.
+    #[must_use]
+    pub fn busiest(&self) -> Vec<(&str, &RuleUse)> {
+        let mut rules: Vec<(&str, &RuleUse)> =
+            self.rules.iter().map(|(rule, used)| (rule.as_str(), used)).collect();
+        rules.sort_by_key(|(rule, used)| (std::cmp::Reverse(used.count), *rule));
+        rules
+    }
+}
+
+fn approval(record: &Record) -> Option<String> {
+    serde_json::from_str::<Approving<'_>>(&record.body).ok().map(|about| about.id.into_owned())
+}
+
+#[cfg(test)]
+mod tests;
