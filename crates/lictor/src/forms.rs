@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lictor_core::{Action, ActionKind, Evaluation, SessionKey};
+use lictor_core::{Action, ActionKind, Evaluation, SessionKey, Tier};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -80,6 +80,9 @@ pub struct ActionForm {
     /// Main agent first, then each subagent that was started by the one before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chain: Vec<String>,
+    /// How it came about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
     /// An id of test data, handed back with the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Value>,
@@ -100,6 +103,7 @@ impl ActionForm {
         action.actor.user = self.user;
         action.actor.tenant = self.tenant;
         action.actor.chain = self.chain;
+        action.tier = self.tier;
         action
     }
 }

@@ -1,0 +1,573 @@
+//! The addresses of the server. One table says for each what it needs; the router and `/openapi.json` are made from it.
+
+mod admin;
+mod judge;
+mod openapi;
+mod ops;
+mod policy;
+mod problem;
+mod records;
+mod stream;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodFilter, on};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::timeout::TimeoutLayer;
+
+pub use ops::Metrics;
+pub use problem::Problem;
+pub(crate) use records::entry;
+
+use crate::identity::{Caller, Need, Role};
+use crate::tenants::{Tenants, now};
+
+/// What one server shares between its requests.
+#[derive(Debug)]
+pub struct Shared {
+    /// The tenants.
+    pub tenants: Tenants,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// The word that makes the first operator; gone when it was used.
+    pub setup: Mutex<Option<String>>,
+    /// Requests a second for each token.
+    pub rate: u32,
+    /// How many judgements run at a time; more would only wait for each other.
+    pub judging: Semaphore,
+    /// Ending: not ready any more.
+    pub stopping: std::sync::atomic::AtomicBool,
+    buckets: Mutex<HashMap<String, (f64, Instant)>>,
+    done: Mutex<HashMap<Asked, (Instant, Value)>>,
+}
+
+impl Shared {
+    /// For these tenants.
+    #[must_use]
+    pub fn new(tenants: Tenants, rate: u32, judging: usize) -> Self {
+        Self {
+            tenants,
+            metrics: Metrics::default(),
+            setup: Mutex::new(None),
+            rate,
+            judging: Semaphore::new(judging),
+            stopping: false.into(),
+            buckets: Mutex::default(),
+            done: Mutex::default(),
+        }
+    }
+}
+
+/// A token, an address and the key that the caller chose.
+type Asked = (String, String, String);
+type Server = Arc<Shared>;
+type Answer = Result<Value, Problem>;
+
+/// What a handler is given.
+pub(crate) struct Call {
+    pub(crate) server: Server,
+    pub(crate) caller: Caller,
+    pub(crate) path: HashMap<String, String>,
+    pub(crate) query: HashMap<String, String>,
+    pub(crate) body: Value,
+}
+
+impl Call {
+    /// The body in the form that the endpoint takes.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        serde_json::from_value(self.body.clone())
+            .map_err(|error| Problem::bad(format!("the body does not fit: {error}")))
+    }
+
+    /// A part of the address.
+    pub(crate) fn part(&self, name: &str) -> &str {
+        self.path.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// The tenant in the address: the caller's own, unless the caller is the operator.
+    pub(crate) fn tenant(&self) -> Result<&str, Problem> {
+        let named = self.part("tenant");
+        if named == self.caller.tenant || self.caller.may(Need::Operate) {
+            return Ok(named);
+        }
+        Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "not_yours",
+            format!("the token does not belong to the tenant `{named}`"),
+        ))
+    }
+}
+
+/// One endpoint.
+pub(crate) struct Endpoint {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) need: Need,
+    /// Fields of the body or the query, for the document.
+    pub(crate) takes: &'static [&'static str],
+    handler: fn(&Call) -> Answer,
+}
+
+fn endpoint(
+    method: Method,
+    path: &'static str,
+    need: Need,
+    handler: fn(&Call) -> Answer,
+    takes: &'static [&'static str],
+    about: &'static str,
+) -> Endpoint {
+    Endpoint { method, path, about, need, takes, handler }
+}
+
+/// Every endpoint that answers with JSON and needs a token.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    use Need::{Operate, Role as Has, Use};
+    let (get, post, put, patch, delete) =
+        (Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE);
+    vec![
+        endpoint(
+            post.clone(),
+            "/v1/evaluate",
+            Use,
+            judge::evaluate,
+            &["action", "mode", "unattended"],
+            "Judge an action and record the judgement.",
+        ),
+        endpoint(
+            post.clone(),
+            "/v1/post",
+            Use,
+            judge::post,
+            &["action", "outcome"],
+            "Record what came of an action.",
+        ),
+        endpoint(
+            post.clone(),
+            "/v1/stop",
+            Use,
+            judge::stop,
+            &["session_id", "agent", "output", "reason", "subagent"],
+            "Ask whether an agent may stop.",
+        ),
+        endpoint(
+            post.clone(),
+            "/v1/delegate",
+            Use,
+            judge::delegate,
+            &["parent", "child", "limit", "agent"],
+            "Start the session of a subagent, with less than its parent has.",
+        ),
+        endpoint(
+            post.clone(),
+            "/v1/session",
+            Use,
+            judge::session,
+            &["session_id", "agent"],
+            "The state of a session.",
+        ),
+        endpoint(post.clone(), "/v1/end", Use, judge::end, &["session_id", "agent"], "End a session."),
+        endpoint(post.clone(), "/v1/record", Use, judge::record, &["finding"], "Record a finding."),
+        endpoint(
+            post.clone(),
+            "/v1/resolve",
+            Has(Role::Approver),
+            judge::resolve,
+            &["id", "answers"],
+            "Answer the questions of an evaluation.",
+        ),
+        endpoint(get.clone(), "/v1/whoami", Use, judge::whoami, &[], "Whose token it is."),
+        endpoint(
+            get.clone(),
+            "/v1/bundle",
+            Use,
+            policy::bundle,
+            &[],
+            "The policy in force and what to do while the server is away.",
+        ),
+        endpoint(
+            get.clone(),
+            "/v1/approvals",
+            Has(Role::Viewer),
+            judge::approvals,
+            &[],
+            "Questions that wait for a person.",
+        ),
+        endpoint(
+            post.clone(),
+            "/v1/approvals/{id}/approve",
+            Has(Role::Approver),
+            judge::approve,
+            &["lifetime", "for_seconds"],
+            "Say yes.",
+        ),
+        endpoint(
+            post.clone(),
+            "/v1/approvals/{id}/deny",
+            Has(Role::Approver),
+            judge::deny,
+            &["reason"],
+            "Say no.",
+        ),
+        endpoint(
+            get.clone(),
+            "/v1/records",
+            Has(Role::Viewer),
+            records::list,
+            &["since", "before", "session", "kind", "decision", "user", "tool", "rule", "machine", "limit"],
+            "Records, oldest first; `next` is the cursor.",
+        ),
+        endpoint(
+            get.clone(),
+            "/v1/records/{seq}",
+            Has(Role::Viewer),
+            records::one,
+            &["machine"],
+            "One record, whole.",
+        ),
+        endpoint(
+            get.clone(),
+            "/v1/verify",
+            Has(Role::Auditor),
+            records::verify_all,
+            &["machine"],
+            "Check chain, seals and entries.",
+        ),
+        endpoint(
+            post.clone(),
+            "/v1/machines/{machine}/records",
+            Use,
+            records::ingest,
+            &["records"],
+            "Records of a machine, verified on arrival.",
+        ),
+        endpoint(
+            post.clone(),
+            "/v1/policy/check",
+            Has(Role::Author),
+            policy::check,
+            &["text"],
+            "Whether a policy would be accepted.",
+        ),
+        endpoint(
+            post.clone(),
+            "/v1/policy/simulate",
+            Has(Role::Author),
+            policy::simulate,
+            &["text", "since", "limit"],
+            "What a policy would have said about recorded actions.",
+        ),
+        endpoint(
+            put.clone(),
+            "/v1/tenants/{tenant}",
+            Operate,
+            admin::put_tenant,
+            &["name", "away", "max_age"],
+            "Make a tenant, or change it.",
+        ),
+        endpoint(get.clone(), "/v1/tenants", Operate, admin::tenants, &[], "All tenants."),
+        endpoint(
+            put.clone(),
+            "/v1/tenants/{tenant}/people",
+            Has(Role::Admin),
+            admin::put_people,
+            &["people"],
+            "Add or change people.",
+        ),
+        endpoint(
+            get.clone(),
+            "/v1/tenants/{tenant}/people",
+            Has(Role::Admin),
+            admin::people,
+            &[],
+            "The people of a tenant.",
+        ),
+        endpoint(
+            put.clone(),
+            "/v1/tenants/{tenant}/policy",
+            Has(Role::Publisher),
+            policy::publish,
+            &["text"],
+            "Put a policy in force.",
+        ),
+        endpoint(
+            patch.clone(),
+            "/v1/tenants/{tenant}/policy",
+            Has(Role::Publisher),
+            policy::rollback,
+            &["version"],
+            "Put an earlier policy in force again.",
+        ),
+        endpoint(
+            get.clone(),
+            "/v1/tenants/{tenant}/policy",
+            Has(Role::Viewer),
+            policy::get,
+            &["version"],
+            "The policy in force, or an earlier one.",
+        ),
+        endpoint(
+            get.clone(),
+            "/v1/tenants/{tenant}/policies",
+            Has(Role::Viewer),
+            policy::history,
+            &[],
+            "All policies so far.",
+        ),
+        endpoint(
+            post,
+            "/v1/tenants/{tenant}/tokens",
+            Has(Role::Admin),
+            admin::mint,
+            &["kind", "owner", "for_seconds"],
+            "Make a token; its secret is shown once.",
+        ),
+        endpoint(
+            get,
+            "/v1/tenants/{tenant}/tokens",
+            Has(Role::Admin),
+            admin::tokens,
+            &[],
+            "Tokens without their secrets.",
+        ),
+        endpoint(
+            delete,
+            "/v1/tenants/{tenant}/tokens/{id}",
+            Has(Role::Admin),
+            admin::revoke,
+            &[],
+            "Take a token back.",
+        ),
+    ]
+}
+
+/// How large a body may be.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+/// How long a request may take.
+const LONGEST: Duration = Duration::from_secs(30);
+/// How long an answer is kept for a request with the same idempotency key.
+const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
+/// How many of them.
+const MOST_REMEMBERED: usize = 100_000;
+
+/// The whole server.
+pub fn router(server: Server) -> Router {
+    let mut router = Router::new();
+    for endpoint in endpoints() {
+        let Endpoint { method, path, need, handler, .. } = endpoint;
+        let Ok(filter) = MethodFilter::try_from(method) else { continue };
+        let run = move |state: State<Server>, parts: Path<HashMap<String, String>>, request: Request| {
+            answer(state, parts, request, need, handler)
+        };
+        router = router.route(path, on(filter, run));
+    }
+    router
+        .route("/v1/records/stream", axum::routing::get(stream::records))
+        .route("/v1/setup", axum::routing::post(admin::setup))
+        .route("/healthz", axum::routing::get(ops::healthz))
+        .route("/readyz", axum::routing::get(ops::readyz))
+        .route("/metrics", axum::routing::get(ops::metrics))
+        .route("/openapi.json", axum::routing::get(openapi::document))
+        .fallback(|| async {
+            Problem::new(
+                StatusCode::NOT_FOUND,
+                "not_found",
+                "there is nothing at this address; `/openapi.json` lists what is",
+            )
+            .into_response()
+        })
+        .method_not_allowed_fallback(|| async {
+            Problem::new(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "method",
+                "this address does not take that method; `/openapi.json` says which",
+            )
+            .into_response()
+        })
+        .layer(RequestBodyLimitLayer::new(MOST_BYTES))
+        .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, LONGEST))
+        .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the request failed inside Lictor")
+                .into_response()
+        }))
+        .layer(middleware::from_fn_with_state(Arc::clone(&server), counted))
+        .with_state(server)
+}
+
+async fn counted(State(server): State<Server>, request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let mut response = next.run(request).await;
+    // Layers answer some requests themselves, without a body that programs can read.
+    if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        response = Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too_large",
+            format!("a body has at most {MOST_BYTES} bytes"),
+        )
+        .into_response();
+    } else if response.status() == StatusCode::GATEWAY_TIMEOUT {
+        response = Problem::new(
+            StatusCode::GATEWAY_TIMEOUT,
+            "timeout",
+            "the request took too long; nothing was acknowledged",
+        )
+        .into_response();
+    }
+    server.metrics.request(response.status().as_u16(), begun.elapsed());
+    response
+}
+
+/// Who asks, by the token in the header.
+pub(crate) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller, Problem> {
+    let refuse = |why: &str| {
+        Problem::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthorized",
+            format!("{why}; send `Authorization: Bearer TOKEN`"),
+        )
+    };
+    let value = headers.get(header::AUTHORIZATION).ok_or_else(|| refuse("the request has no token"))?;
+    let secret = value.to_str().ok().and_then(|value| value.strip_prefix("Bearer ")).map(str::trim);
+    let secret =
+        secret.filter(|secret| !secret.is_empty()).ok_or_else(|| refuse("the token cannot be read"))?;
+    let found = server.tenants.registry.caller(secret, now()).map_err(Problem::from)?;
+    found.ok_or_else(|| refuse("the token is not known, or has ended"))
+}
+
+fn throttle(server: &Server, caller: &Caller) -> Result<(), Problem> {
+    let rate = f64::from(server.rate);
+    let mut buckets = server.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+    if buckets.len() > 10_000 {
+        buckets.retain(|_, (_, at)| at.elapsed() < Duration::from_secs(60));
+    }
+    let (left, at) = buckets.entry(caller.token.clone()).or_insert((2.0 * rate, Instant::now()));
+    *left = (*left + at.elapsed().as_secs_f64() * rate).min(2.0 * rate);
+    *at = Instant::now();
+    if *left < 1.0 {
+        return Err(Problem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too_fast",
+            format!("this token may make {rate} requests a second"),
+        ));
+    }
+    *left -= 1.0;
+    Ok(())
+}
+
+async fn answer(
+    State(server): State<Server>,
+    Path(path): Path<HashMap<String, String>>,
+    request: Request,
+    need: Need,
+    handler: fn(&Call) -> Answer,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, MOST_BYTES).await else {
+        return Problem::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "too_large",
+            format!("a body has at most {MOST_BYTES} bytes"),
+        )
+        .into_response();
+    };
+    let address = parts.uri.to_string();
+    let Ok(_turn) = server.judging.acquire().await else {
+        return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "stopping", "the server is ending")
+            .into_response();
+    };
+    let work = Arc::clone(&server);
+    // Judging is not async: it runs on a thread of its own.
+    let done =
+        tokio::task::spawn_blocking(move || run(work, &parts.headers, path, &address, &body, need, handler));
+    match done.await {
+        Ok(Ok((status, value))) => problem::json(status, "application/json", &value),
+        Ok(Err(problem)) => problem.into_response(),
+        Err(_) => {
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the request failed inside Lictor")
+                .into_response()
+        }
+    }
+}
+
+fn run(
+    server: Server,
+    headers: &HeaderMap,
+    path: HashMap<String, String>,
+    address: &str,
+    body: &Bytes,
+    need: Need,
+    handler: fn(&Call) -> Answer,
+) -> Result<(StatusCode, Value), Problem> {
+    let caller = caller(&server, headers)?;
+    throttle(&server, &caller)?;
+    if !caller.may(need) {
+        return Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            format!("the token of `{}` may not do this", caller.owner),
+        ));
+    }
+    let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
+    let key =
+        key.map(|key| (caller.token.clone(), address.to_owned(), key.chars().take(200).collect::<String>()));
+    let done = |key| server.done.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
+    if let Some((_, value)) = key.as_ref().and_then(done).filter(|(at, _)| at.elapsed() < REMEMBERED) {
+        return Ok((StatusCode::OK, value));
+    }
+    let body = if body.is_empty() {
+        Value::Object(serde_json::Map::new())
+    } else {
+        serde_json::from_slice(body)
+            .map_err(|error| Problem::bad(format!("the body is not JSON: {error}")))?
+    };
+    let query = parse_query(address.split_once('?').map_or("", |(_, query)| query));
+    let call = Call { server, caller, path, query, body };
+    let value = handler(&call)?;
+    if let Some(key) = key {
+        let mut done = call.server.done.lock().unwrap_or_else(PoisonError::into_inner);
+        if done.len() >= MOST_REMEMBERED {
+            done.retain(|_, (at, _)| at.elapsed() < Duration::from_secs(600));
+        }
+        done.insert(key, (Instant::now(), value.clone()));
+    }
+    Ok((StatusCode::OK, value))
+}
+
+/// `a=b&c=d` with percent signs.
+pub(crate) fn parse_query(query: &str) -> HashMap<String, String> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    pairs
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(key, value)| (decoded(key), decoded(value)))
+        .collect()
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let digits: Vec<u8> = rest.by_ref().take(2).collect();
+                let number =
+                    std::str::from_utf8(&digits).ok().and_then(|digits| u8::from_str_radix(digits, 16).ok());
+                bytes.extend(number);
+            }
+            byte => bytes.push(byte),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,118 @@
+//! Tenants, people, tokens, and the first operator.
+
+use std::sync::{Arc, PoisonError};
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Answer, Call, Problem, Server, problem};
+use crate::identity::{Kind, Need};
+use crate::registry::{Person, Tenant};
+use crate::tenants::now;
+
+pub(super) fn put_tenant(call: &Call) -> Answer {
+    let tenant: Tenant = call.read()?;
+    call.server.tenants.registry.put_tenant(call.part("tenant"), &tenant, &call.caller.owner, now())?;
+    Ok(json!({"tenant": call.part("tenant"), "settings": tenant}))
+}
+
+pub(super) fn tenants(call: &Call) -> Answer {
+    Ok(json!({"tenants": call.server.tenants.registry.tenants()?}))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct People {
+    people: Vec<Person>,
+}
+
+pub(super) fn put_people(call: &Call) -> Answer {
+    let People { people } = call.read()?;
+    call.server.tenants.registry.put_people(call.tenant()?, &people, &call.caller.owner, now())?;
+    Ok(json!({"people": people}))
+}
+
+pub(super) fn people(call: &Call) -> Answer {
+    Ok(json!({"people": call.server.tenants.registry.people(call.tenant()?)?}))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mint {
+    kind: Kind,
+    owner: String,
+    for_seconds: Option<i64>,
+}
+
+pub(super) fn mint(call: &Call) -> Answer {
+    let Mint { kind, owner, for_seconds } = call.read()?;
+    if kind == Kind::Operator && !call.caller.may(Need::Operate) {
+        return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", "only the operator makes operators"));
+    }
+    let tenant = call.tenant()?;
+    let at = now();
+    let expires = for_seconds.map(|seconds| at.plus_millis(seconds.max(0).saturating_mul(1000)));
+    let registry = &call.server.tenants.registry;
+    registry.tenant(tenant)?;
+    let (secret, token) = registry.mint(tenant, kind, &owner, expires, &call.caller.owner, at)?;
+    Ok(json!({"secret": secret, "token": token}))
+}
+
+pub(super) fn tokens(call: &Call) -> Answer {
+    Ok(json!({"tokens": call.server.tenants.registry.tokens(call.tenant()?)?}))
+}
+
+pub(super) fn revoke(call: &Call) -> Answer {
+    call.server.tenants.registry.revoke(call.tenant()?, call.part("id"), &call.caller.owner, now())?;
+    Ok(json!({"revoked": call.part("id")}))
+}
+
+/// The body of `POST /v1/setup`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Setup {
+    /// The word from the link that was printed at the first start.
+    code: String,
+    /// The operator's name.
+    owner: String,
+}
+
+/// Makes the first operator, once.
+pub(super) async fn setup(State(server): State<Server>, body: Option<Json<Setup>>) -> Response {
+    let Some(Json(Setup { code, owner })) = body else {
+        return Problem::bad("the body needs `code` and `owner`").into_response();
+    };
+    let work = Arc::clone(&server);
+    let made = tokio::task::spawn_blocking(move || {
+        let mut setup = work.setup.lock().unwrap_or_else(PoisonError::into_inner);
+        if setup.as_deref().is_none_or(|known| known != code) {
+            return Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "forbidden",
+                "the link was used, or is not the one that was printed",
+            ));
+        }
+        let registry = &work.tenants.registry;
+        registry.put_tenant(
+            "default",
+            &Tenant { name: "default".to_owned(), ..Tenant::default() },
+            &owner,
+            now(),
+        )?;
+        let (secret, token) = registry.mint("default", Kind::Operator, &owner, None, &owner, now())?;
+        *setup = None;
+        Ok(json!({"secret": secret, "token": token}))
+    });
+    match made.await {
+        Ok(Ok(value)) => problem::json(StatusCode::OK, "application/json", &value),
+        Ok(Err(problem)) => problem.into_response(),
+        Err(_) => {
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the request failed inside Lictor")
+                .into_response()
+        }
+    }
+}

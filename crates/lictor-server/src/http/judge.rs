@@ -1,0 +1,130 @@
+//! Judging, sessions, findings and questions.
+
+use axum::http::StatusCode;
+use lictor_engine::{ApprovalError, Lifetime, Who};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Answer, Call, Problem};
+use crate::identity::Kind;
+use crate::tenants::now;
+
+pub(super) fn evaluate(call: &Call) -> Answer {
+    let value = call.server.tenants.evaluate(&call.caller, call.read()?)?;
+    call.server.metrics.decision(value.get("decision").and_then(Value::as_str).unwrap_or_default());
+    Ok(value)
+}
+
+pub(super) fn post(call: &Call) -> Answer {
+    Ok(call.server.tenants.post(&call.caller, call.read()?)?)
+}
+
+pub(super) fn delegate(call: &Call) -> Answer {
+    Ok(call.server.tenants.delegate(&call.caller, call.read()?)?)
+}
+
+fn dispatch(call: &Call, method: &str) -> Answer {
+    Ok(call.server.tenants.dispatch(&call.caller, method, call.body.clone())?)
+}
+
+pub(super) fn stop(call: &Call) -> Answer {
+    dispatch(call, "stop")
+}
+
+pub(super) fn session(call: &Call) -> Answer {
+    dispatch(call, "session")
+}
+
+pub(super) fn end(call: &Call) -> Answer {
+    dispatch(call, "end")
+}
+
+pub(super) fn record(call: &Call) -> Answer {
+    dispatch(call, "record")
+}
+
+pub(super) fn resolve(call: &Call) -> Answer {
+    not_a_program(call)?;
+    dispatch(call, "resolve")
+}
+
+pub(super) fn approvals(call: &Call) -> Answer {
+    let open = call.server.tenants.open(&call.caller.tenant)?;
+    let rows = lictor::rpc::dispatch(&open.runtime, "approvals", json!({}))
+        .map_err(crate::tenants::CallError::from)?;
+    Ok(json!({"approvals": rows}))
+}
+
+/// A yes or no is a person's.
+fn not_a_program(call: &Call) -> Result<(), Problem> {
+    match call.caller.kind {
+        Kind::Person => Ok(()),
+        _ => Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", "only a person can answer questions")),
+    }
+}
+
+fn who(call: &Call) -> Who {
+    Who { by: call.caller.owner.clone(), at: now(), from: "server".to_owned() }
+}
+
+fn unanswered(error: ApprovalError) -> Problem {
+    let status = match error {
+        ApprovalError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::CONFLICT,
+    };
+    Problem::new(status, "approval", error.to_string()).fix("look at `GET /v1/approvals`")
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Approve {
+    #[serde(default)]
+    lifetime: Length,
+    for_seconds: Option<i64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "snake_case")]
+enum Length {
+    #[default]
+    Once,
+    Session,
+}
+
+pub(super) fn approve(call: &Call) -> Answer {
+    not_a_program(call)?;
+    let Approve { lifetime, for_seconds } = call.read()?;
+    let lifetime = match lifetime {
+        Length::Once => Lifetime::Once,
+        Length::Session => Lifetime::Session,
+    };
+    let lasts = for_seconds.unwrap_or(600).clamp(1, 86_400).saturating_mul(1000);
+    let open = call.server.tenants.open(&call.caller.tenant)?;
+    let approvals = open.runtime.approvals();
+    let grant = approvals.approve(call.part("id"), who(call), lifetime, lasts).map_err(unanswered)?;
+    call.server.tenants.changed();
+    Ok(json!({"grant": grant}))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Deny {
+    reason: Option<String>,
+}
+
+pub(super) fn deny(call: &Call) -> Answer {
+    not_a_program(call)?;
+    let Deny { reason } = call.read()?;
+    let open = call.server.tenants.open(&call.caller.tenant)?;
+    let approval = open.runtime.approvals().deny(call.part("id"), who(call), reason).map_err(unanswered)?;
+    call.server.tenants.changed();
+    Ok(json!({"approval": approval}))
+}
+
+pub(super) fn whoami(call: &Call) -> Answer {
+    let caller = &call.caller;
+    Ok(json!({
+        "tenant": caller.tenant, "kind": caller.kind, "owner": caller.owner, "email": caller.email,
+        "role": caller.role, "scopes": caller.scopes, "groups": caller.groups, "roles": caller.roles,
+    }))
+}

@@ -1,0 +1,122 @@
+//! Policies: in force, earlier, tried out.
+
+use axum::http::StatusCode;
+use lictor_engine::Mode;
+use lictor_engine::log::{Evaluated, kind};
+use lictor_store::{Query, StoreExt as _};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Answer, Call, Problem};
+use crate::tenants::now;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    text: String,
+}
+
+/// A policy that `lictor check` accepts.
+fn accepted(call: &Call, text: &str) -> Result<(), Problem> {
+    call.server.tenants.runtime(text, None).map(drop).map_err(Problem::from)
+}
+
+pub(super) fn check(call: &Call) -> Answer {
+    let Text { text } = call.read()?;
+    accepted(call, &text)?;
+    Ok(json!({"accepted": true}))
+}
+
+pub(super) fn publish(call: &Call) -> Answer {
+    let Text { text } = call.read()?;
+    accepted(call, &text)?;
+    put_in_force(call, &text)
+}
+
+fn put_in_force(call: &Call, text: &str) -> Answer {
+    let tenants = &call.server.tenants;
+    let published = tenants.registry.publish(call.tenant()?, text, &call.caller.owner, now())?;
+    tenants.forget(call.tenant()?);
+    Ok(json!({"version": published.version, "by": published.by, "at": published.at}))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Version {
+    version: u64,
+}
+
+pub(super) fn rollback(call: &Call) -> Answer {
+    let Version { version } = call.read()?;
+    let earlier = call.server.tenants.registry.policy(call.tenant()?, Some(version))?;
+    let missing =
+        || Problem::new(StatusCode::NOT_FOUND, "not_found", format!("there is no version {version}"));
+    let text = earlier.ok_or_else(missing)?.text;
+    accepted(call, &text)?;
+    put_in_force(call, &text)
+}
+
+pub(super) fn get(call: &Call) -> Answer {
+    let version = call.query.get("version").map(|text| text.parse());
+    let version = version.transpose().map_err(|_| Problem::bad("`version` is a number"))?;
+    let policy = call.server.tenants.registry.policy(call.tenant()?, version)?;
+    let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "no policy was published");
+    Ok(json!(policy.ok_or_else(missing)?))
+}
+
+pub(super) fn history(call: &Call) -> Answer {
+    let all = call.server.tenants.registry.policies(call.tenant()?)?;
+    let row = |policy: crate::registry::Published| json!({"version": policy.version, "by": policy.by, "at": policy.at});
+    Ok(json!({"policies": all.into_iter().map(row).collect::<Vec<_>>()}))
+}
+
+/// What a client keeps for the time in which the server is away.
+pub(super) fn bundle(call: &Call) -> Answer {
+    let registry = &call.server.tenants.registry;
+    let tenant = registry.tenant(&call.caller.tenant)?;
+    let policy = registry.policy(&call.caller.tenant, None)?;
+    Ok(json!({
+        "tenant": call.caller.tenant,
+        "version": policy.as_ref().map_or(0, |policy| policy.version),
+        "text": policy.map(|policy| policy.text),
+        "away": tenant.away,
+        "max_age": tenant.max_age,
+        "fetched": now(),
+        "owner": call.caller.owner,
+        "kind": call.caller.kind,
+        "email": call.caller.email,
+        "role": call.caller.role,
+        "scopes": call.caller.scopes,
+        "groups": call.caller.groups,
+    }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Simulate {
+    text: String,
+    #[serde(default)]
+    since: u64,
+    limit: Option<usize>,
+}
+
+/// Judges recorded actions by another policy and lists where it differs. Facts are as they were; nothing is recorded.
+pub(super) fn simulate(call: &Call) -> Answer {
+    let Simulate { text, since, limit } = call.read()?;
+    let candidate = call.server.tenants.runtime(&text, None)?;
+    let open = call.server.tenants.open(&call.caller.tenant)?;
+    let query = Query::all().kind(kind::EVALUATED).after(since).limit(limit.unwrap_or(1000).min(10_000));
+    let records = open.store.view(|view| view.records(&query))?;
+    let mut changed = Vec::new();
+    let judged = records.len();
+    for record in records {
+        let Ok(then) = serde_json::from_str::<Evaluated<'_>>(&record.body) else { continue };
+        let now = candidate.evaluate_with(&then.action, Mode::default());
+        let was = then.evaluation.decision;
+        if now.decision != was {
+            changed.push(json!({"seq": record.seq, "tool": then.action.tool, "user": then.action.actor.user,
+                                "was": was, "would_be": now.decision, "reason": now.reason()}));
+        }
+    }
+    Ok(json!({"judged": judged, "changed": changed}))
+}

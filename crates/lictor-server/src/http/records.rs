@@ -1,0 +1,191 @@
+//! The record: looked through, checked, and sent by machines.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use lictor_core::{Decision, SessionKey};
+use lictor_store::{Draft, Durability, Head, Query, Record, Store, StoreExt as _, verify};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Answer, Call, Problem};
+use crate::identity::Kind;
+
+/// Records in one answer.
+const MOST: usize = 1_000;
+/// Records that are looked at for one answer; more is another request.
+const MOST_SEEN: usize = 50_000;
+
+/// The tenant's own record, or that of a machine.
+pub(super) fn store(call: &Call) -> Result<Arc<dyn Store>, Problem> {
+    match call.query.get("machine") {
+        Some(machine) => {
+            Ok(call.server.tenants.stores.machine(&call.caller.tenant, crate::registry::name(machine)?)?)
+        }
+        None => Ok(Arc::clone(&call.server.tenants.open(&call.caller.tenant)?.store)),
+    }
+}
+
+fn number(call: &Call, name: &str) -> Result<Option<u64>, Problem> {
+    let bad = |_| Problem::bad(format!("`{name}` is a number"));
+    call.query.get(name).map(|text| text.parse().map_err(bad)).transpose()
+}
+
+/// A record with what people look for in it.
+pub(crate) fn entry(record: &Record) -> Value {
+    let body: Value = serde_json::from_str(&record.body).unwrap_or(Value::Null);
+    let at = |path: &str| body.pointer(path).cloned().unwrap_or(Value::Null);
+    let decision = match at("/event/decision") {
+        Value::Null => at("/evaluation/decision"),
+        found => found,
+    };
+    let verdicts = body.pointer("/evaluation/verdicts").and_then(Value::as_array);
+    let stopping = verdicts.into_iter().flatten().find(|given| {
+        given.get("status") == Some(&json!("active"))
+            && given.get("value").is_some_and(|value| value != "pass")
+    });
+    let of_verdict =
+        |field: &str| stopping.and_then(|given| given.get(field)).cloned().unwrap_or(Value::Null);
+    let correlation = match at("/event/tool_use_id") {
+        Value::Null => at("/action/tool_use_id"),
+        found => found,
+    };
+    let rule = match of_verdict("rule") {
+        Value::Null => of_verdict("guard"),
+        rule => rule,
+    };
+    json!({
+        "seq": record.seq, "at": record.at, "kind": record.kind, "session": record.session, "hash": record.hash,
+        "tenant": at("/action/actor/tenant"), "user": at("/action/actor/user"), "email": at("/action/actor/email"),
+        "chain": at("/action/actor/chain"), "tier": at("/action/tier"), "tool": at("/action/tool"),
+        "action_kind": at("/action/kind"), "decision": decision, "reason": of_verdict("reason"),
+        "rule": rule, "correlation_id": correlation, "standing": at("/event/standing"),
+    })
+}
+
+pub(super) fn list(call: &Call) -> Answer {
+    let limit =
+        number(call, "limit")?.map_or(100, |limit| usize::try_from(limit).unwrap_or(MOST)).clamp(1, MOST);
+    let mut after = number(call, "since")?.unwrap_or(0);
+    let mut query = Query::all();
+    if let Some(before) = number(call, "before")? {
+        query = query.before(before);
+    }
+    if let Some(kind) = call.query.get("kind") {
+        query = query.kind(kind);
+    }
+    if let Some(session) = call.query.get("session") {
+        let (agent, id) = session.split_once(':').unwrap_or(("", session));
+        query = query.session(SessionKey { agent: agent.to_owned(), id: id.to_owned() });
+    }
+    let least: Option<Decision> = match call.query.get("decision") {
+        None => None,
+        Some(text) => {
+            let bad = |_| Problem::bad("`decision` is `pass`, `warn`, `ask` or `block`");
+            Some(serde_json::from_value(json!(text)).map_err(bad)?)
+        }
+    };
+    let wanted: Vec<(&str, &String)> =
+        ["user", "tool", "rule"].iter().filter_map(|name| Some((*name, call.query.get(*name)?))).collect();
+    let store = store(call)?;
+    let (mut found, mut seen) = (Vec::new(), 0);
+    let mut more = true;
+    while more && found.len() < limit && seen < MOST_SEEN {
+        let page = store.view(|view| view.records(&query.clone().after(after).limit(200)))?;
+        more = page.len() == 200;
+        for record in &page {
+            (after, seen) = (record.seq, seen + 1);
+            let entry = entry(record);
+            let fits = least.is_none_or(|least| {
+                serde_json::from_value(entry.get("decision").cloned().unwrap_or_default())
+                    .is_ok_and(|decision: Decision| decision >= least)
+            }) && wanted.iter().all(|(name, value)| entry.get(*name) == Some(&json!(value)));
+            if fits {
+                found.push(entry);
+            }
+            if found.len() >= limit {
+                more = true;
+                break;
+            }
+        }
+    }
+    Ok(json!({"records": found, "next": more.then_some(after)}))
+}
+
+pub(super) fn one(call: &Call) -> Answer {
+    let bad = |_| Problem::bad("the number of a record is a number");
+    let seq: u64 = call.part("seq").parse().map_err(bad)?;
+    let query = Query::all().after(seq.saturating_sub(1)).before(seq.saturating_add(1)).limit(1);
+    let found = store(call)?.view(|view| view.records(&query))?;
+    let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", format!("there is no record {seq}"));
+    let record = found.first().ok_or_else(missing)?;
+    let body: Value = serde_json::from_str(&record.body).unwrap_or_else(|_| json!(record.body));
+    let mut whole = entry(record);
+    if let Some(fields) = whole.as_object_mut() {
+        fields.insert("body".to_owned(), body);
+        fields.insert("prev".to_owned(), json!(record.prev));
+    }
+    Ok(whole)
+}
+
+pub(super) fn verify_all(call: &Call) -> Answer {
+    let result = store(call)?.view(|view| verify(view, 1..=u64::MAX, None))?;
+    let faults: Vec<String> = result.faults.iter().map(ToString::to_string).collect();
+    Ok(json!({"sound": result.is_sound(), "records": result.records, "faults": faults,
+              "head": {"seq": result.head.seq, "hash": result.head.hash}, "sealing": result.sealing.to_string()}))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ingest {
+    records: Vec<Record>,
+}
+
+/// Takes the records that a machine wrote, if they follow those that are here already. What is here already is passed over.
+pub(super) fn ingest(call: &Call) -> Answer {
+    let machine = crate::registry::name(call.part("machine"))?;
+    let own = call.caller.kind != Kind::Operator
+        && (call.caller.kind != Kind::Machine || call.caller.owner == machine);
+    if !own {
+        return Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "not_yours",
+            format!("the token is not that of `{machine}`"),
+        ));
+    }
+    let Ingest { records } = call.read()?;
+    let machine = format!("{}.{machine}", call.caller.owner);
+    let store = call.server.tenants.stores.machine(&call.caller.tenant, &machine)?;
+    let head = store.try_update(Durability::Power, |tx| take(tx, records))?;
+    call.server.tenants.changed();
+    Ok(json!({"head": {"seq": head.seq, "hash": head.hash}}))
+}
+
+fn take(tx: &mut dyn lictor_store::Transaction, records: Vec<Record>) -> Result<Head, Problem> {
+    let mut head = tx.head()?;
+    let conflict = |head: Head, why: String| {
+        let here = json!({"seq": head.seq, "hash": head.hash});
+        Problem::new(StatusCode::CONFLICT, "fork", format!("{why}; this server has {here}"))
+    };
+    for record in records {
+        if record.computed_hash() != record.hash {
+            return Err(conflict(head, format!("record {} does not match its hash", record.seq)));
+        }
+        if record.seq <= head.seq {
+            let query = Query::all().after(record.seq.saturating_sub(1)).limit(1);
+            let known = tx.records(&query)?.into_iter().next();
+            match known {
+                Some(known) if known.hash != record.hash => {
+                    return Err(conflict(head, format!("record {} is another one here", record.seq)));
+                }
+                _ => continue,
+            }
+        }
+        if record.seq != head.seq + 1 || record.prev != head.hash {
+            return Err(conflict(head, format!("record {} does not follow", record.seq)));
+        }
+        let Record { at, session, kind, body, .. } = record;
+        head = tx.append(Draft { at, session, kind, body })?.head();
+    }
+    Ok(head)
+}

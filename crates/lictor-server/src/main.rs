@@ -1,0 +1,113 @@
+//! `lictor-server`: what `lictor serve` starts, and the client that programs call a server through.
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use clap::{Args, Parser, Subcommand};
+use lictor_server::client::{Client, Settings as ClientSettings};
+use lictor_server::serve::{self, Settings};
+
+/// Lictor for teams and other programs: the runtime behind HTTP.
+#[derive(Debug, Parser)]
+#[command(name = "lictor-server", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve.
+    Serve(ServeArgs),
+    /// Call a server: JSON-RPC, one message a line on standard input and output. Says what is done while it is away.
+    Rpc(RpcArgs),
+}
+
+#[derive(Debug, Args)]
+struct ServeArgs {
+    /// The address to listen on.
+    #[arg(long, default_value = "127.0.0.1:4747")]
+    listen: SocketAddr,
+    /// A Unix socket to listen on as well.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Where records are kept: `sqlite:DIRECTORY` or `postgres://user@host/database`.
+    #[arg(long)]
+    store: Option<String>,
+    /// The directory for the key that seals records, and for records when `--store` is not given.
+    #[arg(long, value_name = "DIRECTORY", env = "LICTOR_SERVER_STATE")]
+    state: Option<PathBuf>,
+    /// Something in front of the server speaks TLS: other addresses than this machine's are allowed.
+    #[arg(long)]
+    behind_proxy: bool,
+    /// Requests a second for each token.
+    #[arg(long, default_value_t = 500)]
+    rate: u32,
+}
+
+#[derive(Debug, Args)]
+struct RpcArgs {
+    /// The server: `http://127.0.0.1:4747`.
+    #[arg(long)]
+    server: String,
+    /// Where the last policy and what happened without the server are kept.
+    #[arg(long, value_name = "DIRECTORY")]
+    state: PathBuf,
+    /// The token.
+    #[arg(long, env = "LICTOR_TOKEN", hide_env_values = true)]
+    token: String,
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().command {
+        Command::Serve(args) => serve(args),
+        Command::Rpc(args) => {
+            let mut client =
+                Client::open(ClientSettings { server: args.server, token: args.token, state: args.state })?;
+            let stdin = std::io::stdin();
+            let mut stdout = std::io::stdout();
+            for line in stdin.lines() {
+                let answer = client.line(&line?);
+                writeln!(stdout, "{answer}")?;
+                stdout.flush()?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn serve(args: ServeArgs) -> Result<()> {
+    let state = match args.state {
+        Some(state) => state,
+        None => default_state().context("no directory for state is known; say `--state DIRECTORY`")?,
+    };
+    let settings = Settings {
+        listen: args.listen,
+        socket: args.socket,
+        store: args.store,
+        state,
+        behind_proxy: args.behind_proxy,
+        rate: args.rate,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(serve::run(settings, |address, link| {
+        let mut stdout = std::io::stdout();
+        let _ = writeln!(stdout, "lictor serves on http://{address}");
+        if let Some(link) = link {
+            let _ = writeln!(stdout, "open this once to become its operator: {link}");
+        }
+        let _ = stdout.flush();
+    }))
+}
+
+fn default_state() -> Option<PathBuf> {
+    let under = |name: &str, rest: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+            .map(|path| path.join(rest))
+    };
+    under("XDG_STATE_HOME", "lictor-server").or_else(|| under("HOME", ".local/state/lictor-server"))
+}

@@ -1,0 +1,124 @@
+//! Listening, and ending well.
+
+use std::future::IntoFuture as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::watch;
+
+use crate::http::{Shared, router};
+use crate::random;
+use crate::stores::Stores;
+use crate::tenants::Tenants;
+
+/// How to serve.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The address to listen on.
+    pub listen: SocketAddr,
+    /// The Unix socket to listen on.
+    pub socket: Option<PathBuf>,
+    /// Where records are: `sqlite:DIRECTORY` or `postgres://…`.
+    pub store: Option<String>,
+    /// The directory for the key, and for records when nothing is said.
+    pub state: PathBuf,
+    /// Something in front of the server speaks TLS.
+    pub behind_proxy: bool,
+    /// Requests a second for each token.
+    pub rate: u32,
+}
+
+/// Serves until it is told to end. `ready` gets the address and, at the first start, the link for the operator.
+///
+/// # Errors
+/// When the stores cannot be opened or the addresses cannot be listened on.
+pub async fn run(settings: Settings, ready: impl FnOnce(SocketAddr, Option<String>)) -> Result<()> {
+    if !settings.listen.ip().is_loopback() && !settings.behind_proxy {
+        bail!(
+            "`{}` can be reached from other machines, and tokens would travel unencrypted; listen on 127.0.0.1, or put a proxy with TLS in front and say `--behind-proxy`",
+            settings.listen
+        );
+    }
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let nowhere = settings.state.join("nowhere");
+    let opening = settings.clone();
+    let shared = tokio::task::spawn_blocking(move || -> Result<Shared> {
+        let stores = Stores::open(opening.store.as_deref(), &opening.state, 4 * threads.max(4))?;
+        std::fs::create_dir_all(&nowhere).with_context(|| format!("cannot make `{}`", nowhere.display()))?;
+        let tenants = Tenants::new(stores, nowhere)?;
+        let shared = Shared::new(tenants, opening.rate, 4 * threads.max(4));
+        if !shared.tenants.registry.has_operator()? {
+            *shared.setup.lock().unwrap_or_else(PoisonError::into_inner) = Some(random::hex(16)?);
+        }
+        Ok(shared)
+    });
+    let shared = Arc::new(shared.await.context("the stores could not be opened")??);
+    let tcp = TcpListener::bind(settings.listen).await;
+    let tcp = tcp.with_context(|| format!("cannot listen on `{}`", settings.listen))?;
+    let address = tcp.local_addr()?;
+    let code = shared.setup.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let unix = settings.socket.as_deref().map(bind).transpose()?;
+    let (stop, stopped) = watch::channel(false);
+    let ended = |mut stopped: watch::Receiver<bool>| async move {
+        let _ = stopped.wait_for(|stopped| *stopped).await;
+    };
+    let app = router(Arc::clone(&shared));
+    let on_tcp = axum::serve(tcp, app.clone()).with_graceful_shutdown(ended(stopped.clone())).into_future();
+    let on_tcp = tokio::spawn(on_tcp);
+    let on_unix = unix.map(|unix| {
+        tokio::spawn(axum::serve(unix, app).with_graceful_shutdown(ended(stopped.clone())).into_future())
+    });
+    ready(address, code.map(|code| format!("http://{address}/setup?code={code}")));
+    signalled().await;
+    shared.stopping.store(true, std::sync::atomic::Ordering::Relaxed);
+    let _ = stop.send(true);
+    // Streams have no end of their own.
+    let _ = tokio::time::timeout(Duration::from_secs(10), on_tcp).await;
+    if let Some(on_unix) = on_unix {
+        let _ = tokio::time::timeout(Duration::from_secs(1), on_unix).await;
+    }
+    if let Some(socket) = &settings.socket {
+        let _ = std::fs::remove_file(socket);
+    }
+    // Connections to a database have a runtime of their own, which must not end inside of this one.
+    let _ = tokio::task::spawn_blocking(move || drop(shared)).await;
+    Ok(())
+}
+
+/// A socket that only this user can connect to. One that nobody listens on any more is replaced.
+fn bind(file: &Path) -> Result<UnixListener> {
+    use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+    if let Ok(meta) = std::fs::symlink_metadata(file) {
+        if !meta.file_type().is_socket() {
+            bail!("`{}` is not a socket; remove it, or choose another place", file.display());
+        }
+        if std::os::unix::net::UnixStream::connect(file).is_ok() {
+            bail!("another process listens on `{}`; stop it, or choose another socket", file.display());
+        }
+        std::fs::remove_file(file)?;
+    }
+    let listener =
+        UnixListener::bind(file).with_context(|| format!("cannot listen on `{}`", file.display()))?;
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+async fn signalled() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let terminated = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => {
+                terminate.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminated => {}
+    }
+}

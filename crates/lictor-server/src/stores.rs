@@ -1,0 +1,138 @@
+//! Where records are kept: files below a directory, or a PostgreSQL database.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lictor_store::{
+    Keyring, PostgresOptions, PostgresPool, Query, SqliteOptions, Store, StoreError, StoreExt as _,
+};
+
+/// The project under which a tenant's own record is kept.
+const MAIN: &str = "main";
+/// The tenant under which the server keeps what it knows itself. No tenant can have this name.
+const SERVER: &str = "(server)";
+
+/// How long a writer waits for others.
+const WAIT: Duration = Duration::from_secs(10);
+
+/// Opens the stores of tenants and machines.
+#[derive(Debug, Clone)]
+pub struct Stores {
+    place: Place,
+    keys: Keyring,
+    /// The key was made just now: what is there without a seal is older than it.
+    adopt: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Place {
+    Directory(PathBuf),
+    Database(PostgresPool),
+}
+
+/// Why stores cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum StoresError {
+    /// The address of a store is not one.
+    #[error("`{0}` is not a store; say `sqlite:DIRECTORY` or `postgres://user@host/database`")]
+    Address(String),
+    /// A store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The key failed.
+    #[error(transparent)]
+    Key(#[from] lictor_store::KeyError),
+    /// A directory cannot be made.
+    #[error("cannot make the directory `{}`: {source}", directory.display())]
+    Directory {
+        /// The directory.
+        directory: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Stores {
+    /// The stores at `sqlite:DIRECTORY` or `postgres://…`; `state` holds the key, and the files when nothing is said.
+    ///
+    /// # Errors
+    /// See [`StoresError`].
+    pub fn open(address: Option<&str>, state: &Path, connections: usize) -> Result<Self, StoresError> {
+        make_private(state)?;
+        let (keys, adopt) = Keyring::load_or_create(&state.join("record.key"))?;
+        let place = match address {
+            None => Place::Directory(state.join("stores")),
+            Some(address) if address.starts_with("postgres://") || address.starts_with("postgresql://") => {
+                let options = PostgresOptions::new(address).wait(WAIT).connections(connections);
+                Place::Database(options.connect()?)
+            }
+            Some(address) => match address.strip_prefix("sqlite:") {
+                Some(directory) if !directory.is_empty() => Place::Directory(directory.into()),
+                _ => return Err(StoresError::Address(address.to_owned())),
+            },
+        };
+        Ok(Self { place, keys, adopt })
+    }
+
+    /// What the server knows itself.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn server(&self) -> Result<Arc<dyn Store>, StoresError> {
+        self.chain(SERVER, MAIN)
+    }
+
+    /// The record of a tenant.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn tenant(&self, tenant: &str) -> Result<Arc<dyn Store>, StoresError> {
+        self.chain(tenant, MAIN)
+    }
+
+    /// The record that a machine of a tenant sends.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn machine(&self, tenant: &str, machine: &str) -> Result<Arc<dyn Store>, StoresError> {
+        self.chain(tenant, &format!("machine {machine}"))
+    }
+
+    /// Whether records can be read.
+    ///
+    /// # Errors
+    /// When they cannot.
+    pub fn ready(&self) -> Result<(), StoresError> {
+        match &self.place {
+            Place::Database(pool) => Ok(pool.ping()?),
+            Place::Directory(_) => {
+                self.server()?.view(|view| view.records(&Query::all().limit(1)))?;
+                Ok(())
+            }
+        }
+    }
+
+    fn chain(&self, tenant: &str, project: &str) -> Result<Arc<dyn Store>, StoresError> {
+        match &self.place {
+            Place::Database(pool) => {
+                let store = pool.store(tenant, project)?.keys(self.keys.clone()).adopt(self.adopt);
+                Ok(Arc::new(store))
+            }
+            Place::Directory(directory) => {
+                // Names come from people and may be anything; their digests are plain file names.
+                let name = lictor_core::Digest::of_parts([tenant.as_bytes(), project.as_bytes()]);
+                let directory = directory.join(name.short());
+                make_private(&directory)?;
+                let options = SqliteOptions::new().wait(WAIT).keys(self.keys.clone()).adopt(self.adopt);
+                Ok(Arc::new(options.open(directory.join("lictor.db"))?))
+            }
+        }
+    }
+}
+
+fn make_private(directory: &Path) -> Result<(), StoresError> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(directory);
+    made.map_err(|source| StoresError::Directory { directory: directory.to_owned(), source })
+}

@@ -1,0 +1,316 @@
+//! One runtime for each tenant, and what callers do with it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use lictor::forms::{ActionForm, EvaluationForm};
+use lictor::rpc::{self, DelegateParams, EvaluateParams, ModeForm, PostParams, RpcError};
+use lictor::{Options, Runtime};
+use lictor_core::{Action, Limit, SessionKey, Timestamp};
+use lictor_engine::{Asking, Mode};
+use lictor_store::Store;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::identity::{Caller, Kind};
+use crate::random;
+use crate::registry::{Registry, RegistryError};
+use crate::stores::{Stores, StoresError};
+
+/// How long the policy in force is taken for granted. Publishing here is seen at once; this is for other servers on the
+/// same database.
+const FRESH: Duration = Duration::from_secs(1);
+/// The agent under whose name the accounts of people stand: sessions above all of theirs.
+const ACCOUNT: &str = "account";
+/// The policy of a tenant that has published none.
+const EMPTY: &str = "{version: 1}";
+/// Agents below each other.
+const MOST_HOPS: usize = 64;
+
+/// Why a call is not answered.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The body names somebody else than the token does.
+    #[error("the request names the {what} `{named}`, and the token belongs to another")]
+    NotYours {
+        /// `tenant`, `user`, `chain`.
+        what: &'static str,
+        /// What was named.
+        named: String,
+    },
+    /// A store failed.
+    #[error(transparent)]
+    Stores(#[from] StoresError),
+    /// The registry failed.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// The policy cannot be used.
+    #[error("{}", .0.chain())]
+    Runtime(#[from] lictor::Error),
+    /// The call failed.
+    #[error(transparent)]
+    Rpc(#[from] RpcError),
+    /// No random numbers.
+    #[error("no random numbers: {0}")]
+    Random(#[from] std::io::Error),
+}
+
+/// A tenant's runtime with the policy that is in force.
+pub struct Open {
+    /// The version of the policy; 0 for none.
+    pub version: u64,
+    /// The runtime.
+    pub runtime: Runtime,
+    /// Its store.
+    pub store: Arc<dyn Store>,
+    looked: RwLock<Instant>,
+}
+
+impl std::fmt::Debug for Open {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Open").field("version", &self.version).finish_non_exhaustive()
+    }
+}
+
+/// All tenants.
+pub struct Tenants {
+    /// What the server knows.
+    pub registry: Registry,
+    /// Where records are.
+    pub stores: Stores,
+    /// An empty directory: programs elsewhere have files that this machine knows nothing of.
+    nowhere: PathBuf,
+    open: RwLock<HashMap<String, Arc<Open>>>,
+    /// Counts the changes of any record, for those who follow.
+    pub changes: watch::Sender<u64>,
+}
+
+impl std::fmt::Debug for Tenants {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tenants")
+    }
+}
+
+impl Tenants {
+    /// Over these stores. `nowhere` is an empty directory.
+    ///
+    /// # Errors
+    /// When the server's own record cannot be opened.
+    pub fn new(stores: Stores, nowhere: PathBuf) -> Result<Self, StoresError> {
+        let registry = Registry::new(stores.server()?);
+        Ok(Self { registry, stores, nowhere, open: RwLock::default(), changes: watch::Sender::new(0) })
+    }
+
+    /// The tenant's runtime, by the policy that is in force now.
+    ///
+    /// # Errors
+    /// When the tenant is unknown, or its policy or its store cannot be used.
+    pub fn open(&self, tenant: &str) -> Result<Arc<Open>, CallError> {
+        let known = self.open.read().unwrap_or_else(PoisonError::into_inner).get(tenant).cloned();
+        if let Some(known) = &known
+            && known.looked.read().unwrap_or_else(PoisonError::into_inner).elapsed() < FRESH
+        {
+            return Ok(Arc::clone(known));
+        }
+        self.registry.tenant(tenant)?;
+        let policy = self.registry.policy(tenant, None)?;
+        let version = policy.as_ref().map_or(0, |policy| policy.version);
+        if let Some(known) = known.filter(|known| known.version == version) {
+            *known.looked.write().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+            return Ok(known);
+        }
+        let text = policy.map_or_else(|| EMPTY.to_owned(), |policy| policy.text);
+        let store = match self.open.read().unwrap_or_else(PoisonError::into_inner).get(tenant) {
+            Some(before) => Arc::clone(&before.store),
+            None => self.stores.tenant(tenant)?,
+        };
+        let runtime = self.runtime(&text, Some(Arc::clone(&store)))?;
+        let open = Arc::new(Open { version, runtime, store, looked: RwLock::new(Instant::now()) });
+        self.open
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(tenant.to_owned(), Arc::clone(&open));
+        Ok(open)
+    }
+
+    /// A runtime by this policy; without a store it forgets everything.
+    ///
+    /// # Errors
+    /// When the policy is refused.
+    pub fn runtime(&self, text: &str, store: Option<Arc<dyn Store>>) -> Result<Runtime, lictor::Error> {
+        let mut options = Options::new().cwd(&self.nowhere).registered_home(&self.nowhere);
+        if let Some(store) = store {
+            options = options.shared_store(store);
+        }
+        Runtime::from_yaml(text, options)
+    }
+
+    /// What was in force is looked up again.
+    pub fn forget(&self, tenant: &str) {
+        self.open.write().unwrap_or_else(PoisonError::into_inner).remove(tenant);
+    }
+
+    /// Tells those who follow that there is more.
+    pub fn changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Judges an action for the caller.
+    ///
+    /// # Errors
+    /// When the body names somebody else, or the tenant cannot be opened. A failure while judging is a block.
+    pub fn evaluate(&self, caller: &Caller, params: EvaluateParams) -> Result<Value, CallError> {
+        let open = self.open(&caller.tenant)?;
+        let action = action(&open.runtime, caller, params.action)?;
+        let observing = open.runtime.policy().is_observing();
+        let evaluation = match params.mode {
+            ModeForm::Dry => open.runtime.evaluate_dry(&action),
+            mode => open.runtime.evaluate_with(
+                &action,
+                Mode {
+                    observe: observing || mode == ModeForm::Observe,
+                    asking: if params.unattended { Asking::Nobody } else { Asking::Caller },
+                    ..Mode::default()
+                },
+            ),
+        };
+        self.changed();
+        let mut answer = json!(EvaluationForm::from(&evaluation));
+        if let Some(fields) = answer.as_object_mut() {
+            fields.insert("correlation_id".to_owned(), json!(action.tool_use_id));
+            fields.insert("policy_version".to_owned(), json!(open.version));
+        }
+        Ok(answer)
+    }
+
+    /// Records what came of an action.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate), and when it cannot be recorded.
+    pub fn post(&self, caller: &Caller, params: PostParams) -> Result<Value, CallError> {
+        let open = self.open(&caller.tenant)?;
+        let action = action(&open.runtime, caller, params.action)?;
+        let posted = open.runtime.post(&action, params.outcome.into())?;
+        self.changed();
+        let feedback: Vec<Value> = posted
+            .feedback
+            .iter()
+            .filter(|advice| matches!(advice.said, lictor_core::feedback::Said::Feedback(_)))
+            .map(|advice| {
+                let text = lictor_core::feedback::render(std::slice::from_ref(advice));
+                json!({"provider": advice.provider, "text": text})
+            })
+            .collect();
+        Ok(json!({"standing": posted.standing, "feedback": feedback, "correlation_id": action.tool_use_id}))
+    }
+
+    /// Starts the session of a subagent.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate), and when it cannot be recorded.
+    pub fn delegate(&self, caller: &Caller, params: DelegateParams) -> Result<Value, CallError> {
+        let open = self.open(&caller.tenant)?;
+        let (parent, child) =
+            (session(caller, &params.agent, params.parent), session(caller, &params.agent, params.child));
+        if open.runtime.session(&parent)?.started.is_none() {
+            open.runtime.delegate(&account(caller), &parent, Limit::default())?;
+        }
+        let state = open.runtime.delegate(&parent, &child, params.limit)?;
+        self.changed();
+        let mut answer = rpc::session_form(&child, &state);
+        if let Some(fields) = answer.as_object_mut() {
+            fields.insert("chain".to_owned(), json!(chain(&open.runtime, caller, &child)?));
+        }
+        Ok(answer)
+    }
+
+    /// Any other method of `lictor rpc`, on sessions of the caller.
+    ///
+    /// # Errors
+    /// What the method says.
+    pub fn dispatch(&self, caller: &Caller, method: &str, mut params: Value) -> Result<Value, CallError> {
+        let open = self.open(&caller.tenant)?;
+        if let Some(Value::String(id)) = params.get("session_id").cloned()
+            && let Some(fields) = params.as_object_mut()
+        {
+            fields.insert("session_id".to_owned(), json!(session(caller, "", id).id));
+        }
+        let answer = rpc::dispatch(&open.runtime, method, params)?;
+        self.changed();
+        Ok(answer)
+    }
+}
+
+/// The session above all sessions of the caller: what is counted there is counted for the person.
+fn account(caller: &Caller) -> SessionKey {
+    SessionKey { agent: ACCOUNT.to_owned(), id: caller.owner.clone() }
+}
+
+/// Sessions of different callers cannot meet, whatever they call them.
+fn session(caller: &Caller, agent: &str, id: String) -> SessionKey {
+    SessionKey { agent: agent.to_owned(), id: format!("{}/{id}", caller.owner) }
+}
+
+/// The agents on the way to a session, main agent first; none for one that nobody delegated to.
+fn chain(runtime: &Runtime, caller: &Caller, key: &SessionKey) -> Result<Vec<String>, CallError> {
+    let own = format!("{}/", caller.owner);
+    let short = |key: &SessionKey| key.id.strip_prefix(&own).unwrap_or(&key.id).to_owned();
+    let mut chain = vec![short(key)];
+    let mut above = runtime.session(key)?.parent;
+    while let Some(key) = above.filter(|key| key.agent != ACCOUNT) {
+        if chain.len() >= MOST_HOPS {
+            break;
+        }
+        chain.push(short(&key));
+        above = runtime.session(&key)?.parent;
+    }
+    chain.reverse();
+    Ok(if chain.len() > 1 { chain } else { Vec::new() })
+}
+
+/// The action of the caller: who it is for comes from the token, how it came about from what was delegated.
+fn action(runtime: &Runtime, caller: &Caller, form: ActionForm) -> Result<Action, CallError> {
+    let not_yours = |what, named: &str| Err(CallError::NotYours { what, named: named.to_owned() });
+    if let Some(named) = form.tenant.as_ref().filter(|named| **named != caller.tenant) {
+        return not_yours("tenant", named);
+    }
+    if let Some(named) = form.user.as_ref().filter(|named| Some(named.as_str()) != caller.person()) {
+        return not_yours("user", named);
+    }
+    let told = form.chain.clone();
+    let mut action = form.into_action(&runtime.project().root);
+    action.session = Some(match action.session.take() {
+        Some(key) => session(caller, &key.agent, key.id),
+        None => account(caller),
+    });
+    if let Some(key) = action.session.as_ref().filter(|key| key.agent != ACCOUNT) {
+        action.actor.chain = chain(runtime, caller, key)?;
+        if action.actor.chain.is_empty() {
+            action.parent_session = Some(account(caller));
+        }
+    }
+    if !told.is_empty() && told != action.actor.chain {
+        return not_yours("chain", &told.join(" → "));
+    }
+    action.actor.tenant = Some(caller.tenant.clone());
+    action.actor.user = caller.person().map(str::to_owned);
+    if caller.kind == Kind::Person {
+        action.actor.email = caller.email.clone();
+        action.actor.role = caller.role.clone();
+        action.actor.scopes = Some(caller.scopes.clone());
+        action.actor.groups = caller.groups.clone();
+    }
+    if action.tool_use_id.is_none() {
+        action.tool_use_id = Some(random::hex(16)?);
+    }
+    Ok(action)
+}
+
+/// The current time.
+#[must_use]
+pub fn now() -> Timestamp {
+    use lictor_core::Clock as _;
+    lictor_engine::SystemClock.now()
+}
