@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::options::{self, Form};
 use super::{REDACTED, Redact};
 
 /// Takes out what looks like a credential: well-known token shapes, private keys, passwords in URLs, and values that
@@ -54,6 +55,21 @@ const NAMES: &[&str] = &[
     "secret_key_base",
     "credentials",
     "authorization",
+    "passphrase",
+    "_pwd",
+    "_pass",
+    "secretkey",
+    "accesskey",
+    "privatekey",
+    "auth_key",
+    "authkey",
+    "encryption_key",
+    "encryptionkey",
+    "signing_key",
+    "signingkey",
+    "secret-key",
+    "access-key",
+    "private-key",
 ];
 
 /// Shorter values are not worth hiding: `token=1`, `password=$PW`.
@@ -64,7 +80,7 @@ const KEY_ENDS: &str = "PRIVATE KEY-----";
 
 impl Redact for Secrets {
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let found = find(text);
+        let found = find(text, Form::Plain);
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
@@ -81,12 +97,17 @@ impl Redact for Secrets {
         out.push_str(text.get(done..).unwrap_or_default());
         Cow::Owned(out)
     }
+
+    fn may_redact_json(&self, json: &str) -> bool {
+        !find(json, Form::Json).is_empty()
+    }
 }
 
 /// Where secrets stand, in order of their beginning; they may overlap. Linear in the text for each shape.
-fn find(text: &str) -> Vec<Range<usize>> {
+fn find(text: &str, form: Form) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     private_keys(text, &mut found);
+    options::find(text, form, &mut found);
     let mut previous: Option<&str> = None;
     let mut bytes = text.bytes().enumerate().peekable();
     while let Some((start, first)) = bytes.next() {
@@ -100,6 +121,10 @@ fn find(text: &str) -> Vec<Range<usize>> {
         // Words are ASCII, so their ends are characters' ends.
         let word = text.get(start..end).unwrap_or_default();
         judge(text, word, start, previous, &mut found);
+        let follows = text.as_bytes().get(end);
+        if matches!(follows, Some(b'"' | b'\'' | b'\\' | b':' | b'=')) && is_secret_name(word) {
+            found.extend(quoted_value(text, end));
+        }
         previous = Some(word);
     }
     found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
@@ -138,7 +163,37 @@ fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut 
 }
 
 fn is_scheme(word: &str) -> bool {
-    ["Bearer", "Basic"].contains(&word)
+    ["Bearer", "Basic", "bearer", "basic"].contains(&word)
+}
+
+/// The value between quotes that a secret's name at the left of `from` is given: `"password": "a b"`, `token='x'`.
+fn quoted_value(text: &str, from: usize) -> Option<Range<usize>> {
+    let bytes = text.as_bytes();
+    let skip = |mut at: usize, of: &[u8]| {
+        while bytes.get(at).is_some_and(|byte| of.contains(byte)) {
+            at += 1;
+        }
+        at
+    };
+    let colon = skip(from, b"\\\"'");
+    matches!(bytes.get(colon), Some(b':' | b'=')).then_some(())?;
+    let mark = skip(colon + 1, b" ");
+    let slashes = skip(mark, b"\\");
+    matches!(bytes.get(slashes), Some(b'"' | b'\'')).then_some(())?;
+    let begin = slashes + 1;
+    let mark = text.get(mark..begin)?;
+    let mut end = begin;
+    loop {
+        end += text.get(end..)?.find(mark)?;
+        // A quote with more backslashes before it is part of the value.
+        if end == begin || bytes.get(end - 1) != Some(&b'\\') {
+            break;
+        }
+        end += mark.len();
+    }
+    let value = text.get(begin..end)?;
+    let names_a_variable = value.starts_with('$') || value.starts_with("{{");
+    (!value.is_empty() && !names_a_variable).then_some(begin..end)
 }
 
 /// Whether a variable, field or option of this name holds a secret: `GITHUB_TOKEN`, `db.password`, `TOKEN_PROD`.

@@ -39,3 +39,109 @@ fn every_text_of_a_json_value_is_looked_at() {
     json(&mut value, &Secrets);
     assert_eq!(value, json!({"a": [{"b": "[redacted]"}], "[redacted]": 1}));
 }
+
+/// Each holds `hunter2!x` where people write passwords.
+const GIVEN_AWAY: &[&str] = &[
+    "curl -u admin:hunter2!x https://example.com",
+    "curl -uadmin:hunter2!x https://example.com",
+    "curl --user 'admin:hunter2!x' https://example.com",
+    "curl --proxy-user admin:hunter2!x https://example.com",
+    "curl -H 'Authorization: Bearer hunter2!x' https://example.com",
+    "curl -H \"authorization: token hunter2!x\" https://example.com",
+    "curl -H 'X-Api-Key: hunter2!x' https://example.com",
+    "curl -H 'Cookie: sid=hunter2!x' https://example.com",
+    "curl -d '{\"password\": \"hunter2!x\"}' https://example.com",
+    "curl https://admin:hunter2!x@example.com/a",
+    "wget --password=hunter2!x ftp://example.com/a",
+    "wget --password hunter2!x ftp://example.com/a",
+    "mysql -u root -phunter2!x shop",
+    "sudo mysqldump -phunter2!x shop > a.sql",
+    "/usr/bin/mariadb -uroot -phunter2!x",
+    "sshpass -p hunter2!x ssh host",
+    "sshpass -phunter2!x ssh host",
+    "sshpass -p 'hunter2!x' scp a host:",
+    "PGPASSWORD=hunter2!x psql -h db",
+    "MYSQL_PWD='hunter2!x' mysql",
+    "export API_TOKEN=\"hunter2!x y z\"",
+    "env DB_PASS=hunter2!x ./run.sh",
+    "redis-cli -a hunter2!x ping",
+    "mongosh -u root -p hunter2!x",
+    "docker login -u me -p hunter2!x registry.example.com",
+    "echo hunter2!x | docker login -u me --password-stdin",
+    "echo 'root:hunter2!x' | chpasswd",
+    "echo \"hunter2!x\" | sudo -S apt-get update",
+    "helm registry login -u me --password hunter2!x example.com",
+    "gh auth login --with-token --token hunter2!x",
+    "npm publish --otp 1 --token=hunter2!x",
+    "vault login --token hunter2!x",
+    "ldapsearch -x -D cn=admin -w hunter2!x",
+    "openssl enc -aes256 -pass pass:hunter2!x -in a",
+    "zip -P hunter2!x a.zip a",
+    "7z a -phunter2!x a.7z a",
+    "aws configure set --secret-key hunter2!x",
+    "twine upload -u __token__ --password 'hunter2!x' dist/*",
+    "smbclient -U admin%hunter2!x //host/share",
+    "some-tool --client-secret hunter2!x --verbose",
+    "git clone https://oauth2:hunter2!x@example.com/a.git",
+    "cd a && mysql -phunter2!x",
+];
+
+#[test]
+fn passwords_on_command_lines_go() {
+    for line in GIVEN_AWAY {
+        assert!(!redacted(line).contains("hunter2"), "{line} → {}", redacted(line));
+        let json = json!({"action": {"payload": {"command": line}}});
+        assert!(Secrets.may_redact_json(&json.to_string()), "{line}");
+        let mut clean = json;
+        super::json(&mut clean, &Secrets);
+        assert!(!clean.to_string().contains("hunter2"), "{clean}");
+    }
+}
+
+#[test]
+fn fields_that_are_named_after_a_secret_go() {
+    for name in [
+        "password",
+        "apiKey",
+        "api_key",
+        "client_secret",
+        "accessToken",
+        "db_pass",
+        "passphrase",
+        "privateKey",
+    ] {
+        let mut value =
+            json!({"action": {"payload": {"user": "ann", (name): "p w", "deep": {(name): "x#y"}}}});
+        assert!(Secrets.may_redact_json(&value.to_string()), "{name}");
+        json(&mut value, &Secrets);
+        let payload = json!({"user": "ann", (name): REDACTED, "deep": {(name): REDACTED}});
+        assert_eq!(value, json!({"action": {"payload": payload}}));
+    }
+    let mut harmless =
+        json!({"payload": {"key": "Enter", "token_count": 12, "tokens": "a b", "password": ""}});
+    let before = harmless.clone();
+    json(&mut harmless, &Secrets);
+    assert_eq!(harmless, before);
+}
+
+#[test]
+fn command_lines_without_a_secret_stay() {
+    for line in [
+        "cp -p a b && tar -xpf a.tar",
+        "docker run -p 8080:80 -u 1000:1000 nginx",
+        "mkdir -p src/token && ls --color=auto",
+        "ssh -p 2222 -u host",
+        "git commit -m 'fix: password reset: the token is checked'",
+        "cargo test --package lictor-core --test token",
+        "curl -u \"$USER:$PASSWORD\" https://example.com",
+        "mysql -p shop",
+        "docker login -u me --password-stdin < secret.txt",
+        "psql -U app -d shop -c 'select 1'",
+        "gh auth login --token \"$GH_TOKEN\"",
+        "vault login --token-file ~/.vault-token",
+        "echo hello | sudo tee a",
+        "export TOKEN_COUNT=12 KEYBOARD=us",
+    ] {
+        assert_eq!(redacted(line), line);
+    }
+}

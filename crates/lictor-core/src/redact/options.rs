@@ -1,0 +1,269 @@
+//! Secrets on command lines: values of options that take one, assigned ones, headers, and what is piped into a prompt.
+
+use std::ops::Range;
+
+use super::secrets::is_secret_name;
+
+/// What a text is written as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As it is.
+    Plain,
+    /// As JSON: a bare quote begins or ends a text, quotes inside of one have a backslash before them.
+    Json,
+}
+
+/// How a program takes a password in a short option.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// `-pX`.
+    Attached,
+    /// `-p X`.
+    Next,
+    /// `-pX` and `-p X`.
+    Either,
+}
+
+/// Programs, by the beginning of their names, and the short option behind which they take a password.
+const SHORT: &[(&str, &str, How)] = &[
+    ("mysql", "-p", How::Attached),
+    ("mariadb", "-p", How::Attached),
+    ("sshpass", "-p", How::Either),
+    ("mongo", "-p", How::Either),
+    ("redis-cli", "-a", How::Either),
+    ("docker", "-p", How::Next),
+    ("podman", "-p", How::Next),
+    ("helm", "-p", How::Next),
+    ("oc", "-p", How::Next),
+    ("az", "-p", How::Next),
+    ("cqlsh", "-p", How::Either),
+    ("ldap", "-w", How::Either),
+    ("sqlcmd", "-P", How::Either),
+    ("bcp", "-P", How::Either),
+    ("zip", "-P", How::Either),
+    ("unzip", "-P", How::Either),
+    ("7z", "-p", How::Attached),
+    ("rar", "-p", How::Attached),
+    ("unrar", "-p", How::Attached),
+    ("mosquitto", "-P", How::Either),
+    ("snmp", "-A", How::Either),
+    ("ipmitool", "-P", How::Either),
+    ("rpcclient", "-U", How::Next),
+    ("smbclient", "-U", How::Next),
+];
+
+/// Programs whose short options mean something else except when they log in.
+const LOG_IN: [&str; 5] = ["docker", "podman", "helm", "oc", "az"];
+
+/// Options of any program that take `user:password`.
+const PAIRS: [&str; 5] = ["-u", "--user", "--proxy-user", "-U", "--auth"];
+
+/// Programs that read a password from their standard input, by the words that say so.
+const PROMPTED: [&str; 5] = ["--password-stdin", "sudo -S", "chpasswd", "--passwd-stdin", "passwd --stdin"];
+
+/// One word of a line, without the quotes around it.
+#[derive(Clone, Copy)]
+struct Word<'a> {
+    text: &'a str,
+    at: usize,
+    /// A command begins here.
+    first: bool,
+}
+
+impl Word<'_> {
+    fn from(&self, skip: usize) -> Range<usize> {
+        self.at + skip..self.at + self.text.len()
+    }
+}
+
+/// Adds where secrets stand on a command line inside `text`.
+pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
+    if !text.contains(" -") && !text.contains(" pass:") && !text.contains(':') {
+        return;
+    }
+    let prompted = PROMPTED.iter().any(|words| text.contains(words));
+    let (mut program, mut logs_in) = ("", false);
+    let mut taken: Option<&str> = None;
+    let mut words = Words { text, form, at: 0, first: true }.peekable();
+    while let Some(word) = words.next() {
+        if word.first || (taken.is_none() && is_wrapper(program)) {
+            program = word.text.rsplit('/').next().unwrap_or(word.text);
+            logs_in = !LOG_IN.contains(&program);
+        }
+        logs_in |= word.text == "login";
+        let named = if logs_in { program } else { "" };
+        if let Some(option) = taken.take() {
+            note(&word, value_of(option, named, word.text), found);
+            continue;
+        }
+        if prompted && !word.first && matches!(program, "echo" | "printf") && !word.text.starts_with('-') {
+            found.push(word.from(word.text.split_once(':').map_or(0, |(user, _)| user.len() + 1)));
+            continue;
+        }
+        match word.text.split_once('=') {
+            Some((name, _)) if name.starts_with("--") && is_secret_option(name) => {
+                note(&word, Some(name.len() + 1), found);
+            }
+            _ if word.text.starts_with('-') => {
+                note(&word, attached(named, word.text), found);
+                if takes_next(named, word.text) {
+                    taken = words
+                        .peek()
+                        .filter(|next| !next.first && !next.text.starts_with('-'))
+                        .map(|_| word.text);
+                }
+            }
+            _ => note(&word, in_word(word.text), found),
+        }
+    }
+}
+
+fn note(word: &Word<'_>, from: Option<usize>, found: &mut Vec<Range<usize>>) {
+    let Some(from) = from.filter(|from| *from < word.text.len()) else { return };
+    let value = word.text.get(from..).unwrap_or_default();
+    // What is expanded later is not written here.
+    if !value.starts_with('$') && !value.starts_with("[redacted") {
+        found.push(word.from(from));
+    }
+}
+
+fn is_wrapper(program: &str) -> bool {
+    matches!(program, "sudo" | "env" | "time" | "nohup" | "exec" | "command") || program.contains('=')
+}
+
+/// Whether a long option of that name is followed by a secret.
+fn is_secret_option(name: &str) -> bool {
+    let name = name.trim_start_matches('-');
+    let is_file = ["-file", "-stdin", "-path", "-env", "-id", "-name", "-type", "-url"];
+    !is_file.iter().any(|end| name.ends_with(end))
+        && (is_secret_name(name) || ["pass", "pw", "pwd", "passphrase", "secret-string"].contains(&name))
+}
+
+fn takes_next(program: &str, option: &str) -> bool {
+    if option.starts_with("--") {
+        return is_secret_option(option) || PAIRS.contains(&option);
+    }
+    let short = |(name, letter, how): &(&str, &str, How)| {
+        program.starts_with(name) && *letter == option && *how != How::Attached
+    };
+    PAIRS.contains(&option) || SHORT.iter().any(short)
+}
+
+/// Where in the word after an option its secret begins.
+fn value_of(option: &str, program: &str, value: &str) -> Option<usize> {
+    let is_pair = PAIRS.contains(&option);
+    let whole = SHORT.iter().any(|(name, letter, _)| program.starts_with(name) && *letter == option);
+    let secret_name = option.starts_with("--") && !is_pair;
+    match value.find([':', '%', ',']) {
+        // Two numbers are a user and a group.
+        Some(_) if is_pair && value.bytes().all(|byte| byte == b':' || byte.is_ascii_digit()) => None,
+        Some(at) if is_pair => Some(at + 1),
+        _ if secret_name || (whole && !is_pair) => Some(0),
+        _ => None,
+    }
+}
+
+/// Where in an option its secret begins when it is attached: `-pX`, `-uuser:X`.
+fn attached(program: &str, option: &str) -> Option<usize> {
+    let short = |(name, letter, how): &(&str, &str, How)| {
+        program.starts_with(name) && option.len() > 2 && option.starts_with(letter) && *how != How::Next
+    };
+    if SHORT.iter().any(short) {
+        return Some(2);
+    }
+    let is_curl = program.starts_with("curl") && option.starts_with("-u") && option.len() > 2;
+    is_curl.then(|| option.find(':').map(|at| at + 1)).flatten()
+}
+
+/// Where in a plain word a secret begins: `NAME=value`, `Authorization: …`, `pass:…`.
+fn in_word(word: &str) -> Option<usize> {
+    if word.starts_with("pass:") {
+        return Some(5);
+    }
+    let at = word.find([':', '='])?;
+    let (name, rest) = word.split_at_checked(at)?;
+    let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    if !plain(name) || rest.len() < 4 {
+        return None;
+    }
+    let is_header = || {
+        let heads = ["authorization", "proxy-authorization", "cookie", "set-cookie"];
+        heads.iter().any(|head| name.eq_ignore_ascii_case(head))
+    };
+    if rest.starts_with('=') && is_secret_name(name) {
+        return Some(at + 1);
+    }
+    // The scheme before a credential is not one.
+    let value = rest.strip_prefix(": ").filter(|_| is_header() || is_secret_name(name))?;
+    let scheme =
+        value.split_once(' ').filter(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    let scheme = scheme.map_or(0, |(scheme, _)| scheme.len() + 1);
+    Some(at + 2 + scheme)
+}
+
+/// The words of a line as a shell would part them, near enough: quotes hold blanks together, separators begin a command.
+struct Words<'a> {
+    text: &'a str,
+    form: Form,
+    at: usize,
+    first: bool,
+}
+
+impl Words<'_> {
+    fn quotes(&self, mark: &[u8]) -> bool {
+        self.form == Form::Plain || mark != b"\""
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = Word<'a>;
+
+    fn next(&mut self) -> Option<Word<'a>> {
+        let bytes = self.text.as_bytes();
+        while let Some(byte) = bytes.get(self.at) {
+            match byte {
+                b';' | b'|' | b'&' | b'(' | b'\n' | b'{' | b'`' => self.first = true,
+                b'"' if self.form == Form::Json => self.first = true,
+                byte if byte.is_ascii_whitespace() => {}
+                _ => break,
+            }
+            self.at += 1;
+        }
+        let start = self.at;
+        bytes.get(start)?;
+        let first = std::mem::take(&mut self.first);
+        // A quote at the beginning, or right behind `=`, holds everything up to the next one.
+        let mut end = start;
+        let mut quote: Option<(usize, &[u8])> = None;
+        while let Some(byte) = bytes.get(end) {
+            if let Some((from, mark)) = quote {
+                if end > from && bytes.get(end..).is_some_and(|rest| rest.starts_with(mark)) {
+                    let inner = from + mark.len();
+                    self.at = end + mark.len();
+                    let opens = start == from;
+                    let at = if opens { inner } else { start };
+                    return Some(Word { text: self.text.get(at..end).unwrap_or_default(), at, first });
+                }
+            } else if let Some(mark) = mark_at(bytes, end).filter(|mark| self.quotes(mark))
+                && (end == start || bytes.get(end - 1) == Some(&b'='))
+            {
+                quote = Some((end, mark));
+                end += mark.len().saturating_sub(1);
+            } else if byte.is_ascii_whitespace() || matches!(byte, b';' | b'|' | b'&' | b'"' | b'\'' | b'`') {
+                break;
+            }
+            end += 1;
+        }
+        self.at = end.max(start + 1);
+        // An open quote at the end, or a lone mark, is no word.
+        let text = self.text.get(start..end).unwrap_or_default();
+        Some(Word { text, at: start, first })
+    }
+}
+
+/// A quote, with the backslashes that a text in JSON has before it.
+fn mark_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    let rest = bytes.get(at..)?;
+    let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();
+    matches!(rest.get(slashes), Some(b'"' | b'\'')).then(|| rest.get(..=slashes)).flatten()
+}
