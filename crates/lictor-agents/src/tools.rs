@@ -52,6 +52,23 @@ pub(crate) enum Shape {
     Todo,
 }
 
+impl Shape {
+    /// Whether the tool runs or changes something.
+    fn acts(self) -> bool {
+        !matches!(
+            self,
+            Self::Read
+                | Self::ReadMany
+                | Self::Search
+                | Self::Glob
+                | Self::Fetch
+                | Self::WebSearch
+                | Self::Delegate
+                | Self::Todo
+        )
+    }
+}
+
 pub(crate) type Payload = Map<String, Value>;
 pub(crate) type Translated = (ActionKind, Payload);
 
@@ -88,6 +105,103 @@ impl<'a> Tool<'a> {
 pub(crate) fn translate(table: &[ToolRow], tool: Tool<'_>, input: Fields) -> Result<Translated, Unreadable> {
     let known = table.iter().find(|(name, _)| tool.server.is_none() && *name == tool.name);
     let Some((_, shape)) = known else { return Ok((ActionKind::Tool, input.0)) };
+    let other = if shape.acts() { unnamed(&input) } else { Payload::new() };
+    let (kind, mut payload) = translate_as(*shape, input)?;
+    if !other.is_empty() {
+        payload.insert("other".to_owned(), Value::Object(other));
+    }
+    Ok((kind, payload))
+}
+
+/// What a tool was given beside what its kind of action is described by: a flag that nobody here knows may be the one
+/// that matters, so it is part of what is judged, asked about and allowed. Words that only describe the call are not.
+///
+/// Where an agent sends the call inside of the event itself, the event's own fields are not told from the call's.
+fn unnamed(input: &Fields) -> Payload {
+    if input.has("hook_event_name") {
+        return Payload::new();
+    }
+    let fields = input.0.iter().filter(|(_, value)| !value.is_null());
+    let other = fields.filter(|(name, _)| !NAMED.contains(&name.as_str()));
+    other.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The names that translations take something from, and those that only describe a call.
+const NAMED: &[&str] = &[
+    "command",
+    "cmd",
+    "CommandLine",
+    "command_line",
+    "cwd",
+    "Cwd",
+    "workdir",
+    "dir_path",
+    "working_directory",
+    "run_in_background",
+    "is_background",
+    "isBackground",
+    "timeout",
+    "path",
+    "file_path",
+    "filePath",
+    "filepath",
+    "absolute_path",
+    "target_notebook",
+    "file",
+    "files",
+    "paths",
+    "include",
+    "TargetFile",
+    "AbsolutePath",
+    "target_file",
+    "notebook_path",
+    "notebookPath",
+    "content",
+    "contents",
+    "file_text",
+    "CodeContent",
+    "code",
+    "old_string",
+    "oldString",
+    "old_str",
+    "TargetContent",
+    "new_string",
+    "newString",
+    "new_str",
+    "ReplacementContent",
+    "patch",
+    "patchText",
+    "patch_text",
+    "input",
+    "replacements",
+    "edits",
+    "ReplacementChunks",
+    "replace_all",
+    "replaceAll",
+    "diff",
+    "new_source",
+    "newCode",
+    "cell_id",
+    "cellId",
+    "cell_type",
+    "edit_mode",
+    "editType",
+    "url",
+    "Url",
+    "uri",
+    "urls",
+    "prompt",
+    "ws",
+    "description",
+    "explanation",
+    "instruction",
+    "title",
+    "sessionID",
+    "messageID",
+    "callID",
+];
+
+fn translate_as(shape: Shape, input: Fields) -> Result<Translated, Unreadable> {
     match shape {
         Shape::Shell => command::shell(&input),
         Shape::Argv => command::argv(&input),

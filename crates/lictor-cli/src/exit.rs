@@ -51,6 +51,7 @@ impl Exit {
             return match refused {
                 Refused::Usage(_) => Self::Usage,
                 Refused::NotThere(_) => Self::Problems,
+                Refused::NotTheirs(_) => Self::Block,
             };
         }
         // What is not there, or not theirs to change, is an answer and no failure of ours.
@@ -91,12 +92,14 @@ pub enum Refused {
     Usage(String),
     /// What it names is not there.
     NotThere(String),
+    /// It is not for whoever runs it.
+    NotTheirs(String),
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Usage(why) | Self::NotThere(why) => f.write_str(why),
+            Self::Usage(why) | Self::NotThere(why) | Self::NotTheirs(why) => f.write_str(why),
         }
     }
 }
@@ -111,6 +114,11 @@ pub fn usage(why: impl Into<String>) -> anyhow::Error {
 /// What the command line names is not there.
 pub fn not_there(why: impl Into<String>) -> anyhow::Error {
     Refused::NotThere(why.into()).into()
+}
+
+/// The command is not for whoever runs it.
+pub fn not_theirs(why: impl Into<String>) -> anyhow::Error {
+    Refused::NotTheirs(why.into()).into()
 }
 
 /// A file that the command line names cannot be read.
@@ -132,7 +140,8 @@ exit codes
    0  pass or warn; the command did what it should
    1  check, test, doctor, audit verify: problems were found;
       others: what was asked about is not there
-   2  block; also: the policy was refused, the commit gate is closed
+   2  block; also: the policy was refused, the commit gate is closed,
+      the command is for people and an agent ran it
    3  ask: a person has to say yes
   64  the command line is wrong
   70  something inside Lictor failed

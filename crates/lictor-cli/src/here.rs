@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use lictor::agents::transcripts::Homes;
 use lictor::{Dirs, Options, PolicyEngine, Project, Verdict, guard_fn};
 
+use crate::exit;
 use crate::when;
 
 /// What this process was started with.
@@ -75,6 +76,19 @@ pub fn own_binary() -> Result<PathBuf> {
         );
     }
     Ok(binary)
+}
+
+/// Refuses what is for people where an agent that this project's store governs is among the ancestors.
+///
+/// # Errors
+/// When there is one.
+pub fn people_only(what: &str, project: &Project) -> Result<()> {
+    match lictor::governed::above(project) {
+        None => Ok(()),
+        Some(agent) => Err(exit::not_theirs(format!(
+            "`lictor {what}` is for people: process {agent} above this one is an agent that Lictor governs here; run it in a terminal of your own"
+        ))),
+    }
 }
 
 /// Who runs this command.

@@ -10,11 +10,13 @@ use std::io::{self, Read as _, Write as _};
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::process;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use lictor::Options;
+use lictor::fault::Pending;
 use lictor::hook::{self, AlreadyRefusedStop};
 use lictor_agents::{Agent, MAX_INPUT, Rendered, Slot, install};
 
@@ -28,6 +30,9 @@ const SHARE: u32 = 4;
 /// Answers one event and says how to end.
 pub fn main(args: &[OsString]) -> u8 {
     panic::set_hook(Box::new(|_| {}));
+    // Where memory runs out the process aborts, which agents take for a hook that is broken and let the call proceed.
+    let always = Arc::new(AtomicBool::new(true));
+    let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, always);
     // A file size limit has to become a write that fails, and so a block, not a death that lets the call proceed.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let mut words = args.iter().map(|arg| arg.to_str().unwrap_or_default());
@@ -85,8 +90,11 @@ impl Watch {
         let (done, wait) = mpsc::channel();
         let started = thread::Builder::new().name("deadline".to_owned()).spawn(move || {
             if wait.recv_timeout(deadline) == Err(mpsc::RecvTimeoutError::Timeout) {
-                let late = hook::failed(&slot, &refused, "lictor did not finish in time", &options);
-                process::exit(i32::from(write(&late)));
+                // Whatever hangs may hang what is written down too: the answer goes first.
+                let fault = Pending::new(&slot, "lictor did not finish in time", &options);
+                let code = write(&hook::answer_to_fault(&slot, &refused, fault.id()));
+                keep_briefly(fault);
+                process::exit(i32::from(code));
             }
         });
         // Without a thread there is no deadline of our own; the agent's own still holds.
@@ -96,6 +104,18 @@ impl Watch {
 
     fn stop(self) {
         let _ = self.0.send(());
+    }
+}
+
+/// Writes a fault down unless that takes long: the agent waits for the end of the process.
+fn keep_briefly(fault: Pending) {
+    let (done, wait) = mpsc::channel();
+    let keeping = thread::Builder::new().spawn(move || {
+        fault.keep();
+        let _ = done.send(());
+    });
+    if keeping.is_ok() {
+        let _ = wait.recv_timeout(Duration::from_millis(200));
     }
 }
 

@@ -19,7 +19,6 @@ impl Style {
     }
 
     /// Never coloured.
-    #[cfg(test)]
     pub fn plain() -> Self {
         Self { colour: false }
     }
@@ -191,9 +190,27 @@ pub fn clipped(text: &str, columns: usize) -> String {
 /// # Errors
 /// As [`print`].
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    let mut text = serde_json::to_string_pretty(value)?;
+    let mut text = escaped(&serde_json::to_string_pretty(value)?);
     text.push('\n');
     print(&text)
+}
+
+/// JSON of the same value in which nothing can change how the rest reads on a terminal. Such characters stand only
+/// inside of strings, where JSON can spell them out.
+fn escaped(json: &str) -> String {
+    let hides = |char: char| char != '\n' && lictor_core::text::is_deceptive(char);
+    if !json.contains(hides) {
+        return json.to_owned();
+    }
+    let mut out = String::with_capacity(json.len() + 64);
+    for char in json.chars() {
+        if hides(char) {
+            out.extend(char.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(char);
+        }
+    }
+    out
 }
 
 #[cfg(test)]

@@ -37,7 +37,9 @@ pub mod trace;
 pub mod verdict;
 
 pub use action::{Action, ActionError, ActionKind, Actor, SessionKey, Tier};
-pub use approval::{Answer, Approval, ApprovalState, Grant, Lifetime, Request, Who};
+pub use approval::{
+    Answer, Approval, ApprovalState, CheckSeal, Grant, Lifetime, Pin, Request, Seal, Sign, Who,
+};
 pub use claim::Claim;
 pub use clock::{Clock, FixedClock, Stopwatch, Timestamp};
 pub use context::Context;

@@ -15,13 +15,38 @@ pub fn clean(text: &str, most: usize) -> String {
     out
 }
 
+/// The text with everything that could change how the rest reads written out (`\x1b`, `\u{202e}`), line breaks kept:
+/// what somebody has to judge by reading it.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\n' => out.push('\n'),
+            '\t' => out.push_str("    "),
+            char if char.is_ascii_control() => out.push_str(&format!("\\x{:02x}", u32::from(char))),
+            char if is_deceptive(char) => out.extend(char.escape_unicode()),
+            char => out.push(char),
+        }
+    }
+    out
+}
+
+/// As [`visible`], on one line.
+#[must_use]
+pub fn visible_line(text: &str) -> String {
+    visible(text).replace('\n', "\\n")
+}
+
 /// As [`clean`], between backticks.
 #[must_use]
 pub fn quote(text: &str, most: usize) -> String {
     format!("`{}`", clean(text, most).replace('`', "'"))
 }
 
-fn is_deceptive(char: char) -> bool {
+/// Whether a character is not seen itself, or changes how others are.
+#[must_use]
+pub fn is_deceptive(char: char) -> bool {
     char.is_control()
         || matches!(char,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use lictor_core::{Approval, ApprovalState, Grant, Lifetime, SessionKey, Timestamp, Who};
-use lictor_store::{Draft, Durability, Keys, Space, Store, StoreError, StoreExt, Transaction, View};
+use lictor_core::{Approval, ApprovalState, Grant, Lifetime, SessionKey, Sign, Timestamp, Who};
+use lictor_store::{Draft, Durability, Keys, Query, Space, Store, StoreError, StoreExt, Transaction, View};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -19,6 +19,7 @@ pub const GRANT_LASTS_MS: i64 = 10 * 60 * 1000;
 #[derive(Clone)]
 pub struct Approvals {
     store: Arc<dyn Store>,
+    signer: Option<Arc<dyn Sign>>,
 }
 
 /// Why an approval could not be answered.
@@ -43,6 +44,18 @@ pub enum ApprovalError {
         /// What was given.
         id: String,
     },
+    /// The question is another one than was looked at.
+    #[error("the approval `{id}` asks something else by now; look at it again with `lictor approvals`")]
+    Changed {
+        /// Its id.
+        id: String,
+    },
+    /// The entry was changed behind Lictor's back.
+    #[error("the approval `{id}` is not what was asked; `lictor audit verify` looks for what was changed")]
+    NotWhole {
+        /// Its id.
+        id: String,
+    },
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -52,7 +65,14 @@ impl Approvals {
     /// Those in that store.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
+        Self { store, signer: None }
+    }
+
+    /// The same, whose yes is signed.
+    #[must_use]
+    pub fn signing(mut self, signer: Arc<dyn Sign>) -> Self {
+        self.signer = Some(signer);
+        self
     }
 
     /// What waits for an answer, oldest first.
@@ -61,7 +81,7 @@ impl Approvals {
     /// When the store cannot be read.
     pub fn pending(&self, now: Timestamp) -> Result<Vec<Approval>, StoreError> {
         let mut pending = self.store.view(|view| all(view))?;
-        pending.retain(|approval| approval.is_pending(now));
+        pending.retain(|approval| approval.is_pending(now) && approval.is_whole());
         pending.sort_by(|a, b| (a.requested_at, &a.id).cmp(&(b.requested_at, &b.id)));
         Ok(pending)
     }
@@ -85,12 +105,37 @@ impl Approvals {
         lifetime: Lifetime,
         lasts_ms: i64,
     ) -> Result<Grant, ApprovalError> {
-        self.answer(id, who, |tx, mut approval, who| {
-            let grant = approval.grant(who.clone(), lifetime, who.at.plus_millis(lasts_ms));
+        self.approve_seen(&self.find(id)?, who, lifetime, lasts_ms)
+    }
+
+    /// Says yes to everything that this question asks, as it was looked at.
+    ///
+    /// # Errors
+    /// When it does not wait any more or asks something else by now, or the store fails.
+    pub fn approve_seen(
+        &self,
+        seen: &Approval,
+        who: Who,
+        lifetime: Lifetime,
+        lasts_ms: i64,
+    ) -> Result<Grant, ApprovalError> {
+        self.answer(&seen.id, who, |tx, mut approval, who| {
+            if (&approval.request, &approval.asked, &approval.pins)
+                != (&seen.request, &seen.asked, &seen.pins)
+            {
+                return Err(ApprovalError::Changed { id: seen.short().to_owned() });
+            }
+            let expires = who.at.plus_millis(lasts_ms);
+            let mut grant = approval.grant(who.clone(), lifetime, expires, tx.head()?.seq);
+            if let Some(signer) = &self.signer {
+                grant = grant.signed(&**signer);
+            }
             approval.state = ApprovalState::Granted(who);
+            approval.shown = None;
             write(tx, Space::Grant, &approval.id, &grant)?;
             write(tx, Space::Approval, &approval.id, &approval)?;
-            let body = about(&approval.id, Some(&approval), Some(&grant));
+            // The question is on record where it was asked, without what must not be written down.
+            let body = about(&approval.id, None, Some(&grant));
             append(tx, approval.request.session.clone(), kind::APPROVAL_GRANTED, grant.who.at, &body)?;
             Ok(grant)
         })
@@ -104,8 +149,10 @@ impl Approvals {
         self.answer(id, who, |tx, mut approval, who| {
             let at = who.at;
             approval.state = ApprovalState::Denied { who, reason };
+            approval.shown = None;
             write(tx, Space::Approval, &approval.id, &approval)?;
-            let body = about(&approval.id, Some(&approval), None);
+            let logged = Approval { asked: Vec::new(), ..approval.clone() };
+            let body = about(&approval.id, Some(&logged), None);
             append(tx, approval.request.session.clone(), kind::APPROVAL_DENIED, at, &body)?;
             Ok(approval)
         })
@@ -124,15 +171,18 @@ impl Approvals {
         &self,
         id: &str,
         who: Who,
-        f: impl FnOnce(&mut dyn Transaction, Approval, Who) -> Result<T, StoreError>,
+        f: impl FnOnce(&mut dyn Transaction, Approval, Who) -> Result<T, ApprovalError>,
     ) -> Result<T, ApprovalError> {
         self.store.try_update(Durability::Power, |tx| {
             let approval = find(tx, id)?;
             if !approval.is_pending(who.at) {
-                return Err(ApprovalError::NotPending { id: approval.id });
+                return Err(ApprovalError::NotPending { id: approval.short().to_owned() });
+            }
+            if !approval.is_whole() || approval.shown.is_none() {
+                return Err(ApprovalError::NotWhole { id: approval.short().to_owned() });
             }
             tidy(tx, who.at)?;
-            f(tx, approval, who).map_err(ApprovalError::from)
+            f(tx, approval, who)
         })
     }
 }
@@ -149,7 +199,11 @@ fn tidy(tx: &mut dyn Transaction, now: Timestamp) -> Result<(), StoreError> {
 fn expire(tx: &mut dyn Transaction, now: Timestamp, over: impl Fn(&Grant) -> bool) -> Result<(), StoreError> {
     for (key, value) in tx.scan(Space::Grant, &Keys::all().limit(usize::MAX))? {
         let id = String::from_utf8_lossy(&key);
-        let grant: Grant = parse(&id, &value)?;
+        // One that cannot be read allows nothing.
+        let Ok(grant) = parse::<Grant>(&id, &value) else {
+            tx.delete(Space::Grant, &key)?;
+            continue;
+        };
         if over(&grant) {
             tx.delete(Space::Grant, &key)?;
             let session = grant.request.session.clone();
@@ -175,6 +229,25 @@ fn find(view: &(impl View + ?Sized), id: &str) -> Result<Approval, ApprovalError
         (Some(_), Some(_)) => Err(ApprovalError::Ambiguous { id: id.to_owned() }),
         (Some((key, value)), None) => Ok(parse(&String::from_utf8_lossy(&key), &value)?),
     }
+}
+
+/// Whether the log says that this grant was given, and, where it counts once, not that it was used.
+pub(crate) fn is_on_record(view: &(impl View + ?Sized), id: &str, grant: &Grant) -> Result<bool, StoreError> {
+    let tells = |kind: &str| -> Result<bool, StoreError> {
+        let mut after = grant.after;
+        loop {
+            let page = view.records(&Query::all().kind(kind).after(after))?;
+            let Some(last) = page.last() else { return Ok(false) };
+            after = last.seq;
+            for record in &page {
+                let Ok(told) = serde_json::from_str::<Approving<'_>>(&record.body) else { continue };
+                if told.id == id && told.grant.is_some_and(|told| told.after == grant.after) {
+                    return Ok(true);
+                }
+            }
+        }
+    };
+    Ok(tells(kind::APPROVAL_GRANTED)? && !(grant.lifetime == Lifetime::Once && tells(kind::GRANT_USED)?))
 }
 
 /// An entry of the projection; a damaged one is a fault, not an absence.

@@ -28,9 +28,10 @@ use lictor_core::completion::Gate;
 use lictor_core::feedback::Provider;
 use lictor_core::history::History;
 use lictor_core::{
-    Action, Clock, Digest, Evaluation, FactSource, Facts, Graph, GraphError, Judged, Node, Redact,
-    SessionKey, SessionState, Stopwatch, Verdict, redact,
+    Action, CheckSeal, Clock, Decision, Digest, Evaluation, FactSource, Facts, Graph, GraphError, Judged,
+    Node, Redact, SessionKey, SessionState, Stopwatch, Verdict, redact,
 };
+use lictor_observe::{self as observe, RealObserver};
 use lictor_store::{Store, StoreError, StoreExt};
 
 pub use build::Builder;
@@ -67,6 +68,7 @@ struct Inner {
     stopwatch: Option<Arc<dyn Stopwatch>>,
     deadline: Option<Duration>,
     redactor: Box<dyn Redact>,
+    seals: Option<Arc<dyn CheckSeal>>,
     history: History,
     knows_files: bool,
     feedback: Vec<Provider>,
@@ -143,7 +145,11 @@ impl PolicyEngine {
         evaluation.observed = mode.observe;
         let marks = self.inner.history.marks(action, &facts);
         let current = self.inner.current;
-        let case = record::Case { action, facts: &facts, mode: &mode, now, current, marks, watched };
+        let asks = evaluation.decision == Decision::Ask && !mode.dry;
+        let pins = if asks { observe::pins(action, &facts, &RealObserver) } else { Vec::new() };
+        let seals = self.inner.seals.as_deref();
+        let case =
+            record::Case { action, facts: &facts, mode: &mode, now, current, marks, watched, pins, seals };
         let evaluation = self.record(&case, evaluation, read);
         self.tell(action, &evaluation);
         evaluation

@@ -56,6 +56,8 @@ pub mod kind {
     pub const GRANT_USED: &str = "grant.used";
     /// What somebody allowed was not used in time.
     pub const GRANT_EXPIRED: &str = "grant.expired";
+    /// An entry that nobody here has signed, or that the log does not know, stood where a grant would.
+    pub const GRANT_REFUSED: &str = "grant.refused";
 }
 
 /// Body of [`kind::EVALUATED`] and [`kind::RESOLVED`].

@@ -17,6 +17,7 @@ mod incoming;
 mod members;
 mod observer;
 mod own;
+mod pins;
 mod place;
 mod project;
 mod surroundings;
@@ -24,4 +25,5 @@ mod zone;
 
 pub use facts::facts;
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
+pub use pins::pins;
 pub use project::Project;

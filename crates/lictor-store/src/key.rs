@@ -53,6 +53,12 @@ impl RecordKey {
         self.id
     }
 
+    /// A seal over a digest, for what is kept beside the store. Seals of one purpose are none of another's.
+    #[must_use]
+    pub fn seal_of(&self, purpose: &str, digest: &Digest) -> Digest {
+        self.tag([b"lictor.beside.1".as_slice(), purpose.as_bytes(), digest.as_bytes()])
+    }
+
     /// HMAC-SHA-256 over these parts, each preceded by its length as eight big-endian bytes.
     pub(crate) fn tag<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
         let mut mac = self.start.clone();

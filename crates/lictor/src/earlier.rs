@@ -4,7 +4,6 @@
 //! for the session: a changed file is as good as none. Beside them lies the compiled form, as for the current policy.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 
 use lictor_config::{Origin, Policy, Source, VERSION};
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dirs;
 use crate::error::Error;
+use crate::files;
 use crate::policy_files::{self, Snapshot};
 use crate::project::Project;
 
@@ -84,11 +84,11 @@ fn kept_file(source: &Source) -> Option<KeptFile> {
 /// When it is not there, or is not what it was.
 pub(crate) fn kept(project: &Project, digest: Digest) -> Result<Policy, Error> {
     let file = directory(project).join(digest.to_string());
-    let bytes = fs::read(&file).map_err(Error::file("cannot read", &file))?;
+    let bytes = files::read(&file, files::PROGRAM).map_err(Error::file("cannot read", &file))?;
     let changed = |why: String| Error::KeptPolicy { path: file.clone(), why };
     let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| changed(error.to_string()))?;
     let sources = kept.sources();
-    let policy = policy_files::compiled(&sources, &file.with_extension("bin"))?;
+    let policy = policy_files::compiled(project, &sources, &file.with_extension("bin"))?;
     let key = Policy::key_in(&kept.version, &sources);
     if policy.digest_of(key, |word| kept.programs.get(word).copied()) != digest {
         return Err(changed("is not what it was".to_owned()));

@@ -75,6 +75,17 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// An event that an agent's tool call made up.
+    #[error(
+        "the event was not sent by the agent: a tool call of its own started this hook; events that agents make up do not count"
+    )]
+    MadeUp,
+    /// A key cannot be used.
+    #[error(transparent)]
+    RecordKey(#[from] lictor_store::KeyError),
+    /// The key that a person's answers are signed with cannot be used.
+    #[error(transparent)]
+    PersonKey(#[from] lictor_engine::KeyError),
     /// The project has no record yet.
     #[error(
         "nothing has been recorded for `{}` yet; `lictor doctor` says whether its hooks are in place",
@@ -148,6 +159,8 @@ impl Error {
             Self::File { .. } => "file",
             Self::ManagedWritable(_) => "managed_writable",
             Self::KeptPolicy { .. } => "kept_policy",
+            Self::MadeUp => "made_up",
+            Self::RecordKey(_) | Self::PersonKey(_) => "key",
             Self::NothingRecorded(_) => "nothing_recorded",
             Self::NoRepository => "no_repository",
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "no_council",
@@ -174,6 +187,8 @@ impl Error {
             Self::KeptPolicy { .. } => {
                 "let a person run `lictor session refresh`, or start a new session of the agent"
             }
+            Self::MadeUp => "let the agent's own hooks send events",
+            Self::RecordKey(_) | Self::PersonKey(_) => "run `lictor doctor`",
             Self::NothingRecorded(_) => "start the agent in this project, then look again",
             Self::NoRepository => "run `git init`",
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "look with `lictor council list`",

@@ -9,6 +9,7 @@ use lictor_core::{Digest, Timestamp, redact};
 use serde::{Deserialize, Serialize};
 
 use crate::dirs;
+use crate::files;
 use crate::options::Options;
 use crate::policy_files::Snapshot;
 use crate::project::Project;
@@ -85,15 +86,41 @@ pub fn file(project: &Project) -> PathBuf {
 
 /// Writes a fault down as well as possible and gives its id: nothing more can be done where that fails too.
 pub fn note(slot: &Slot, reason: impl Into<Reason>, options: &Options) -> String {
-    let project = Project::around(&options.cwd, options);
-    let fault = Fault {
+    let fault = Pending::new(slot, reason, options);
+    fault.keep();
+    fault.id()
+}
+
+/// A fault that has not been written down: whoever must answer at once answers first.
+#[derive(Debug)]
+pub struct Pending(Fault, Project);
+
+impl Pending {
+    /// The fault.
+    pub fn new(slot: &Slot, reason: impl Into<Reason>, options: &Options) -> Self {
+        let project = Project::around(&options.cwd, options);
+        Self(told(slot, reason, options, &project), project)
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.0.id()
+    }
+
+    /// Writes it down, as well as possible.
+    pub fn keep(&self) {
+        keep(&self.0, &self.1);
+    }
+}
+
+fn told(slot: &Slot, reason: impl Into<Reason>, options: &Options, project: &Project) -> Fault {
+    Fault {
         at: options.now(),
         agent: slot.agent().to_string(),
         event: slot.event_name().to_owned(),
-        reason: reason.into().redacted(&project),
-    };
-    keep(&fault, &project);
-    fault.id()
+        reason: reason.into().redacted(project),
+    }
 }
 
 fn keep(fault: &Fault, project: &Project) {
@@ -103,13 +130,13 @@ fn keep(fault: &Fault, project: &Project) {
     }
     let (Ok(line), Some(directory)) = (serde_json::to_string(&fault), file.parent()) else { return };
     let _ = dirs::create_private(directory);
-    let opened = fs::OpenOptions::new().append(true).create(true).open(&file);
-    let _ = opened.and_then(|mut opened| opened.write_all(format!("{line}\n").as_bytes()));
+    let _ = files::append(&file).and_then(|mut opened| opened.write_all(format!("{line}\n").as_bytes()));
 }
 
 /// The faults of a project, oldest first. Lines that are not faults are passed over.
 #[must_use]
 pub fn noted(project: &Project) -> Vec<Fault> {
-    let text = fs::read_to_string(file(project)).unwrap_or_default();
+    let bytes = files::read(&file(project), 2 * MOST_BYTES).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

@@ -103,7 +103,12 @@ pub fn failed(
     fault: impl Into<Reason>,
     options: &Options,
 ) -> Rendered {
-    let id = fault::note(slot, fault, options);
+    answer_to_fault(slot, refused, fault::note(slot, fault, options))
+}
+
+/// The answer to a fault of that id.
+#[must_use]
+pub fn answer_to_fault(slot: &Slot, refused: &AlreadyRefusedStop, id: String) -> Rendered {
     if refused.is_known() {
         return Rendered::default();
     }

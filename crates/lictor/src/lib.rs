@@ -40,6 +40,7 @@
 //! The library reads no environment variable and keeps no global: what it needs of the process comes in through
 //! [`Options`].
 
+mod ancestry;
 pub mod anchor;
 mod commit_gate;
 pub mod councils;
@@ -47,8 +48,11 @@ pub mod dirs;
 mod earlier;
 mod error;
 pub mod fault;
+mod files;
 pub mod forms;
+pub mod governed;
 pub mod hook;
+mod memory;
 mod options;
 pub mod policy_files;
 mod probe;

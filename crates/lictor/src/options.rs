@@ -57,6 +57,7 @@ pub struct Options {
     pub(crate) managed: PathBuf,
     pub(crate) registered_home: Option<PathBuf>,
     pub(crate) program: Option<fn() -> io::Result<PathBuf>>,
+    pub(crate) caller: Option<u32>,
 }
 
 impl std::fmt::Debug for Options {
@@ -86,6 +87,7 @@ impl Options {
             managed: PathBuf::from("/etc/lictor/governance.yaml"),
             registered_home: None,
             program: None,
+            caller: None,
         }
     }
 
@@ -164,6 +166,14 @@ impl Options {
     #[must_use]
     pub fn program(mut self, program: fn() -> io::Result<PathBuf>) -> Self {
         self.program = Some(program);
+        self
+    }
+
+    /// The process that an event comes from, when it is not this one: which agent it runs under is told by its
+    /// ancestors.
+    #[must_use]
+    pub fn caller(mut self, pid: u32) -> Self {
+        self.caller = Some(pid);
         self
     }
 

@@ -12,12 +12,16 @@ use lictor_core::{Action, Digest, FactSource};
 use lictor_observe::facts as observe;
 
 use crate::error::Error;
+use crate::files;
+use crate::memory::Bounded;
 use crate::project::Project;
 
 /// The stored form of the policy in the state directory.
 const CACHE: &str = "policy.bin";
 /// More than a policy may have; the rest of a larger file is not read.
 const READ_LIMIT: u64 = 2 * 1024 * 1024;
+/// More than the stored form of the largest policy has.
+const CACHE_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// The policy files of a project, those that are there.
 ///
@@ -48,7 +52,7 @@ pub fn sources(project: &Project) -> Result<Vec<Source>, Error> {
 
 fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
     use io::Read as _;
-    let opened = match fs::File::open(file) {
+    let opened = match files::open(file) {
         Ok(opened) => opened,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -56,9 +60,6 @@ fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
         Err(error) => return Err(error),
     };
     let metadata = opened.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a plain file"));
-    }
     let mut bytes = Vec::with_capacity(metadata.len().min(READ_LIMIT) as usize + 1);
     opened.take(READ_LIMIT).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
@@ -101,7 +102,7 @@ impl Snapshot {
     /// A file that cannot be read, or a policy that is refused.
     pub fn read(project: &Project) -> Result<Self, Error> {
         let sources = sources(project)?;
-        let policy = compiled(&sources, &project.state_dir().join(CACHE))?;
+        let policy = compiled(project, &sources, &project.state_dir().join(CACHE))?;
         Self::of(sources, policy, &project.root)
     }
 
@@ -150,8 +151,7 @@ fn hashed_programs(policy: &Policy, root: &Path) -> BTreeMap<String, Digest> {
     let words = policy.programs().into_iter().flat_map(|program| program.argv);
     let hash = |word: String| {
         let file = root.join(&word);
-        // Reading a pipe would wait for whoever writes into it.
-        let bytes = file.is_file().then(|| fs::read(file).ok()).flatten()?;
+        let bytes = files::read(&file, files::PROGRAM).ok()?;
         Some((word, Digest::of(&bytes)))
     };
     words.filter_map(hash).collect()
@@ -177,13 +177,19 @@ pub fn load(project: &Project) -> Result<Loaded, Error> {
 ///
 /// # Errors
 /// When the policy is refused.
-pub(crate) fn compiled(sources: &[Source], cache: &Path) -> Result<Policy, Error> {
+pub(crate) fn compiled(project: &Project, sources: &[Source], cache: &Path) -> Result<Policy, Error> {
     let key = Policy::key_of(sources);
-    if let Some(policy) = fs::read(cache).ok().and_then(|bytes| Policy::from_cache(&bytes, key)) {
+    // Looking must not make a key where there is none, and without one there is nothing that could be believed.
+    let Some((keys, _)) = project.record_keys(false).ok().flatten() else {
+        return Ok(lictor_config::load(sources)?.policy);
+    };
+    let seal = |digest: &Digest| keys.current().seal_of("policy", digest);
+    let stored = files::read(cache, CACHE_LIMIT).ok();
+    if let Some(policy) = stored.and_then(|bytes| Policy::from_cache(&bytes, key, seal)) {
         return Ok(policy);
     }
     let policy = lictor_config::load(sources)?.policy;
-    if let Some(bytes) = policy.to_cache() {
+    if let Some(bytes) = policy.to_cache(seal) {
         // Without a stored form the next process reads the files again.
         let _ = store(cache, &bytes);
     }
@@ -227,5 +233,8 @@ pub fn facts(
     }
     known.watched = watched;
     known.contents = contents;
-    move |action: &Action| observe(action, &known, &observer)
+    move |action: &Action| {
+        let _bounded = Bounded::begin();
+        observe(action, &known, &observer)
+    }
 }

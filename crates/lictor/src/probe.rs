@@ -19,6 +19,7 @@ use lictor_ledger::repository::{Git, Repository as _, RepositoryError};
 use lictor_store::Store;
 use serde_json::json;
 
+use crate::files;
 use crate::options::SharedClock;
 use crate::programs::Programs;
 
@@ -77,7 +78,7 @@ impl ProjectProbe {
         let file = self.root.join(path);
         let metadata = fs::metadata(&file)?;
         if metadata.is_file() && metadata.len() <= MAX_CONTENT {
-            return fs::read(file);
+            return files::read(&file, files::PROGRAM);
         }
         let changed = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
         Ok(format!("{} {}", metadata.len(), changed.as_nanos()).into_bytes())

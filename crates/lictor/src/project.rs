@@ -1,6 +1,7 @@
 //! A project: its root, its policy files, its state, and the eyes that look at it.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use lictor_agents::install::Where;
 use lictor_core::Digest;
 use lictor_observe::{Identity, Names, Observer, RealObserver, Seen, Stat};
-use lictor_store::{SqliteOptions, SqliteStore, Store};
+use lictor_store::{KeyError, Keyring, SqliteOptions, Store};
 
 use crate::dirs::{self, Dirs};
 use crate::error::Error;
@@ -47,6 +48,45 @@ impl Project {
         let seen = lictor_observe::Project::at(&root.to_string_lossy(), &eyes);
         let root = if seen.root.is_empty() { start } else { PathBuf::from(&seen.root) };
         Self { root, seen, dirs, options: options.clone(), state_dir: OnceLock::new() }
+    }
+
+    /// The project with that root and that state, whatever lies around it by now: a repository that was made above it
+    /// or in another place does not change where a session belongs.
+    pub(crate) fn pinned(root: &Path, state: Option<PathBuf>, options: &Options) -> Self {
+        let mut project = Self::around(root, options);
+        if project.root != root {
+            root.clone_into(&mut project.root);
+            project.seen.root = root.to_string_lossy().into_owned();
+        }
+        if let Some(state) = state {
+            project.state_dir = OnceLock::from(state);
+        }
+        project
+    }
+
+    /// Where the keys of the person are: what their answers are signed with.
+    #[must_use]
+    pub fn person_keys(&self) -> PathBuf {
+        self.dirs.state.join("keys")
+    }
+
+    /// The keys that seal the project's record and what is kept beside it, made where there are none if wanted. The
+    /// second value says whether they were.
+    pub(crate) fn record_keys(&self, create: bool) -> Result<Option<(Keyring, bool)>, Error> {
+        let file = self.state_dir().join("keys").join("record.key");
+        match Keyring::load(&file) {
+            Ok(keys) => Ok(Some((keys, false))),
+            Err(KeyError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                if !create {
+                    return Ok(None);
+                }
+                if let Some(directory) = file.parent() {
+                    dirs::create_private(directory)?;
+                }
+                Ok(Some(Keyring::load_or_create(&file)?))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Where the user's things are, as this project sees them.
@@ -112,7 +152,7 @@ impl Project {
     pub fn store(&self) -> Result<Arc<dyn Store>, Error> {
         match &self.options.store {
             Some(store) => Ok(Arc::clone(store)),
-            None => Ok(Arc::new(SqliteStore::open(self.state_dir().join(STORE))?)),
+            None => self.open_store(SqliteOptions::new(), true),
         }
     }
 
@@ -125,7 +165,7 @@ impl Project {
         if !create && !self.has_store() {
             return Err(Error::NothingRecorded(self.root.clone()));
         }
-        self.open_store(SqliteOptions::new().create(create).wait(PATIENCE))
+        self.open_store(SqliteOptions::new().create(create).wait(PATIENCE), true)
     }
 
     /// The project's store, when there is one: commands that only read must not create it.
@@ -136,14 +176,18 @@ impl Project {
         if !self.has_store() {
             return Err(Error::NothingRecorded(self.root.clone()));
         }
-        self.open_store(SqliteOptions::new().create(false))
+        self.open_store(SqliteOptions::new().create(false), false)
     }
 
-    fn open_store(&self, options: SqliteOptions) -> Result<Arc<dyn Store>, Error> {
-        match &self.options.store {
-            Some(store) => Ok(Arc::clone(store)),
-            None => Ok(Arc::new(options.open(self.state_dir().join(STORE))?)),
+    fn open_store(&self, mut options: SqliteOptions, new_keys: bool) -> Result<Arc<dyn Store>, Error> {
+        if let Some(store) = &self.options.store {
+            return Ok(Arc::clone(store));
         }
+        // Where keys are made now, what is there already was written by a version that had none.
+        if let Some((keys, made)) = self.record_keys(new_keys)? {
+            options = options.keys(keys).adopt(made);
+        }
+        Ok(Arc::new(options.open(self.state_dir().join(STORE))?))
     }
 
     /// Whether the project has a store. One that cannot be looked at counts: opening it says what is wrong.

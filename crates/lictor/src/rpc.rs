@@ -13,7 +13,7 @@ pub use error::RpcError;
 pub use forms::{
     ApprovalForm, AskedForm, DelegateParams, EvaluateParams, FeedbackForm, FindingForm, GateEventForm,
     GateParams, ModeForm, OutcomeForm, PostAnswer, PostParams, RecordAnswer, RecordParams, ResolveParams,
-    SessionParams, StopAnswer, StopParams, evaluated,
+    SessionParams, StopAnswer, StopParams,
 };
 pub use lines::serve_lines;
 
@@ -196,10 +196,8 @@ impl Call<'_> {
     fn approvals(&self) -> Result<Value, RpcError> {
         let now = self.runtime.project().options().now();
         let pending = self.runtime.approvals().pending(now).map_err(crate::error::Error::from)?;
-        let store = &**self.runtime.store();
-        let rows: Result<Vec<ApprovalForm>, _> =
-            pending.into_iter().map(|approval| ApprovalForm::of(store, approval)).collect();
-        to_json(&rows?)
+        let rows: Vec<ApprovalForm> = pending.into_iter().map(ApprovalForm::of).collect();
+        to_json(&rows)
     }
 
     fn record(&self, params: RecordParams) -> Result<Value, RpcError> {

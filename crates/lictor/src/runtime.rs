@@ -14,7 +14,7 @@ use lictor_core::{
     SessionState, Standing, redact,
 };
 use lictor_engine::log::{Evaluated, kind};
-use lictor_engine::{Approvals, Mode, PolicyEngine};
+use lictor_engine::{Approvals, Mode, PersonSigner, PolicyEngine};
 use lictor_ledger::gate::{GateEvent, GateOutcome};
 use lictor_store::{MemoryStore, Query, Store, StoreExt as _};
 
@@ -368,7 +368,8 @@ impl Runtime {
     /// What waits for a person's word, and how to give it.
     #[must_use]
     pub fn approvals(&self) -> Approvals {
-        self.inner.engine.approvals()
+        let Inner { project, engine, .. } = &*self.inner;
+        engine.approvals().signing(Arc::new(PersonSigner::in_directory(project.person_keys())))
     }
 
     /// The engine underneath.

@@ -1,6 +1,5 @@
 //! Which programs of a repository's policy may run: those that a person has pinned, word for word and byte for byte.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use lictor_core::{Digest, Timestamp};
@@ -8,6 +7,7 @@ use lictor_store::{Draft, Durability, Space, Store, StoreExt as _};
 use serde_json::json;
 
 use crate::error::Error;
+use crate::files;
 
 /// A program that a repository's policy names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Program {
         let mut parts: Vec<Vec<u8>> = vec![b"lictor program 1".to_vec()];
         parts.extend(self.argv.iter().map(|word| word.clone().into_bytes()));
         for file in self.files(root) {
-            let bytes = fs::read(&file).map_err(Error::file("cannot read", &file))?;
+            let bytes = files::read(&file, files::PROGRAM).map_err(Error::file("cannot read", &file))?;
             parts.push(file.as_os_str().as_encoded_bytes().to_vec());
             parts.push(bytes);
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use lictor::log::Evaluated;
-use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, PolicyEngine, Store, Who, rpc};
+use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, PersonKey, PolicyEngine, Who};
+use lictor_core::text::{visible, visible_line};
 use serde_json::{Value, json};
 
 use super::explain;
@@ -74,15 +74,13 @@ pub struct DenyArgs {
     common: Common,
 }
 
-/// An approval with the action it is about.
+/// A question, to be shown.
 struct Waiting {
     approval: Approval,
-    evaluated: Option<Evaluated<'static>>,
 }
 
 /// The desk of one project.
 struct Desk {
-    store: Arc<dyn Store>,
     approvals: Approvals,
     past: PolicyEngine,
 }
@@ -90,8 +88,16 @@ struct Desk {
 impl Desk {
     fn open(cwd: &Path) -> Result<Self> {
         let past = here::past(&here::project(cwd))?;
-        let store = Arc::clone(past.store());
-        Ok(Self { approvals: Approvals::new(Arc::clone(&store)), store, past })
+        Ok(Self { approvals: Approvals::new(Arc::clone(past.store())), past })
+    }
+
+    /// The same, for somebody who answers: their yes is signed.
+    fn answering(what: &str, cwd: &Path) -> Result<Self> {
+        let project = here::project(cwd);
+        here::people_only(what, &project)?;
+        let Self { approvals, past } = Self::open(cwd)?;
+        let key = PersonKey::open_or_create(&project.person_keys())?;
+        Ok(Self { approvals: approvals.signing(Arc::new(key)), past })
     }
 
     /// What still waits: a session that is over asks nothing any more.
@@ -103,20 +109,14 @@ impl Desk {
                 None => false,
             };
             if !over {
-                waiting.push(self.with_action(approval)?);
+                waiting.push(Waiting { approval });
             }
         }
         Ok(waiting)
     }
 
     fn find(&self, id: &str) -> Result<Waiting> {
-        self.with_action(self.approvals.find(id)?)
-    }
-
-    /// With the newest evaluation of the action: the log knows what an approval is about.
-    fn with_action(&self, approval: Approval) -> Result<Waiting> {
-        let evaluated = rpc::evaluated(&*self.store, &approval)?;
-        Ok(Waiting { approval, evaluated })
+        Ok(Waiting { approval: self.approvals.find(id)? })
     }
 }
 
@@ -139,7 +139,8 @@ pub fn list(args: &ApprovalsArgs) -> Result<Exit> {
         text += &one.whole_action("    ");
         for point in &one.approval.asked {
             let rule = point.rule.as_deref().unwrap_or(&point.guard);
-            text += &output::wrapped("    ", &format!("{} [{rule}]", point.message));
+            let message = visible_line(&point.message);
+            text += &output::wrapped("    ", &format!("{message} [{}]", visible_line(rule)));
         }
     }
     if waiting.is_empty() {
@@ -159,8 +160,9 @@ fn row(one: &Waiting) -> Value {
         "session": one.approval.request.session,
         "action_digest": one.approval.request.action,
         "policy": one.approval.request.policy,
-        "action": one.evaluated.as_ref().map(|evaluated| &evaluated.action),
+        "action": one.approval.shown.as_ref().map(|shown| &shown.action),
         "asked": one.approval.asked,
+        "files": one.approval.pins,
     })
 }
 
@@ -183,7 +185,7 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
     if args.common.json && !args.yes {
         return Err(exit::usage("`--json` cannot ask; look with `lictor approvals`, then add `--yes`"));
     }
-    let desk = Desk::open(&args.common.cwd)?;
+    let desk = Desk::answering("approve", &args.common.cwd)?;
     let waiting = match &args.id {
         Some(id) => vec![desk.find(id)?],
         None => desk.waiting()?,
@@ -209,10 +211,10 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
             output::print(&one.tell(index + 1, waiting.len(), style))?;
             ask(one, args.all, style)?
         };
-        let id = &one.approval.id;
+        let id = one.approval.short();
         match answer {
             Answer::Yes => {
-                let grant = desk.approvals.approve(id, person(), lifetime, lasts)?;
+                let grant = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts)?;
                 let often = if args.session { "while the session lasts" } else { "once" };
                 let until = when::utc(grant.expires);
                 let what = output::clipped(&one.title(), output::WIDTH - 2);
@@ -222,7 +224,7 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
                 ))?;
             }
             Answer::No(reason) => {
-                desk.approvals.deny(id, person(), reason)?;
+                desk.approvals.deny(&one.approval.id, person(), reason)?;
                 output::print(&format!("{} {id}\n", style.red("denied")))?;
             }
             Answer::Later => output::print(&format!("{} {id}\n", style.dim("left waiting")))?,
@@ -237,7 +239,7 @@ fn approve_all(desk: &Desk, waiting: &[Waiting], session: bool, lasts: i64) -> R
     let (lifetime, word) = if session { (Lifetime::Session, "session") } else { (Lifetime::Once, "once") };
     let mut rows = Vec::new();
     for one in waiting {
-        let grant = desk.approvals.approve(&one.approval.id, person(), lifetime, lasts)?;
+        let grant = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts)?;
         rows.push(json!({"id": one.approval.id, "lifetime": word, "expires": grant.expires,
                          "session": one.approval.request.session, "action_digest": one.approval.request.action}));
     }
@@ -247,34 +249,36 @@ fn approve_all(desk: &Desk, waiting: &[Waiting], session: bool, lasts: i64) -> R
 
 /// Runs `lictor deny`.
 pub fn deny(args: &DenyArgs) -> Result<Exit> {
-    let desk = Desk::open(&args.common.cwd)?;
+    let desk = Desk::answering("deny", &args.common.cwd)?;
     let denied = desk.approvals.deny(&args.id, person(), args.reason.clone())?;
     if args.common.json {
         output::print_json(&json!({"denied": denied.id, "reason": args.reason}))?;
     } else {
-        output::print(&format!("{} {}\n", Style::stdout().red("denied"), denied.id))?;
+        output::print(&format!("{} {}\n", Style::stdout().red("denied"), denied.short()))?;
     }
     Ok(Exit::Ok)
 }
 
 impl Waiting {
     fn title(&self) -> String {
-        self.evaluated.as_ref().map(|evaluated| explain::title(&evaluated.action)).unwrap_or_default()
+        let action = self.approval.shown.as_ref().map(|shown| &shown.action);
+        action.map(|action| visible_line(&explain::title(action))).unwrap_or_default()
     }
 
     /// Which question, who asks, since when, and how long it can still be answered.
     fn head(&self, style: Style) -> String {
-        let Approval { id, request, requested_at, expires, .. } = &self.approval;
+        let Approval { request, requested_at, expires, .. } = &self.approval;
         let now = when::now();
-        let session = request.session.as_ref().map(|key| format!("{key}  ")).unwrap_or_default();
+        let session = request.session.as_ref().map(|key| visible_line(&format!("{key}  ")));
+        let session = session.unwrap_or_default();
         let (age, left) = (when::age(*requested_at, now), when::age(now, *expires));
-        format!("{}  {session}asked {age} ago, {left} left\n", style.bold(id))
+        format!("{}  {session}asked {age} ago, {left} left\n", style.bold(self.approval.short()))
     }
 
-    /// The whole action: what would be done is what a person says yes to.
+    /// The whole action as it was stored with the question: what would be done is what a person says yes to.
     fn whole_action(&self, indent: &str) -> String {
-        let Some(evaluated) = &self.evaluated else { return String::new() };
-        let action = &evaluated.action;
+        let Some(question) = &self.approval.shown else { return String::new() };
+        let action = &question.action;
         let main = ["command", "path", "url", "code"].into_iter().find(|field| action.text(field).is_some());
         let first = main
             .and_then(|field| action.text(field))
@@ -282,10 +286,14 @@ impl Waiting {
         let mut text = output::wrapped(indent, &shown(&first));
         for (name, value) in action.payload.iter().filter(|(name, _)| Some(name.as_str()) != main) {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            text += &output::wrapped(indent, &format!("{name}: {}", shown(&value)));
+            text += &output::wrapped(indent, &format!("{}: {}", visible_line(name), shown(&value)));
         }
         if !action.cwd.is_empty() {
-            text += &output::wrapped(indent, &format!("in {}", action.cwd));
+            text += &output::wrapped(indent, &format!("in {}", visible_line(&action.cwd)));
+        }
+        for pin in &self.approval.pins {
+            let (path, content) = (visible_line(&pin.path), pin.content.short());
+            text += &output::wrapped(indent, &format!("with {path} as it is now ({content})"));
         }
         text
     }
@@ -294,14 +302,18 @@ impl Waiting {
     fn tell(&self, number: usize, of: usize, style: Style) -> String {
         let mut text = format!("\n[{number}/{of}] {}", self.head(style));
         text += &self.whole_action("  ");
-        let Some(evaluated) = &self.evaluated else { return text };
-        for deed in evaluated.facts.deeds().iter().take(DEEDS) {
-            text += &format!("  would {}\n", explain::in_words(deed, style));
+        let Some(question) = &self.approval.shown else { return text };
+        let deeds = question.facts.deeds();
+        for deed in deeds.iter().take(DEEDS) {
+            text += &format!("  would {}\n", visible_line(&explain::in_words(deed, Style::plain())));
         }
-        for violation in &evaluated.evaluation.violations {
+        if let Some(more) = deeds.len().checked_sub(DEEDS).filter(|more| *more > 0) {
+            text += &format!("  would do {more} more; `lictor approvals --json` has the whole action\n");
+        }
+        for violation in &question.violations {
             if let Some(result) = &violation.callback_result {
                 let word = if result.passed { "passed" } else { "failed" };
-                let message = result.message.as_deref().unwrap_or_default();
+                let message = visible_line(result.message.as_deref().unwrap_or_default());
                 text += &output::wrapped("  ", &format!("check {} {word} {message}", violation.policy));
             }
         }
@@ -328,9 +340,20 @@ fn within(text: &str, rows: usize) -> String {
     kept.join("\n") + "\n"
 }
 
-/// Control characters cannot move the cursor.
+/// How much of one field is shown.
+const SHOWN: usize = 4_000;
+
+/// A field, with everything written out that could change how the rest reads. What is left out is said, and where it
+/// can be seen.
 fn shown(text: &str) -> String {
-    text.chars().filter(|c| *c == '\n' || !c.is_control()).take(4_000).collect()
+    let begin: String = text.chars().take(SHOWN).collect();
+    let left = text.chars().count().saturating_sub(SHOWN);
+    let mut shown = visible(&begin);
+    if left > 0 {
+        shown +=
+            &format!("\n[{left} more characters are not shown; `lictor approvals --json` has all of them]");
+    }
+    shown
 }
 
 enum Answer {
@@ -342,12 +365,8 @@ enum Answer {
 
 /// Asks about each point in turn; a no to one is a no to all. With `at_once` all points are one question.
 fn ask(one: &Waiting, at_once: bool, style: Style) -> Result<Answer> {
-    let messages: Vec<&str> = one.approval.asked.iter().map(|point| point.message.as_str()).collect();
-    let questions = if at_once {
-        vec![messages.join("\n  ")]
-    } else {
-        messages.iter().map(ToString::to_string).collect()
-    };
+    let messages: Vec<String> = one.approval.asked.iter().map(|point| visible_line(&point.message)).collect();
+    let questions = if at_once { vec![messages.join("\n  ")] } else { messages };
     for question in questions {
         output::print(&format!("  {}\n", style.yellow(&question)))?;
         loop {

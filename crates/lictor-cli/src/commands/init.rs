@@ -108,6 +108,7 @@ impl Preset {
 /// Runs the command.
 pub fn run(args: &InitArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
+    here::people_only("init", &project)?;
     let mut receipts = Receipts::load()?;
     let plan =
         if args.uninstall { leave(args, &project, &receipts)? } else { enter(args, &project, &receipts)? };

@@ -59,6 +59,7 @@ pub fn run(args: &SessionArgs) -> Result<Exit> {
         };
     }
     if let SessionCommand::Refresh { id } = &args.command {
+        here::people_only("session refresh", &project)?;
         return refresh(&project, id.as_deref(), args.common.json);
     }
     let past = here::past(&project)?;

@@ -37,6 +37,9 @@ pub struct TrustArgs {
 /// Runs the command.
 pub fn run(args: &TrustArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
+    if !args.list {
+        here::people_only("trust", &project)?;
+    }
     let programs = councils::programs(&Snapshot::read(&project)?.policy)?;
     if programs.is_empty() {
         return none(args);

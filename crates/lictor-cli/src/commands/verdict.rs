@@ -292,7 +292,7 @@ fn retro(limit: usize, min_level: Level, args: &VerdictArgs) -> Result<Exit> {
 }
 
 fn clear(finding: &FindingArgs, reason: &str, args: &VerdictArgs) -> Result<Exit> {
-    let Some(project) = existing(args)? else {
+    let Some(project) = ruling("verdict clear", args)? else {
         return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
     };
     let ledger = project.writing()?;
@@ -306,7 +306,7 @@ fn clear(finding: &FindingArgs, reason: &str, args: &VerdictArgs) -> Result<Exit
 }
 
 fn lower(finding: &FindingArgs, level: Level, reason: &str, args: &VerdictArgs) -> Result<Exit> {
-    let Some(project) = existing(args)? else {
+    let Some(project) = ruling("verdict lower", args)? else {
         return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
     };
     let ledger = project.writing()?;
@@ -323,7 +323,7 @@ fn waive(
     until: Option<Patience>,
     args: &VerdictArgs,
 ) -> Result<Exit> {
-    let Some(project) = existing(args)? else {
+    let Some(project) = ruling("verdict waive", args)? else {
         return Err(LedgerError::NoPlan(finding.plan_hash.clone()).into());
     };
     let ledger = project.writing()?;
@@ -343,6 +343,12 @@ fn after(ledger: &Ledger<'_>, plan: &str, args: &VerdictArgs) -> Result<Exit> {
     };
     output::print(&text)?;
     Ok(Exit::Ok)
+}
+
+/// The project's ledger, for a ruling that is a person's.
+fn ruling(what: &str, args: &VerdictArgs) -> Result<Option<ProjectLedger>> {
+    here::people_only(what, &here::project(&args.common.cwd))?;
+    existing(args)
 }
 
 fn existing(args: &VerdictArgs) -> Result<Option<ProjectLedger>> {

@@ -223,8 +223,9 @@ fn a_broken_policy_a_broken_record_and_a_missing_one_block() {
     let run = sandbox.lictor(&["verdict", "gate"]);
     assert!(run.code == 2 && run.stderr.contains("the record of this repository is gone"), "{run:?}");
     fs::rename(&aside, &store).unwrap();
-    for entry in fs::read_dir(&store).unwrap() {
-        fs::write(entry.unwrap().path(), "not a database at all, but long enough to be looked at").unwrap();
+    let files = fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.filter(|path| path.is_file()) {
+        fs::write(file, "not a database at all, but long enough to be looked at").unwrap();
     }
     let run = sandbox.lictor(&["verdict", "gate"]);
     assert!(run.code == 2 && run.stderr.contains("the gate cannot tell whether this is safe"), "{run:?}");

@@ -43,7 +43,9 @@ fn built(files: &[(Origin, &str)], runner: Arc<Canned>) -> Built {
         .collect();
     let policy = load(&sources).unwrap_or_else(|error| panic!("{:#?}", error.diagnostics)).policy;
     // What a hook uses is what came out of the store.
-    let stored = Policy::from_cache(&policy.to_cache().unwrap(), policy.key()).unwrap();
+    let stored =
+        Policy::from_cache(&policy.to_cache(|digest| *digest).unwrap(), policy.key(), |digest| *digest)
+            .unwrap();
     stored.build(&Surroundings { root: "/p".to_owned(), runner }).unwrap()
 }
 

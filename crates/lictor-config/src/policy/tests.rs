@@ -12,25 +12,29 @@ fn policy(files: &[(Origin, &str)]) -> Policy {
 
 const EVERY_SECTION: &str = include_str!("../../tests/cases/every-section.yaml");
 
+fn seal(digest: &Digest) -> Digest {
+    Digest::of_parts([b"a secret".as_slice(), digest.as_bytes()])
+}
+
 #[test]
 fn a_stored_policy_comes_back_whole() {
     let policy = policy(&[(Origin::Repository, EVERY_SECTION)]);
-    let bytes = policy.to_cache().unwrap();
-    let back = Policy::from_cache(&bytes, policy.key()).unwrap();
-    assert_eq!(back.to_cache(), Some(bytes));
+    let bytes = policy.to_cache(seal).unwrap();
+    let back = Policy::from_cache(&bytes, policy.key(), seal).unwrap();
+    assert_eq!(back.to_cache(seal), Some(bytes));
     assert_eq!(format!("{:?}", back.gate()), format!("{:?}", policy.gate()));
 }
 
 #[test]
 fn a_damaged_or_foreign_store_is_no_store() {
     let policy = policy(&[(Origin::Repository, EVERY_SECTION)]);
-    let bytes = policy.to_cache().unwrap();
-    assert!(Policy::from_cache(&bytes, Digest::of(b"other files")).is_none());
+    let bytes = policy.to_cache(seal).unwrap();
+    assert!(Policy::from_cache(&bytes, Digest::of(b"other files"), seal).is_none());
     for at in (0..bytes.len()).step_by(7) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x20;
-        assert!(Policy::from_cache(&damaged, policy.key()).is_none(), "byte {at}");
-        assert!(Policy::from_cache(&bytes[..at], policy.key()).is_none(), "cut at {at}");
+        assert!(Policy::from_cache(&damaged, policy.key(), seal).is_none(), "byte {at}");
+        assert!(Policy::from_cache(&bytes[..at], policy.key(), seal).is_none(), "cut at {at}");
     }
 }
 
@@ -103,4 +107,13 @@ fn packs_are_added_by_repositories_and_replaced_by_others() {
     let both =
         [(Origin::User, "extends: [strict]\n"), (Origin::Repository, "extends: [recommended, cloud]\n")];
     assert_eq!(base(&both), is("strict", "cloud"), "strict brings recommended with it");
+}
+
+#[test]
+fn a_cache_under_another_seal_is_no_cache() {
+    let policy = crate::load(&[]).unwrap().policy;
+    // What anybody can make: the right bytes and their digest.
+    let forged = policy.to_cache(|digest| *digest).unwrap();
+    assert!(Policy::from_cache(&forged, policy.key(), seal).is_none());
+    assert!(Policy::from_cache(&policy.to_cache(seal).unwrap(), policy.key(), seal).is_some());
 }

@@ -1,7 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use super::{Point, Who};
+use super::{CheckSeal, Point, Seal, Sign, Who};
 use crate::action::SessionKey;
+use crate::canonical;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 
@@ -18,7 +19,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// The id that approvals and grants of this request are kept under. It names, it does not authorise.
+    /// The id that approvals and grants of this request are kept under: a whole digest, so that no two requests share
+    /// one. It names, it does not authorise.
     #[must_use]
     pub fn id(&self) -> String {
         let (present, agent, id) = match &self.session {
@@ -33,8 +35,17 @@ impl Request {
             agent,
             id,
         ])
-        .short()
+        .to_string()
     }
+}
+
+/// A file as it was when a person was asked about running or reading it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Pin {
+    /// Its absolute path.
+    pub path: String,
+    /// What was in it.
+    pub content: Digest,
 }
 
 /// How long a grant can be used.
@@ -55,13 +66,22 @@ pub struct Grant {
     /// What it is for.
     pub request: Request,
     /// The points that were said yes to. A grant lifts these and no others.
-    pub asked: Vec<Point>,
+    pub asked: Vec<Digest>,
+    /// The files that have to be what they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pins: Vec<Pin>,
     /// How often.
     pub lifetime: Lifetime,
     /// Not usable from then on.
     pub expires: Timestamp,
     /// Who gave it.
     pub who: Who,
+    /// The end of the log when it was given. What gave it and what used it comes after that.
+    #[serde(default)]
+    pub after: u64,
+    /// The signature under all of the above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Seal>,
 }
 
 /// Why a grant does not cover a request.
@@ -82,10 +102,36 @@ pub enum Mismatch {
     /// Something is asked now that was not asked then.
     #[error("something is asked now that was not asked then")]
     Points,
+    /// A file that the action runs or reads is another one by now.
+    #[error("a file that it runs or reads has changed since")]
+    Files,
 }
 
 impl Grant {
-    /// Whether it covers this request, which asks these points, now.
+    /// What is signed.
+    fn message(&self) -> Vec<u8> {
+        let unsealed = Self { seal: None, ..self.clone() };
+        let mut message = b"lictor grant 1\n".to_vec();
+        if let Ok(value) = serde_json::to_value(&unsealed) {
+            message.extend(canonical::bytes(&value));
+        }
+        message
+    }
+
+    /// The same, signed.
+    #[must_use]
+    pub fn signed(mut self, signer: &dyn Sign) -> Self {
+        self.seal = Some(signer.sign(&self.message()));
+        self
+    }
+
+    /// Whether a person signed exactly this.
+    #[must_use]
+    pub fn is_signed(&self, check: &dyn CheckSeal) -> bool {
+        self.seal.as_ref().is_some_and(|seal| check.is_theirs(&self.message(), seal))
+    }
+
+    /// Whether it covers this request, which asks these points and runs or reads these files, now.
     ///
     /// # Errors
     /// The first thing that does not match.
@@ -93,6 +139,7 @@ impl Grant {
         &self,
         request: &Request,
         mut asked: impl Iterator<Item = Point>,
+        pins: &[Pin],
         now: Timestamp,
     ) -> Result<(), Mismatch> {
         if self.request.action != request.action {
@@ -107,8 +154,11 @@ impl Grant {
         if now >= self.expires {
             return Err(Mismatch::Expired);
         }
-        if asked.any(|point| !self.asked.contains(&point)) {
+        if asked.any(|point| !self.asked.contains(&point.digest())) {
             return Err(Mismatch::Points);
+        }
+        if self.pins != pins {
+            return Err(Mismatch::Files);
         }
         Ok(())
     }

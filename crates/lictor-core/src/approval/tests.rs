@@ -1,4 +1,5 @@
 use super::*;
+use crate::action::SessionKey;
 use crate::digest::Digest;
 
 #[test]

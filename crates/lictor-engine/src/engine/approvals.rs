@@ -24,10 +24,8 @@ pub(super) fn answer(
         policy: evaluation.policy,
     };
     let id = request.id();
-    // What a person is asked and what they allow is kept: it is what the log has, not what the caller sent.
-    let shown = evaluation.clone().redacted(journal.redactor);
-    if let Some(grant) = approvals::read::<Grant>(journal.tx, Space::Grant, &id)? {
-        match grant.covers(&request, shown.pending(), journal.now) {
+    if let Some(grant) = genuine(journal, case, &id)? {
+        match grant.covers(&request, evaluation.pending(), &case.pins, journal.now) {
             Ok(()) => {
                 if grant.lifetime == Lifetime::Once {
                     journal.tx.delete(Space::Grant, id.as_bytes())?;
@@ -40,7 +38,9 @@ pub(super) fn answer(
                 journal.tx.delete(Space::Grant, id.as_bytes())?;
                 journal.append(kind::GRANT_EXPIRED, &approvals::about(&id, None, Some(&grant)))?;
             }
-            Err(Mismatch::Action | Mismatch::Session | Mismatch::Policy | Mismatch::Points) => {}
+            Err(
+                Mismatch::Action | Mismatch::Session | Mismatch::Policy | Mismatch::Points | Mismatch::Files,
+            ) => {}
         }
     }
     let known: Option<Approval> = approvals::read(journal.tx, Space::Approval, &id)?;
@@ -54,12 +54,17 @@ pub(super) fn answer(
         );
         return Ok(evaluation.blocked_by(from_engine("approval", verdict)));
     }
-    let approval = Approval::of(&shown, case.action.session.clone(), journal.now, QUESTION_LASTS_MS);
-    let asked_already =
-        known.is_some_and(|known| known.is_pending(journal.now) && known.asked == approval.asked);
+    // A person is asked about what the caller sent; only the log gets it without what must not be written down.
+    let pins = case.pins.clone();
+    let approval = Approval::of(&evaluation, case.action, case.facts, pins, journal.now, QUESTION_LASTS_MS);
+    let asked_already = known.is_some_and(|known| {
+        let same = known.asked == approval.asked && known.pins == approval.pins;
+        known.is_pending(journal.now) && known.is_whole() && same
+    });
     if !asked_already {
         approvals::write(journal.tx, Space::Approval, &id, &approval)?;
-        journal.append(kind::APPROVAL_REQUESTED, &approvals::about(&id, Some(&approval), None))?;
+        let logged = approval.for_the_log();
+        journal.append(kind::APPROVAL_REQUESTED, &approvals::about(&id, Some(&logged), None))?;
     }
     Ok(match case.mode.asking {
         Asking::Caller => evaluation,
@@ -86,6 +91,24 @@ impl PolicyEngine {
             self.inner.store.view(|view| approvals::read(view, Space::Approval, &request.id()))?;
         Ok(known.is_some_and(|approval| approval.state == ApprovalState::Pending))
     }
+}
+
+/// The grant that is kept under that id, when a person gave it: it is signed where people sign, and the log knows it.
+/// Anything else is taken away and put on record.
+fn genuine(journal: &mut Journal<'_>, case: &Case<'_>, id: &str) -> Result<Option<Grant>, StoreError> {
+    if journal.tx.get(Space::Grant, id.as_bytes())?.is_none() {
+        return Ok(None);
+    }
+    let grant = approvals::read::<Grant>(journal.tx, Space::Grant, id).ok().flatten();
+    if let Some(grant) = grant {
+        let signed = case.seals.is_none_or(|seals| grant.is_signed(seals));
+        if signed && approvals::is_on_record(journal.tx, id, &grant)? {
+            return Ok(Some(grant));
+        }
+    }
+    journal.tx.delete(Space::Grant, id.as_bytes())?;
+    journal.append(kind::GRANT_REFUSED, &approvals::about(id, None, None))?;
+    Ok(None)
 }
 
 /// The evaluation with a yes to every question.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use lictor_core::completion::Gate;
 use lictor_core::feedback::Provider;
 use lictor_core::{
-    Action, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard, Stopwatch,
+    Action, CheckSeal, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard, Stopwatch,
     history::History,
 };
 use lictor_observe::{self as observe, Project, RealObserver};
@@ -36,6 +36,7 @@ pub struct Builder {
     feedback: Vec<Provider>,
     gate: Option<Gate>,
     surroundings: Option<Arc<dyn Surroundings>>,
+    seals: Option<Arc<dyn CheckSeal>>,
 }
 
 impl Builder {
@@ -58,6 +59,7 @@ impl Builder {
             feedback: Vec::new(),
             gate: None,
             surroundings: None,
+            seals: None,
         }
     }
 
@@ -182,6 +184,13 @@ impl Builder {
         self
     }
 
+    /// Who knows which signatures are a person's. With it, a grant counts only when it is signed.
+    #[must_use]
+    pub fn seals(mut self, check: Arc<dyn CheckSeal>) -> Self {
+        self.seals = Some(check);
+        self
+    }
+
     /// What is taken out of everything before it is written down. Instead of [`Secrets`](lictor_core::Secrets).
     #[must_use]
     pub fn redact(mut self, redactor: impl Redact + 'static) -> Self {
@@ -217,6 +226,7 @@ impl Builder {
                 feedback: self.feedback,
                 gate: self.gate,
                 surroundings: self.surroundings.unwrap_or_else(|| Arc::new(Unseen)),
+                seals: self.seals,
                 redactor: self.redactor.unwrap_or_else(|| Box::new(Secrets)),
             }),
         })

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use lictor_core::event::Judgement;
 use lictor_core::history::Mark;
 use lictor_core::{
-    Action, Claim, Decision, Digest, Evaluation, Facts, Redact, SessionEvent, SessionKey, Timestamp, Verdict,
-    redact,
+    Action, CheckSeal, Claim, Decision, Digest, Evaluation, Facts, Pin, Redact, SessionEvent, SessionKey,
+    Timestamp, Verdict, redact,
 };
 use lictor_store::{Draft, Durability, StoreError, StoreExt, Transaction};
 use serde::Serialize;
@@ -27,6 +27,10 @@ pub(super) struct Case<'a> {
     pub(super) marks: Vec<Mark>,
     /// What the session's first look at watched files found, when it has not looked yet.
     pub(super) watched: Option<SessionEvent>,
+    /// The files that the action would run or read, when somebody is to be asked about it.
+    pub(super) pins: Vec<Pin>,
+    /// Who knows which signatures are a person's.
+    pub(super) seals: Option<&'a dyn CheckSeal>,
 }
 
 impl PolicyEngine {

@@ -187,8 +187,10 @@ fn in_every_order_a_no_lets_nothing_happen() {
 /// A store with a fault: what it should do and does not.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// Used grants stay.
+    /// Used grants stay, and the log does not say that they were used.
     KeepsGrants,
+    /// Used grants stay.
+    RestoresGrants,
     /// Evaluations are acknowledged and not kept.
     LosesEvaluations,
     /// Session states are not written.
@@ -243,7 +245,12 @@ impl View for FaultyTransaction<'_> {
 
 impl Transaction for FaultyTransaction<'_> {
     fn append(&mut self, draft: Draft) -> Result<Record, StoreError> {
-        if self.fault == Fault::LosesEvaluations && draft.kind == kind::EVALUATED {
+        let lost = match self.fault {
+            Fault::LosesEvaluations => draft.kind == kind::EVALUATED,
+            Fault::KeepsGrants => draft.kind == kind::GRANT_USED,
+            Fault::RestoresGrants | Fault::ForgetsSessions => false,
+        };
+        if lost {
             return Ok(Record::after(self.inner.head()?, draft));
         }
         self.inner.append(draft)
@@ -257,7 +264,8 @@ impl Transaction for FaultyTransaction<'_> {
     }
 
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {
-        if self.fault == Fault::KeepsGrants && space == Space::Grant {
+        let keeps = matches!(self.fault, Fault::KeepsGrants | Fault::RestoresGrants);
+        if keeps && space == Space::Grant {
             return Ok(());
         }
         self.inner.delete(space, key)
@@ -276,4 +284,11 @@ fn planted_faults_break_the_protocol() {
         });
         assert!(!matches!(found, Ok(Ok(_))), "a planted fault goes unnoticed");
     }
+}
+
+/// A used grant that is put back is no grant: the log says that it was used.
+#[test]
+fn a_grant_that_is_put_back_changes_nothing() {
+    let fault = Fault::RestoresGrants;
+    explore(|| Arc::new(Faulty { inner: MemoryStore::new(), fault }), Answer::Approve).unwrap();
 }

@@ -25,7 +25,8 @@ pub(super) fn person(runtime: &Runtime, action: &Action, evaluation: &Evaluation
     if evaluation.session.latest != Some(approval.requested_at) {
         return;
     }
-    let messages: Vec<&str> = approval.asked.iter().map(|point| point.message.as_str()).collect();
+    let messages: Vec<_> =
+        approval.asked.iter().map(|point| runtime.redactor().redact(&point.message)).collect();
     let title = text::clean(&title(action), 120);
     let body =
         json!({"id": approval.id, "agent": action.actor.agent, "action": runtime.redactor().redact(&title),

@@ -5,14 +5,11 @@ use lictor_core::completion::{Completion, Stop, StopCheck};
 use lictor_core::{
     Action, Answer, Approval, Decision, Digest, Evaluation, Limit, Outcome, SessionKey, Standing, Timestamp,
 };
-use lictor_engine::log::{Evaluated, kind};
 use lictor_ledger::gate::{GateEvent, PushedRef};
 use lictor_ledger::{Claim, Evidence, FindingId, Level, PlanHash};
-use lictor_store::{Query, Store, StoreExt as _};
 use serde::{Deserialize, Serialize};
 
 use super::error::RpcError;
-use crate::error::Error;
 use crate::forms::ActionForm;
 use crate::runtime::StopRequest;
 
@@ -284,7 +281,7 @@ pub struct ApprovalForm {
     pub action_digest: Digest,
     /// The digest of the policy.
     pub policy: Digest,
-    /// The action, as it is on record.
+    /// The action itself, as it was asked about.
     pub action: Option<Action>,
     /// What is asked.
     pub asked: Vec<Point>,
@@ -292,49 +289,19 @@ pub struct ApprovalForm {
 
 impl ApprovalForm {
     /// An approval with its action.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn of(store: &dyn Store, approval: Approval) -> Result<Self, Error> {
-        let action = evaluated(store, &approval)?.map(|evaluated| evaluated.action.into_owned());
-        Ok(Self {
+    #[must_use]
+    pub fn of(approval: Approval) -> Self {
+        Self {
             id: approval.id,
             requested_at: approval.requested_at,
             expires: approval.expires,
             session: approval.request.session,
             action_digest: approval.request.action,
             policy: approval.request.policy,
-            action,
+            action: approval.shown.map(|shown| shown.action),
             asked: approval.asked,
-        })
-    }
-}
-
-/// How far back the log is looked through for the action of an approval.
-const PAGES: usize = 20;
-const PAGE: usize = 200;
-
-/// The newest evaluation of the action that an approval is about.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn evaluated(store: &dyn Store, approval: &Approval) -> Result<Option<Evaluated<'static>>, Error> {
-    let mut before = u64::MAX;
-    for _ in 0..PAGES {
-        let query = Query::all().kind(kind::EVALUATED).before(before).newest_first().limit(PAGE);
-        let page = store.view(|view| view.records(&query))?;
-        for record in &page {
-            let same = record.session == approval.request.session;
-            if same && record.body.contains(&approval.request.action.to_string()) {
-                return Ok(serde_json::from_str(&record.body).ok());
-            }
-        }
-        match page.last() {
-            Some(last) => before = last.seq,
-            None => break,
         }
     }
-    Ok(None)
 }
 
 /// `record`.

@@ -6,7 +6,7 @@ use lictor_config::{Policy, Surroundings};
 use lictor_core::completion::Gate;
 use lictor_core::history::History;
 use lictor_core::{Action, All, Digest, FactSource, Facts, Node};
-use lictor_engine::{Builder, EarlierPolicies, PolicyEngine};
+use lictor_engine::{Builder, EarlierPolicies, PersonSeals, PolicyEngine};
 use lictor_store::Store;
 
 use crate::commit_gate::CommitGate;
@@ -67,7 +67,12 @@ pub(super) fn assemble(
     };
     let policies: Vec<&Policy> = judging.iter().map(|(_, policy)| *policy).collect();
     let look = policy_files::facts(project, &policies, watched, knows_files);
-    Ok(PolicyEngine::builder(tree)
+    let mut builder = PolicyEngine::builder(tree);
+    // In a store of one's own nobody signs.
+    if project.options().store.is_none() {
+        builder = builder.seals(Arc::new(PersonSeals::in_directory(project.person_keys())));
+    }
+    Ok(builder
         .shared_store(Arc::clone(&store))
         .clock(clock.clone())
         .feedback(current.policy.feedback())

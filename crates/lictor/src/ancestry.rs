@@ -1,0 +1,187 @@
+//! Which process started this one: told from the kernel's list of processes, not from what anybody says.
+//!
+//! A hook counts when its agent started it, directly or through the one shell that runs the hook's command line. What a
+//! tool call starts has the agent further up. Where there is no `/proc`, nothing is told and nothing refused.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::process::parent_id;
+
+use lictor_agents::Agent;
+
+/// More ancestors than any process has.
+const MOST: usize = 64;
+
+/// A process, told apart from a later one with the same number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Process {
+    /// Its number.
+    pub(crate) pid: u32,
+    /// When it started, in ticks since the machine did.
+    pub(crate) start: u64,
+}
+
+/// The process whose ancestors are looked at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Hook {
+    /// This one.
+    This,
+    /// One that handed its event over.
+    Other(u32),
+}
+
+impl Hook {
+    fn parent(self) -> Option<u32> {
+        match self {
+            Self::This => Some(parent_id()),
+            Self::Other(pid) => stat(pid).map(|stat| stat.parent),
+        }
+    }
+
+    /// What it was called with, without its own name.
+    fn arguments(self) -> Option<Vec<String>> {
+        let pid = match self {
+            Self::This => std::process::id(),
+            Self::Other(pid) => pid,
+        };
+        words(pid).map(|words| words.into_iter().skip(1).collect())
+    }
+}
+
+/// What the kernel says about a process.
+#[derive(Debug)]
+struct Stat {
+    process: Process,
+    parent: u32,
+    name: String,
+}
+
+/// The agent that started a process as one of its hooks.
+pub(crate) fn starter(hook: Hook) -> Option<Process> {
+    let parent = stat(hook.parent()?)?;
+    if is_agent(&parent) {
+        return Some(parent.process);
+    }
+    if !is_shell(&parent.name) || !runs_only_this(&words(parent.process.pid)?, &hook.arguments()?) {
+        return None;
+    }
+    stat(parent.parent).filter(is_agent).map(|agent| agent.process)
+}
+
+/// The first of those processes that this one descends from.
+pub(crate) fn under(hook: Hook, processes: &[Process]) -> Option<Process> {
+    if processes.is_empty() {
+        return None;
+    }
+    ancestors(hook).find(|ancestor| processes.contains(ancestor))
+}
+
+/// Everything above this process, the nearest first.
+fn ancestors(hook: Hook) -> impl Iterator<Item = Process> {
+    let mut next = hook.parent();
+    let step = move || {
+        let stat = stat(next.take()?)?;
+        next = Some(stat.parent).filter(|parent| *parent > 0);
+        Some(stat.process)
+    };
+    std::iter::from_fn(step).take(MOST)
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let mut text = [0; 1024];
+    let read = File::open(format!("/proc/{pid}/stat")).ok()?.read(&mut text).ok()?;
+    parse(pid, std::str::from_utf8(text.get(..read)?).ok()?)
+}
+
+/// The name stands between brackets and may hold anything, brackets too; numbers follow the last one.
+fn parse(pid: u32, text: &str) -> Option<Stat> {
+    let (front, rest) = text.rsplit_once(')')?;
+    let name = front.split_once('(')?.1.to_owned();
+    let mut fields = rest.split_ascii_whitespace();
+    let parent = fields.nth(1)?.parse().ok()?;
+    let start = fields.nth(17)?.parse().ok()?;
+    Some(Stat { process: Process { pid, start }, parent, name })
+}
+
+/// The command line of a process.
+fn words(pid: u32) -> Option<Vec<String>> {
+    let mut bytes = Vec::new();
+    File::open(format!("/proc/{pid}/cmdline")).ok()?.take(64 * 1024).read_to_end(&mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Some(text.trim_end_matches('\0').split('\0').map(str::to_owned).collect())
+}
+
+fn base(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_shell(name: &str) -> bool {
+    matches!(name, "sh" | "bash" | "dash" | "zsh" | "ash" | "ksh" | "fish" | "busybox")
+}
+
+/// Whether a process is an agent's program, or an interpreter that runs one.
+fn is_agent(stat: &Stat) -> bool {
+    let names = || Agent::ALL.into_iter().flat_map(Agent::programs);
+    // The kernel keeps fifteen bytes of a name.
+    if names().any(|name| stat.name == name.get(..15).unwrap_or(name)) {
+        return true;
+    }
+    if !matches!(base(&stat.name), "node" | "bun" | "deno" | "python" | "python3" | "MainThread") {
+        return false;
+    }
+    let Some(words) = words(stat.process.pid) else { return false };
+    let script = words.iter().skip(1).find(|word| !word.starts_with('-'));
+    words.first().into_iter().chain(script).any(|word| {
+        let name = base(word);
+        names().any(|known| name == known || name.strip_suffix(".js") == Some(known))
+    })
+}
+
+/// Whether a shell's command line is a hook's: one simple command that is this program's own.
+fn runs_only_this(shell: &[String], own: &[String]) -> bool {
+    let [_, options @ .., line] = shell else { return false };
+    let one_command = matches!(options, [option] if option.starts_with('-') && option.ends_with('c'));
+    let simple = !line.contains(['<', '>', '|', ';', '&', '`', '\n', '(', '{']);
+    let mut own = own.iter();
+    let same = line
+        .split_whitespace()
+        .skip(1)
+        .all(|word| own.next().is_some_and(|own| own == word.trim_matches(['\'', '"'])));
+    one_command && simple && same && own.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_pass_for_numbers() {
+        let text = "7 (a) b (R) S 3 7 7 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4242 9 9";
+        let stat = parse(7, text).unwrap();
+        assert_eq!((stat.name.as_str(), stat.parent, stat.process.start), ("a) b (R", 3, 4242));
+        assert!(parse(7, "7 (x").is_none());
+    }
+
+    #[test]
+    fn this_process_has_ancestors() {
+        let above: Vec<Process> = ancestors(Hook::This).collect();
+        assert!(!above.is_empty());
+        assert_eq!(under(Hook::This, &above), above.first().copied());
+        let later = Process { start: above[0].start + 1, ..above[0] };
+        assert_eq!(under(Hook::This, &[later]), None);
+        let same: Vec<Process> = ancestors(Hook::Other(std::process::id())).collect();
+        assert_eq!(same, above);
+    }
+
+    #[test]
+    fn a_shell_that_does_more_is_not_a_hooks() {
+        let words = |line: &str| vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()];
+        let own = ["hook", "claude-code", "PreToolUse"].map(str::to_owned);
+        assert!(runs_only_this(&words("/usr/bin/lictor hook claude-code PreToolUse"), &own));
+        assert!(runs_only_this(&words("'/a/lictor' hook claude-code PreToolUse"), &own));
+        assert!(!runs_only_this(&words("lictor hook claude-code PreToolUse < forged.json"), &own));
+        assert!(!runs_only_this(&words("cat forged | lictor hook claude-code PreToolUse"), &own));
+        assert!(!runs_only_this(&words("lictor hook claude-code"), &own));
+        assert!(!runs_only_this(&[], &own));
+    }
+}

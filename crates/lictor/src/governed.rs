@@ -1,0 +1,168 @@
+//! Agents that hooks of a store govern, and what is not for whoever runs under one.
+//!
+//! Where a session belongs, its store and its agent are written down at its first event. An event for it that comes from
+//! under that agent, without the agent itself having started the hook, was made by a tool call and does not count.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use lictor_core::{Digest, SessionKey};
+
+use crate::ancestry::{self, Hook, Process};
+use crate::dirs::{self, Dirs};
+use crate::error::Error;
+use crate::files;
+use crate::project::Project;
+
+/// Longer than two paths and two numbers.
+const MOST_BYTES: u64 = 16 * 1024;
+
+/// What is settled at a session's first event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pinned {
+    /// The project's root.
+    pub(crate) root: PathBuf,
+    /// Where its state is kept; not known for a session of an older version.
+    pub(crate) state: Option<PathBuf>,
+    /// The agent's process, when the agent itself started the hook.
+    pub(crate) agent: Option<Process>,
+}
+
+impl Pinned {
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.root.as_os_str().as_bytes().to_vec();
+        bytes.push(0);
+        bytes.extend_from_slice(
+            self.state.as_deref().map_or(b"".as_slice(), |state| state.as_os_str().as_bytes()),
+        );
+        bytes.push(0);
+        if let Some(Process { pid, start }) = self.agent {
+            bytes.extend_from_slice(format!("{pid} {start}").as_bytes());
+        }
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> io::Result<Self> {
+        let mut parts = bytes.split(|byte| *byte == 0);
+        let mut path = || parts.next().map(|part| PathBuf::from(std::ffi::OsString::from_vec(part.to_vec())));
+        let (root, state) = (path().unwrap_or_default(), path());
+        if !root.is_absolute() {
+            return Err(io::Error::other("it does not hold a path"));
+        }
+        let agent = parts.next().and_then(|text| {
+            let (pid, start) = std::str::from_utf8(text).ok()?.split_once(' ')?;
+            Some(Process { pid: pid.parse().ok()?, start: start.parse().ok()? })
+        });
+        Ok(Self { root, state: state.filter(|state| state.is_absolute()), agent })
+    }
+}
+
+fn directory(dirs: &Dirs) -> PathBuf {
+    dirs.state.join("sessions")
+}
+
+fn file(dirs: &Dirs, session: &SessionKey) -> PathBuf {
+    let name = Digest::of_parts([session.agent.as_bytes(), session.id.as_bytes()]);
+    directory(dirs).join(name.to_string())
+}
+
+fn unknown(file: &Path) -> impl Fn(io::Error) -> Error {
+    let path = file.to_owned();
+    move |source| Error::File { doing: "cannot tell where the session belongs:", path: path.clone(), source }
+}
+
+/// What is on record for a session. `None` before its first event.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn pinned(dirs: &Dirs, session: &SessionKey) -> Result<Option<Pinned>, Error> {
+    let file = file(dirs, session);
+    match files::read(&file, MOST_BYTES) {
+        Ok(bytes) => Pinned::read(&bytes).map(Some).map_err(unknown(&file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unknown(&file)(error)),
+    }
+}
+
+/// What holds for a session from this event on, which came from `here`.
+///
+/// # Errors
+/// When the event was made by a tool call, or what is settled cannot be read or written down.
+pub(crate) fn settle(session: &SessionKey, here: &Project) -> Result<Pinned, Error> {
+    let hook = here.options().caller.map_or(Hook::This, Hook::Other);
+    let starter = ancestry::starter(hook);
+    if let Some(mut known) = pinned(here.dirs(), session)? {
+        if let Some(agent) = known.agent
+            && starter != Some(agent)
+            && ancestry::under(hook, &[agent]).is_some()
+        {
+            return Err(Error::MadeUp);
+        }
+        if starter.is_some() && starter != known.agent {
+            // The session goes on in another process of its agent.
+            known.agent = starter;
+            write(here.dirs(), session, &known, true)?;
+        }
+        return Ok(known);
+    }
+    let state = here.state_dir().to_owned();
+    if starter.is_none() && ancestry::under(hook, &agents(here.dirs(), &state)).is_some() {
+        return Err(Error::MadeUp);
+    }
+    let new = Pinned { root: here.root.clone(), state: Some(state), agent: starter };
+    if write(here.dirs(), session, &new, false)? {
+        return Ok(new);
+    }
+    // Of two first events at once, one wins and both agree.
+    Ok(pinned(here.dirs(), session)?.unwrap_or(new))
+}
+
+/// Writes it down whole. Of two first events at once one wins: says whether this one did.
+fn write(dirs: &Dirs, session: &SessionKey, pinned: &Pinned, replace: bool) -> Result<bool, Error> {
+    let (file, directory) = (file(dirs, session), directory(dirs));
+    dirs::create_private(&directory)?;
+    let mut half = tempfile::NamedTempFile::new_in(&directory).map_err(unknown(&file))?;
+    half.write_all(&pinned.bytes()).map_err(unknown(&file))?;
+    if replace {
+        half.persist(&file).map_err(|error| unknown(&file)(error.error))?;
+        return Ok(true);
+    }
+    match half.persist_noclobber(&file) {
+        Ok(_) => Ok(true),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(unknown(&file)(error.error)),
+    }
+}
+
+/// The agents that hooks of that store govern.
+fn agents(dirs: &Dirs, state: &Path) -> Vec<Process> {
+    let files = fs::read_dir(directory(dirs)).into_iter().flatten().flatten();
+    let known = files.filter_map(|entry| Pinned::read(&files::read(&entry.path(), MOST_BYTES).ok()?).ok());
+    known.filter(|known| known.state.as_deref() == Some(state)).filter_map(|known| known.agent).collect()
+}
+
+/// The process of an agent that this project's store governs, when this process runs under one.
+#[must_use]
+pub fn above(project: &Project) -> Option<u32> {
+    let hook = project.options().caller.map_or(Hook::This, Hook::Other);
+    ancestry::under(hook, &agents(project.dirs(), project.state_dir())).map(|agent| agent.pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_pinned_comes_back() {
+        let root = PathBuf::from("/home/ann/a b");
+        let agent = Some(Process { pid: 7, start: 4242 });
+        let all = Pinned { root: root.clone(), state: Some("/state/x".into()), agent };
+        assert_eq!(Pinned::read(&all.bytes()).unwrap(), all);
+        let none = Pinned { state: None, agent: None, ..all };
+        assert_eq!(Pinned::read(&none.bytes()).unwrap(), none);
+        assert_eq!(Pinned::read(b"/home/ann/a b").unwrap(), none, "an older version wrote only the root");
+        assert!(Pinned::read(b"relative").is_err());
+    }
+}
