@@ -4,54 +4,6 @@ use lictor_core::facts::{Effect, OpaqueWhat};
 use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// Tools of agents that touch nothing outside the conversation: lists of things to do, questions, plans, mode switches.
-const HARMLESS: [&str; 44] = [
-    "TodoWrite",
-    "TodoRead",
-    "todo_write",
-    "todo_read",
-    "write_todos",
-    "todowrite",
-    "todoread",
-    "update_todo",
-    "manage_todo_list",
-    "update_plan",
-    "AskUserQuestion",
-    "ask_user",
-    "ask_followup_question",
-    "ExitPlanMode",
-    "EnterPlanMode",
-    "exit_plan_mode",
-    "enter_plan_mode",
-    "Think",
-    "think",
-    "TaskList",
-    "TaskGet",
-    "TaskCreate",
-    "TaskUpdate",
-    "TaskOutput",
-    "BashOutput",
-    "KillShell",
-    "KillBash",
-    "TaskStop",
-    "Skill",
-    "SlashCommand",
-    "ToolSearch",
-    "ListMcpResources",
-    "ListMcpResourcesTool",
-    "web_search",
-    "WebSearch",
-    "google_web_search",
-    "codebase_search",
-    "save_memory",
-    "read_lints",
-    "get_errors",
-    "report_intent",
-    "attempt_completion",
-    "StructuredOutput",
-    "wait",
-];
-
 /// What `known_tools:` may say. Names may be globs (`mcp__github__get_*`).
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
@@ -77,7 +29,7 @@ impl KnownTools {
         Self { config }
     }
 
-    fn judge(&self, action: &Action, name: &str, described: bool) -> Verdict {
+    fn judge(&self, action: &Action, name: &str, described: bool, sends: bool) -> Verdict {
         let full = if action.tool.is_empty() { name } else { action.tool.as_str() };
         let fits = |globs: &[String]| globs.iter().any(|glob| fast_glob::glob_match(glob, full));
         if fits(&self.config.blocked) {
@@ -86,7 +38,18 @@ impl KnownTools {
                 "use another tool",
             );
         }
-        if described || HARMLESS.contains(&full) || HARMLESS.contains(&name) || fits(&self.config.known) {
+        if fits(&self.config.known) {
+            return Verdict::pass();
+        }
+        if sends {
+            return Verdict::of(
+                Decision::Ask.into(),
+                format!("`{full}` would send something to other people, or move money, in a person's name"),
+                "prepare a draft and let a person send it, or let a person add the tool to `known_tools`",
+            )
+            .by_rule("sends");
+        }
+        if described {
             return Verdict::pass();
         }
         Verdict::of(
@@ -108,10 +71,16 @@ impl Guard for KnownTools {
         // A tool whose whole effect is on files and commands is described by them.
         let shown = facts.effects.iter().any(|effect| matches!(effect, Effect::File { .. } | Effect::Run(_)));
         let tool = facts.effects.iter().find_map(|effect| match effect {
-            Effect::Tool { name, .. } => Some(name.as_str()),
+            Effect::Tool { name, described, .. } => Some((name.as_str(), described.is_some())),
             _ => None,
         });
-        tool.map_or_else(Verdict::pass, |name| self.judge(action, name, shown && !unclear))
+        tool.map_or_else(Verdict::pass, |(name, described)| {
+            let sends = |effect: &Effect<_>| {
+                matches!(effect, Effect::Deed { verb, object, .. } if verb == "send" && object == "data")
+            };
+            let sends = facts.effects.iter().any(sends);
+            self.judge(action, name, described || shown && !unclear, sends)
+        })
     }
 
     fn layer(&self) -> Layer {

@@ -1,6 +1,7 @@
 //! From an action to facts: one file for each way an action can be given.
 
 mod code;
+mod described;
 mod files;
 mod tools;
 
@@ -201,7 +202,11 @@ fn fetch(action: &Action, facts: &mut Facts) {
             facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends: false }));
         }
     } else {
-        facts.effects.push(Effect::Tool { server: None, name: "web_search".to_owned() });
+        facts.effects.push(Effect::Tool {
+            server: None,
+            name: "web_search".to_owned(),
+            described: Some("agents".to_owned()),
+        });
     }
 }
 

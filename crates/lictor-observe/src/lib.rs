@@ -10,6 +10,7 @@
 //! git is not run), or follow what happens after the look. It looks lazily: an action without paths costs no system
 //! call.
 
+pub mod describe;
 mod facts;
 mod git;
 mod identity;
@@ -26,4 +27,4 @@ mod zone;
 pub use facts::facts;
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
 pub use pins::pins;
-pub use project::Project;
+pub use project::{DescribedTool, Project};

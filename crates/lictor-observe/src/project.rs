@@ -5,6 +5,17 @@ use crate::observer::{Observer, Seen};
 use crate::own;
 use crate::place::{follow, tidy};
 
+/// A tool that a policy file describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DescribedTool {
+    /// What it says; its names are full names (`mcp__server__tool`), globs among them.
+    pub tool: crate::describe::Tool,
+    /// The file that says so.
+    pub from: String,
+    /// Of the user or managed: the tool may be used.
+    pub trusted: bool,
+}
+
 /// The project that an action is judged for. Paths are absolute, without `.` and `..`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
@@ -27,6 +38,8 @@ pub struct Project {
     pub(crate) moved: Vec<(&'static str, String)>,
     /// Globs of files that policy treats specially (red lines). A glob or tree operand is looked into for these.
     pub watched: Vec<String>,
+    /// Tools that policy files describe.
+    pub described: Vec<DescribedTool>,
     /// Whether the content of files that are read or written has to be known.
     pub contents: bool,
 }
@@ -73,6 +86,7 @@ impl Project {
             own: observer.programs(),
             moved: Vec::new(),
             watched: Vec::new(),
+            described: Vec::new(),
             contents: false,
         };
         project.moved = own::moved(&project.root, observer);

@@ -91,6 +91,9 @@ pub enum Effect<P> {
         server: Option<String>,
         /// The tool.
         name: String,
+        /// The description that told what it does, when it may count on it: one that is shipped, of the user or managed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        described: Option<String>,
     },
     /// A deed in the words of the policy catalogue that no other effect expresses (`send email`, `approve invoice`).
     Deed {
@@ -123,7 +126,7 @@ impl<P> Effect<P> {
             Self::GuardOff { what, text } => Effect::GuardOff { what, text },
             Self::Code { language, body } => Effect::Code { language, body },
             Self::Delegate { agent } => Effect::Delegate { agent },
-            Self::Tool { server, name } => Effect::Tool { server, name },
+            Self::Tool { server, name, described } => Effect::Tool { server, name, described },
             Self::Deed { verb, object, cardinality } => Effect::Deed { verb, object, cardinality },
         }
     }

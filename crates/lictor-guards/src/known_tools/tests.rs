@@ -13,7 +13,7 @@ fn tool(name: &str, payload: serde_json::Value) -> Action {
 #[test]
 fn tools_nobody_described_are_asked_about() {
     let value = |name: &str| judged(KnownTools::default(), &tool(name, json!({"to": "x"}))).value;
-    assert_eq!(value("mcp__mail__send"), Value::Ask);
+    assert_eq!(value("mcp__acme__send"), Value::Ask);
     assert_eq!(value("SomethingNew"), Value::Ask);
     assert_eq!(value("TodoWrite"), Value::Pass);
     assert_eq!(judged(KnownTools::default(), &bash("ls")).value, Value::Pass);
@@ -37,5 +37,5 @@ fn lists_decide_first() {
     };
     assert_eq!(judged(guard(), &tool("mcp__github__get_issue", json!({}))).value, Value::Pass);
     assert_eq!(judged(guard(), &tool("mcp__github__delete_repo", json!({}))).value, Value::Block);
-    assert_eq!(judged(guard(), &tool("mcp__mail__send", json!({}))).value, Value::Block);
+    assert_eq!(judged(guard(), &tool("mcp__acme__send", json!({}))).value, Value::Block);
 }

@@ -13,7 +13,12 @@ pub(super) fn execute(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         facts.opaque.push(opaque(OpaqueWhat::Syntax, "no code"));
         return;
     };
-    let language = action.text("language").unwrap_or("python").to_ascii_lowercase();
+    run_body(action.text("language").unwrap_or("python"), body, looker, facts);
+}
+
+/// What code of a language does.
+pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &mut Facts) {
+    let language = language.to_ascii_lowercase();
     let language = match language.as_str() {
         "py" | "python3" => "python",
         "js" | "node" | "nodejs" => "javascript",

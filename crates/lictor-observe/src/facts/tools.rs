@@ -4,7 +4,7 @@ use lictor_core::Action;
 use lictor_core::facts::{Access, Effect, Facts, OpaqueWhat};
 use serde_json::Value;
 
-use super::{files, opaque};
+use super::{described, files, opaque};
 use crate::place::Looker;
 
 /// What a word of a tool's name says it does with a path. The first that fits counts; worse deeds come first.
@@ -45,7 +45,14 @@ const COMMANDS: [&str; 4] = ["command", "cmd", "shell_command", "script"];
 
 pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     let (server, name) = split_name(&action.tool, action.kind.as_str());
-    facts.effects.push(Effect::Tool { server: server.map(str::to_owned), name: name.to_owned() });
+    if described::tool(action, server, name, looker, facts) {
+        return;
+    }
+    facts.effects.push(Effect::Tool {
+        server: server.map(str::to_owned),
+        name: name.to_owned(),
+        described: None,
+    });
     let words = words(name);
     let runs = words.iter().any(|word| {
         matches!(word.as_str(), "run" | "exec" | "execute" | "shell" | "bash" | "terminal" | "command")

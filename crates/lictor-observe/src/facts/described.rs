@@ -1,0 +1,198 @@
+//! Tools that are described: their fields are judged for what they mean.
+
+use std::borrow::Cow;
+
+use lictor_core::Action;
+use lictor_core::facts::{Access, Cardinality, Effect, Facts, Reach};
+use lictor_shell::call::{Call, Report, Stdin};
+use lictor_shell::{Cwd, Reading};
+use serde_json::Value;
+
+use super::{code, files, shorten};
+use crate::describe::{Act, How, Text, Tool};
+use crate::place::Looker;
+
+/// Reports what a described tool does; `false` when nobody described it.
+pub(super) fn tool(
+    action: &Action,
+    server: Option<&str>,
+    name: &str,
+    looker: &Looker<'_>,
+    facts: &mut Facts,
+) -> bool {
+    let full = if action.tool.is_empty() { name } else { action.tool.as_str() };
+    let own = looker.project.described.iter().find(|own| any_fits(&own.tool.names, full));
+    let shipped = || TOOLS.iter().find(|(_, tool)| fits(tool, server, name));
+    let (described, acts) = match own {
+        // A repository's description adds what is known; it does not make the tool one that may be used.
+        Some(own) => (own.trusted.then(|| own.from.clone()), &own.tool.acts),
+        None => match shipped() {
+            Some((family, tool)) => (Some((*family).to_owned()), &tool.acts),
+            None => return false,
+        },
+    };
+    facts.effects.push(Effect::Tool { server: server.map(str::to_owned), name: name.to_owned(), described });
+    let mut judged: Vec<&str> = Vec::new();
+    for act in acts.iter() {
+        judged.extend(apply(act, action, name, looker, facts));
+    }
+    // A path that the description does not name is at least looked at.
+    for path in files::paths(action).into_iter().filter(|path| !judged.contains(path)) {
+        looker.add_place(facts, looker.path(path, Access::Read, false), Access::Read, false, None);
+    }
+    true
+}
+
+/// Whether a shipped description is about a tool.
+fn fits(tool: &Tool, server: Option<&str>, name: &str) -> bool {
+    match server {
+        Some(server) => {
+            !tool.servers.is_empty() && any_fits(&tool.servers, server) && any_fits(&tool.names, name)
+        }
+        None => tool.servers.is_empty() && any_fits(&tool.names, name),
+    }
+}
+
+fn any_fits(patterns: &str, word: &str) -> bool {
+    patterns.split_ascii_whitespace().any(|pattern| pattern == word || fast_glob::glob_match(pattern, word))
+}
+
+/// Reports one thing that a tool does; returns the texts that it took.
+fn apply<'a>(
+    act: &Act,
+    action: &'a Action,
+    name: &str,
+    looker: &Looker<'_>,
+    facts: &mut Facts,
+) -> Vec<&'a str> {
+    let deed = |verb: &str, object: &str| Effect::Deed {
+        verb: verb.to_owned(),
+        object: object.to_owned(),
+        cardinality: Cardinality::Single,
+    };
+    match act {
+        Act::Sql(field) => {
+            let texts = values(action, field);
+            for sql in &texts {
+                statement(sql, looker, facts);
+            }
+            texts
+        }
+        Act::Command(field) => {
+            let texts = values(action, field);
+            // A list of words is one command.
+            let command = texts.join(" ");
+            if !command.is_empty() {
+                looker.add(facts, lictor_shell::read(&command, looker));
+            }
+            texts
+        }
+        Act::Code(language, field) => {
+            let texts = values(action, field);
+            texts.iter().for_each(|body| code::run_body(language, body, looker, facts));
+            texts
+        }
+        Act::Fetches(field) | Act::Posts(field) => {
+            let texts = values(action, field);
+            for url in &texts {
+                let host = lictor_shell::programs::host_of(url);
+                let sends = matches!(act, Act::Posts(_));
+                match url.strip_prefix("file://") {
+                    Some(path) => {
+                        let place = looker.path(path, Access::Read, false);
+                        looker.add_place(facts, place, Access::Read, false, None);
+                    }
+                    None => facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends })),
+                }
+            }
+            texts
+        }
+        Act::File(how, field) => {
+            let texts = values(action, field);
+            let access = access(*how);
+            for path in &texts {
+                let tree = access == Access::Delete && name.contains("director");
+                looker.add_place(facts, looker.path(path, access, tree), access, tree, None);
+            }
+            texts
+        }
+        Act::Deed(verb, object) => {
+            facts.effects.push(deed(verb, object));
+            Vec::new()
+        }
+        Act::Destroys(what, mass) => {
+            facts.effects.push(Effect::Infrastructure {
+                tool: name.to_owned(),
+                what: what.to_string(),
+                mass: *mass,
+            });
+            Vec::new()
+        }
+        Act::Publishes => {
+            facts.effects.push(Effect::Publish { tool: name.to_owned() });
+            Vec::new()
+        }
+        Act::Reveals => {
+            facts.effects.push(deed("read", "secret"));
+            Vec::new()
+        }
+    }
+}
+
+fn access(how: How) -> Access {
+    match how {
+        How::Reads => Access::Read,
+        How::Lists => Access::List,
+        How::Writes => Access::Write,
+        How::Appends => Access::Append,
+        How::Modifies => Access::Modify,
+        How::Deletes => Access::Delete,
+        How::Moves => Access::MoveAway,
+        How::Makes => Access::MakeDirectory,
+    }
+}
+
+/// What a statement does to a database, as if it were given to a client.
+fn statement(sql: &str, looker: &Looker<'_>, facts: &mut Facts) {
+    let call = Call {
+        program: "sql",
+        path: "sql",
+        args: &[],
+        cwd: &Cwd::Start,
+        stdin: &Stdin::Inherited,
+        source: None,
+        assignments: &[],
+        surroundings: looker,
+    };
+    let mut report = Report::default();
+    lictor_shell::languages::judge("sql", sql, &call, &mut report);
+    report.effects.retain(|effect| !matches!(effect, Effect::Code { .. }));
+    looker.add(facts, Reading { effects: report.effects, opaque: report.opaque });
+}
+
+/// The texts that a field of the input holds: `a|b` either, `a.b` a field of the values of `a`.
+fn values<'a>(action: &'a Action, field: &str) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for one in field.split('|') {
+        let mut parts = one.split('.');
+        let first = parts.next().and_then(|key| action.payload.get(key));
+        let mut open: Vec<&Value> = first.into_iter().collect();
+        for key in parts {
+            let items = open.into_iter().flat_map(|value| match value {
+                Value::Array(items) => items.iter().collect::<Vec<_>>(),
+                value => vec![value],
+            });
+            open = items.filter_map(|value| value.get(key)).collect();
+        }
+        for value in open {
+            match value {
+                Value::String(text) => found.push(text.as_str()),
+                Value::Array(items) => found.extend(items.iter().filter_map(Value::as_str)),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+include!(concat!(env!("OUT_DIR"), "/tools.rs"));
