@@ -41,6 +41,8 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("man", Audience::Agents),
     ("replay", Audience::Agents),
     ("report", Audience::Agents),
+    // Answers questions, and acts in any session.
+    ("rpc", Audience::People),
     ("schema", Audience::Agents),
     ("session list", Audience::Agents),
     ("session refresh", Audience::People),

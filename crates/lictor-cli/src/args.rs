@@ -15,7 +15,8 @@ pub struct Common {
     pub json: bool,
 }
 
-fn directory(text: &str) -> Result<PathBuf, String> {
+/// A directory that is there.
+pub fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
 }

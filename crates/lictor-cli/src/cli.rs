@@ -8,7 +8,7 @@ use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
     agents, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, log, man,
-    replay, report, schema, session, test, trust, verdict, why_not, wrong,
+    replay, report, rpc, schema, session, test, trust, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -75,6 +75,8 @@ Examples:
     Doctor(doctor::DoctorArgs),
     /// List the agents that Lictor governs, and what its hooks can do on each.
     Agents(agents::AgentsArgs),
+    /// Govern any program: JSON-RPC 2.0 on standard input and output.
+    Rpc(rpc::RpcArgs),
     /// Let the programs run that the repository's policy names.
     Trust(trust::TrustArgs),
     /// Turn a wrong decision into a test of the policy.
@@ -143,6 +145,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Audit(args) => audit::run(args),
         Command::Verdict(args) => verdict::run(args),
         Command::Council(args) => council::run(args),
+        Command::Rpc(args) => rpc::run(args),
         Command::Trust(args) => trust::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Agents(args) => agents::run(args),

@@ -16,6 +16,7 @@ pub mod log;
 pub mod man;
 pub mod replay;
 pub mod report;
+pub mod rpc;
 pub mod schema;
 pub mod session;
 pub mod test;

@@ -248,6 +248,43 @@ pub struct Outcome {
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub millis: Option<u64>,
+    /// What it used of a model, where somebody reports it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+}
+
+/// What was used of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens, in and out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tokens: u64,
+    /// Money, in millionths of the currency that the reporter counts in.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cost_micros: u64,
+}
+
+impl Usage {
+    /// Whether nothing was used.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// This and more.
+    #[must_use]
+    pub fn plus(self, more: Self) -> Self {
+        Self {
+            tokens: self.tokens.saturating_add(more.tokens),
+            cost_micros: self.cost_micros.saturating_add(more.cost_micros),
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_zero(amount: &u64) -> bool {
+    *amount == 0
 }
 
 impl Outcome {

@@ -26,7 +26,7 @@ use crate::clock::Timestamp;
 use crate::completion::CompletionState;
 use crate::decision::Decision;
 use crate::digest::Digest;
-use crate::event::{Happened, Judgement, SessionEvent, Standing};
+use crate::event::{Happened, Judgement, SessionEvent, Standing, Usage};
 use crate::feedback::{FeedbackState, calls};
 use crate::history::Past;
 use crate::risk::Risk;
@@ -69,6 +69,9 @@ pub struct SessionState {
     pub ungoverned_count: u64,
     /// Actions that happened although they were blocked.
     pub bypass_count: u64,
+    /// What was used of models, as far as it was reported, that of subagents too.
+    #[serde(skip_serializing_if = "Usage::is_none")]
+    pub usage: Usage,
     /// The highest risk of any action.
     #[serde(skip_serializing_if = "Risk::is_none")]
     pub peak_risk: Risk,
@@ -340,6 +343,7 @@ impl SessionState {
             Standing::Bypass => self.bypass_count = self.bypass_count.saturating_add(1),
             Standing::Governed => {}
         }
+        self.usage = self.usage.plus(happened.outcome.usage.unwrap_or_default());
         let counter =
             if happened.outcome.success { &mut self.success_count } else { &mut self.failure_count };
         *counter = counter.saturating_add(1);

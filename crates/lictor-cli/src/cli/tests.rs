@@ -11,9 +11,10 @@ use super::Cli;
 use crate::schemas;
 
 /// Commands without `--json`, each for a reason.
-const NO_JSON: [(&str, &str); 4] = [
+const NO_JSON: [(&str, &str); 5] = [
     ("hook", "answers in the form that its agent obeys"),
     ("schema", "prints JSON already"),
+    ("rpc", "speaks JSON already"),
     ("completions", "prints a script"),
     ("help", "prints text"),
 ];

@@ -27,5 +27,6 @@ mod policy_life;
 mod policy_tests;
 mod progress;
 mod redact;
+mod rpc;
 mod sandbox;
 mod terminal;

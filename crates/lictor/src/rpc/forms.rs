@@ -2,6 +2,7 @@
 
 use lictor_core::approval::Point;
 use lictor_core::completion::{Completion, Stop, StopCheck};
+use lictor_core::event::Usage;
 use lictor_core::{
     Action, Answer, Approval, Decision, Digest, Evaluation, Limit, Outcome, SessionKey, Standing, Timestamp,
 };
@@ -103,6 +104,33 @@ pub struct OutcomeForm {
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
+    /// What it used of a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageForm>,
+}
+
+/// What was used of a model.
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct UsageForm {
+    /// Tokens, in and out.
+    #[serde(default)]
+    pub tokens: u64,
+    /// Money, in any currency, as long as it is always the same.
+    #[serde(default)]
+    pub cost: f64,
+}
+
+impl From<UsageForm> for Usage {
+    fn from(form: UsageForm) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a float becomes the nearest amount that there is; less than nothing is nothing"
+        )]
+        let cost_micros = (form.cost * 1e6).round() as u64;
+        Self { tokens: form.tokens, cost_micros }
+    }
 }
 
 impl From<OutcomeForm> for Outcome {
@@ -113,6 +141,7 @@ impl From<OutcomeForm> for Outcome {
             error: form.error,
             changed: form.changed,
             millis: form.duration_ms,
+            usage: form.usage.map(Usage::from),
         }
     }
 }
