@@ -36,7 +36,7 @@ pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Fac
         ActionKind::Read => files::read(action, &looker, &mut facts),
         ActionKind::Write => files::write(action, &looker, &mut facts),
         ActionKind::ExecuteCode => code::execute(action, &looker, &mut facts),
-        ActionKind::Fetch => fetch(action, &mut facts),
+        ActionKind::Fetch => fetch(action, &looker, &mut facts),
         ActionKind::Delegate => facts.effects.push(Effect::Delegate { agent: agent(action) }),
         ActionKind::SubmitTask => {}
         ActionKind::Tool | ActionKind::Other(_) => tools::tool(action, &looker, &mut facts),
@@ -109,12 +109,16 @@ impl Looker<'_> {
                 let created = incoming
                     .map(|incoming| created(self, &target, &place, access, incoming))
                     .unwrap_or_default();
+                let taken = access == Access::Read && self.takes_tree(facts, &place, by);
                 // Where every file is known, the rest of the directory is left alone; a system's is judged whole.
                 let work = matches!(place.zone, Zone::Project | Zone::ProjectRoot | Zone::Temp);
                 let recursive = recursive && !(created.files && work);
                 if !created.instead || recursive {
                     let word = target.arg.known().unwrap_or(&target.arg.text);
                     self.copied(facts, &place, access, by);
+                    if taken {
+                        self.red_lines_in(facts, &place, by);
+                    }
                     self.add_word(facts, place, word, access, recursive, by);
                 }
                 for (access, target) in created.places {
@@ -162,6 +166,27 @@ impl Looker<'_> {
         }
     }
 
+    /// Whether a program takes all that a directory holds: packs it, copies it, sends it.
+    fn takes_tree(&self, facts: &Facts, place: &Place, by: Option<u32>) -> bool {
+        const TAKERS: [&str; 14] = [
+            "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zr", "7zz", "cp", "rsync", "scp", "docker",
+            "podman", "pax",
+        ];
+        place.existence == Existence::Directory
+            && !self.project.watched.is_empty()
+            && by
+                .and_then(|by| facts.commands().nth(usize::try_from(by).ok()?))
+                .is_some_and(|command| TAKERS.contains(&command.program.as_str()))
+    }
+
+    /// The files in a directory that policy watches, each as read.
+    fn red_lines_in(&self, facts: &mut Facts, place: &Place, by: Option<u32>) {
+        for path in self.watched_below(&place.path) {
+            let target = self.path(&path, Access::Read, false);
+            facts.effects.push(Effect::File { access: Access::Read, target, recursive: false, by });
+        }
+    }
+
     /// Adds a file effect of a place that a tool or a patch names.
     fn add_place(&self, facts: &mut Facts, place: Place, access: Access, recursive: bool, by: Option<u32>) {
         let word = place.text.clone();
@@ -187,11 +212,16 @@ impl Looker<'_> {
     }
 }
 
-fn fetch(action: &Action, facts: &mut Facts) {
+fn fetch(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     let Some(url) = action.text("url").or_else(|| action.text("query")) else {
         facts.opaque.push(opaque(OpaqueWhat::Target, "no url"));
         return;
     };
+    if tools::is_file_address(url) {
+        let path = tools::local_path(url);
+        let place = looker.path(&path, Access::Read, false);
+        return looker.add_place(facts, place, Access::Read, false, None);
+    }
     // A search has no host of its own: the agent's service does it.
     let host = if action.text("url").is_some() { lictor_shell::programs::host_of(url) } else { None };
     if action.text("url").is_some() {

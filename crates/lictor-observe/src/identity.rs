@@ -38,21 +38,28 @@ impl Looker<'_> {
         if plain.is_some() || watched.is_empty() || self.project.root.is_empty() {
             return plain;
         }
-        let mut pending = vec![self.project.root.clone()];
+        self.watched_below(&self.project.root).into_iter().find(|path| same(path))
+    }
+
+    /// The files below a directory that policy watches.
+    pub(crate) fn watched_below(&self, directory: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut pending = vec![directory.to_owned()];
         let mut seen = 0;
         while let Some(directory) = pending.pop() {
-            let listing = self.observer.names(&directory, MAX_COMPARED.saturating_sub(seen))?;
+            let left = MAX_COMPARED.saturating_sub(seen);
+            let Some(listing) = self.observer.names(&directory, left) else { continue };
             seen += listing.names.len();
             for name in listing.names.into_iter().filter(|name| name != ".git") {
                 let path = format!("{directory}/{name}");
                 match self.observer.look(&path) {
                     Seen::Directory => pending.push(path),
-                    Seen::File { .. } if self.is_watched(&path) && same(&path) => return Some(path),
+                    Seen::File { .. } if self.is_watched(&path) => found.push(path),
                     _ => {}
                 }
             }
         }
-        None
+        found
     }
 
     /// Whether the file at a path is Lictor's program: by its path, as another link to it, or as a copy.

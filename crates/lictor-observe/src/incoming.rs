@@ -347,6 +347,10 @@ impl Arrival<'_> {
                             && !crate::zone::is_at_or_below(&project.root, path)
                             && !own::could_govern(path, project, *observer).is_empty()
                 });
+        if linked && [source, real.as_str()].into_iter().any(|path| self.looker.is_watched(path)) {
+            let place = self.looker.path(source, Access::Read, false);
+            self.created.places.push((Access::Read, place));
+        }
         if governs {
             let place = self.looker.path(source, Access::Link, false);
             let text = project.relative(source).unwrap_or(source).to_owned();

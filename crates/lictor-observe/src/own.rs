@@ -17,7 +17,8 @@ const PROGRAM: &str = "lictor";
 /// How much of an editor's settings is read to see whether they mention hooks.
 const LIMIT: usize = 256 * 1024;
 /// Parts of a git directory that decide what git runs.
-const IN_GIT: [&str; 3] = ["hooks", "config", "info/attributes"];
+const IN_GIT: [&str; 7] =
+    ["hooks", "config", "info/attributes", "config.worktree", "commondir", "refs/heads", "packed-refs"];
 
 /// Lictor's own files and those of hook managers.
 const LICTOR: &[GoverningFile] = &[
@@ -104,8 +105,17 @@ impl<'a> Search<'a> {
     fn is_in_git(&self) -> bool {
         self.project.git_dirs.iter().any(|dir| {
             let inside = self.below(self.path, dir);
-            inside.is_some_and(|rest| IN_GIT.iter().any(|own| self.below(rest, own).is_some()))
-        })
+            // A lock is what a git that was killed left behind.
+            let lock = self.path.ends_with(".lock");
+            inside.is_some_and(|rest| !lock && IN_GIT.iter().any(|own| self.below(rest, own).is_some()))
+        }) || self.is_outer_repository()
+    }
+
+    /// A repository above the project would take its place: another store, another policy.
+    fn is_outer_repository(&self) -> bool {
+        let Some((above, ".git")) = self.path.rsplit_once('/') else { return false };
+        let mut roots = self.project.roots();
+        roots.any(|root| root != above && self.below(root, above).is_some())
     }
 
     /// Whether it is what a hook would start that names the program without its directory.

@@ -102,6 +102,13 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     }
     own::disguised(&call, report);
     own::given(&call, report);
+    own::attached(&call, report);
+    // Git's commands are programs of their own too.
+    if let Some(command) = name.strip_prefix("git-").filter(|_| entry.is_none()) {
+        let mut argv = vec![Arg::literal("git"), Arg::literal(command)];
+        argv.extend(call.args.iter().cloned());
+        report.then_argv(&argv, "git");
+    }
     if matches!(family, None | Some(Family::Clouds)) {
         uploads::quoted(&call, report);
     }

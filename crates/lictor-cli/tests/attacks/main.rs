@@ -92,7 +92,10 @@ impl Written {
             let (tool, input) = match (&self.run, &self.tool) {
                 (Some(line), None) => ("Bash".to_owned(), json!({"command": fill(line, words)})),
                 (None, Some(tool)) => {
-                    let input = fill(&self.input.to_string(), words);
+                    let input = match &self.input {
+                        Value::String(text) => fill(text, words),
+                        other => fill(&other.to_string(), words),
+                    };
                     (fill(tool, words), serde_json::from_str(&input).unwrap())
                 }
                 _ => panic!("{}: either `run` or `tool`", self.id),

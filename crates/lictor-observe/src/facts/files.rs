@@ -33,6 +33,19 @@ pub(super) fn read(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
                 }
             }
         }
+        // A pattern for a file's name that means one which is watched hands it out.
+        if let Some(glob) = action.text("glob").filter(|_| !looker.project.watched.is_empty()) {
+            let start = crate::place::tidy(looker.cwd, start);
+            for path in looker.watched_below(&start) {
+                let name = path.rsplit('/').next().unwrap_or_default();
+                let below = path.strip_prefix(start.as_str()).unwrap_or_default().trim_start_matches('/');
+                let meant = !glob.ends_with('*') || glob.starts_with('.');
+                if meant && [name, below].iter().any(|path| fast_glob::glob_match(glob, path)) {
+                    let place = looker.path(&path, Access::Read, false);
+                    looker.add_place(facts, place, Access::Read, false, None);
+                }
+            }
+        }
         // Content comes back only from a search inside files of one named file; a tree is searched, not read out.
         let place = looker.path(start, Access::Read, recursive);
         let access = if place.existence == Existence::Directory || named.is_empty() {

@@ -39,7 +39,17 @@ const VERBS: [(&str, Access); 26] = [
 /// Names of fields that hold the source of a copy or move.
 const SOURCES: [&str; 5] = ["source", "src", "from", "old_path", "source_path"];
 /// Names of fields that hold where it goes.
-const DESTINATIONS: [&str; 6] = ["destination", "dest", "to", "new_path", "destination_path", "target"];
+const DESTINATIONS: [&str; 9] = [
+    "destination",
+    "dest",
+    "to",
+    "new_path",
+    "destination_path",
+    "target",
+    "dst",
+    "output_path",
+    "outputPath",
+];
 /// Names of fields that hold a shell command.
 const COMMANDS: [&str; 4] = ["command", "cmd", "shell_command", "script"];
 
@@ -76,7 +86,10 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
             }
         };
         let recursive = access == Access::Delete && directory;
-        looker.add_place(facts, looker.path(path, access, recursive), access, recursive, None);
+        looker.add_place(facts, looker.path(&path, access, recursive), access, recursive, None);
+    }
+    if !matches!(access, Some(Access::Read | Access::List)) || words.iter().any(|word| word == "copy") {
+        governing(action, looker, facts);
     }
     for source in SOURCES.iter().filter_map(|field| action.text(field)).filter(|path| is_path(path)) {
         let access = access.filter(|access| *access == Access::MoveAway).unwrap_or(Access::Read);
@@ -88,13 +101,114 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
 }
 
 /// The paths of a tool's input: fields that always hold one, and `file:` addresses.
-fn file_operands(action: &Action) -> Vec<&str> {
-    let mut paths = files::paths(action);
-    let uri = action.text("uri").or_else(|| action.text("url")).and_then(|uri| uri.strip_prefix("file://"));
-    paths.extend(uri);
+fn file_operands(action: &Action) -> Vec<String> {
+    let mut paths: Vec<String> = files::paths(action).into_iter().map(local_path).collect();
+    let uri = action.text("uri").or_else(|| action.text("url")).filter(|uri| is_file_address(uri));
+    paths.extend(uri.map(local_path));
     let nested = action.payload.get("edits").and_then(Value::as_array).into_iter().flatten();
-    paths.extend(nested.filter_map(|edit| edit.get("path")?.as_str()));
+    paths.extend(nested.filter_map(|edit| edit.get("path")?.as_str()).map(local_path));
     paths
+}
+
+/// Names of fields that hold the directory which other fields are relative to.
+const BASES: [&str; 11] = [
+    "root",
+    "dir",
+    "directory",
+    "folder",
+    "base",
+    "base_path",
+    "basePath",
+    "base_dir",
+    "cwd",
+    "workdir",
+    "parent",
+];
+/// Names of fields that hold text, not a path.
+const TEXTS: [&str; 14] = [
+    "content",
+    "contents",
+    "text",
+    "body",
+    "old_string",
+    "new_string",
+    "code",
+    "prompt",
+    "message",
+    "query",
+    "description",
+    "pattern",
+    "title",
+    "data",
+];
+
+/// Whatever a field is called: one that names a file which governs, alone or below another field's directory, is taken
+/// for a change of it.
+fn governing(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
+    let fields: Vec<(&str, String)> = action
+        .payload
+        .iter()
+        .filter(|(name, _)| !TEXTS.contains(&name.as_str()))
+        .filter_map(|(name, value)| Some((name.as_str(), local_path(value.as_str()?))))
+        .filter(|(_, value)| !value.is_empty() && value.len() < 4096 && !value.contains("://"))
+        .collect();
+    let (bases, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(name, _)| BASES.contains(name));
+    let is_source = |name: &str| SOURCES.contains(&name);
+    let mut candidates: Vec<String> = Vec::new();
+    for (name, value) in rest.iter().filter(|(name, _)| !is_source(name)) {
+        candidates.push(value.clone());
+        if !value.starts_with(['/', '~']) {
+            candidates.extend(bases.iter().map(|(_, base)| format!("{base}/{value}")));
+        }
+        // What is copied into a directory keeps its name.
+        if DESTINATIONS.contains(name) || name.starts_with("dst") {
+            for (_, source) in rest.iter().filter(|(name, _)| is_source(name)) {
+                let file = source.rsplit('/').next().unwrap_or_default();
+                candidates.push(format!("{}/{file}", value.trim_end_matches('/')));
+            }
+        }
+    }
+    for path in candidates {
+        let place = looker.path(&path, Access::Write, false);
+        let known = facts.files().any(|(access, other)| !access.is_read_only() && other.path == place.path);
+        if place.own && !known {
+            looker.add_place(facts, place, Access::Write, false, None);
+        }
+    }
+}
+
+pub(super) fn is_file_address(text: &str) -> bool {
+    text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+}
+
+/// The path of a `file:` address, without host and escapes; anything else as it is.
+pub(super) fn local_path(text: &str) -> String {
+    if !is_file_address(text) {
+        return text.to_owned();
+    }
+    let rest = text.get(5..).unwrap_or_default();
+    let path = match rest.strip_prefix("//") {
+        // The host, when there is one, is this machine.
+        Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
+        None => rest,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        let escaped = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(|_| *byte == b'%') {
+            Some(value) => {
+                bytes.push(value);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Whether a text could be a path rather than, say, an e-mail address or a branch.

@@ -38,6 +38,7 @@ impl FakeObserver {
             .directory("/home/user/project/.git/hooks")
             .file("/home/user/project/.git/config", "[core]\n\tbare = false\n")
             .file("/home/user/project/.git/HEAD", "ref: refs/heads/main\n")
+            .file("/home/user/kept.txt", "worth keeping\n")
             .variable_set("HOME", "/home/user")
             .variable_set("USER", "user")
             .user("root", "/root")

@@ -255,6 +255,9 @@ fn cp(call: &Call<'_>, report: &mut Report) {
         (Access::Link, recursive)
     } else if recursive {
         (Access::Modify, true)
+    } else if options.has(&["n", "no-clobber"]) && !installs {
+        // What is there is left alone.
+        (Access::Append, false)
     } else {
         (Access::Write, false)
     };

@@ -4,7 +4,7 @@ mod config;
 mod push;
 mod tree;
 
-use lictor_core::facts::{Access, GitEffect};
+use lictor_core::facts::{Access, GitEffect, GuardOff};
 
 use super::network;
 use super::options::{Grammar, Options};
@@ -108,10 +108,14 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "read-tree" => tree::read_tree(&git, report),
         "checkout-index" => tree::checkout_index(&git, report),
         "rm" | "mv" => tree::rm_mv(&git, report, name),
-        "push" | "send-pack" => push::push(&git, report),
+        "send-pack" => {
+            report.git(GitEffect::SkipHooks, Some("send-pack"));
+            push::push(&git, report);
+        }
+        "push" => push::push(&git, report),
         "fetch" | "pull" | "clone" | "ls-remote" | "remote" | "fetch-pack" => push::fetch(&git, report, name),
         "config" => config::judge(&git, report),
-        "commit" | "merge" | "am" | "cherry-pick" | "revert" => commit(&git, report, name),
+        "commit" | "merge" | "cherry-pick" | "revert" => commit(&git, report, name),
         "rebase" => rebase(&git, report),
         "branch" => branch(&git, report),
         "worktree" => worktree(&git, report),
@@ -126,6 +130,21 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 super::secrets::read(git.call, report, file, false);
             }
         }
+        // Commits and refs that no hook sees.
+        "am" if !args.iter().any(|arg| {
+            matches!(
+                arg.known(),
+                Some("--abort" | "--quit" | "--show-current-patch" | "--skip" | "--continue")
+            )
+        }) =>
+        {
+            report.git(GitEffect::SkipHooks, Some("am"));
+        }
+        "fast-import" | "http-push" | "commit-tree" => report.git(GitEffect::SkipHooks, Some(name)),
+        "hash-object" if args.iter().any(|arg| arg.known() == Some("commit")) => {
+            report.git(GitEffect::SkipHooks, Some(name));
+        }
+        "init" => init(&git, report),
         "bisect" => {
             if let Some((sub, command)) = args.split_first()
                 && sub.known() == Some("run")
@@ -172,13 +191,6 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "hook" => {
             // `git hook run` only runs what is installed.
-        }
-        "init" => {
-            let options = git
-                .parse(Grammar::anywhere("b", "template= separate-git-dir= initial-branch= object-format="));
-            if let Some(directory) = options.operands.first() {
-                report.file(git.call, Access::MakeDirectory, directory, false);
-            }
         }
         "rev-parse" if args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
         _ => {}
@@ -378,6 +390,28 @@ fn keeps_aside(name: &str) -> bool {
         && (!known.iter().any(|start| name.starts_with(start))
             || name.starts_with("refs/heads/")
                 && ["backup", "bak", "save", "keep"].iter().any(|word| name.contains(word)))
+}
+
+/// A new repository: where its directory is made, and whether this one's is moved away.
+fn init(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere(
+        "b",
+        "separate-git-dir= template= initial-branch= object-format= ref-format= shared? quiet bare",
+    ));
+    let here = Arg::literal(".");
+    let directory = options.operands.first().unwrap_or(&here);
+    if !options.operands.is_empty() {
+        report.file(git.call, Access::MakeDirectory, directory, false);
+    }
+    if options.has(&["separate-git-dir"]) {
+        report.guard_off(GuardOff::Hooks, &super::say::written(git.call));
+    }
+    if let Some((_, moved)) = git.call.assignments.iter().find(|(name, _)| name == "GIT_DIR") {
+        report.file(git.call, Access::MakeDirectory, moved, false);
+    }
+    let bare = options.has(&["bare"]);
+    let made = if bare { directory.clone() } else { super::say::below(directory, ".git") };
+    report.file(git.call, Access::MakeDirectory, &made, false);
 }
 
 fn apply(git: &Git<'_, '_>, report: &mut Report) {

@@ -6,7 +6,7 @@ use lictor_core::facts::{Effect, GuardOff};
 use super::options::{Grammar, Options};
 use super::say::written;
 use crate::call::{Call, Report};
-use crate::operand::Arg;
+use crate::operand::{Arg, Cwd};
 
 /// Whether a path names a hook of git or of a hook manager.
 pub(crate) fn is_hook_path(path: &str) -> bool {
@@ -70,11 +70,20 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
             }
         }
         "SKIP" => program == "git" || program == "pre-commit",
-        "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" => false,
+        "GIT_CONFIG_PARAMETERS" | "GIT_CONFIG" => true,
+        // No configuration at all is what tests ask for; another one may move the hooks.
+        "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" => !matches!(value.known(), Some("/dev/null" | "")),
+        name if name.starts_with("GIT_CONFIG_KEY_") => {
+            value.known().is_none_or(|key| key.eq_ignore_ascii_case("core.hookspath"))
+        }
         _ => false,
     };
     if off && commits {
         report.guard_off(GuardOff::Hooks, &text);
+    }
+    let agents = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"];
+    if program.is_empty() && agents.contains(&name) {
+        report.guard_off(GuardOff::NestedAgent, &text);
     }
 }
 
@@ -122,7 +131,11 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         return;
     }
     report.effects.push(Effect::Delegate { agent: call.program.to_owned() });
-    let elsewhere = call.assignments.iter().any(|(name, _)| launch::moves_settings(name));
+    let elsewhere = call.assignments.iter().any(|(name, _)| launch::moves_settings(name))
+        // Another directory has other settings.
+        || *call.cwd != Cwd::Start
+        || options.has(&["C", "cd", "settings"])
+        || options.value(&["setting-sources"]).is_some_and(|from| !from.prefix().contains("project"));
     if elsewhere || launch.unchecked.iter().any(|way| is_taken(*way, call, &options)) {
         report.guard_off(GuardOff::NestedAgent, &written(call));
     }

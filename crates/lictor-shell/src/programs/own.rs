@@ -1,7 +1,8 @@
 //! Lictor's own program, under whatever name it is started: reading is for everyone, deciding for people.
 
 use lictor_agents::commands::{self, Audience};
-use lictor_core::facts::{Access, GuardOff};
+use lictor_agents::launch;
+use lictor_core::facts::{Access, GuardOff, OpaqueWhat};
 
 use super::say::written;
 use crate::call::{Call, Report};
@@ -130,6 +131,51 @@ pub(crate) fn debugged(call: &Call<'_>, report: &mut Report) {
     if call.args.iter().any(names) {
         report.guard_off(GuardOff::LictorCommand, &written(call));
     }
+}
+
+/// Hands on a running process: its limits, its memory, its calls. It may be the hook or the agent.
+pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
+    let given = |names: &[&str]| {
+        call.args.iter().filter_map(|arg| arg.prefix().split('=').next()).any(|word| {
+            names.contains(&word) || word.len() > 2 && names.contains(&"-p") && is_attached_pid(word)
+        })
+    };
+    let attaches = match call.program {
+        "gdb" | "lldb" => {
+            given(&["-p", "--pid", "-pid", "--attach-pid", "--attach-name", "-n"])
+                || call.args.get(1).and_then(Arg::known).is_some_and(is_number)
+        }
+        "strace" | "ltrace" | "uftrace" => given(&["-p", "--attach", "--pid"]),
+        "reptyr" => true,
+        "prlimit" => {
+            given(&["-p", "--pid"])
+                && call.args.iter().any(|arg| {
+                    let word = arg.prefix();
+                    word.starts_with("--") && word.contains('=') && !word.starts_with("--pid")
+                })
+        }
+        _ => false,
+    };
+    if attaches {
+        report.opaque(OpaqueWhat::Code, &written(call));
+    }
+    let acts =
+        matches!(call.program, "kill" | "pkill" | "killall" | "renice" | "taskset" | "prlimit" | "xkill");
+    let names = |text: &str| {
+        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+            .any(|word| word == NAME || launch::by_program(word).is_some())
+    };
+    if acts && call.args.iter().any(|arg| !arg.prefix().starts_with('/') && names(&arg.text)) {
+        report.guard_off(GuardOff::LictorBinary, &written(call));
+    }
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_attached_pid(word: &str) -> bool {
+    word.strip_prefix("-p").is_some_and(is_number)
 }
 
 /// Text that is typed into a terminal, in one of several pieces: the name may be cut anywhere.

@@ -90,7 +90,9 @@ impl Walker<'_> {
         let adds = matches!(access, Access::Append | Access::Write);
         let Some(path) = target.arg.known().filter(|_| adds) else { return };
         let key = crate::paths::key(&target.cwd, path);
-        if !["~", "/home/", "/root/", "/Users/"].iter().any(|home| key.starts_with(home)) {
+        let home = self.outside().variable("HOME").filter(|home| !home.is_empty());
+        let at_home = home.is_some_and(|home| key.starts_with(&home));
+        if !at_home && !["~", "/home/", "/root/", "/Users/"].iter().any(|home| key.starts_with(home)) {
             return;
         }
         let name = key.rsplit('/').next().unwrap_or_default();
@@ -159,6 +161,7 @@ impl Walker<'_> {
         self.reading.opaque.truncate(opaque + usize::from(unclear));
         let path = text.split("PATH=").nth(1).unwrap_or_default().trim_start_matches(['"', '\'']);
         HOOKS.iter().any(|hook| text.contains(hook))
+            || governs_next_session(text)
             || path.starts_with("/tmp")
             || path.starts_with('.')
             || unclear
@@ -195,6 +198,39 @@ impl Walker<'_> {
 fn is_hidden_away(path: &str) -> bool {
     ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|place| path.starts_with(place))
         || path.contains("/.cache/")
+}
+
+/// Whether a line would point agents, Lictor or git at other settings from the next session on, or put something else in
+/// their place.
+fn governs_next_session(text: &str) -> bool {
+    const VARIABLES: [&str; 11] = [
+        "XDG_CONFIG_HOME",
+        "XDG_STATE_HOME",
+        "XDG_DATA_HOME",
+        "CLAUDE_CONFIG_DIR",
+        "CODEX_HOME",
+        "COPILOT_HOME",
+        "LICTOR_",
+        "GIT_CONFIG",
+        "GIT_DIR",
+        "GIT_EXEC_PATH",
+        "CLAUDE_CODE_",
+    ];
+    let named = |word: &str| {
+        let word = word.trim_start_matches("alias ").trim();
+        matches!(word, "lictor" | "git") || lictor_agents::launch::by_program(word).is_some()
+    };
+    VARIABLES.iter().any(|name| text.contains(name))
+        || text.lines().flat_map(|line| line.split(';')).any(|line| {
+            let line = line.trim();
+            let line = line.strip_prefix("export ").unwrap_or(line);
+            let alias =
+                line.strip_prefix("alias ").map(|rest| rest.split(['=', ' ']).next().unwrap_or_default());
+            let function = line.strip_prefix("function ").unwrap_or(line);
+            let function =
+                function.split_once('(').filter(|_| line.contains("()")).map(|(name, _)| name.trim());
+            line.starts_with("HOME=") || alias.is_some_and(named) || function.is_some_and(named)
+        })
 }
 
 fn sets_up(command: &Command) -> bool {

@@ -175,6 +175,9 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
         report.git(GitEffect::SkipHooks, Some(key));
         return report.guard_off(GuardOff::Hooks, &format!("{key}={}", value.text));
     }
+    if lower == "extensions.worktreeconfig" {
+        return report.guard_off(GuardOff::Hooks, &format!("{key}={}", value.text));
+    }
     if lower == "protocol.ext.allow" || lower == "safe.directory" && value.known() == Some("*") {
         return report.git(GitEffect::ConfigureExecution, Some(key));
     }

@@ -103,6 +103,19 @@ pub(super) fn fetch(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     if name == "pull" && options.has(&["no-verify"]) {
         report.git(GitEffect::SkipHooks, Some("pull"));
     }
+    // Commits that were made in another directory, where no hook of this repository ran.
+    let local = options
+        .operands
+        .first()
+        .and_then(Arg::known)
+        .is_some_and(|from| from.starts_with(['/', '.', '~']) || from.starts_with("file:"));
+    let into_branch =
+        options.operands.iter().skip(1).filter_map(Arg::known).any(|refs| {
+            refs.split_once(':').is_some_and(|(_, to)| !to.is_empty() && !to.contains("remotes/"))
+        });
+    if local && (name == "pull" || name == "fetch" && into_branch) {
+        report.git(GitEffect::SkipHooks, Some(name));
+    }
     let at = match (name, options.word(0)) {
         ("remote", "add" | "set-url") => 2,
         ("remote", _) => return,
