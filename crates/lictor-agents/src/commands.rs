@@ -44,6 +44,7 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     // Answers questions, and acts in any session.
     ("rpc", Audience::People),
     ("schema", Audience::Agents),
+    ("serve", Audience::People),
     ("session list", Audience::Agents),
     ("session refresh", Audience::People),
     ("session show", Audience::Agents),

@@ -8,7 +8,7 @@ use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
     agents, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, log, man,
-    replay, report, rpc, schema, session, test, trust, verdict, why_not, wrong,
+    replay, report, rpc, schema, serve, session, test, trust, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -79,6 +79,8 @@ Examples:
     Rpc(rpc::RpcArgs),
     /// Let the programs run that the repository's policy names.
     Trust(trust::TrustArgs),
+    /// Serve teams and other programs over HTTP.
+    Serve(serve::ServeArgs),
     /// Turn a wrong decision into a test of the policy.
     Wrong(wrong::WrongArgs),
     /// Watch a scripted agent being governed, in a scratch project.
@@ -139,6 +141,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Schema(args) => schema::run(args),
         Command::Session(args) => session::run(args),
         Command::WhyNot(args) => why_not::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Wrong(args) => wrong::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Test(args) => test::run(args),

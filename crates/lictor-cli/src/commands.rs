@@ -18,6 +18,7 @@ pub mod replay;
 pub mod report;
 pub mod rpc;
 pub mod schema;
+pub mod serve;
 pub mod session;
 pub mod test;
 pub mod trust;

@@ -534,6 +534,9 @@ fn run(
     };
     let query = parse_query(address.split_once('?').map_or("", |(_, query)| query));
     let call = Call { server, caller, path, query, body };
+    if call.path.contains_key("tenant") {
+        call.tenant()?;
+    }
     let value = handler(&call)?;
     if let Some(key) = key {
         let mut done = call.server.done.lock().unwrap_or_else(PoisonError::into_inner);

@@ -40,6 +40,9 @@ pub enum CallError {
         /// What was named.
         named: String,
     },
+    /// The session that is to be started is under way, for somebody else.
+    #[error("the session `{0}` is under way already; a delegation starts a new one")]
+    UnderWay(String),
     /// A store failed.
     #[error(transparent)]
     Stores(#[from] StoresError),
@@ -212,8 +215,13 @@ impl Tenants {
     /// As [`evaluate`](Self::evaluate), and when it cannot be recorded.
     pub fn delegate(&self, caller: &Caller, params: DelegateParams) -> Result<Value, CallError> {
         let open = self.open(&caller.tenant)?;
+        let named = params.child.clone();
         let (parent, child) =
             (session(caller, &params.agent, params.parent), session(caller, &params.agent, params.child));
+        let known = open.runtime.session(&child)?;
+        if parent == child || (known.started.is_some() && known.parent.as_ref() != Some(&parent)) {
+            return Err(CallError::UnderWay(named));
+        }
         if open.runtime.session(&parent)?.started.is_none() {
             open.runtime.delegate(&account(caller), &parent, Limit::default())?;
         }
@@ -281,6 +289,7 @@ fn action(runtime: &Runtime, caller: &Caller, form: ActionForm) -> Result<Action
     }
     let told = form.chain.clone();
     let mut action = form.into_action(&runtime.project().root);
+    action.actor.chain = Vec::new();
     action.session = Some(match action.session.take() {
         Some(key) => session(caller, &key.agent, key.id),
         None => account(caller),

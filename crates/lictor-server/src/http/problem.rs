@@ -97,6 +97,7 @@ impl From<CallError> for Problem {
     fn from(error: CallError) -> Self {
         match error {
             CallError::NotYours { .. } => Self::new(StatusCode::FORBIDDEN, "not_yours", error.to_string()),
+            CallError::UnderWay(_) => Self::new(StatusCode::CONFLICT, "under_way", error.to_string()),
             CallError::Stores(error) => error.into(),
             CallError::Registry(error) => error.into(),
             CallError::Runtime(error) => error.into(),

@@ -1,0 +1,238 @@
+//! What each group of endpoints is for.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::world::{POLICY, World, send, tool};
+
+fn world() -> World {
+    let world = World::new();
+    world.tenant("acme", &json!({}), POLICY);
+    world
+}
+
+#[test]
+fn who_an_action_is_for_comes_from_the_token_alone() {
+    let world = world();
+    world.tenant("other", &json!({}), POLICY);
+    let bob = world.token("acme", "person", "bob");
+    let refused =
+        |action: Value| world.send("POST", "/v1/evaluate", &bob, Some(&json!({"action": action}))).status;
+    assert_eq!(refused(json!({"kind": "tool", "tool": "read_file", "tenant": "other"})), 403);
+    assert_eq!(refused(json!({"kind": "tool", "tool": "read_file", "user": "ada"})), 403);
+    assert_eq!(refused(json!({"kind": "tool", "tool": "read_file", "chain": ["boss", "worker"]})), 403);
+    assert_eq!(refused(json!({"kind": "tool", "tool": "read_file", "email": "ada@example.com"})), 400);
+    let named = json!({"kind": "tool", "tool": "read_file", "tenant": "acme", "user": "bob"});
+    assert_eq!(world.judge(&bob, &named)["decision"], "pass");
+    assert_eq!(world.judge(&bob, &tool("grant"))["decision"], "block");
+    let eve = world.token("acme", "person", "eve");
+    let records = world.ask("GET", "/v1/records?kind=evaluated&user=bob", &eve, &json!({}));
+    let records = records["records"].as_array().unwrap();
+    assert_eq!(records.len(), 2);
+    assert!(records.iter().all(|record| record["email"] == "bob@example.com" && record["tenant"] == "acme"));
+    assert_eq!(records[1]["rule"], "access.scope");
+    assert!(records[1]["reason"].as_str().unwrap().contains("admin.write"));
+    let theirs = world.token("other", "person", "eve");
+    assert_eq!(world.ask("GET", "/v1/records", &theirs, &json!({}))["records"], json!([]));
+}
+
+#[test]
+fn scopes_shrink_along_the_chain_and_the_chain_is_on_record() {
+    let world = world();
+    let ada = world.token("acme", "person", "ada");
+    assert_eq!(world.judge(&ada, &tool("grant"))["decision"], "pass");
+    let delegate = |parent: &str, child: &str, scopes: Value| {
+        let body = json!({"parent": parent, "child": child, "limit": {"scopes": scopes}});
+        world.ask("POST", "/v1/delegate", &ada, &body)
+    };
+    assert_eq!(delegate("main", "helper", json!(["admin.write"]))["chain"], json!(["main", "helper"]));
+    assert_eq!(
+        delegate("helper", "reader", json!(["tools.read"]))["chain"],
+        json!(["main", "helper", "reader"])
+    );
+    let by =
+        |session: &str| json!({"kind": "tool", "tool": "grant", "session_id": session, "tier": "subagent"});
+    assert_eq!(world.judge(&ada, &by("helper"))["decision"], "pass");
+    let blocked = world.judge(&ada, &by("reader"));
+    assert_eq!(blocked["decision"], "block");
+    assert!(blocked["reason"].as_str().unwrap().contains("not passed on"), "{blocked}");
+    let records = world.ask("GET", "/v1/records?decision=block", &ada, &json!({}));
+    assert_eq!(records["records"][0]["chain"], json!(["main", "helper", "reader"]));
+    assert_eq!(records["records"][0]["tier"], "subagent");
+    let around =
+        world.send("POST", "/v1/delegate", &ada, Some(&json!({"parent": "reader", "child": "main"})));
+    assert_ne!(around.status, 200, "a loop: {}", around.body);
+    // Another person's session of the same name is another session.
+    let bob = world.token("acme", "person", "bob");
+    let own = world.judge(&bob, &json!({"kind": "tool", "tool": "read_file", "session_id": "reader"}));
+    assert_eq!(own["decision"], "pass");
+}
+
+/// Sixteen agents of one person at once: exactly as many pass as may.
+#[test]
+fn rates_count_for_the_person_and_are_exact() {
+    let world = world();
+    let (ada, bob) = (world.token("acme", "person", "ada"), world.token("acme", "person", "bob"));
+    let passed = std::thread::scope(|scope| {
+        let agents: Vec<_> = (0..16)
+            .map(|agent| {
+                let (world, ada) = (&world, &ada);
+                scope.spawn(move || {
+                    let action =
+                        json!({"kind": "tool", "tool": "read_file", "session_id": format!("agent-{agent}")});
+                    (0..3).filter(|_| world.judge(ada, &action)["decision"] == "pass").count()
+                })
+            })
+            .collect();
+        agents.into_iter().map(|agent| agent.join().unwrap()).sum::<usize>()
+    });
+    assert_eq!(passed, 20);
+    assert_eq!(world.judge(&bob, &tool("read_file"))["decision"], "pass", "bob has an account of his own");
+    let checked = world.ask("GET", "/v1/verify", &ada, &json!({}));
+    assert_eq!((&checked["sound"], &checked["faults"]), (&json!(true), &json!([])));
+}
+
+#[test]
+fn questions_are_answered_by_people_with_that_role() {
+    let world = world();
+    let (ada, bob) = (world.token("acme", "person", "ada"), world.token("acme", "person", "bob"));
+    let (machine, service) = (world.token("acme", "machine", "box"), world.token("acme", "service", "job"));
+    let write =
+        json!({"action": {"kind": "tool", "tool": "write_file", "session_id": "s"}, "unattended": true});
+    world.ask("POST", "/v1/evaluate", &bob, &write);
+    let waiting = world.ask("GET", "/v1/approvals", &ada, &json!({}));
+    let id = waiting["approvals"][0]["id"].as_str().expect("a question").to_owned();
+    for token in [&bob, &machine, &service, &world.operator] {
+        for answer in ["approve", "deny"] {
+            let reply = world.send("POST", &format!("/v1/approvals/{id}/{answer}"), token, Some(&json!({})));
+            assert_eq!(reply.status, 403, "{}", reply.body);
+        }
+        assert_eq!(
+            world.send("POST", "/v1/resolve", token, Some(&json!({"id": 1, "answers": [true]}))).status,
+            403
+        );
+    }
+    world.ask("POST", &format!("/v1/approvals/{id}/approve"), &ada, &json!({}));
+    let again = world.send("POST", &format!("/v1/approvals/{id}/deny"), &ada, Some(&json!({})));
+    assert_eq!(again.status, 409, "{}", again.body);
+    let judged = |body: &Value| world.ask("POST", "/v1/evaluate", &bob, body)["decision"].clone();
+    assert_eq!(judged(&write), "pass", "a yes counts");
+    assert_ne!(judged(&write), "pass", "once");
+}
+
+#[test]
+fn policies_have_versions_and_hold_from_the_next_call_on() {
+    let world = world();
+    let (ada, bob) = (world.token("acme", "person", "ada"), world.token("acme", "person", "bob"));
+    let publish = |token: &str, text: &str| {
+        world.send("PUT", "/v1/tenants/acme/policy", token, Some(&json!({"text": text})))
+    };
+    assert_eq!(world.judge(&bob, &tool("read_file"))["decision"], "pass");
+    let strict = "{version: 1, access: [{user: bob, decision: block, reason: not today}]}";
+    assert_eq!(publish(&bob, strict).status, 403);
+    let bad = publish(&ada, "{version: 1, acess: []}");
+    assert_eq!((bad.status, bad.kind.as_str()), (422, "application/problem+json"));
+    assert!(bad.body["detail"].as_str().unwrap().contains("acess"), "{}", bad.body);
+    let tried = world.ask("POST", "/v1/policy/simulate", &ada, &json!({"text": strict}));
+    assert_eq!(tried["changed"][0]["would_be"], "block", "{tried}");
+    assert_eq!(publish(&ada, strict).body["version"], 2);
+    let blocked = world.judge(&bob, &tool("read_file"));
+    assert_eq!((&blocked["decision"], &blocked["policy_version"]), (&json!("block"), &json!(2)));
+    let back = world.send("PATCH", "/v1/tenants/acme/policy", &ada, Some(&json!({"version": 1})));
+    assert_eq!(back.body["version"], 3, "{}", back.body);
+    assert_eq!(world.judge(&bob, &tool("read_file"))["decision"], "pass");
+    let all = world.ask("GET", "/v1/tenants/acme/policies", &ada, &json!({}));
+    assert_eq!(all["policies"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_request_that_is_sent_again_counts_once() {
+    let world = world();
+    let bob = world.token("acme", "person", "bob");
+    let body = json!({"action": tool("read_file")}).to_string();
+    let ask = |key: &str| {
+        send(&world.url, "POST", "/v1/evaluate", &bob, Some(&body), &[("idempotency-key", key)]).body
+    };
+    let first = ask("one");
+    assert_eq!(ask("one"), first);
+    assert_ne!(ask("two")["id"], first["id"]);
+}
+
+#[test]
+fn judgement_and_outcome_share_an_id() {
+    let world = world();
+    let (bob, eve) = (world.token("acme", "person", "bob"), world.token("acme", "person", "eve"));
+    let judged = world.judge(&bob, &tool("read_file"));
+    let id = judged["correlation_id"].as_str().unwrap();
+    let mut action = tool("read_file");
+    action["tool_use_id"] = json!(id);
+    let posted =
+        world.ask("POST", "/v1/post", &bob, &json!({"action": action, "outcome": {"success": true}}));
+    assert_eq!(posted["standing"], "governed", "{posted}");
+    let records = world.ask("GET", "/v1/records", &eve, &json!({}));
+    let same =
+        records["records"].as_array().unwrap().iter().filter(|record| record["correlation_id"] == json!(id));
+    let kinds: Vec<&str> = same.map(|record| record["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["evaluated", "happened"]);
+}
+
+#[test]
+fn a_token_that_was_taken_back_counts_no_more() {
+    let world = world();
+    let ada = world.token("acme", "person", "ada");
+    let made = world.ask("POST", "/v1/tenants/acme/tokens", &ada, &json!({"kind": "person", "owner": "bob"}));
+    let (secret, id) = (made["secret"].as_str().unwrap(), made["token"]["id"].as_str().unwrap());
+    assert_eq!(world.judge(secret, &tool("read_file"))["decision"], "pass");
+    world.ask("DELETE", &format!("/v1/tenants/acme/tokens/{id}"), &ada, &json!({}));
+    assert_eq!(world.send("GET", "/v1/whoami", secret, None).status, 401);
+    let bob = world.token("acme", "person", "bob");
+    let gone = json!({"people": [{"uid": "bob", "disabled": true}]});
+    world.ask("PUT", "/v1/tenants/acme/people", &ada, &gone);
+    assert_eq!(world.send("GET", "/v1/whoami", &bob, None).status, 401, "a person who left");
+    let listed = world.ask("GET", "/v1/tenants/acme/tokens", &ada, &json!({})).to_string();
+    assert!(!listed.contains("lictor_"), "no secret is shown again");
+    let raw = std::fs::read(find_db(&world.state())).unwrap_or_default();
+    assert!(!raw.windows(bob.len()).any(|part| part == bob.as_bytes()), "secrets are kept hashed");
+}
+
+fn find_db(state: &std::path::Path) -> std::path::PathBuf {
+    let stores = std::fs::read_dir(state.join("stores")).unwrap();
+    stores.flatten().map(|store| store.path().join("lictor.db")).next().unwrap()
+}
+
+/// Reads server-sent events until `count` records came.
+fn follow(url: &str, token: &str, after: Option<u64>, count: usize, meanwhile: impl FnOnce()) -> Vec<u64> {
+    let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let resume = after.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
+    write!(
+        stream,
+        "GET /v1/records/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n{resume}\r\n"
+    )
+    .unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert!(lines.next().unwrap().contains("200"));
+    assert!(lines.any(|line| line.is_empty()), "the end of the head");
+    meanwhile();
+    lines.filter_map(|line| line.strip_prefix("id: ")?.trim().parse().ok()).take(count).collect()
+}
+
+#[test]
+fn records_can_be_followed_and_taken_up_again_after_a_restart() {
+    let mut world = world();
+    let (bob, eve) = (world.token("acme", "person", "bob"), world.token("acme", "person", "eve"));
+    let seen = follow(&world.url, &eve, None, 2, || {
+        world.judge(&bob, &tool("read_file"));
+        world.judge(&bob, &tool("read_file"));
+    });
+    assert_eq!(seen, [1, 2], "{seen:?}");
+    assert_eq!(world.end(), Some(0), "asked to end, it ends well");
+    world.restart();
+    world.judge(&bob, &tool("read_file"));
+    let rest = follow(&world.url, &eve, Some(1), 3, || {});
+    assert_eq!(rest, [2, 3, 4]);
+    assert_eq!(world.send("GET", "/v1/records/stream", &bob, None).status, 403);
+}

@@ -1,0 +1,170 @@
+//! The client, while the server is there and while it is not.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::world::{POLICY, PROGRAM, World, tool};
+
+struct Client {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Client {
+    fn new(world: &World, name: &str, token: &str) -> Self {
+        let mut child = Command::new(PROGRAM)
+            .args(["rpc", "--server", &world.url, "--state"])
+            .arg(world.path().join(name))
+            .env("LICTOR_TOKEN", token)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Self { child, stdin, stdout }
+    }
+
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        writeln!(self.stdin, "{}", json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
+            .unwrap();
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["id"], 7);
+        answer
+    }
+
+    fn judge(&mut self, name: &str) -> Value {
+        self.call("evaluate", json!({"action": tool(name)}))["result"].clone()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn world(settings: &Value) -> (World, String) {
+    let world = World::new();
+    world.tenant("acme", settings, POLICY);
+    let bob = world.token("acme", "person", "bob");
+    (world, bob)
+}
+
+#[test]
+fn block_lets_nothing_pass_and_recovers_by_itself() {
+    let (mut world, bob) = world(&json!({"away": "block"}));
+    let mut client = Client::new(&world, "client", &bob);
+    assert_eq!(client.judge("read_file")["decision"], "pass");
+    world.kill();
+    let blocked = client.judge("read_file");
+    assert_eq!((&blocked["decision"], &blocked["away"]), (&json!("block"), &json!(true)));
+    world.restart();
+    let back = client.judge("read_file");
+    assert_eq!((&back["decision"], &back["away"]), (&json!("pass"), &Value::Null));
+}
+
+#[test]
+fn the_last_good_policy_judges_until_it_is_too_old() {
+    let (mut world, bob) = world(&json!({"away": "last_good"}));
+    let mut client = Client::new(&world, "client", &bob);
+    assert_eq!(client.judge("read_file")["away"], Value::Null);
+    world.kill();
+    assert_eq!(client.judge("read_file")["decision"], "pass");
+    let blocked = client.judge("grant");
+    assert_eq!(blocked["decision"], "block");
+    assert!(blocked["reason"].as_str().unwrap().contains("admin.write"), "by the policy: {blocked}");
+    // A week later, as far as the file says.
+    let file = world.path().join("client/bundle.json");
+    let mut bundle: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    bundle["fetched"] = json!(bundle["fetched"].as_i64().unwrap() - 8 * 24 * 60 * 60 * 1000);
+    std::fs::write(&file, bundle.to_string()).unwrap();
+    drop(client);
+    let mut later = Client::new(&world, "client", &bob);
+    let expired = later.judge("read_file");
+    assert_eq!(expired["decision"], "block");
+    assert!(expired["reason"].as_str().unwrap().contains("expired"), "{expired}");
+}
+
+#[test]
+fn without_ever_having_seen_the_server_nothing_passes() {
+    let (mut world, bob) = world(&json!({"away": "pass"}));
+    world.kill();
+    let mut client = Client::new(&world, "fresh", &bob);
+    assert_eq!(client.judge("read_file")["decision"], "block");
+}
+
+/// What passed ungoverned is on record, reaches the server, and arrives once.
+#[test]
+fn what_passed_meanwhile_is_sent_exactly_once() {
+    let (mut world, bob) = world(&json!({"away": "pass"}));
+    let mut client = Client::new(&world, "client", &bob);
+    assert_eq!(client.judge("grant")["decision"], "block");
+    world.kill();
+    for _ in 0..3 {
+        let passed = client.judge("grant");
+        assert_eq!((&passed["decision"], &passed["away"]), (&json!("pass"), &json!(true)));
+    }
+    let kept = client.call("records", json!({}));
+    let kept = kept["result"]["records"].as_array().unwrap();
+    assert!(
+        kept.iter().all(|record| record["kind"] == "governance.absent" && record["user"] == "bob"),
+        "{kept:?}"
+    );
+    assert_eq!(kept.len(), 3);
+    world.restart();
+    client.judge("read_file");
+    client.judge("read_file");
+    drop(client);
+    // A client that has forgotten what it sent sends it again; the server has it.
+    let mut again = Client::new(&world, "client", &bob);
+    again.judge("read_file");
+    let machine = std::fs::read_to_string(world.path().join("client/machine")).unwrap();
+    let eve = world.token("acme", "person", "eve");
+    let records = world.ask(
+        "GET",
+        &format!("/v1/records?machine=bob.{machine}&kind=governance.absent"),
+        &eve,
+        &json!({}),
+    );
+    assert_eq!(records["records"].as_array().unwrap().len(), 3, "{records}");
+    let checked = world.ask("GET", &format!("/v1/verify?machine=bob.{machine}"), &eve, &json!({}));
+    assert_eq!(checked["sound"], true, "{checked}");
+}
+
+#[test]
+fn a_machine_cannot_rewrite_what_it_sent() {
+    let (world, bob) = world(&json!({}));
+    let mut head = lictor_store::Head::START;
+    let record = |head: &mut lictor_store::Head, body: &str| {
+        let draft = lictor_store::Draft {
+            at: lictor_core::Timestamp(1),
+            session: None,
+            kind: "test".to_owned(),
+            body: body.to_owned(),
+        };
+        let record = lictor_store::Record::after(*head, draft);
+        *head = record.head();
+        record
+    };
+    let (one, two) = (record(&mut head, "1"), record(&mut head, "2"));
+    let send = |records: Value| {
+        world.send("POST", "/v1/machines/box/records", &bob, Some(&json!({"records": records})))
+    };
+    assert_eq!(send(json!([one])).body["head"]["seq"], 1);
+    assert_eq!(send(json!([one, two])).body["head"]["seq"], 2, "what is there is passed over");
+    let mut start = lictor_store::Head::START;
+    let other = record(&mut start, "another past");
+    assert_eq!(send(json!([other])).status, 409);
+    let mut changed = json!(two);
+    changed["body"] = json!("changed");
+    assert_eq!(send(json!([changed])).status, 409);
+    let mut gap = lictor_store::Head { seq: 7, hash: head.hash };
+    let far = record(&mut gap, "far");
+    assert_eq!(send(json!([far])).status, 409);
+}

@@ -1,0 +1,189 @@
+//! Every endpoint with every kind of token, and requests that nobody means.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::world::{POLICY, World, send};
+
+/// Every endpoint of the document, filled in for a tenant.
+fn endpoints(world: &World, tenant: &str) -> Vec<(String, String)> {
+    let document = world.send("GET", "/openapi.json", "", None).body;
+    let paths = document["paths"].as_object().unwrap();
+    let mut all = Vec::new();
+    for (path, methods) in paths {
+        let path = path
+            .replace("{tenant}", tenant)
+            .replace("{id}", "1")
+            .replace("{seq}", "1")
+            .replace("{machine}", "box");
+        all.extend(methods.as_object().unwrap().keys().map(|method| (method.to_uppercase(), path.clone())));
+    }
+    assert!(all.len() > 25, "{all:?}");
+    all
+}
+
+#[test]
+fn no_token_reaches_another_tenant() {
+    let world = World::new();
+    world.tenant("red", &json!({}), POLICY);
+    world.tenant("blue", &json!({}), "{version: 1, known_tools: {known: [blue_secret_tool]}}");
+    let blue = world.token("blue", "person", "ada");
+    world.judge(&blue, &json!({"kind": "tool", "tool": "blue_secret_tool"}));
+    let tokens = [
+        ("person", world.token("red", "person", "ada")),
+        ("machine", world.token("red", "machine", "box")),
+        ("service", world.token("red", "service", "job")),
+        ("nobody", String::new()),
+        ("garbage", "lictor_0000".to_owned()),
+    ];
+    for (method, path) in endpoints(&world, "blue") {
+        for (kind, token) in &tokens {
+            let named = json!({"tenant": "blue", "text": "{version: 1}", "people": [], "kind": "person", "owner": "ada",
+                               "action": {"kind": "tool", "tool": "blue_secret_tool", "tenant": "blue"}, "version": 1});
+            for body in [json!({}), named] {
+                let body = (method != "GET").then_some(&body);
+                let reply = world.send(&method, &path, token, body);
+                let text = reply.body.to_string();
+                let what = format!("{kind}: {method} {path}: {} {text}", reply.status);
+                assert!(reply.status < 500, "{what}");
+                assert!(reply.status >= 400 || !text.contains("blue"), "{what}");
+                if path.contains("/blue") {
+                    assert!([401, 403].contains(&reply.status), "{what}");
+                }
+                if reply.status >= 400 {
+                    assert_eq!(reply.kind, "application/problem+json", "{what}");
+                }
+            }
+        }
+    }
+    let theirs = world.ask("GET", "/v1/records?kind=evaluated", &blue, &json!({}));
+    assert_eq!(theirs["records"].as_array().unwrap().len(), 1, "nothing was added");
+    let policies = world.ask("GET", "/v1/tenants/blue/policies", &blue, &json!({}));
+    assert_eq!(policies["policies"].as_array().unwrap().len(), 1, "nothing was published");
+}
+
+#[test]
+fn machines_and_services_cannot_approve_publish_or_manage() {
+    let world = World::new();
+    world.tenant("red", &json!({}), POLICY);
+    for kind in ["machine", "service"] {
+        let token = world.token("red", kind, "box");
+        for (method, path) in endpoints(&world, "red") {
+            let able =
+                ["evaluate", "post", "stop", "delegate", "session", "end", "record", "whoami", "bundle"];
+            let able = able.iter().any(|name| path == format!("/v1/{name}"))
+                || path.contains("/machines/")
+                || !path.starts_with("/v1");
+            let reply = world.send(&method, &path, &token, (method != "GET").then_some(&json!({})));
+            assert_eq!(
+                reply.status == 403,
+                !able,
+                "{kind}: {method} {path}: {} {}",
+                reply.status,
+                reply.body
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_that_is_sent_is_a_fault_of_the_server() {
+    let world = World::new();
+    world.tenant("red", &json!({}), POLICY);
+    let token = world.token("red", "person", "ada");
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let long = "x".repeat(100_000);
+    let bodies = [
+        "",
+        "null",
+        "[]",
+        "{",
+        "\"text\"",
+        "{\"action\": 1}",
+        "{\"action\": {\"kind\": \"\"}}",
+        &deep,
+        "{\"action\": {\"kind\": \"bash\"}}",
+        "{\"action\": {\"kind\": \"tool\", \"tool\": \"\\u0000\"}}",
+        "{\"text\": \"\"}",
+        "{\"text\": \"version: 2\"}",
+        "{\"people\": [{\"uid\": \"../../etc\"}]}",
+        "{\"version\": -1}",
+        "{\"session_id\": \"\"}",
+        "{\"id\": 18446744073709551615, \"answers\": []}",
+        "{\"parent\": \"a\", \"child\": \"a\"}",
+        "{\"records\": [{}]}",
+        "{\"kind\": \"operator\", \"owner\": \"me\"}",
+        "{\"for_seconds\": -9223372036854775808}",
+        &long,
+    ];
+    for (method, path) in endpoints(&world, "red") {
+        for body in bodies {
+            let reply = send(&world.url, &method, &path, &token, (method != "GET").then_some(body), &[]);
+            assert!(reply.status < 500, "{method} {path} {body:.60}: {} {}", reply.status, reply.body);
+        }
+        for query in [
+            "?since=x",
+            "?limit=-1",
+            "?machine=../x",
+            "?decision=maybe",
+            "?version=x",
+            "?session=%00%ff",
+            "?since=99999999999999999999",
+        ] {
+            if method == "GET" {
+                let reply = send(&world.url, &method, &format!("{path}{query}"), &token, None, &[]);
+                assert!(reply.status < 500, "{method} {path}{query}: {} {}", reply.status, reply.body);
+            }
+        }
+    }
+    let own = world.send(
+        "POST",
+        "/v1/tenants/red/tokens",
+        &token,
+        Some(&json!({"kind": "operator", "owner": "me"})),
+    );
+    assert_eq!(own.status, 403, "an administrator makes no operator");
+    let head = format!(
+        "POST /v1/evaluate HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ncontent-length: 9999999\r\n\r\n{{"
+    );
+    assert_eq!(raw(&world, &head), "HTTP/1.1 413 Payload Too Large");
+    assert_eq!(raw(&world, "NONSENSE\r\n\r\n"), "HTTP/1.1 400 Bad Request");
+    let many = format!("GET /healthz HTTP/1.1\r\nhost: x\r\n{}\r\n", "x-a: b\r\n".repeat(500));
+    assert!(raw(&world, &many).starts_with("HTTP/1.1 4"), "too many headers");
+    assert_eq!(world.send("GET", "/nowhere", &token, None).status, 404);
+    assert_eq!(world.send("DELETE", "/v1/evaluate", &token, None).status, 405);
+    assert_eq!(world.send("GET", "/readyz", "", None).body, Value::String("ready\n".to_owned()));
+}
+
+/// The first line of the answer to these bytes.
+fn raw(world: &World, request: &str) -> String {
+    let mut stream = TcpStream::connect(world.url.trim_start_matches("http://")).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    BufReader::new(stream).lines().next().unwrap().unwrap()
+}
+
+/// Connections that say nothing do not keep others from being answered.
+#[test]
+fn idle_connections_do_not_stand_in_the_way() {
+    let world = World::new();
+    let idle: Vec<TcpStream> =
+        (0..400).map(|_| TcpStream::connect(world.url.trim_start_matches("http://")).unwrap()).collect();
+    assert_eq!(world.send("GET", "/readyz", "", None).status, 200);
+    drop(idle);
+}
+
+#[test]
+fn other_addresses_need_something_that_speaks_tls() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = std::process::Command::new(crate::world::PROGRAM)
+        .args(["serve", "--listen", "0.0.0.0:0", "--state"])
+        .arg(directory.path())
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--behind-proxy"));
+}

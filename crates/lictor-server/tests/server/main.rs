@@ -1,0 +1,15 @@
+//! The server as a process, over HTTP, on SQLite and on PostgreSQL.
+
+#[cfg(test)]
+mod api;
+#[cfg(test)]
+mod away;
+#[cfg(test)]
+#[path = "../../../lictor-store/tests/postgres/cluster.rs"]
+mod cluster;
+#[cfg(test)]
+mod databases;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod world;
