@@ -26,7 +26,7 @@ fn main() {
         .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
         .collect();
     files.sort();
-    let mut emit = Emit::default();
+    let mut emit = Emit { credentials: credentials(&folder.join("sets/credentials.yaml")), ..Emit::default() };
     let sets = sets(&folder.join("sets/names.yaml"));
     for file in &files {
         println!("cargo::rerun-if-changed={}", file.display());
@@ -55,6 +55,7 @@ struct Emit {
     programs: usize,
     names: BTreeMap<String, (usize, PathBuf)>,
     functions: Vec<String>,
+    credentials: String,
 }
 
 impl Emit {
@@ -193,7 +194,7 @@ impl Emit {
             "/// The file that a description stands in.\n#[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub(crate) enum Family {{ {} }}\n\
              {}\npub(super) static ENTRIES: [Entry; {}] = [\n{}];\n\
              pub(super) static NAMES: [(&str, usize); {}] = [{}];\n\
-             pub(super) static FUNCTIONS: [Function; {}] = [{}];\n",
+             pub(super) static FUNCTIONS: [Function; {}] = [{}];\n{}",
             files.join(", "),
             self.lists,
             self.programs,
@@ -202,6 +203,7 @@ impl Emit {
             names.join(", "),
             self.functions.len(),
             self.functions.iter().map(|name| format!("super::{name}")).collect::<Vec<_>>().join(", "),
+            self.credentials,
         )
     }
 }
@@ -215,6 +217,16 @@ fn sets(file: &Path) -> BTreeMap<String, String> {
     sets.into_iter()
         .map(|(name, words)| (name, words.split_whitespace().collect::<Vec<_>>().join("|")))
         .collect()
+}
+
+/// Folders and the names in them that hold credentials.
+fn credentials(file: &Path) -> String {
+    println!("cargo::rerun-if-changed={}", file.display());
+    let text = std::fs::read_to_string(file).expect("the list of credentials is there");
+    let folders: BTreeMap<String, Vec<String>> =
+        serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let rows: Vec<String> = folders.iter().map(|(folder, names)| format!("({folder:?}, &{names:?})")).collect();
+    format!("pub(super) static CREDENTIALS: [(&str, &[&str]); {}] = [{}];\n", rows.len(), rows.join(", "))
 }
 
 fn stem(file: &Path) -> String {

@@ -32,7 +32,7 @@ cargo xtask <chore>
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
   advisories      known security advisories against the locked dependencies (needs cargo-deny and a network)
   msrv            compile with the oldest Rust that Cargo.toml promises (needs that toolchain)
-  corpus          judge the labelled commands and write the table in docs/shell-safety.md anew
+  corpus          judge the labelled commands, count what is known of programs, and write both into docs/shell-safety.md
   order           find out anew which functions a hook runs, so that they stand side by side in the release binary (needs valgrind)
   soak            kill writers of the record at random points, many times over
   fuzz [target]   look for inputs that break what must hold for every input; --seconds N for each target, 60 if not said

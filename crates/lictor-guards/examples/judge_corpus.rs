@@ -13,6 +13,7 @@ mod world;
 
 use std::path::{Path, PathBuf};
 
+use lictor_shell::describe::source::Source;
 use world::{Case, Judge, Table, own_corpus, read_cases};
 
 /// Where the corpus that is not ours lies, on machines that have it.
@@ -54,7 +55,7 @@ fn main() {
         .filter(|case| !exceptions.contains(&case.id))
         .collect();
     let table = Table::judge(&judge, &cases);
-    println!("{}", table.markdown());
+    println!("{}\n{}", knowledge(), table.markdown());
     if wrong {
         for (case, decision) in &table.wrong {
             let reasons: Vec<String> = judge
@@ -81,7 +82,11 @@ fn main() {
 fn write_docs() {
     let judge = Judge::new();
     let own: Vec<Case> = own_corpus().iter().flat_map(|file| read_cases(file)).collect();
-    put("own", &Table::judge(&judge, &own).markdown());
+    let table = Table::judge(&judge, &own).markdown();
+    let knowledge = knowledge();
+    put("own", &table);
+    put("knowledge", &knowledge);
+    println!("{knowledge}\n{table}");
     let shared = Path::new(SHARED);
     if shared.exists() {
         let exceptions = exceptions();
@@ -89,6 +94,51 @@ fn write_docs() {
             read_cases(shared).into_iter().filter(|case| !exceptions.contains(&case.id)).collect();
         put("shared", &Table::judge(&judge, &cases).markdown());
     }
+}
+
+/// How much is known of programs, and how it is written down.
+fn knowledge() -> String {
+    let shell = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lictor-shell");
+    let (mut programs, mut rows, mut by_code, mut examples, mut data) = (0, 0, 0, 0, 0);
+    for file in files(&shell.join("programs"), "yaml") {
+        let text = std::fs::read_to_string(file).expect("a description can be read");
+        data += text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with('#')).count();
+        let Ok(sources) = serde_saphyr::from_str::<Vec<Source>>(&text) else { continue };
+        for source in sources {
+            let alone = source.by.is_some() && source.always.is_none() && source.commands.is_empty();
+            programs += source.program.words().len();
+            by_code += if alone { source.program.words().len() } else { 0 };
+            rows += source.commands.len() + usize::from(source.always.is_some());
+            examples += source.matching.len() + source.not_match.len();
+        }
+    }
+    let code: usize = files(&shell.join("src/programs"), "rs")
+        .iter()
+        .chain([&shell.join("src/programs.rs")])
+        .filter(|path| !path.ends_with("tests.rs"))
+        .map(|path| {
+            let text = std::fs::read_to_string(path).expect("a source can be read");
+            text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).count()
+        })
+        .sum();
+    format!(
+        "| programs | of these in code alone | rows | example lines | lines of data | lines of code |\n\
+         |--:|--:|--:|--:|--:|--:|\n| {programs} | {by_code} | {rows} | {examples} | {data} | {code} |\n"
+    )
+}
+
+/// Files below a folder, by their ending.
+fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder can be listed") {
+        let path = entry.expect("it can be listed").path();
+        if path.is_dir() {
+            found.extend(files(&path, ending));
+        } else if path.extension().is_some_and(|extension| extension == ending) {
+            found.push(path);
+        }
+    }
+    found
 }
 
 /// Replaces what stands between two marks of the page.

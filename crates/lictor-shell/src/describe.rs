@@ -18,7 +18,7 @@
 //!   not_match: [acme db list]
 //! ```
 //!
-//! `words` is a pattern over the operands from the first on: `a|b` either, `*` any, `del*` and `*:rm` a start and an end,
+//! `words` is a pattern over the operands from the first on: `a|b` either, `*` any, `del*` and `*:rm` a start and an end (`\*` the star itself),
 //! `...` any number in between, `$` no more of them, `?` one that is not known before it runs, `!x` none that fits `x`,
 //! `--` what stands behind it. Words with a dash are options, wherever they stand: `-f|--force` one of them, `!-n` none,
 //! `--mode=Complete` with that value. An option that the description does not name may have taken the word behind it.

@@ -364,8 +364,6 @@ fn outputs(call: &Call<'_>, known: bool, report: &mut Report) {
 pub fn words(call: &Call<'_>) -> Vec<String> {
     let grammar = match call.program {
         "git" => Some(git::GLOBAL),
-        "docker" | "podman" | "nerdctl" => Some(containers::GLOBAL),
-        "cargo" => Some(options::Grammar::until_operand("CFfw", "manifest-path=")),
         program => table::find(program)
             .filter(|entry| entry.program.options.front)
             .map(|entry| options::Spelling::of(&entry.program.options).in_front()),

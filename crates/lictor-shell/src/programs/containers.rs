@@ -7,11 +7,6 @@ use super::say::written;
 use crate::call::{Call, Next, Report};
 use crate::operand::Arg;
 
-pub(crate) const GLOBAL: Grammar = Grammar::until_operand(
-    "Hcl",
-    "host= context= config= log-level= tlscacert= tlscert= tlskey= url= connection= namespace= address=",
-);
-
 const RUN: Grammar = Grammar::until_operand(
     "aceghlmpuvw",
     "add-host= attach= cap-add= cap-drop= cgroup-parent= cidfile= cpus= cpuset-cpus= cpu-shares= device= dns= entrypoint= env= \
@@ -26,95 +21,16 @@ const COMPOSE: Grammar = Grammar::until_operand(
     "file= project-name= profile= env-file= project-directory= parallel= ansi= progress= dry-run",
 );
 
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    let global = GLOBAL.parse(call.args);
-    let (word, rest) = match call.program {
-        "docker-compose" | "podman-compose" => ("compose", call.args),
-        _ => (global.word(0), global.from(1)),
-    };
-    match word {
-        "run" | "create" => run(call, report, rest),
-        "exec" => exec(call, report, rest),
-        "compose" => compose(call, report, rest),
-        "container" | "image" | "volume" | "network" | "system" | "builder" | "buildx" | "pod" | "swarm" | "stack" | "service" | "secret"
-        | "config" | "node" | "context" | "machine" | "manifest" => managed(call, report, word, rest),
-        "inspect" if shows_environment(rest) => super::secrets::reveals(report),
-        "push" => report.publish(call.program),
-        "build" | "bake" if pushes(rest) => report.publish(call.program),
-        "rm" => remove(call, report, rest, "rm"),
-        "rmi" => {
-            let options = Grammar::anywhere("", "force all no-prune").parse(rest);
-            let every = options.operands.iter().any(|arg| arg.known().is_none());
-            if options.has(&["f", "force", "a", "all"]) || every {
-                report.infrastructure(call.program, "rmi", every || options.has(&["a", "all"]));
-            }
-        }
-        "kill" | "stop"
-            // Everything that runs, by a list made on the line.
-            if (rest.iter().any(|arg| arg.known().is_none() && arg.text.contains("ps")) || rest.iter().any(|arg| arg.known() == Some("--all"))) => {
-                report.infrastructure(call.program, &written(call), false);
-            }
-        "cp" => copy(call, report, rest),
-        _ => {}
+/// `docker stop $(docker ps -q)`: everything that runs, by a list made on the line.
+pub(crate) fn stop_listed(call: &Call<'_>, report: &mut Report) {
+    if call.args.iter().any(|arg| arg.known().is_none() && arg.text.contains("ps")) {
+        report.infrastructure(call.program, &written(call), false);
     }
 }
 
-/// A format that picks the variables of a container: passwords stand there.
-fn shows_environment(rest: &[Arg]) -> bool {
-    let options = Grammar::anywhere("f", "format= type=").parse(rest);
-    options.values(&["f", "format"]).any(|format| format.prefix().contains(".Env"))
-}
-
-/// A build that ends in a registry.
-fn pushes(rest: &[Arg]) -> bool {
-    Grammar::anywhere("", "push").parse(rest).has(&["push"])
-        || rest.iter().filter_map(Arg::known).any(|word| word.contains("type=registry"))
-}
-
-fn remove(call: &Call<'_>, report: &mut Report, rest: &[Arg], what: &str) {
-    let options = Grammar::anywhere("", "force volumes link all").parse(rest);
-    let every = options.operands.iter().any(|arg| arg.known().is_none()) || options.has(&["a", "all"]);
-    if options.has(&["f", "force", "v", "volumes"]) || every {
-        report.infrastructure(call.program, what, every);
-    }
-}
-
-fn managed(call: &Call<'_>, report: &mut Report, kind: &str, rest: &[Arg]) {
-    let options = Grammar::anywhere("", "force all volumes filter= dry-run").parse(rest);
-    let what = options.word(0);
-    let all = options.has(&["a", "all"]);
-    let mass = match (kind, what) {
-        ("container" | "image", "inspect") if shows_environment(rest) => {
-            return super::secrets::reveals(report);
-        }
-        ("container", "cp") => return copy(call, report, rest.get(1..).unwrap_or_default()),
-        ("container", "exec") => return exec(call, report, rest.get(1..).unwrap_or_default()),
-        ("container", "run" | "create") => return run(call, report, rest.get(1..).unwrap_or_default()),
-        ("container", "rm") => {
-            return remove(call, report, rest.get(1..).unwrap_or_default(), "container rm");
-        }
-        ("image", "push") | ("manifest", "push") => return report.publish(call.program),
-        ("buildx" | "builder" | "image", "build" | "bake") if pushes(rest) => {
-            return report.publish(call.program);
-        }
-        ("system", "prune") => all || options.has(&["volumes"]),
-        ("system", "reset") => true,
-        ("volume", "prune") => true,
-        ("volume", "rm" | "remove") => options.operands.iter().any(|arg| arg.known().is_none()),
-        ("container", "prune") => false,
-        ("image", "prune") if all => false,
-        ("image", "rm") if options.has(&["f", "force"]) => false,
-        ("pod", "rm") if options.has(&["f", "force", "a", "all"]) => all,
-        ("pod", "prune") => false,
-        ("swarm", "leave") if options.has(&["f", "force"]) => false,
-        ("stack" | "service" | "secret" | "config" | "node" | "machine", "rm" | "remove" | "down") => false,
-        _ => return,
-    };
-    report.infrastructure(call.program, &format!("{kind} {what}"), mass);
-}
-
-fn compose(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
-    let global = COMPOSE.parse(rest);
+/// `docker compose`.
+pub(crate) fn compose(call: &Call<'_>, report: &mut Report) {
+    let global = COMPOSE.parse(call.args);
     let tail = global.from(1);
     if global.has(&["dry-run"]) {
         return;
@@ -141,8 +57,9 @@ fn compose(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
     }
 }
 
-fn exec(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
-    let options = RUN.parse(rest);
+/// `docker exec`.
+pub(crate) fn exec(call: &Call<'_>, report: &mut Report) {
+    let options = RUN.parse(call.args);
     elsewhere(call, report, options.from(1), None);
 }
 
@@ -181,8 +98,9 @@ fn mounts(options: &Options) -> Vec<Mount> {
     found
 }
 
-fn run(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
-    let options = RUN.parse(rest);
+/// `docker run`.
+pub(crate) fn run(call: &Call<'_>, report: &mut Report) {
+    let options = RUN.parse(call.args);
     let mounts = mounts(&options);
     let broad = mounts.iter().any(|mount| {
         matches!(
@@ -379,7 +297,8 @@ fn elsewhere(call: &Call<'_>, report: &mut Report, argv: &[Arg], mounts: Option<
 }
 
 /// Between this machine and a container.
-fn copy(call: &Call<'_>, report: &mut Report, rest: &[Arg]) {
+pub(crate) fn copy(call: &Call<'_>, report: &mut Report) {
+    let rest = call.args;
     let options = Grammar::anywhere("", "archive follow-link").parse(rest);
     if let [source, target] = options.operands.as_slice()
         && !target.prefix().contains(':')

@@ -33,7 +33,9 @@ pub(crate) fn judge(program: &Program, call: &Call<'_>, report: &mut Report) {
         return table::run(*number, call, report);
     }
     let options = Spelling::of(&program.options).parse(call.args);
-    let order: Vec<usize> = (0..options.operands.len()).collect();
+    // `cargo +nightly build`: which version of itself is run.
+    let own = usize::from(options.operands.first().is_some_and(|arg| arg.prefix().starts_with('+')));
+    let order: Vec<usize> = (own..options.operands.len()).collect();
     let mut reader = Reader { call, program, options, order, taken: 0, rest: call.args };
     if reader.is_quiet() {
         return;
@@ -74,6 +76,9 @@ pub(crate) fn fits(pattern: &str, word: &str) -> bool {
         return false;
     }
     pattern.split('|').any(|one| {
+        if one == "\\*" {
+            return word == "*";
+        }
         let mut parts = one.split('*');
         let Some(mut rest) = word.strip_prefix(parts.next().unwrap_or_default()) else { return false };
         let Some(end) = parts.next_back() else { return rest.is_empty() };
@@ -147,7 +152,8 @@ impl Reader<'_> {
             Token::Gap => return (at..=self.order.len()).find_map(|at| self.take(rest, at)),
             Token::End => at >= self.order.len(),
             Token::Unknown => {
-                (at..self.order.len()).any(|at| self.operand(at).is_some_and(|arg| arg.known().is_none()))
+                let is_open = |arg: &Arg| arg.glob || arg.known().is_none_or(|word| word.contains('*'));
+                (at..self.order.len()).any(|at| self.operand(at).is_some_and(is_open))
             }
             Token::NoWord(pattern) => !(0..self.order.len()).any(|at| fits(pattern, self.word(at))),
             Token::Dashes => true,

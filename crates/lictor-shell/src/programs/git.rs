@@ -374,7 +374,7 @@ fn history(git: &Git<'_, '_>, report: &mut Report, name: &str, prunes_now: bool)
             }
             _ => report.git(GitEffect::ExpireHistory, None),
         },
-        "update-ref" if options.operands.len() == 2 && keeps_aside(options.word(0)) => {}
+        "update-ref" if options.operands.len() == 2 && keeps_aside(options.word(0), options.word(1)) => {}
         "update-ref" if options.operands.len() >= 2 => report.git(GitEffect::DiscardCommits, target),
         "symbolic-ref" if options.has(&["d", "delete"]) => report.git(GitEffect::DiscardCommits, target),
         "replace" if options.has(&["d", "delete"]) => {}
@@ -382,14 +382,13 @@ fn history(git: &Git<'_, '_>, report: &mut Report, name: &str, prunes_now: bool)
     }
 }
 
-/// A ref that is made to keep commits: outside of branches and tags, or called like that.
-fn keeps_aside(name: &str) -> bool {
+/// A ref that is made to keep commits: outside of branches and tags, or set to what another name stands for now. What is
+/// set back to an older commit loses those in between, whatever it is called.
+fn keeps_aside(name: &str, value: &str) -> bool {
     let known = ["refs/heads/", "refs/tags/", "refs/remotes/", "refs/stash", "HEAD"];
-    let name = name.to_ascii_lowercase();
+    let older = value.contains(['~', '^', '{']) || value.chars().all(|c| c.is_ascii_hexdigit());
     name.starts_with("refs/")
-        && (!known.iter().any(|start| name.starts_with(start))
-            || name.starts_with("refs/heads/")
-                && ["backup", "bak", "save", "keep"].iter().any(|word| name.contains(word)))
+        && (!known.iter().any(|start| name.starts_with(start)) || name.starts_with("refs/heads/") && !older)
 }
 
 /// A new repository: where its directory is made, and whether this one's is moved away.

@@ -48,9 +48,9 @@ pub(crate) fn node_manager(call: &Call<'_>, report: &mut Report) {
 }
 
 /// `flatpak run --command=sh org.app words`: another program of the box, which sees the home directory.
-fn boxed(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("", "command= branch= arch= filesystem= env= shell")
-        .parse(call.args.get(1..).unwrap_or_default());
+pub(crate) fn boxed(call: &Call<'_>, report: &mut Report) {
+    let options =
+        Grammar::until_operand("", "command= branch= arch= filesystem= env= shell").parse(call.args);
     let shell = options.has(&["shell"]).then(|| Arg::literal("sh"));
     if let Some(program) = options.value(&["command"]).cloned().or(shell) {
         let mut argv = vec![program];
@@ -138,126 +138,19 @@ fn run_argv(call: &Call<'_>, report: &mut Report, argv: &[Arg], dir: Option<&Arg
     });
 }
 
-/// `cargo`.
-pub(crate) fn cargo(call: &Call<'_>, report: &mut Report) {
-    let args = match call.args.first() {
-        Some(first) if first.prefix().starts_with('+') => call.args.get(1..).unwrap_or_default(),
-        _ => call.args,
-    };
-    let options = Grammar::anywhere("pxsCjZF", "package= manifest-path= target-dir= exec= shell= version= index= token= features= target= profile= config= dry-run").parse(args);
-    if is_dry(&options) || options.has(&["n"]) {
-        return;
-    }
-    match options.word(0) {
-        "publish" => report.publish("cargo"),
-        "yank" | "owner" => report.publish("cargo"),
-        "watch" => {
-            let behind = args.iter().position(|arg| arg.known() == Some("--")).map(|at| at + 1);
-            report.then_argv(behind.and_then(|at| args.get(at..)).unwrap_or_default(), "cargo watch");
-            for text in options.values(&["s", "shell"]) {
-                report.then_shell(text, &[], "cargo watch");
-            }
-            for text in options.values(&["x", "exec"]).filter_map(Arg::known) {
-                let mut argv = vec![Arg::literal("cargo")];
-                argv.extend(text.split_whitespace().map(Arg::literal));
-                report.then_argv(&argv, "cargo watch");
-            }
-        }
-        "release" if options.has(&["x", "execute"]) => report.publish("cargo"),
-        "clean" => report.file(
-            call,
-            Access::Delete,
-            options.value(&["target-dir"]).unwrap_or(&Arg::literal("target")),
-            true,
-        ),
-        "sqlx" => {
-            super::described::judge_as("sqlx", options.from(1), call, report);
-        }
-        _ => {}
+/// `cargo watch -x 'test --all'`: words of cargo itself.
+pub(crate) fn cargo_watch(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("xswid", "exec= shell= watch= ignore= delay=").parse(call.args);
+    for text in options.values(&["x", "exec"]).filter_map(Arg::known) {
+        let mut argv = vec![Arg::literal("cargo")];
+        argv.extend(text.split_whitespace().map(Arg::literal));
+        report.then_argv(&argv, "cargo watch");
     }
 }
 
-/// Packages without which a machine does not come up again or cannot be reached.
-fn is_essential(package: &str) -> bool {
-    matches!(
-        package,
-        "libc6"
-            | "glibc"
-            | "bash"
-            | "coreutils"
-            | "systemd"
-            | "init"
-            | "dpkg"
-            | "apt"
-            | "rpm"
-            | "sudo"
-            | "openssh-server"
-            | "linux-image-generic"
-            | "kernel"
-            | "base"
-            | "python3"
-            | "util-linux"
-            | "grub"
-            | "grub2"
-            | "network-manager"
-            | "libc"
-            | "musl"
-            | "pacman"
-            | "dnf"
-            | "yum"
-            | "login"
-            | "passwd"
-            | "filesystem"
-            | "zsh"
-    ) || package.starts_with("linux-image")
-        || package.starts_with("kernel-core")
-        || package.contains('*')
-}
-
-/// `apt remove`, `rpm -e`, `pacman -R`: whether the machine still works afterwards. `flatpak run` runs a program.
-pub(crate) fn system_manager(call: &Call<'_>, report: &mut Report) {
-    if matches!(call.program, "snap" | "flatpak") && call.args.first().and_then(Arg::known) == Some("run") {
-        return boxed(call, report);
-    }
-    let options =
-        Grammar::anywhere("ocat", "option= root= config-file= simulate dry-run just-print").parse(call.args);
-    if options.has(&["simulate", "dry-run", "just-print", "assumeno", "s"]) {
-        return;
-    }
-    let (removes, packages): (bool, &[Arg]) = match call.program {
-        "dpkg" => (options.has(&["r", "P", "remove", "purge"]), &options.operands),
-        "rpm" => (options.has(&["e", "erase"]), &options.operands),
-        "pacman" | "yay" => (options.has(&["R"]), &options.operands),
-        _ => (
-            matches!(
-                options.word(0),
-                "remove"
-                    | "purge"
-                    | "erase"
-                    | "rm"
-                    | "uninstall"
-                    | "del"
-                    | "autoremove"
-                    | "group-remove"
-                    | "zap"
-            ),
-            options.from(1),
-        ),
-    };
-    let forced = call.args.iter().any(|arg| {
-        let word = arg.prefix();
-        word.starts_with("--allow-remove-essential")
-            || word.starts_with("--force-remove-essential")
-            || word.starts_with("--force-all")
-            || word == "--nodeps"
-            || word == "-Rdd"
-            || word == "-Rddn"
-    });
-    let essential = packages.iter().filter_map(Arg::known).any(is_essential);
-    let wholesale = packages.iter().any(|arg| arg.known().is_none() || arg.glob) && removes;
-    if removes && (forced || essential || wholesale) {
-        report.infrastructure(call.program, &written(call), forced || essential);
-    }
+/// `cargo sqlx …`.
+pub(crate) fn cargo_sqlx(call: &Call<'_>, report: &mut Report) {
+    super::described::judge_as("sqlx", call.args, call, report);
 }
 
 /// `python -m module args`.

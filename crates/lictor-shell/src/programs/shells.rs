@@ -14,36 +14,15 @@ pub(crate) fn language_named(name: &str) -> Option<&'static str> {
         .find(|known| *known == name)
 }
 
-pub(crate) fn python(call: &Call<'_>, report: &mut Report) {
-    interpreter(call, report, "python");
-}
-
-pub(crate) fn javascript(call: &Call<'_>, report: &mut Report) {
-    interpreter(call, report, "javascript");
-}
-
-pub(crate) fn typescript(call: &Call<'_>, report: &mut Report) {
-    interpreter(call, report, "typescript");
-}
-
-pub(crate) fn perl(call: &Call<'_>, report: &mut Report) {
-    interpreter(call, report, "perl");
-}
-
-pub(crate) fn ruby(call: &Call<'_>, report: &mut Report) {
-    interpreter(call, report, "ruby");
-}
-
-pub(crate) fn php(call: &Call<'_>, report: &mut Report) {
-    interpreter(call, report, "php");
-}
-
-pub(crate) fn lua(call: &Call<'_>, report: &mut Report) {
-    interpreter(call, report, "lua");
-}
-
-pub(crate) fn other(call: &Call<'_>, report: &mut Report) {
-    interpreter(call, report, "other");
+/// An interpreter: its language is told by the first name of its description.
+pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report) {
+    let first = super::table::find(call.program).and_then(|entry| entry.program.names.first());
+    let language = match first.map(AsRef::as_ref).unwrap_or_default() {
+        "node" => "javascript",
+        "ts-node" => "typescript",
+        name => language_named(name).unwrap_or("other"),
+    };
+    interpret(call, report, language);
 }
 
 /// Standard input is run as shell text, as by `bash` without a file.
@@ -151,7 +130,7 @@ fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
 }
 
 /// `python`, `node`, `perl`, …
-pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report, language: &'static str) {
+fn interpret(call: &Call<'_>, report: &mut Report, language: &'static str) {
     if matches!(call.program, "deno" | "bun") && super::packages::javascript_runtime(call, report) {
         return;
     }
