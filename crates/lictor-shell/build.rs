@@ -26,7 +26,8 @@ fn main() {
         .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
         .collect();
     files.sort();
-    let mut emit = Emit { credentials: credentials(&folder.join("sets/credentials.yaml")), ..Emit::default() };
+    let mut emit =
+        Emit { credentials: credentials(&folder.join("sets/credentials.yaml")), ..Emit::default() };
     let sets = sets(&folder.join("sets/names.yaml"));
     for file in &files {
         println!("cargo::rerun-if-changed={}", file.display());
@@ -225,7 +226,8 @@ fn credentials(file: &Path) -> String {
     let text = std::fs::read_to_string(file).expect("the list of credentials is there");
     let folders: BTreeMap<String, Vec<String>> =
         serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let rows: Vec<String> = folders.iter().map(|(folder, names)| format!("({folder:?}, &{names:?})")).collect();
+    let rows: Vec<String> =
+        folders.iter().map(|(folder, names)| format!("({folder:?}, &{names:?})")).collect();
     format!("pub(super) static CREDENTIALS: [(&str, &[&str]); {}] = [{}];\n", rows.len(), rows.join(", "))
 }
 

@@ -113,8 +113,10 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
         uploads::quoted(&call, report);
     }
     recipes::judge(&call, report);
-    if entry.is_none() {
-        unknown(&call, report);
+    match entry {
+        None => unknown(&call, report),
+        Some(entry) if gives_no_account(entry, report) => secrets::given(&call, report),
+        Some(_) => {}
     }
     if entry.is_none_or(|entry| entry.program.options.style != Style::First) {
         outputs(&call, entry.is_some(), report);
@@ -231,6 +233,16 @@ fn builtin(call: &Call<'_>, report: &mut Report) {
         _ => {}
     }
     report.taint.decoded = false;
+}
+
+/// Whether nothing was said of the files that a described program reads: a secret among its words is then read. Tools
+/// that sign in with a secret, load it or manage it are made for that.
+fn gives_no_account(entry: &Entry, report: &Report) -> bool {
+    use Family::{Developers, Disks, Documents, Machine, Services};
+    let is_file = |effect: &crate::Effect<_>| matches!(effect, crate::Effect::File { .. });
+    matches!(entry.family, Documents | Developers | Services | Machine | Disks)
+        && entry.program.options.style != Style::First
+        && !report.effects.iter().any(is_file)
 }
 
 /// How far into the words of an unknown program another program is looked for (`tool exec 18 rm -rf x`).

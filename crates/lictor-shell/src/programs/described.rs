@@ -19,6 +19,8 @@ struct Reader<'a> {
     options: Options,
     /// The operands that count, by their number.
     order: Vec<usize>,
+    /// How many operands there are when no option took any.
+    operands: usize,
     /// How many of these the pattern of the rule took.
     taken: usize,
     /// The words behind the pattern.
@@ -36,7 +38,8 @@ pub(crate) fn judge(program: &Program, call: &Call<'_>, report: &mut Report) {
     // `cargo +nightly build`: which version of itself is run.
     let own = usize::from(options.operands.first().is_some_and(|arg| arg.prefix().starts_with('+')));
     let order: Vec<usize> = (own..options.operands.len()).collect();
-    let mut reader = Reader { call, program, options, order, taken: 0, rest: call.args };
+    let operands = order.len();
+    let mut reader = Reader { call, program, options, order, operands, taken: 0, rest: call.args };
     if reader.is_quiet() {
         return;
     }
@@ -48,7 +51,9 @@ pub(crate) fn judge(program: &Program, call: &Call<'_>, report: &mut Report) {
         .filter(|at| reader.options.found.get(*at).is_none_or(|(_, doubt)| !doubt))
         .collect();
     for rule in program.rules.iter() {
-        let held = [&all, &sure].into_iter().take(if sure.len() < all.len() { 2 } else { 1 }).any(|order| {
+        // What is harmless has to be so for certain.
+        let readings = if sure.len() < all.len() && !rule.acts.is_empty() { 2 } else { 1 };
+        let held = [&all, &sure].into_iter().take(readings).any(|order| {
             reader.order.clone_from(order);
             reader.holds(rule)
         });
@@ -150,7 +155,8 @@ impl Reader<'_> {
                     .flatten();
             }
             Token::Gap => return (at..=self.order.len()).find_map(|at| self.take(rest, at)),
-            Token::End => at >= self.order.len(),
+            // A word that an option may have taken may as well be an operand.
+            Token::End => at >= self.order.len() && self.order.len() == self.operands,
             Token::Unknown => {
                 let is_open = |arg: &Arg| arg.glob || arg.known().is_none_or(|word| word.contains('*'));
                 (at..self.order.len()).any(|at| self.operand(at).is_some_and(is_open))

@@ -10,7 +10,7 @@ use crate::operand::Arg;
 
 /// Reports every operand of the call with `access`.
 pub(crate) fn operands(call: &Call<'_>, report: &mut Report, access: Access) {
-    let options = grammar(call.program).parse(call.args);
+    let options = Grammar::anywhere("", "").parse(call.args);
     touch(call, report, access, &options.operands, false);
 }
 
@@ -38,128 +38,56 @@ const RIPGREP: Grammar = Grammar::anywhere(
 const JQ: Grammar =
     Grammar::anywhere("fL", "from-file= indent= tab raw-output arg= argjson= slurpfile= rawfile=");
 
-/// Which of a reader's options take values, so that these are not taken for files.
-fn grammar(program: &str) -> Grammar {
-    match program {
-        "less" | "more" | "most" => Grammar::anywhere("bhjkoOpPtTxyz", ""),
-        "bat" | "batcat" => Grammar::anywhere(
-            "lHmr",
-            "theme= language= style= line-range= highlight-line= map-syntax= color= paging= pager= tabs= wrap= \
-             terminal-width= decorations= file-name= diff-context= italic-text=",
-        ),
-        "nl" => Grammar::anywhere("bdfhilnsvw", ""),
-        "od" => Grammar::anywhere("AjNt", "address-radix= skip-bytes= read-bytes= format="),
-        "hexdump" | "hd" => Grammar::anywhere("efns", ""),
-        "sort" => Grammar::anywhere(
-            "kotST",
-            "key= output= field-separator= buffer-size= temporary-directory= files0-from= parallel= compress-program= sort= random-source= batch-size=",
-        ),
-        "uniq" => Grammar::anywhere("fsw", "skip-fields= skip-chars= check-chars= group? all-repeated?"),
-        "diff" | "colordiff" | "sdiff" | "diff3" | "cmp" | "comm" | "vimdiff" | "delta" | "difft" => {
-            Grammar::anywhere(
-                "CUFILxXSW",
-                "context? unified? exclude= exclude-from= label= color? width= ignore-matching-lines= from-file= to-file=",
-            )
-        }
-        "join" => Grammar::anywhere("12aeoijtv", ""),
-        "column" => Grammar::anywhere("cosNWETHRdLnp", "output-separator= separator= table-columns="),
-        "paste" => Grammar::anywhere("ds", "delimiters= separator= output-separator="),
-        "fold" | "fmt" | "pr" => Grammar::anywhere("wohl", "width="),
-        "wc" => Grammar::anywhere("", "files0-from= total="),
-        "ls" | "gls" | "dir" | "vdir" | "exa" | "eza" | "lsd" => Grammar::anywhere(
-            "ITwL",
-            "ignore= hide= tabsize= width= color? colour? time-style= sort= time= format= block-size= quoting-style= \
-             level= ignore-glob= icons? indicator-style= group-directories-first git-ignore",
-        ),
-        "tree" => Grammar::anywhere("LPIoHT", "filelimit= charset= sort? timefmt="),
-        "du" | "df" | "ncdu" | "dust" | "duf" => Grammar::anywhere(
-            "dtBXx",
-            "max-depth= threshold= block-size= exclude= exclude-from= time? output?",
-        ),
-        "stat" => Grammar::anywhere("cft", "format= printf="),
-        "file" => Grammar::anywhere("fFmPe", ""),
-        "strings" => Grammar::anywhere("nteT", "bytes= radix= encoding="),
-        "yq" | "jq" | "gojq" | "jaq" | "dasel" | "xq" | "fx" => JQ,
-        _ => Grammar::anywhere("", ""),
-    }
+/// `grep` and its relatives.
+pub(crate) fn grep(call: &Call<'_>, report: &mut Report) {
+    search(call, report, &GREP);
 }
 
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    match call.program {
-        "grep" | "egrep" | "fgrep" | "ggrep" | "zgrep" | "pcregrep" | "rgrep" => search(call, report, &GREP),
-        "rg" | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug" => {
-            search(call, report, &RIPGREP)
-        }
-        "ls" | "gls" | "dir" | "vdir" | "exa" | "eza" | "lsd" => list(call, report),
-        "tree" | "du" | "df" | "stat" | "file" | "ncdu" | "dust" | "duf" | "namei" | "lsattr" | "getfacl"
-        | "lsof" | "fuser" => {
-            let options = grammar(call.program).parse(call.args);
-            touch(call, report, Access::List, &options.operands, false);
-            if let Some(output) = options.value(&["o"]).filter(|_| call.program == "tree") {
-                report.file(call, Access::Write, output, false);
-            }
-            if call.program == "fuser" && options.has(&["k", "kill"]) {
-                report.process(lictor_core::facts::ProcessEffect::Kill);
-            }
-        }
-        "sort" | "gsort" => {
-            let options = grammar("sort").parse(call.args);
-            filter(call, report, &options.operands);
-            if let Some(output) = options.value(&["o", "output"]) {
-                report.file(call, Access::Write, output, false);
-            }
-            if let Some(program) = options.value(&["compress-program"]) {
-                report.then_shell(program, &[], "sort");
-            }
-        }
-        "uniq" | "guniq" => {
-            let options = grammar("uniq").parse(call.args);
-            filter(call, report, options.operands.get(..1).unwrap_or_default());
-            if let Some(output) = options.operands.get(1) {
-                report.file(call, Access::Write, output, false);
-            }
-        }
-        "jq" | "yq" | "gojq" | "jaq" | "dasel" | "xq" | "fx" => {
-            let options = JQ.parse(call.args);
-            let skip = usize::from(!options.has(&["f", "from-file"]));
-            let edits = call.program == "yq" && options.has(&["i", "inplace"]);
-            let access = if edits { Access::Modify } else { Access::Read };
-            touch(call, report, access, options.from(skip), false);
-            text::derive(call, report);
-            // A filter may print any text, but it is no decoder unless it says so.
-            report.taint.decoded = options.words().any(|word| word.contains("@base64d"));
-        }
-        "wc" => {
-            // How long a secret is says little about it.
-            let (secret, files): (Vec<Arg>, Vec<Arg>) =
-                grammar("wc").parse(call.args).operands.into_iter().partition(secrets::is_secret);
-            touch(call, report, Access::List, &secret, false);
-            filter(call, report, &files);
-        }
-        "less" | "more" | "most" => {
-            let options = grammar(call.program).parse(call.args);
-            let (commands, files): (Vec<Arg>, Vec<Arg>) =
-                options.operands.into_iter().partition(|arg| arg.prefix().starts_with('+'));
-            // `+!cmd` is typed into the pager when it starts.
-            for command in commands.iter().filter_map(Arg::known) {
-                if let Some(text) = command.trim_start_matches('+').strip_prefix(['!', '#', '|']) {
-                    report.then_shell(&Arg::literal(text), &[], call.program);
-                }
-            }
-            filter(call, report, &files);
-        }
-        _ => {
-            let options = grammar(call.program).parse(call.args);
-            filter(call, report, &options.operands);
-            for program in options.values(&["pager"]).filter(|arg| arg.prefix().contains(' ')) {
-                report.then_shell(program, &[], call.program);
-            }
+/// `rg` and its relatives.
+pub(crate) fn ripgrep(call: &Call<'_>, report: &mut Report) {
+    search(call, report, &RIPGREP);
+}
+
+/// `jq` and its relatives.
+pub(crate) fn filter(call: &Call<'_>, report: &mut Report) {
+    let options = JQ.parse(call.args);
+    let skip = usize::from(!options.has(&["f", "from-file"]));
+    let edits = call.program == "yq" && options.has(&["i", "inplace"]);
+    let access = if edits { Access::Modify } else { Access::Read };
+    touch(call, report, access, options.from(skip), false);
+    text::derive(call, report);
+    // A filter may print any text, but it is no decoder unless it says so.
+    report.taint.decoded = options.words().any(|word| word.contains("@base64d"));
+}
+
+/// `wc`.
+pub(crate) fn count(call: &Call<'_>, report: &mut Report) {
+    // How long a secret is says little about it.
+    let (secret, files): (Vec<Arg>, Vec<Arg>) = Grammar::anywhere("", "files0-from= total=")
+        .parse(call.args)
+        .operands
+        .into_iter()
+        .partition(secrets::is_secret);
+    touch(call, report, Access::List, &secret, false);
+    lines(call, report, &files);
+}
+
+/// `less`, `more`.
+pub(crate) fn pager(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("bhjkoOpPtTxyz", "").parse(call.args);
+    let (commands, files): (Vec<Arg>, Vec<Arg>) =
+        options.operands.into_iter().partition(|arg| arg.prefix().starts_with('+'));
+    // `+!cmd` is typed into the pager when it starts.
+    for command in commands.iter().filter_map(Arg::known) {
+        if let Some(text) = command.trim_start_matches('+').strip_prefix(['!', '#', '|']) {
+            report.then_shell(&Arg::literal(text), &[], call.program);
         }
     }
+    lines(call, report, &files);
 }
 
 /// Files if there are any, else the input, line by line.
-fn filter(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
+fn lines(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
     touch(call, report, Access::Read, files, false);
     if files.is_empty() {
         text::pass_on(call, report);
@@ -229,8 +157,14 @@ fn names_below(options: &Options, skip: usize) -> Vec<Arg> {
     }
 }
 
-fn list(call: &Call<'_>, report: &mut Report) {
-    let options = grammar(call.program).parse(call.args);
+/// `ls` and its relatives.
+pub(crate) fn list(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere(
+        "ITwL",
+        "ignore= hide= tabsize= width= color? colour? time-style= sort= time= format= block-size= quoting-style= \
+         level= ignore-glob= icons? indicator-style= group-directories-first git-ignore",
+    )
+    .parse(call.args);
     touch(call, report, Access::List, &options.operands, options.has(&["R", "recursive"]));
     if options.has(&["l", "long"]) {
         return;
