@@ -1,5 +1,6 @@
 //! Chores of this repository. `cargo xtask help` lists them.
 
+mod agents;
 mod bench;
 mod dist;
 mod frameworks;
@@ -36,6 +37,8 @@ cargo xtask <chore>
   order           find out anew which functions a hook runs, so that they stand side by side in the release binary (needs valgrind)
   soak            kill writers of the record at random points, many times over
   fuzz [target]   look for inputs that break what must hold for every input; --seconds N for each target, 60 if not said
+  agents [name]   run the real agents, governed, against scripted model servers, and write the matrix in docs/agents.md;
+                  --session ID for one session, --keep to keep its files in target/agents/run (needs npm, unshare, ip)
   bench [what]    release figures, written into docs/benchmarks.md: shell, store, session, ledger, peers, hook; `all` of
                   them when none is named; hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND
 ";
@@ -62,6 +65,7 @@ fn main() -> Result<()> {
         (Some("order"), []) => release::order(),
         (Some("soak"), []) => soak::run(),
         (Some("fuzz"), args) => fuzz::run(args),
+        (Some("agents"), args) => agents::run(args),
         (Some("bench"), what) => bench::run(what),
         (None | Some("help" | "--help" | "-h"), []) => {
             print!("{HELP}");

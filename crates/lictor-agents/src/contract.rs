@@ -110,6 +110,9 @@ pub(crate) enum BlockForm {
     FollowUp,
     /// No output, exit code 2, the reason on stderr.
     ExitTwo,
+    /// As [`BlockForm::PermissionDecision`] and as [`BlockForm::ExitTwo`] at once, for an agent that stops at the exit
+    /// code and takes the reason from the output if there is one.
+    PermissionDecisionExitTwo,
 }
 
 /// How a question to a person is written.

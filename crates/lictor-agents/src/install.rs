@@ -25,6 +25,9 @@ pub use inspect::{Inspection, InstalledHook, Problem};
 pub use jsonc::NotJson;
 pub(crate) use layout::Form;
 
+/// The program's name: given instead of a path, hooks look for it where it is usually installed.
+pub const PROGRAM: &str = "lictor";
+
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
@@ -253,7 +256,10 @@ impl Settings {
             Form::Json(layout) => inspect::json(self, layout, text, binary),
             Form::Toml(layout) => inspect::toml(self, layout, text, binary),
             Form::Plugin(template) => {
-                inspect::plugin(self.agent, text, self.plugin(template, Some(text), binary).ok().as_deref())
+                let wanted = |binary: &Path| self.plugin(template, Some(text), binary).ok();
+                // As `lictor init` writes it for this machine, or for everybody.
+                let portable = wanted(Path::new(PROGRAM)).filter(|portable| portable == text);
+                inspect::plugin(self.agent, text, portable.or_else(|| wanted(binary)).as_deref())
             }
         }
     }

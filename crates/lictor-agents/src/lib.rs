@@ -19,7 +19,7 @@
 //!     id: Some("0f3a".into()),
 //! });
 //! let answer = render(&event.slot, &reply);
-//! assert!(answer.stderr.contains("rewrites what others have") && answer.stdout.is_empty() && answer.exit == 2);
+//! assert!(answer.stdout.contains("rewrites what others have") && answer.exit == 2);
 //! ```
 
 mod agent;
@@ -41,6 +41,7 @@ mod spec;
 mod tools;
 #[cfg(feature = "transcripts")]
 pub mod transcripts;
+pub mod trust;
 
 pub use agent::{Agent, UnknownAgent};
 pub use capabilities::Capabilities;

@@ -211,6 +211,10 @@ fn block(slot: &Slot, refusal: &Block) -> Rendered {
         BlockForm::Halt => object(json!({"continue": false, "stopReason": text})),
         BlockForm::Refuse => object(json!({"continue": false, "user_message": text})),
         BlockForm::FollowUp => object(json!({"followup_message": text})),
+        BlockForm::PermissionDecisionExitTwo => {
+            let said = json!({"permissionDecision": "deny", "permissionDecisionReason": text});
+            Rendered { stderr: text, exit: 2, ..specific(slot, said) }
+        }
         BlockForm::ExitTwo => Rendered { stdout: String::new(), stderr: text, exit: 2 },
     }
 }

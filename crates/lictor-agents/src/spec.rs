@@ -10,6 +10,7 @@ use crate::install::Scope;
 use crate::launch::Launch;
 use crate::parse::{Context, HookEnv};
 use crate::tools::ToolRow;
+use crate::trust::Trust;
 
 /// One agent.
 pub(crate) struct AgentSpec {
@@ -27,6 +28,10 @@ pub(crate) struct AgentSpec {
     pub(crate) post_means_success: bool,
     /// Whether a person will see a question that the hook asks in this mode.
     pub(crate) person_present: fn(Option<&PermissionMode>, &HookEnv) -> bool,
+    /// What it wants before it runs hooks at all.
+    pub(crate) trust: Trust,
+    /// Whether it runs hooks in the person's own shell, which may not be a POSIX one.
+    pub(crate) any_shell: bool,
     /// Whether a hook that fails stops the call without the agent being told so.
     pub(crate) fails_closed: bool,
     /// Where it reads hooks, permissions and trust from.
@@ -63,6 +68,8 @@ impl AgentSpec {
             read: crate::parse::common,
             post_means_success: false,
             person_present: |_, _| false,
+            trust: Trust::AtStart,
+            any_shell: false,
             fails_closed: false,
             files: &[],
             managed_only: None,

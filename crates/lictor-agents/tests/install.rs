@@ -118,7 +118,7 @@ fn what_is_written_looks_like_the_rest() {
                 "hooks": [
                     {
                         "type": "command",
-                        "command": "/usr/local/bin/lictor hook claude-code PreToolUse",
+                        "command": "/usr/local/bin/lictor hook claude-code PreToolUse || { test $? = 2 || echo 'Lictor did not judge this: is `lictor` installed here?' >&2; exit 2; }",
                         "timeout": 60,
                         "onFailure": "block"
                     }
@@ -182,7 +182,7 @@ fn the_doctor_sees_what_is_wrong() {
     let rows = [
         ("{", "{\"disableAllHooks\": true,", Problem::Disabled("disableAllHooks: true".into())),
         (BINARY, "./lictor", Problem::RelativePath),
-        (BINARY, "lictor", Problem::RelativePath),
+        (BINARY, "lictor", Problem::Outdated),
         (BINARY, "/opt/lictor", Problem::OtherBinary),
         ("claude-code PreToolUse", "claude-code PostToolUse", Problem::WrongCommand),
         ("claude-code PreToolUse", "codex PreToolUse", Problem::WrongCommand),
@@ -358,5 +358,49 @@ proptest! {
             prop_assert_eq!(back.after.as_deref(), Some(text.as_str()));
         }
         prop_assert!(file.inspect(&text, Path::new(BINARY)).hooks.is_empty());
+    }
+}
+
+/// What stands in a file that a team shares is right on every machine, and stops calls where there is no program.
+#[cfg(unix)]
+#[test]
+fn a_shared_command_finds_the_program_or_refuses() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for agent in Agent::ALL {
+        let file = Settings::of(agent, Scope::Project, &place(), |_| false).unwrap();
+        let text = installed(&file, None, "lictor");
+        let found = file.inspect(&text, Path::new(BINARY));
+        assert!(!found.hooks.is_empty() && found.problems.is_empty(), "{agent}: {:?}", found.problems);
+        assert!(found.hooks.iter().all(|hook| hook.problems.is_empty()), "{agent}: {:?}", found.hooks);
+        assert!(!text.contains(BINARY), "{text}");
+        let out = file.uninstall(Some(&text), None).unwrap().after;
+        assert!(out.is_none_or(|text| !text.contains("lictor")), "{agent}");
+    }
+    let file = Settings::of(Agent::ClaudeCode, Scope::Project, &place(), |_| false).unwrap();
+    let hooks = file.inspect(&installed(&file, None, "lictor"), Path::new(BINARY)).hooks;
+    let line = &hooks.iter().find(|hook| hook.event == "PreToolUse").unwrap().line;
+    let home = tempfile::tempdir().unwrap();
+    let run = || {
+        let output = std::process::Command::new("sh")
+            .args(["-c", line])
+            .env_clear()
+            .env("HOME", home.path())
+            .env("PATH", "/usr/bin:/bin")
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = run();
+    assert!(code == Some(2) && said.contains("is `lictor` installed here?"), "{code:?} {said}");
+    let program = home.path().join(".local/bin/lictor");
+    fs::create_dir_all(program.parent().unwrap()).unwrap();
+    for (script, expected, spoken) in [
+        ("exit 0", Some(0), ""),
+        ("echo no >&2; exit 2", Some(2), "no\n"),
+        ("exit 1", Some(2), "Lictor did not judge this: is `lictor` installed here?\n"),
+    ] {
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(run(), (expected, spoken.to_owned()), "{script}");
     }
 }

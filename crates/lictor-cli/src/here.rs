@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use lictor::agents::transcripts::Homes;
 use lictor::{Dirs, Options, PolicyEngine, Project, Verdict, guard_fn};
+use lictor_agents::install::{PROGRAM, Where};
 
 use crate::exit;
 use crate::when;
@@ -76,6 +77,20 @@ pub fn own_binary() -> Result<PathBuf> {
         );
     }
     Ok(binary)
+}
+
+/// The program that hooks start which look for it: in the usual places, then on the search path.
+pub fn looked_for(place: &Where) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let usual = [place.home().join(".local/bin"), place.home().join(".cargo/bin")];
+    let directories = usual.into_iter().chain(env::split_paths(&path).filter(|dir| dir.is_absolute()));
+    directories.map(|directory| directory.join(PROGRAM)).find(|file| file.is_file())
+}
+
+/// Whether hooks that look for the program find this one.
+pub fn is_found(binary: &Path, place: &Where) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    looked_for(place).is_some_and(|found| real(&found).is_some() && real(&found) == real(binary))
 }
 
 /// Refuses what is for people where an agent that this project's store governs is among the ancestors.

@@ -254,6 +254,10 @@ impl Observer for Eyes {
         RealObserver.program()
     }
 
+    fn programs(&self) -> Vec<String> {
+        RealObserver.programs()
+    }
+
     fn variable(&self, name: &str) -> Option<String> {
         if name == "HOME" { self.home.clone() } else { self.environment.text(name) }
     }

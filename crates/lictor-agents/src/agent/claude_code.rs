@@ -62,8 +62,9 @@ const CONTEXT: TellForm = TellForm::AdditionalContext;
 
 const EVENTS: &[Row] = &[
     Row::new("PreToolUse", Moment::PreTool)
-        // Exit code 2 stops the call in every version, also where a JSON answer would not be read.
-        .blocks(BlockForm::ExitTwo)
+        // Exit code 2 stops the call in every version, also where a JSON answer would not be read. Where it is, the
+        // model reads the reason alone and not that the hook had an error.
+        .blocks(BlockForm::PermissionDecisionExitTwo)
         .asks(AskForm::PermissionDecision)
         .tells(CONTEXT),
     // Exit code 2 is not honoured here, only the JSON is.

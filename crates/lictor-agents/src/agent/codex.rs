@@ -6,9 +6,12 @@ use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
 use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
+use crate::trust::Trust;
 use crate::tools::{Shape, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
+    trust: Trust::Hashes(At::Home(CODEX), "config.toml", &["app-server"]),
+    any_shell: true,
     files: FILES,
     traces: &[(At::Home(CODEX), ""), (At::Project, ".codex")],
     directory: Some(".codex"),
@@ -29,7 +32,6 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         ],
     }),
     advice: &[
-        "trust the hooks with `/hooks` in Codex: untrusted ones are skipped without a word",
         "what is typed into a running command and hosted web search are not seen by hooks",
     ],
     ..AgentSpec::like_claude("codex", EVENTS, TOOLS)

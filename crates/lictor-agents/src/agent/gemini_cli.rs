@@ -12,10 +12,12 @@ use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::EventKind;
 use crate::input::{Fields, Unreadable};
 use crate::parse::{self, Context};
+use crate::trust::Trust;
 use crate::tools::{Shape, Tool, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
+    trust: Trust::Folders(At::Home(GEMINI), "trustedFolders.json"),
     files: FILES,
     traces: &[(At::Home(GEMINI), "settings.json"), (At::Project, ".gemini")],
     directory: Some(".gemini"),
@@ -28,7 +30,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Value("approval-mode", &["yolo", "auto_edit"]),
         ],
     }),
-    advice: &["trust the folder: in an untrusted one no hook runs"],
+    advice: &["`--extensions` and policies of its own are not Lictor's: hooks see every tool call all the same"],
     ..AgentSpec::like_claude("gemini-cli", EVENTS, TOOLS)
 };
 

@@ -4,13 +4,17 @@ import { spawn } from "node:child_process"
 
 const BINARY = "@BINARY@"
 const LIMIT_MS = 60_000
+// A program without a directory is looked for where it is usually installed, then on the search path.
+const HOME = process.env.HOME ?? ""
+const PATH = `${HOME}/.local/bin:${HOME}/.cargo/bin:${process.env.PATH ?? ""}`
+const ENV = BINARY.includes("/") ? process.env : { ...process.env, PATH }
 
 function ask(event, payload) {
   return new Promise((resolve) => {
     const refuse = (reason) => resolve({ decision: "block", fault: true, reason: `Blocked by Lictor: ${reason}` })
     let child
     try {
-      child = spawn(BINARY, ["hook", "opencode", event], { cwd: payload.cwd, stdio: ["pipe", "pipe", "pipe"] })
+      child = spawn(BINARY, ["hook", "opencode", event], { cwd: payload.cwd, env: ENV, stdio: ["pipe", "pipe", "pipe"] })
     } catch (error) {
       return refuse(`${BINARY} cannot be started (${error.message})`)
     }

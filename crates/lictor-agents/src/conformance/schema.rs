@@ -60,6 +60,9 @@ pub fn valid(schema: &Value, answer: &Rendered) -> bool {
         return answer.exit == 2 && answer.stdout.is_empty() && !answer.stderr.trim().is_empty();
     }
     let Ok(value) = serde_json::from_str::<Value>(&answer.stdout) else { return false };
+    if let Some(both) = schema.get("exit2") {
+        return answer.exit == 2 && !answer.stderr.trim().is_empty() && accepts(both, &value);
+    }
     answer.exit == 0 && answer.stderr.is_empty() && accepts(schema, &value)
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::agent::Agent;
+use crate::contract::Moment;
 
 /// A command line of Lictor's, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,24 +16,53 @@ pub struct Command {
     pub event: Option<String>,
 }
 
+/// Looks for the program where it is usually installed, then on the search path: a line that is right for everybody who
+/// works on a project.
+const SEARCH: &str = r#"PATH="$HOME/.local/bin:$HOME/.cargo/bin:$PATH""#;
+/// Ends in exit code 2 whatever goes wrong: most agents let a call through when its hook cannot be run.
+const CLOSED: &str =
+    "|| { test $? = 2 || echo 'Lictor did not judge this: is `lictor` installed here?' >&2; exit 2; }";
+/// The same in words that every shell understands, for an agent that is refused by what a hook prints: exit code 2 is then
+/// a failure too.
+const CLOSED_IN_ANY_SHELL: &str =
+    r#"|| sh -c 'echo "Lictor did not judge this: is lictor installed here?" >&2; exit 2'"#;
+
 impl Command {
-    /// `/usr/bin/lictor hook claude-code PreToolUse`, with the path quoted where a shell needs it.
+    /// `/usr/bin/lictor hook claude-code PreToolUse`, with the path quoted where a shell needs it. A program without a
+    /// directory is looked for.
     pub(super) fn line(binary: &Path, agent: Agent, event: &str) -> String {
-        format!("{} hook {agent} {event}", quoted(&binary.to_string_lossy()))
+        let program = quoted(&binary.to_string_lossy());
+        let search = if is_bare(binary) { format!("{SEARCH} ") } else { String::new() };
+        let stops = agent.spec().row(event).is_some_and(|row| {
+            matches!(row.moment, Moment::PreTool | Moment::PermissionRequest | Moment::Prompt)
+        });
+        let tail = match (stops, agent.spec().any_shell) {
+            (false, _) => String::new(),
+            (true, true) => format!(" {CLOSED_IN_ANY_SHELL}"),
+            (true, false) => format!(" {CLOSED}"),
+        };
+        format!("{search}{program} hook {agent} {event}{tail}")
     }
 
     /// The parts, if it is one of Lictor's.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         let words = words(line);
-        let mut words = words.iter().map(String::as_str);
+        let mut words = words.iter().map(String::as_str).skip_while(|word| word.starts_with("PATH="));
         let program = words.next()?;
         let name = program.rsplit(['/', '\\']).next()?;
         if !matches!(name, "lictor" | "lictor.exe") || words.next() != Some("hook") {
             return None;
         }
+        let mut words = words.take_while(|word| *word != "||");
         let agent = words.next().and_then(|word| word.parse().ok());
         Some(Self { program: program.into(), agent, event: words.next().map(str::to_owned) })
+    }
+
+    /// Whether the program is looked for, where everybody has it.
+    #[must_use]
+    pub fn is_looked_for(&self) -> bool {
+        is_bare(&self.program)
     }
 
     /// Whether the shell finds the same program wherever the agent is.
@@ -41,6 +71,10 @@ impl Command {
         let text = self.program.to_string_lossy();
         text.starts_with('/') || text.starts_with("\\\\") || text.chars().nth(1) == Some(':')
     }
+}
+
+fn is_bare(program: &Path) -> bool {
+    program.components().count() == 1 && program.is_relative()
 }
 
 /// A shell of either family reads it back as one word.

@@ -99,8 +99,9 @@ pub(super) fn json(settings: &Settings, layout: &Layout, text: &str, binary: &Pa
                 };
                 let line = line.to_owned();
                 let mut hook = InstalledHook { event: event.clone(), line, command, problems: Vec::new() };
+                let program = if hook.command.is_looked_for() { &hook.command.program } else { binary };
                 let wanted =
-                    entry.map(|entry| layout.item(entry, &settings.command(binary, entry.event)).value());
+                    entry.map(|entry| layout.item(entry, &settings.command(program, entry.event)).value());
                 hook.problems = problems(settings, &hook, item, handler, wanted.as_ref(), binary);
                 found.hooks.push(hook);
             }
@@ -149,7 +150,9 @@ fn problems(
     binary: &Path,
 ) -> Vec<Problem> {
     let mut problems = Vec::new();
-    if !hook.command.is_absolute() {
+    if hook.command.is_looked_for() {
+        // Which one is found is for the caller to see.
+    } else if !hook.command.is_absolute() {
         problems.push(Problem::RelativePath);
     } else if hook.command.program != binary {
         problems.push(Problem::OtherBinary);
@@ -224,7 +227,7 @@ pub(super) fn plugin(agent: Agent, text: &str, wanted: Option<&str>) -> Inspecti
     let line = Command::line(Path::new(&program), agent, &event);
     let command = Command { program: program.into(), agent: Some(agent), event: Some(event.clone()) };
     let mut problems = Vec::new();
-    if !command.is_absolute() {
+    if !command.is_absolute() && !command.is_looked_for() {
         problems.push(Problem::RelativePath);
     }
     if wanted != Some(text) {

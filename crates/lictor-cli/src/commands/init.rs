@@ -6,6 +6,7 @@ mod languages;
 mod plan;
 mod receipts;
 mod starter;
+mod trust;
 
 use std::io::{BufRead as _, IsTerminal as _};
 
@@ -17,6 +18,7 @@ use serde_json::json;
 
 pub use agents::{found as agents_found, settings_of};
 use receipts::Receipts;
+pub use trust::{Standing, standing};
 
 use crate::args::Common;
 use crate::exit::Exit;
@@ -39,7 +41,8 @@ Examples:
   lictor init --agent claude-code --agent codex --preset strict
   lictor init --uninstall
 
-Exit codes: 0 written or nothing to do, 3 nothing was written because nobody said yes.")]
+Exit codes: 0 written or nothing to do, 1 an agent does not run the hooks yet, 3 nothing was
+written because nobody said yes.")]
 pub struct InitArgs {
     /// Write without asking, and trust the programs that the policy names as they are now.
     #[arg(long)]
@@ -54,8 +57,9 @@ pub struct InitArgs {
     #[arg(long)]
     uninstall: bool,
     /// Whose settings to install agent hooks in: yours (`user`), the project's, or the machine's (`managed`; needs root).
-    #[arg(long, value_enum, default_value = "project", hide_possible_values = true)]
-    scope: ScopeArg,
+    /// Without it: the project's; `--uninstall` takes yours out too.
+    #[arg(long, value_enum, hide_possible_values = true)]
+    scope: Option<ScopeArg>,
     /// What a new governance.yaml begins with: `recommended` blocks what destroys, leaks or switches the guard off;
     /// `strict` also asks where that only remarks; with `read-only` agents look and change nothing.
     #[arg(long, value_enum, default_value = "recommended", hide_possible_values = true)]
@@ -72,6 +76,12 @@ enum ScopeArg {
     Project,
     /// The machine's; needs root.
     Managed,
+}
+
+impl InitArgs {
+    fn scope(&self) -> Scope {
+        self.scope.map_or(Scope::Project, Scope::from)
+    }
 }
 
 impl From<ScopeArg> for Scope {
@@ -120,7 +130,18 @@ pub fn run(args: &InitArgs) -> Result<Exit> {
         }
         receipts.save()?;
     }
-    let trusted = if agreed && !args.uninstall { trust(&project)? } else { Vec::new() };
+    let mut trusted = if agreed && !args.uninstall { trust(&project)? } else { Vec::new() };
+    let mut missing = Vec::new();
+    if !args.uninstall && (agreed || plan.is_empty()) {
+        for agent in &plan.agents {
+            if agreed {
+                trusted.extend(agree(*agent, args.scope(), &project, &mut receipts)?);
+            }
+            if let Standing::NotYet { why, next } = standing(*agent, args.scope(), &project)? {
+                missing.push((*agent, why, next));
+            }
+        }
+    }
     if args.common.json {
         output::print_json(&json!({
             "project": project.root,
@@ -129,19 +150,35 @@ pub fn run(args: &InitArgs) -> Result<Exit> {
             "trusted": trusted,
             "nothing_to_do": plan.is_empty(),
             "written": agreed && !plan.is_empty(),
+            "not_governed": missing
+                .iter()
+                .map(|(agent, why, next)| json!({"agent": agent.name(), "why": why, "next": next}))
+                .collect::<Vec<_>>(),
         }))?;
     } else {
-        output::print(&closing(args, &plan, &trusted, agreed))?;
+        output::print(&closing(args, &plan, &trusted, &missing, agreed))?;
     }
     // Whoever forgot `--yes` in a script must not go on ungoverned.
-    Ok(if agreed || plan.is_empty() { Exit::Ok } else { Exit::Ask })
+    Ok(match (agreed || plan.is_empty(), missing.is_empty()) {
+        (false, _) => Exit::Ask,
+        (true, false) => Exit::Problems,
+        (true, true) => Exit::Ok,
+    })
+}
+
+/// Tells the agent that the hooks may run, in its own record.
+fn agree(agent: Agent, scope: Scope, project: &Project, receipts: &mut Receipts) -> Result<Vec<String>> {
+    let (plan, told) = trust::agree(agent, scope, project)?;
+    plan.apply(receipts)?;
+    receipts.save()?;
+    Ok(told.into_iter().map(|what| format!("for {agent}: {what}")).collect())
 }
 
 fn enter(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan> {
     let binary = here::own_binary()?;
     let mut plan = Plan::default();
     starter::plan(&mut plan, project, args.preset)?;
-    agents::install(&mut plan, project, &args.agents, args.scope.into(), &binary, receipts)?;
+    agents::install(&mut plan, project, &args.agents, args.scope(), &binary, receipts)?;
     if args.git {
         git::install(&mut plan, project, &binary)?;
     }
@@ -150,7 +187,13 @@ fn enter(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan
 
 fn leave(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan> {
     let mut plan = Plan::default();
-    agents::uninstall(&mut plan, project, &args.agents, args.scope.into(), receipts)?;
+    let scopes = match args.scope {
+        Some(scope) => vec![scope.into()],
+        None => vec![Scope::Project, Scope::User],
+    };
+    for scope in scopes {
+        agents::uninstall(&mut plan, project, &args.agents, scope, receipts)?;
+    }
     // Naming agents means them alone.
     if args.agents.is_empty() {
         git::uninstall(&mut plan, project)?;
@@ -174,7 +217,13 @@ fn agreed(plan: &Plan) -> Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-fn closing(args: &InitArgs, plan: &Plan, trusted: &[String], agreed: bool) -> String {
+fn closing(
+    args: &InitArgs,
+    plan: &Plan,
+    trusted: &[String],
+    missing: &[(Agent, String, String)],
+    agreed: bool,
+) -> String {
     let style = Style::stdout();
     let mut text = String::new();
     if plan.is_empty() {
@@ -189,6 +238,13 @@ fn closing(args: &InitArgs, plan: &Plan, trusted: &[String], agreed: bool) -> St
     }
     for note in &plan.notes {
         text += &format!("{} {note}\n", style.yellow("note:"));
+    }
+    if !missing.is_empty() {
+        text.push('\n');
+        for (_, why, next) in missing {
+            text += &format!("{} {why}\n  {next}\n", style.red("not governed yet:"));
+        }
+        return text;
     }
     text += match (agreed || plan.is_empty(), args.uninstall) {
         (true, true) => "",

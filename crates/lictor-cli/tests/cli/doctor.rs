@@ -61,9 +61,9 @@ fn every_agent_that_init_knows_is_proven_to_block() {
     ];
     let mut args = vec!["init", "--yes"];
     args.extend(agents.iter().flat_map(|agent| ["--agent", agent]));
-    assert_eq!(sandbox.lictor(&args).code, 0);
+    assert_eq!(sandbox.lictor(&args).code, 1, "Codex is not here to be asked");
     let run = sandbox.lictor(&["doctor"]);
-    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.code == 1 && run.stdout.contains("codex skips hooks that nobody trusted"), "{run:?}");
     for agent in agents {
         let proven =
             run.stdout.lines().any(|line| line.starts_with("ok") && line.contains(&format!(": {agent} ")));

@@ -16,7 +16,7 @@ fn id_in(said: &str) -> &str {
 
 /// What the agent reads says nothing about the inside; what the person reads does.
 fn neutral(sandbox: &Sandbox, run: &Run, inside: &str) {
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert_eq!(run.code, 2, "{run:?}");
     let said = &run.stderr;
     assert!(said.contains("could not be judged") && said.contains("How to go on"), "{said}");
     for secret in [inside, "governance.yaml", "lictor.db", &*sandbox.home().to_string_lossy()] {

@@ -6,7 +6,7 @@ use crate::sandbox::Sandbox;
 fn a_catastrophe_is_blocked_recorded_and_explained() {
     let sandbox = Sandbox::new();
     let run = sandbox.claude_bash("rm -rf /");
-    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert_eq!(run.code, 2, "{run:?}");
     assert!(run.stderr.contains("would delete the whole file system"), "{run:?}");
     assert!(run.stderr.contains("delete by name only what has to go"), "the way on is missing: {run:?}");
 
@@ -34,7 +34,7 @@ fn what_is_not_an_event_is_blocked() {
     let inputs = ["", "{", "null", "[]", "42", "\u{0}", r#"{"hook_event_name":"PreToolUse"}"#];
     for input in inputs {
         let run = sandbox.lictor_with(&["hook", "claude-code", "PreToolUse"], input);
-        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{input:?}: {run:?}");
+        assert_eq!(run.code, 2, "{input:?}: {run:?}");
         assert!(!run.stderr.trim().is_empty(), "{input:?}");
     }
     for args in [&["hook"][..], &["hook", "nobody"], &["hook", ""]] {

@@ -90,7 +90,7 @@ fn settings_and_hooks_that_were_there_survive_to_the_last_byte() {
     let before = tree(&sandbox.project());
 
     let run = init(&sandbox, &["--yes", "--git", "--json"]);
-    assert_eq!(run.code, 0, "{run:?}");
+    assert_eq!(run.code, 1, "Codex is not here to be asked: {run:?}");
     let changed: Vec<String> = run.json()["changes"]
         .as_array()
         .unwrap()
@@ -114,7 +114,7 @@ fn settings_and_hooks_that_were_there_survive_to_the_last_byte() {
     let edited =
         merged.replace("\"opus\"", "\"sonnet\"").replace("PostToolUseFailure", "PostToolUseFailureX");
     sandbox.write(".claude/settings.json", &edited);
-    assert_eq!(init(&sandbox, &["--yes", "--git"]).code, 0);
+    assert_eq!(init(&sandbox, &["--yes", "--git"]).code, 1);
     assert_eq!(init(&sandbox, &["--uninstall", "--yes"]).code, 0);
     let left = fs::read_to_string(sandbox.project().join(".claude/settings.json")).unwrap();
     assert!(!left.contains("lictor") && left.contains("sonnet"), "{left}");

@@ -6,6 +6,7 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+mod agent_trust;
 mod approvals;
 mod audit;
 mod check;

@@ -46,6 +46,12 @@ impl Sandbox {
         Self { path: ["/usr/bin", "/bin"].join(":").into(), ..Self::new() }
     }
 
+    /// Puts a directory in front of the search path.
+    pub fn on_path(&mut self, directory: &Path) {
+        let rest = std::env::split_paths(&self.path);
+        self.path = std::env::join_paths(std::iter::once(directory.to_owned()).chain(rest)).unwrap();
+    }
+
     pub fn home(&self) -> &Path {
         self.home.path()
     }

@@ -49,7 +49,7 @@ pub fn agents(report: &mut Report, project: &Project) -> Result<()> {
                 report.problem(format!("{file}: {problem}"), next(problem));
             }
             for hook in &inspection.hooks {
-                look(report, &aviary, settings.agent(), &file, hook, &binary);
+                look(report, &aviary, settings.agent(), &file, hook, &place, &binary);
             }
         }
     }
@@ -66,6 +66,7 @@ pub fn agents(report: &mut Report, project: &Project) -> Result<()> {
         report.problem("no agent has Lictor's hooks here", "run `lictor init`");
     }
     shadowed(report, &place, &seen);
+    skipped(report, project, &place, &homes)?;
     ungoverned_agents(report, &place, &homes);
     Ok(())
 }
@@ -95,18 +96,31 @@ fn look(
     agent: Agent,
     file: &str,
     hook: &InstalledHook,
+    place: &Where,
     binary: &Path,
 ) {
     let name = format!("{file}: {agent} {}", hook.event);
     for problem in hook.problems.iter().filter(|problem| **problem != Problem::OtherBinary) {
         report.problem(format!("{name}: {problem}"), next(problem));
     }
-    if let Err((what, next)) = runnable(&hook.command.program) {
+    let program = match hook.command.is_looked_for() {
+        true => here::looked_for(place),
+        false => Some(hook.command.program.clone()),
+    };
+    let Some(program) = program else {
+        report.problem(
+            format!("{name}: there is no `lictor` in ~/.local/bin, ~/.cargo/bin or on the PATH"),
+            "install it there: `cargo xtask install`",
+        );
+        return;
+    };
+    if let Err((what, next)) = runnable(&program) {
         report.problem(format!("{name}: {what}"), next);
         return;
     }
-    if hook.problems.contains(&Problem::OtherBinary) {
-        other_binary(report, &name, &hook.command.program, binary);
+    let other = hook.command.is_looked_for() && !here::is_found(binary, place);
+    if other || hook.problems.contains(&Problem::OtherBinary) {
+        other_binary(report, &name, &program, binary);
     }
     match aviary.fly(agent, hook) {
         Ok(Proof::Nothing) => {}
@@ -205,6 +219,26 @@ fn shadowed(report: &mut Report, place: &Where, read: &BTreeSet<PathBuf>) {
             );
         }
     }
+}
+
+/// Hooks that an agent skips, as its own records tell.
+fn skipped(
+    report: &mut Report,
+    project: &Project,
+    place: &Where,
+    homes: &BTreeMap<Agent, Vec<PathBuf>>,
+) -> Result<()> {
+    for (agent, files) in homes {
+        for scope in [Scope::Managed, Scope::User, Scope::Project] {
+            let installed = init::settings_of(*agent, scope, place)
+                .is_some_and(|file| files.iter().any(|known| known == file.path()));
+            if installed && let init::Standing::NotYet { why, next } = init::standing(*agent, scope, project)?
+            {
+                report.problem(why, next);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Agents that are here and have no hooks.

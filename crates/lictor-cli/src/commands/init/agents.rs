@@ -12,6 +12,8 @@ use lictor_agents::install::{self, Change, Scope, Settings, Where};
 
 use super::plan::{FileStep, Plan};
 use super::receipts::Receipts;
+use super::trust;
+use crate::here;
 
 /// The agents that this person has, as far as settings and programs tell.
 pub fn found(place: &Where) -> Vec<Agent> {
@@ -47,6 +49,8 @@ pub fn install(
         agents.push(Agent::ClaudeCode);
     }
     let mut done = BTreeSet::new();
+    let shared = scope == Scope::Project;
+    let program = if shared && here::is_found(binary, &place) { Path::new(install::PROGRAM) } else { binary };
     for agent in agents {
         let Some(settings) = settings_of(agent, scope, &place) else {
             plan.notes.push(format!("{agent} has no settings of this scope; try another `--scope`"));
@@ -56,8 +60,9 @@ pub fn install(
         if !done.insert(settings.path().to_owned()) {
             continue;
         }
+        plan.agents.push(agent);
         let before = read(settings.path())?;
-        let change = settings.install(before.as_deref(), binary)?;
+        let change = settings.install(before.as_deref(), program)?;
         if !change.is_empty() {
             plan.notes.extend(install::advice(agent).iter().map(|advice| format!("{agent}: {advice}")));
         }
@@ -70,10 +75,13 @@ pub fn install(
         let receipt = Change { before: clean, ..change.clone() }.receipt();
         plan.add(FileStep { change, receipt });
     }
-    if scope == Scope::Project && !plan.is_empty() {
+    if shared && program == binary && !plan.is_empty() {
         plan.notes.push(
-            "project settings name the program on this machine; keep them out of commits, or let everybody run `lictor init`"
-                .to_owned(),
+            format!(
+                "project settings name `{}`, because no other `lictor` would be found; keep them out of commits, or install \
+                 Lictor in ~/.local/bin and run this again",
+                binary.display()
+            ),
         );
     }
     Ok(())
@@ -90,18 +98,32 @@ pub fn uninstall(
     let place = project.agent_settings();
     let agents = if named.is_empty() { &Agent::ALL[..] } else { named };
     let mut done = BTreeSet::new();
-    for settings in agents.iter().filter_map(|agent| settings_of(*agent, scope, &place)) {
-        if !done.insert(settings.path().to_owned()) {
+    for agent in agents {
+        let Some(settings) = settings_of(*agent, scope, &place) else { continue };
+        let path = settings.path();
+        if !done.insert(path.to_owned()) {
             continue;
         }
-        let Some(before) = read(settings.path())? else { continue };
-        let receipt = receipts.of(settings.path());
+        let Some(before) = read(path)? else { continue };
+        let receipt = receipts.of(path);
         // Settings that were never ours are nobody's business here, readable or not.
-        if receipt.is_none() && settings.inspect(&before, Path::new("lictor")).hooks.is_empty() {
+        if receipt.is_none() && settings.inspect(&before, Path::new(install::PROGRAM)).hooks.is_empty() {
+            continue;
+        }
+        let shares = |other: &Agent| {
+            let file = settings_of(*other, scope, &place);
+            !agents.contains(other) && file.is_some_and(|file| file.path() == path)
+        };
+        if let Some(other) = found(&place).iter().find(|other| shares(other)) {
+            plan.notes.push(format!(
+                "{} stays: {other} reads it too; `lictor init --uninstall --agent {agent} --agent {other}` takes it out",
+                path.display()
+            ));
             continue;
         }
         let change = settings.uninstall(Some(&before), receipt)?;
         plan.add(FileStep { change, receipt: None });
+        trust::forget(plan, *agent, path, scope, &place)?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use lictor_agents::Agent;
 use lictor_agents::install::{Change, Receipt};
 use lictor_ledger::hooks::{FileChange, HookFile, HookPlan};
 use serde_json::{Value, json};
@@ -19,6 +20,8 @@ pub struct Plan {
     hooks: HookPlan,
     /// What a person should know.
     pub notes: Vec<String>,
+    /// Agents whose hooks are, or will be, installed.
+    pub agents: Vec<Agent>,
 }
 
 /// One file of text.

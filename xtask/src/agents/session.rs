@@ -1,0 +1,303 @@
+//! One session of one agent: a scratch home and project, `lictor init`, the agent against its script, and what came of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use super::api;
+use super::server::{Act, Script, Server, Turn};
+use super::spec::{self, AgentFile, SessionFile, Step};
+use crate::shell;
+
+/// How long an agent may take.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+/// What came of a session.
+pub struct Outcome {
+    pub session: String,
+    /// What is not as it should be.
+    pub wrong: Vec<String>,
+    /// What the model was told, in order, each text once.
+    pub told: Vec<String>,
+}
+
+/// The places of one session.
+struct Scratch {
+    root: PathBuf,
+    home: PathBuf,
+    project: PathBuf,
+    path: String,
+}
+
+impl Scratch {
+    fn new(agent: &AgentFile, session: &SessionFile, lictor: &Path) -> Result<Self> {
+        let root = shell::root().join("target/agents/run").join(format!("{}-{}", agent.agent, session.id));
+        if root.exists() {
+            fs::remove_dir_all(&root)?;
+        }
+        let (home, bin) = (root.join("home"), root.join("bin"));
+        let project = root.join(&session.directory);
+        for directory in [&home, &bin, &project] {
+            fs::create_dir_all(directory)?;
+        }
+        fs::hard_link(lictor, bin.join("lictor"))
+            .or_else(|_| fs::copy(lictor, bin.join("lictor")).map(drop))?;
+        let path = format!(
+            "{}:{}:/usr/local/bin:/usr/bin:/bin:/usr/sbin",
+            bin.display(),
+            agent.cache().join("node_modules/.bin").display()
+        );
+        let scratch = Self { root, home, project, path };
+        scratch.sh(
+            "git init -q -b main . && git config user.email dev@example.com && git config user.name Dev && \
+                    echo hello > readme.txt && git add -A && git commit -q -m start",
+        )?;
+        Ok(scratch)
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("PATH", &self.path)
+            .env("LANG", "C.UTF-8")
+            .env("SHELL", "/bin/bash")
+            .env("TERM", "dumb")
+            .current_dir(&self.project)
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn sh(&self, line: &str) -> Result<()> {
+        let output = self.command("sh").args(["-e", "-c", line]).output()?;
+        if !output.status.success() {
+            bail!(
+                "`{line}` failed: {}{}",
+                String::from_utf8_lossy(&output.stdout),
+                String::from_utf8_lossy(&output.stderr)
+            );
+        }
+        Ok(())
+    }
+
+    fn filled(&self, text: &str, server: &str, agent: &AgentFile) -> String {
+        text.replace("{server}", server)
+            .replace("{home}", &self.home.to_string_lossy())
+            .replace("{project}", &self.project.to_string_lossy())
+            .replace("{root}", &self.root.to_string_lossy())
+            .replace("{cache}", &agent.cache().to_string_lossy())
+            .replace("{xtask}", &shell::root().join("xtask/agents").to_string_lossy())
+            .replace("{settings}", &agent.settings)
+            .replace("{shorten}", &agent.shorten)
+            .replace("{prompt}", "Do what is needed.")
+    }
+}
+
+/// Runs the session.
+pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) -> Result<Outcome> {
+    let scratch = Scratch::new(agent, session, lictor)?;
+    fs::write(scratch.project.join("governance.yaml"), spec::policy()?)?;
+    let server = Server::start(Script {
+        api: agent.api,
+        turns: session
+            .turns
+            .iter()
+            .enumerate()
+            .map(|(at, turn)| acts(agent, &scratch, at, turn))
+            .collect::<Result<_>>()?,
+        before: session.turns.iter().map(|turn| person(&scratch, turn)).collect(),
+        asked: Vec::new(),
+        paths: Vec::new(),
+    })?;
+    let filled = |text: &str| scratch.filled(text, &server.address, agent);
+    for (path, text) in &agent.files {
+        let path = PathBuf::from(filled(path));
+        fs::create_dir_all(path.parent().context("a file has a directory")?)?;
+        fs::write(path, filled(text))?;
+    }
+    for line in agent.init.iter().filter(|line| !line.is_empty()) {
+        scratch.sh(&filled(line))?;
+    }
+    if !session.before.is_empty() {
+        scratch.sh(&filled(&session.before))?;
+    }
+    if let Some(program) = &session.program {
+        replace(&scratch.root.join("bin/lictor"), program)?;
+    }
+    let mut command = scratch.command(agent.cache().join(&agent.program));
+    command.args(agent.args.iter().map(|arg| filled(arg)));
+    command.envs(agent.env.iter().map(|(name, value)| (name, filled(value))));
+    let output = fs::File::create(scratch.root.join("output.txt"))?;
+    command.stdout(output.try_clone()?).stderr(output);
+    let in_time = wait(command.spawn().with_context(|| format!("cannot start `{}`", agent.program))?)?;
+    let outcome = judge(&scratch, agent, session, &server, in_time)?;
+    if !keep && outcome.wrong.is_empty() {
+        fs::remove_dir_all(&scratch.root)?;
+    }
+    Ok(outcome)
+}
+
+/// Whether it ended by itself.
+fn wait(mut child: Child) -> Result<bool> {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        if child.try_wait()?.is_some() {
+            return Ok(true);
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(false)
+}
+
+fn acts(agent: &AgentFile, scratch: &Scratch, at: usize, steps: &[Step]) -> Result<Turn> {
+    let mut turn = Vec::new();
+    for (number, step) in steps.iter().enumerate() {
+        match step {
+            Step::Say(text) => turn.push(Act::Say(text.clone())),
+            Step::Person(_) => {}
+            Step::Call(name, arguments) => {
+                let call =
+                    agent.calls.get(name).with_context(|| format!("{} has no `{name}`", agent.agent))?;
+                let id = format!("toolu_{at}_{number}");
+                let filled = |value: &String| scratch.filled(value, "", agent);
+                let arguments = arguments.iter().map(|(name, value)| (name.clone(), filled(value))).collect();
+                turn.push(Act::Call { id, name: call.name.clone(), input: with(&call.input, &arguments) });
+            }
+        }
+    }
+    Ok(turn)
+}
+
+/// The input with its arguments filled in.
+fn with(input: &Value, arguments: &BTreeMap<String, String>) -> Value {
+    match input {
+        Value::String(text) => {
+            let filled = arguments
+                .iter()
+                .fold(text.clone(), |text, (name, value)| text.replace(&format!("<{name}>"), value));
+            Value::String(filled)
+        }
+        Value::Array(items) => items.iter().map(|item| with(item, arguments)).collect(),
+        Value::Object(fields) => {
+            Value::Object(fields.iter().map(|(name, item)| (name.clone(), with(item, arguments))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn person(scratch: &Scratch, steps: &[Step]) -> Box<dyn Fn() + Send> {
+    let lines: Vec<String> = steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Person(line) => Some(line.clone()),
+            _ => None,
+        })
+        .collect();
+    let mut commands: Vec<(PathBuf, PathBuf, String, String)> = Vec::new();
+    for line in lines {
+        commands.push((scratch.project.clone(), scratch.home.clone(), scratch.path.clone(), line));
+    }
+    Box::new(move || {
+        for (project, home, path, line) in &commands {
+            let status = Command::new("sh")
+                .args(["-e", "-c", line])
+                .env_clear()
+                .env("HOME", home)
+                .env("PATH", path)
+                .current_dir(project)
+                .stdin(Stdio::null())
+                .output();
+            if !status.as_ref().is_ok_and(|output| output.status.success()) {
+                println!("    a person's `{line}` failed: {status:?}");
+            }
+        }
+    })
+}
+
+/// Puts something else where hooks look for the program.
+fn replace(program: &Path, by: &str) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if by == "not-executable" {
+        let copy = program.with_extension("copy");
+        fs::copy(program, &copy)?;
+        fs::rename(&copy, program)?;
+        return Ok(fs::set_permissions(program, fs::Permissions::from_mode(0o644))?);
+    }
+    fs::remove_file(program)?;
+    if by != "missing" {
+        fs::write(program, format!("#!/bin/sh\n{by}\n"))?;
+        fs::set_permissions(program, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
+
+fn judge(
+    scratch: &Scratch,
+    agent: &AgentFile,
+    session: &SessionFile,
+    server: &Server,
+    in_time: bool,
+) -> Result<Outcome> {
+    let script = match server.script.lock() {
+        Ok(script) => script,
+        Err(poisoned) => poisoned.into_inner(),
+    };
+    let mut told: Vec<String> = Vec::new();
+    for text in script.asked.iter().flat_map(|request| api::told(agent.api, request)) {
+        if !told.contains(&text) {
+            told.push(text);
+        }
+    }
+    fs::write(scratch.root.join("told.txt"), told.join("\n---\n"))?;
+    fs::write(scratch.root.join("paths.txt"), script.paths.join("\n"))?;
+    fs::write(scratch.root.join("requests.json"), serde_json::to_string_pretty(&script.asked)?)?;
+    let expect = &session.expect;
+    let mut wrong = Vec::new();
+    if !in_time {
+        wrong.push(format!("did not end within {} seconds", PATIENCE.as_secs()));
+    }
+    // An agent whose hook fails may refuse the prompt already.
+    if script.asked.is_empty() && session.program.is_none() {
+        wrong.push("never asked the model".to_owned());
+    }
+    for file in &expect.there {
+        if !scratch.project.join(file).exists() {
+            wrong.push(format!("`{file}` is not there: what should have run did not"));
+        }
+    }
+    for file in &expect.absent {
+        if scratch.project.join(file).exists() {
+            wrong.push(format!("`{file}` is there: what should have been stopped ran"));
+        }
+    }
+    for text in &expect.reads {
+        if !told.iter().any(|said| said.contains(text)) {
+            wrong.push(format!("the model did not read `{text}`"));
+        }
+    }
+    for text in &expect.never_reads {
+        if told.iter().any(|said| said.contains(text)) {
+            wrong.push(format!("the model read `{text}`"));
+        }
+    }
+    if let Some(requests) = expect.requests
+        && script.asked.len() < requests
+    {
+        wrong.push(format!("the model was asked {} times, not {requests}", script.asked.len()));
+    }
+    if !expect.after.is_empty()
+        && let Err(error) = scratch.sh(&scratch.filled(&expect.after, &server.address, agent))
+    {
+        wrong.push(format!("{error:#}"));
+    }
+    Ok(Outcome { session: session.id.clone(), wrong, told })
+}

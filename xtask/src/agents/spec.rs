@@ -1,0 +1,178 @@
+//! The data: one file for each agent, one list of sessions.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::shell;
+
+/// How one agent is installed and run.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentFile {
+    /// Lictor's name for it.
+    pub agent: String,
+    /// The npm package, pinned.
+    pub package: String,
+    pub version: String,
+    /// The program in the package's directory.
+    pub program: String,
+    /// Which model API it speaks.
+    pub api: Api,
+    /// Its environment. `{server}`, `{home}`, `{project}`, `{cache}`, `{prompt}` are filled in everywhere.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Files that are there before it starts.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Where its hooks stand in the project: `{settings}`.
+    pub settings: String,
+    /// A shell line that makes it wait only seconds for a hook: `{shorten}`.
+    pub shorten: String,
+    /// Shell lines that govern the project.
+    pub init: Vec<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Each neutral call in the agent's words.
+    pub calls: BTreeMap<String, Call>,
+    /// Sessions that cannot be run, with the reason.
+    #[serde(default)]
+    pub cannot: BTreeMap<String, String>,
+    /// Sessions that do not hold, with what is known about it.
+    #[serde(default)]
+    pub known: BTreeMap<String, String>,
+}
+
+/// A tool of an agent, and its input.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    pub name: String,
+    pub input: Value,
+}
+
+/// A model API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Api {
+    Messages,
+    Responses,
+    Chat,
+    Gemini,
+}
+
+/// One session.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionFile {
+    pub id: String,
+    /// What it shows, as the matrix says it.
+    pub what: String,
+    /// Only for agents that have these calls.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// The name of the project's directory.
+    #[serde(default = "project")]
+    pub directory: String,
+    /// Shell lines run in the project before the agent starts, after `lictor init`.
+    #[serde(default)]
+    pub before: String,
+    /// What becomes of the program that hooks run.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// What the model does, turn by turn. After the last it says that it is done.
+    pub turns: Vec<Vec<Step>>,
+    pub expect: Expect,
+}
+
+fn project() -> String {
+    "project".to_owned()
+}
+
+/// One thing that the model does in a turn.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Step {
+    /// A tool call: which, and its arguments.
+    Call(String, BTreeMap<String, String>),
+    /// A text.
+    Say(String),
+    /// Not the model: a person does this in the project meanwhile.
+    Person(String),
+}
+
+/// What has to be so at the end.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// Files of the project that are there.
+    #[serde(default)]
+    pub there: Vec<String>,
+    /// Files that are not.
+    #[serde(default)]
+    pub absent: Vec<String>,
+    /// What the model was told, somewhere.
+    #[serde(default)]
+    pub reads: Vec<String>,
+    /// What it was never told.
+    #[serde(default)]
+    pub never_reads: Vec<String>,
+    /// How often the model was asked at least.
+    #[serde(default)]
+    pub requests: Option<usize>,
+    /// Shell lines that must succeed in the project afterwards.
+    #[serde(default)]
+    pub after: String,
+}
+
+impl AgentFile {
+    /// Whether the session can be run with this agent.
+    pub fn can(&self, session: &SessionFile) -> bool {
+        !self.cannot.contains_key(&session.id)
+            && session.needs.iter().all(|call| self.calls.contains_key(call))
+    }
+
+    /// What is known about a session that does not hold.
+    pub fn expects(&self, session: &str) -> Option<&str> {
+        self.known.get(session).map(String::as_str)
+    }
+
+    /// Where its package lies.
+    pub fn cache(&self) -> PathBuf {
+        shell::root().join("target/agents").join(format!("{}-{}", self.agent, self.version))
+    }
+}
+
+fn directory() -> PathBuf {
+    shell::root().join("xtask/agents")
+}
+
+/// Every agent that can be run, in the order of their names.
+pub fn agents() -> Result<Vec<AgentFile>> {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(directory().join("agents"))?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    files.sort();
+    files
+        .iter()
+        .map(|file| {
+            let text = fs::read_to_string(file)?;
+            serde_saphyr::from_str(&text).with_context(|| format!("{} is not understood", file.display()))
+        })
+        .collect()
+}
+
+/// Every session, in the order of the file.
+pub fn sessions() -> Result<Vec<SessionFile>> {
+    let file = directory().join("sessions.yaml");
+    serde_saphyr::from_str(&fs::read_to_string(&file)?)
+        .with_context(|| format!("{} is not understood", file.display()))
+}
+
+/// The policy that every session runs under.
+pub fn policy() -> Result<String> {
+    Ok(fs::read_to_string(directory().join("governance.yaml"))?)
+}
