@@ -18,6 +18,7 @@ use crate::here;
 Methods: evaluate, post, stop, resolve, delegate, session, reset, end, approvals, record, gate,
 version. Calls count: they are recorded, move counters and use grants. docs/rpc.md has the forms.
 Answers come in the order of the calls. A line that is not a call gets an error and loses nothing.
+Under a governed agent, only sessions that were opened here can be used, and nothing resolved.
 
 Examples:
   lictor rpc --cwd ~/project
@@ -30,9 +31,14 @@ pub struct RpcArgs {
 
 /// Runs the command.
 pub fn run(args: &RpcArgs) -> Result<Exit> {
-    let runtime = Runtime::of_project(here::project(&args.cwd))?;
+    let project = here::project(&args.cwd);
+    let access = match lictor::governed::above(&project) {
+        None => Access::Full,
+        Some(_) => Access::own_sessions(),
+    };
+    let runtime = Runtime::of_project(project)?;
     let output = BufWriter::new(io::stdout().lock());
-    match rpc::serve_lines(&runtime, &Access::Full, io::stdin().lock(), output) {
+    match rpc::serve_lines(&runtime, &access, io::stdin().lock(), output) {
         // Whoever called has gone away.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         other => other.context("standard input or output failed")?,
