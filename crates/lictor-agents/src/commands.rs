@@ -43,6 +43,7 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("report", Audience::Agents),
     // Answers questions, and acts in any session.
     ("rpc", Audience::People),
+    ("run", Audience::People),
     ("schema", Audience::Agents),
     ("serve", Audience::People),
     ("session list", Audience::Agents),

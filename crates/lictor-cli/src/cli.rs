@@ -8,7 +8,7 @@ use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
     agents, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, log, man,
-    replay, report, rpc, schema, serve, session, test, trust, verdict, why_not, wrong,
+    replay, report, rpc, run, schema, serve, session, test, trust, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -81,6 +81,8 @@ Examples:
     Trust(trust::TrustArgs),
     /// Serve teams and other programs over HTTP.
     Serve(serve::ServeArgs),
+    /// Run an agent in a sandbox, judged from outside.
+    Run(run::RunArgs),
     /// Turn a wrong decision into a test of the policy.
     Wrong(wrong::WrongArgs),
     /// Watch a scripted agent being governed, in a scratch project.
@@ -150,6 +152,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Council(args) => council::run(args),
         Command::Rpc(args) => rpc::run(args),
         Command::Trust(args) => trust::run(args),
+        Command::Run(args) => run::run(args),
         Command::Doctor(args) => doctor::run(args),
         Command::Agents(args) => agents::run(args),
         Command::Demo(args) => demo::run(args),

@@ -17,6 +17,7 @@ pub mod man;
 pub mod replay;
 pub mod report;
 pub mod rpc;
+pub mod run;
 pub mod schema;
 pub mod serve;
 pub mod session;

@@ -24,6 +24,8 @@ pub enum Exit {
     Usage,
     /// Something inside failed.
     Internal,
+    /// As the program that was run has ended.
+    Code(u8),
 }
 
 impl Exit {
@@ -36,6 +38,7 @@ impl Exit {
             Self::Ask => 3,
             Self::Usage => 64,
             Self::Internal => 70,
+            Self::Code(code) => code,
         }
     }
 

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::Path;
 use std::process;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, mpsc};
@@ -19,7 +20,9 @@ use lictor::Options;
 use lictor::fault::Pending;
 use lictor::hook::{self, AlreadyRefusedStop};
 use lictor_agents::{Agent, MAX_INPUT, Rendered, Slot, install};
+use lictor_run::{RunError, client};
 
+use crate::commands::run;
 use crate::here;
 
 /// The deadline of a hook that nobody told how long its agent waits: agents wait five seconds or more.
@@ -49,7 +52,10 @@ pub fn main(args: &[OsString]) -> u8 {
     let watch = Watch::start(slot, refused.clone(), planted, options.clone());
     let answer = panic::catch_unwind(AssertUnwindSafe(|| {
         planted.strike();
-        answer(agent, hint, &refused, &options)
+        match client::guardian() {
+            Some(socket) => handed_over(agent, hint, &socket, &refused, &options),
+            None => answer(agent, hint, &refused, &options),
+        }
     }))
     .unwrap_or_else(|_| hook::failed(&slot, &refused, "lictor failed inside", &options));
     watch.stop();
@@ -66,6 +72,30 @@ fn answer(agent: Agent, hint: Option<&str>, refused: &AlreadyRefusedStop, option
     // The process ends right after this, and the system takes everything back at once.
     mem::forget(answered.runtime);
     answered.rendered
+}
+
+/// Inside of `lictor run` the guardian judges: whatever keeps it from answering is a block.
+fn handed_over(
+    agent: Agent,
+    hint: Option<&str>,
+    socket: &Path,
+    refused: &AlreadyRefusedStop,
+    options: &Options,
+) -> Rendered {
+    let mut input = Vec::with_capacity(8 * 1024);
+    let read = io::stdin().lock().take(MAX_INPUT as u64 + 1).read_to_end(&mut input);
+    let args = ["hook", agent.name()].into_iter().chain(hint).map(str::to_owned).collect();
+    let asked = read
+        .map_err(RunError::io("the event could not be read"))
+        .and_then(|_| run::ask(socket, args, &input));
+    match asked {
+        Ok(answer) => Rendered {
+            exit: answer.exit,
+            stdout: String::from_utf8_lossy(&answer.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&answer.stderr).into_owned(),
+        },
+        Err(error) => hook::failed(&Slot::hinted(agent, hint), refused, error.to_string(), options),
+    }
 }
 
 fn write(answer: &Rendered) -> u8 {

@@ -25,6 +25,17 @@ fn main() -> ExitCode {
         Some((first, rest)) if first == "hook" && !rest.iter().any(|arg| arg == "--help" || arg == "-h") => {
             ExitCode::from(hook::main(rest))
         }
-        _ => cli::main(&args),
+        Some((first, rest)) if first == lictor_run::session::INSIDE => {
+            output::tell(&format!("lictor run: {}\n", lictor_run::inside::become_agent(rest)));
+            ExitCode::from(127)
+        }
+        Some((first, _)) if first == lictor_run::session::JANITOR => {
+            lictor_run::session::clean_up();
+            ExitCode::SUCCESS
+        }
+        _ => match commands::run::handed_over(&args) {
+            Some(code) => ExitCode::from(code),
+            None => cli::main(&args),
+        },
     }
 }

@@ -13,6 +13,7 @@ use crate::schemas;
 /// Commands without `--json`, each for a reason.
 const NO_JSON: [(&str, &str); 5] = [
     ("hook", "answers in the form that its agent obeys"),
+    ("run", "prints what the agent prints"),
     ("schema", "prints JSON already"),
     ("rpc", "speaks JSON already"),
     ("completions", "prints a script"),
@@ -24,7 +25,7 @@ const BROKEN: [&str; 6] =
     ["nothing-recorded", "damaged-store", "newer-store", "refused-policy", "unusable-state", "no-repository"];
 
 /// Commands that look neither at the project's policy nor at its record.
-const ALOOF: [&str; 6] = ["hook", "schema", "completions", "help", "demo", "agents"];
+const ALOOF: [&str; 7] = ["hook", "run", "schema", "completions", "help", "demo", "agents"];
 
 /// Every command that does something, by the words it is called with.
 fn leaves() -> Vec<(String, clap::Command)> {

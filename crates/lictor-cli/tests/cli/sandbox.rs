@@ -63,7 +63,8 @@ impl Sandbox {
     /// Where the project's record is.
     pub fn state(&self) -> PathBuf {
         let all = fs::read_dir(self.home().join(".local/state/lictor")).unwrap();
-        let named = |path: &PathBuf| path.is_dir() && !path.ends_with("sessions");
+        let others = ["sessions", "keys"];
+        let named = |path: &PathBuf| path.is_dir() && !others.iter().any(|name| path.ends_with(name));
         all.map(|entry| entry.unwrap().path()).find(named).unwrap()
     }
 

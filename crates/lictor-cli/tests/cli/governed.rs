@@ -1,0 +1,69 @@
+//! Who started a hook, told from the processes above it. The agent is a shell by another name, as the kernel sees it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use crate::sandbox::{Run, Sandbox};
+
+/// A program named after an agent, which runs shell commands as its own or as tool calls.
+fn agent(sandbox: &Sandbox) -> String {
+    let program = sandbox.home().join("claude");
+    fs::copy("/bin/bash", &program).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program.display().to_string()
+}
+
+fn events(sandbox: &Sandbox) {
+    for (name, session, command) in
+        [("own", "s1", "$X deploy"), ("forged", "s1", "make test"), ("new", "s9", "ls")]
+    {
+        let event = json!({"hook_event_name": "PreToolUse", "session_id": session, "cwd": sandbox.project(),
+                           "permission_mode": "bypassPermissions", "tool_name": "Bash",
+                           "tool_input": {"command": command}});
+        sandbox.write(&format!("{name}.json"), &event.to_string());
+    }
+}
+
+fn as_agent(sandbox: &Sandbox, script: &str) -> Run {
+    let lictor = env!("CARGO_BIN_EXE_lictor");
+    let script = format!("HOOK='{lictor} hook claude-code PreToolUse'\nLICTOR={lictor}\n{script}\ntrue");
+    sandbox.program(&agent(sandbox), &["-c", &script], "")
+}
+
+#[test]
+fn an_event_that_a_tool_call_makes_up_does_not_count() {
+    let sandbox = Sandbox::new();
+    events(&sandbox);
+    let run = as_agent(
+        &sandbox,
+        "$HOOK < own.json 2>/dev/null; echo own $?
+         bash -c \"cat forged.json | $HOOK; echo forged \\$?\" 2>&1
+         bash -c \"$HOOK < new.json; echo new \\$?\" 2>&1
+         $HOOK < forged.json; echo again $?",
+    );
+    assert!(run.stdout.contains("own 2"), "asked and nobody there: {run:?}");
+    assert!(run.stdout.contains("forged 2") && run.stdout.contains("new 2"), "{run:?}");
+    assert!(run.stdout.contains("again 0"), "the agent's own event passes: {run:?}");
+    let faults = sandbox.lictor(&["doctor"]).stdout;
+    assert!(faults.contains("made") || faults.contains("tool call"), "{faults}");
+}
+
+#[test]
+fn commands_for_people_refuse_under_a_governed_agent() {
+    let sandbox = Sandbox::new();
+    events(&sandbox);
+    let people = ["approve --all --yes", "deny x", "trust --yes", "session refresh", "init --yes"];
+    let tries: String =
+        people.iter().map(|words| format!("bash -c \"$LICTOR {words}\" 2>&1; echo code $?\n")).collect();
+    let run = as_agent(&sandbox, &format!("$HOOK < own.json 2>/dev/null\n{tries}"));
+    assert_eq!(run.stdout.matches("is for people").count(), people.len(), "{run:?}");
+    assert_eq!(run.stdout.matches("code 2").count(), people.len(), "{run:?}");
+    // A person at a terminal, and an agent that this store does not govern, may.
+    let approved = sandbox.lictor(&["approve", "--all", "--yes"]);
+    assert!(approved.code == 0 && approved.stdout.contains("approved"), "{approved:?}");
+    let other = Sandbox::new();
+    let run = as_agent(&other, "bash -c \"$LICTOR approvals\"; echo code $?");
+    assert!(run.stdout.contains("code 0"), "{run:?}");
+}

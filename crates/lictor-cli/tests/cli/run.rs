@@ -1,0 +1,134 @@
+//! `lictor run` attacked from inside: every case is executed for real, and what it could do is what counts.
+
+use std::fs;
+use std::process::Command;
+
+use serde::Deserialize;
+
+use crate::sandbox::Sandbox;
+
+#[derive(Deserialize)]
+struct Case {
+    id: String,
+    command: String,
+    expect: String,
+}
+
+fn cases() -> Vec<Case> {
+    let text = include_str!("attacks/run.jsonl");
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Bubblewrap has to be there, and the kernel has to let it.
+fn can_run() -> bool {
+    let tried = Command::new("bwrap").args(["--ro-bind", "/", "/", "--unshare-pid", "true"]).status();
+    let can = tried.is_ok_and(|status| status.success());
+    if !can {
+        println!("skipped: bubblewrap cannot make a sandbox here");
+    }
+    can
+}
+
+fn world() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let git = |args: &[&str]| assert_eq!(sandbox.program("git", args, "").code, 0, "{args:?}");
+    git(&["config", "user.name", "t"]);
+    git(&["config", "user.email", "t@example.com"]);
+    sandbox.write("a.txt", "a\n");
+    // Rules that pass everything: what holds here holds in the kernel.
+    sandbox.write("governance.yaml", "version: 1\n");
+    sandbox.write(".claude/settings.json", "{}\n");
+    sandbox.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n");
+    git(&["add", "a.txt"]);
+    git(&["commit", "-q", "-m", "one"]);
+    for directory in [".claude", ".cache"] {
+        fs::create_dir_all(sandbox.home().join(directory)).unwrap();
+    }
+    // A record and keys to be reached for.
+    assert_eq!(sandbox.claude_bash("ls").code, 0);
+    sandbox
+}
+
+#[test]
+fn what_governs_cannot_be_reached_from_inside() {
+    if !can_run() {
+        return;
+    }
+    let sandbox = world();
+    let mut cases = cases();
+    // What is harmless comes first: an agent may ruin its own repository.
+    cases.sort_by(|a, b| a.expect.cmp(&b.expect));
+    assert!(cases.len() >= 150, "{}", cases.len());
+    let mut script = String::from("cd \"$PROJECT\"\n");
+    for case in &cases {
+        // Each in a shell of its own; whether something governing changed is looked at afterwards too.
+        script += &format!(
+            "if (\n{}\n) >/dev/null 2>&1 </dev/null; then echo '{} done'; else echo '{} held'; fi\n",
+            case.command, case.id, case.id
+        );
+    }
+    sandbox.write("attack.sh", &script);
+    let before = governing(&sandbox);
+    let project = sandbox.project().display().to_string();
+    let run = sandbox.lictor(&[
+        "run",
+        "--",
+        "env",
+        &format!("PROJECT={project}"),
+        &format!("LICTOR={}", env!("CARGO_BIN_EXE_lictor")),
+        &format!("GUARDIAN={}", std::process::id()),
+        "sh",
+        "attack.sh",
+    ]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter(|case| !run.stdout.lines().any(|line| line == format!("{} {}", case.id, case.expect)))
+        .map(|case| format!("{} should be {}: {}", case.id, case.expect, case.command))
+        .collect();
+    assert!(wrong.is_empty(), "{}\n{}", wrong.join("\n"), run.stderr);
+    assert_eq!(governing(&sandbox), before);
+    // What was made to mount on is gone again.
+    for path in [
+        "opencode.json",
+        ".codex",
+        ".cursor",
+        ".agents",
+        ".claude/settings.local.json",
+        ".git/config.worktree",
+    ] {
+        assert!(!sandbox.project().join(path).exists(), "{path}");
+    }
+    assert_eq!(sandbox.lictor(&["audit", "verify"]).code, 0);
+}
+
+/// What governs, as it lies on the disk.
+fn governing(sandbox: &Sandbox) -> Vec<String> {
+    let files = ["governance.yaml", ".claude/settings.json", ".git/config", ".git/hooks/pre-commit"];
+    files.map(|file| fs::read_to_string(sandbox.project().join(file)).unwrap()).to_vec()
+}
+
+#[test]
+fn hooks_inside_are_judged_outside() {
+    if !can_run() {
+        return;
+    }
+    let sandbox = world();
+    let event = |command: &str| {
+        format!(
+            "{{\"hook_event_name\":\"PreToolUse\",\"session_id\":\"s2\",\"cwd\":\"{}\",\"tool_name\":\"Bash\",\"tool_input\":{{\"command\":\"{command}\"}}}}",
+            sandbox.project().display()
+        )
+    };
+    sandbox.write("blocked.json", &event("rm -rf /"));
+    sandbox.write("passed.json", &event("ls"));
+    let lictor = env!("CARGO_BIN_EXE_lictor");
+    let script = format!(
+        "{lictor} hook claude-code < blocked.json 2>&1; echo $?; {lictor} hook claude-code < passed.json; echo $?; exit 9"
+    );
+    let run = sandbox.lictor(&["run", "--", "sh", "-c", &script]);
+    assert_eq!(run.code, 9, "{run:?}");
+    assert!(run.stdout.contains("whole file system") && run.stdout.ends_with("2\n0\n"), "{run:?}");
+    let log = sandbox.lictor(&["audit", "tail"]);
+    assert!(log.stdout.contains("claude-code:s2"), "{log:?}");
+}

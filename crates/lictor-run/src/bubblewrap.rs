@@ -1,0 +1,126 @@
+//! The sandbox made by bubblewrap.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use crate::mounts::Mount;
+
+/// Variables that lead out of the sandbox: to buses, terminals, editors, containers, displays.
+pub const LEADING_OUT: &[&str] = &[
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "DBUS_STARTER_ADDRESS",
+    "DOCKER_HOST",
+    "CONTAINER_HOST",
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+    "WINDOW",
+    "NVIM",
+    "NVIM_LISTEN_ADDRESS",
+    "VIM_SERVERNAME",
+    "EMACS_SERVER_FILE",
+    "ALACRITTY_SOCKET",
+    "KITTY_LISTEN_ON",
+    "WEZTERM_UNIX_SOCKET",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "XDG_RUNTIME_DIR",
+    "SYSTEMD_EXEC_PID",
+    "NOTIFY_SOCKET",
+];
+
+/// Whether a variable leads out.
+#[must_use]
+pub fn leads_out(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    LEADING_OUT.contains(&&*name) || name.starts_with("VSCODE_IPC") || name.starts_with("VSCODE_GIT_IPC")
+}
+
+/// Where bubblewrap is.
+#[must_use]
+pub fn installed() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .filter(|directory| directory.is_absolute())
+        .map(|directory| directory.join("bwrap"))
+        .find(|file| file.is_file())
+}
+
+/// Bubblewrap's arguments for those mounts and that command.
+#[must_use]
+pub fn arguments(mounts: &[Mount], no_network: bool, command: &[OsString]) -> Vec<OsString> {
+    let mut args: Vec<OsString> = Vec::new();
+    let mut push = |words: &[&OsStr]| args.extend(words.iter().map(|word| (*word).to_owned()));
+    let word = |text: &'static str| OsStr::new(text);
+    push(&[word("--unshare-pid"), word("--unshare-ipc"), word("--die-with-parent")]);
+    if no_network {
+        push(&[word("--unshare-net")]);
+    }
+    push(&[
+        word("--ro-bind"),
+        word("/"),
+        word("/"),
+        word("--dev"),
+        word("/dev"),
+        word("--proc"),
+        word("/proc"),
+    ]);
+    for mount in mounts {
+        match mount {
+            Mount::Writable(at) => push(&[word("--bind"), at.as_os_str(), at.as_os_str()]),
+            Mount::ReadOnly(at) => push(&[word("--ro-bind"), at.as_os_str(), at.as_os_str()]),
+            Mount::Scratch(at) => push(&[word("--tmpfs"), at.as_os_str()]),
+            Mount::Empty(at) => {
+                push(&[word("--tmpfs"), at.as_os_str(), word("--remount-ro"), at.as_os_str()]);
+            }
+            Mount::Nothing(at) => push(&[word("--ro-bind"), word("/dev/null"), at.as_os_str()]),
+            Mount::Shown { from, at } => push(&[word("--bind"), from.as_os_str(), at.as_os_str()]),
+            Mount::Sealed(at) => {
+                push(&[word("--remount-ro"), at.as_os_str()]);
+                // Nobody outside can make a name in `/dev`, and nobody inside can change one.
+                push(&[word("--symlink"), at.as_os_str(), word(crate::client::SIGN)]);
+                push(&[word("--remount-ro"), word("/dev")]);
+            }
+        }
+    }
+    for (name, _) in std::env::vars_os().filter(|(name, _)| leads_out(name)) {
+        push(&[word("--unsetenv"), &name]);
+    }
+    push(&[word("--")]);
+    args.extend(command.iter().cloned());
+    args
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_comes_last_and_mounts_keep_their_order() {
+        let mounts =
+            [Mount::Writable("/p".into()), Mount::Nothing("/p/x".into()), Mount::Sealed("/s".into())];
+        let args = arguments(&mounts, true, &["agent".into(), "--flag".into()]);
+        let text = args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        assert!(
+            text.contains("--bind /p /p --ro-bind /dev/null /p/x --remount-ro /s --symlink /s /dev/lictor"),
+            "{text}"
+        );
+        assert!(text.contains("--unshare-net"), "{text}");
+        assert!(text.ends_with("-- agent --flag"), "{text}");
+    }
+
+    #[test]
+    fn variables_that_lead_out_are_known() {
+        for name in ["TMUX", "VSCODE_IPC_HOOK_CLI", "DOCKER_HOST", "SSH_AUTH_SOCK"] {
+            assert!(leads_out(OsStr::new(name)), "{name}");
+        }
+        for name in ["PATH", "HOME", "EDITOR", "VSCODE_PID"] {
+            assert!(!leads_out(OsStr::new(name)), "{name}");
+        }
+    }
+}

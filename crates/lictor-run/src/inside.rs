@@ -1,0 +1,24 @@
+//! The first program in the sandbox: takes a terminal of its own, closes what Landlock can close, and becomes the agent.
+
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use crate::RunError;
+use crate::landlocked;
+
+/// Becomes that command. Returns only when that fails.
+pub fn become_agent(command: &[OsString]) -> RunError {
+    // A session of its own: what runs in here has no controlling terminal outside that it could type into.
+    let _ = rustix::process::setsid();
+    if std::io::stdin().is_terminal() {
+        let _ = rustix::process::ioctl_tiocsctty(std::io::stdin());
+    }
+    landlocked::scope();
+    let Some((program, args)) = command.split_first() else {
+        return RunError::Refused("there is no command to run".to_owned());
+    };
+    let error = Command::new(program).args(args).exec();
+    RunError::Io { what: format!("cannot run `{}`", program.to_string_lossy()), source: error }
+}

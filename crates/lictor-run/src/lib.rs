@@ -1,0 +1,47 @@
+//! `lictor run`: the agent and everything it starts in a sandbox, its judge outside.
+//!
+//! The sandbox sees the whole file system read-only, except the project, caches and agents' own state. What governs the
+//! agent (policy, hook settings, git's configuration and hooks) is read-only there too and can neither be moved nor made
+//! where it is not. The record, the keys and stored policies are not there at all: in their place lies a socket, and
+//! hooks hand every event to the guardian behind it.
+//!
+//! What this crate deliberately does not do: judge. Whoever uses it says how an event is answered.
+
+pub mod bubblewrap;
+pub mod client;
+pub mod guardian;
+pub mod inside;
+pub mod landlocked;
+pub mod mounts;
+pub mod points;
+pub mod seatbelt;
+pub mod session;
+pub mod terminal;
+pub mod wire;
+
+/// Why an agent could not be run, or a call not be handed over.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The system refused something.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The other side said something that it must not.
+    #[error("the guardian's socket: {0}")]
+    Protocol(String),
+    /// It cannot be run like that.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl RunError {
+    /// An error of the system, with what was tried.
+    pub fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io { what, source }
+    }
+}
