@@ -10,6 +10,7 @@ mod records;
 mod stream;
 
 use std::collections::HashMap;
+use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, on};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
@@ -50,7 +51,10 @@ pub struct Shared {
     /// Ending: not ready any more.
     pub stopping: std::sync::atomic::AtomicBool,
     buckets: Mutex<HashMap<String, (f64, Instant)>>,
-    done: Mutex<HashMap<Asked, (Instant, Value)>>,
+    /// Answers by idempotency key; none yet while the first request with it is under way.
+    done: Mutex<HashMap<Asked, (Instant, Option<Value>)>>,
+    /// Whether every request is written to standard error, as a line of JSON.
+    pub log: bool,
 }
 
 impl Shared {
@@ -66,6 +70,7 @@ impl Shared {
             stopping: false.into(),
             buckets: Mutex::default(),
             done: Mutex::default(),
+            log: false,
         }
     }
 }
@@ -408,6 +413,7 @@ pub fn router(server: Server) -> Router {
 
 async fn counted(State(server): State<Server>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
+    let asked = server.log.then(|| (request.method().to_string(), request.uri().path().to_owned()));
     let mut response = next.run(request).await;
     // Layers answer some requests themselves, without a body that programs can read.
     if response.status() == StatusCode::PAYLOAD_TOO_LARGE {
@@ -425,7 +431,14 @@ async fn counted(State(server): State<Server>, request: Request, next: Next) -> 
         )
         .into_response();
     }
-    server.metrics.request(response.status().as_u16(), begun.elapsed());
+    let (status, took) = (response.status().as_u16(), begun.elapsed());
+    server.metrics.request(status, took);
+    if let Some((method, path)) = asked {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let line = json!({"at": now(), "method": method, "path": path, "status": status, "micros": micros});
+        // A log that nobody reads any more is no reason to fail.
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }
     response
 }
 
@@ -522,10 +535,49 @@ fn run(
     let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
     let key =
         key.map(|key| (caller.token.clone(), address.to_owned(), key.chars().take(200).collect::<String>()));
-    let done = |key| server.done.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned();
-    if let Some((_, value)) = key.as_ref().and_then(done).filter(|(at, _)| at.elapsed() < REMEMBERED) {
+    if let Some(key) = &key
+        && let Some(value) = begin(&server, key)?
+    {
         return Ok((StatusCode::OK, value));
     }
+    let finished = handle(&server, caller, path, address, body, handler);
+    if let Some(key) = key {
+        let mut done = server.done.lock().unwrap_or_else(PoisonError::into_inner);
+        match &finished {
+            Ok(value) => done.insert(key, (Instant::now(), Some(value.clone()))),
+            // What failed may be tried again.
+            Err(_) => done.remove(&key),
+        };
+    }
+    Ok((StatusCode::OK, finished?))
+}
+
+/// The answer to a request that was made before; nothing when this is the first one with its key.
+fn begin(server: &Server, key: &Asked) -> Result<Option<Value>, Problem> {
+    let mut done = server.done.lock().unwrap_or_else(PoisonError::into_inner);
+    match done.get(key) {
+        Some((at, Some(value))) if at.elapsed() < REMEMBERED => return Ok(Some(value.clone())),
+        Some((at, None)) if at.elapsed() < LONGEST => {
+            let text = "a request with this idempotency key is under way";
+            return Err(Problem::new(StatusCode::CONFLICT, "under_way", text));
+        }
+        _ => {}
+    }
+    if done.len() >= MOST_REMEMBERED {
+        done.retain(|_, (at, _)| at.elapsed() < Duration::from_secs(600));
+    }
+    done.insert(key.clone(), (Instant::now(), None));
+    Ok(None)
+}
+
+fn handle(
+    server: &Server,
+    caller: Caller,
+    path: HashMap<String, String>,
+    address: &str,
+    body: &Bytes,
+    handler: fn(&Call) -> Answer,
+) -> Answer {
     let body = if body.is_empty() {
         Value::Object(serde_json::Map::new())
     } else {
@@ -533,19 +585,11 @@ fn run(
             .map_err(|error| Problem::bad(format!("the body is not JSON: {error}")))?
     };
     let query = parse_query(address.split_once('?').map_or("", |(_, query)| query));
-    let call = Call { server, caller, path, query, body };
+    let call = Call { server: Arc::clone(server), caller, path, query, body };
     if call.path.contains_key("tenant") {
         call.tenant()?;
     }
-    let value = handler(&call)?;
-    if let Some(key) = key {
-        let mut done = call.server.done.lock().unwrap_or_else(PoisonError::into_inner);
-        if done.len() >= MOST_REMEMBERED {
-            done.retain(|_, (at, _)| at.elapsed() < Duration::from_secs(600));
-        }
-        done.insert(key, (Instant::now(), value.clone()));
-    }
-    Ok((StatusCode::OK, value))
+    handler(&call)
 }
 
 /// `a=b&c=d` with percent signs.

@@ -45,6 +45,9 @@ struct ServeArgs {
     /// Requests a second for each token.
     #[arg(long, default_value_t = 500)]
     rate: u32,
+    /// Write every request to standard error, as a line of JSON.
+    #[arg(long)]
+    log: bool,
 }
 
 #[derive(Debug, Args)]
@@ -90,6 +93,7 @@ fn serve(args: ServeArgs) -> Result<()> {
         state,
         behind_proxy: args.behind_proxy,
         rate: args.rate,
+        log: args.log,
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(serve::run(settings, |address, link| {

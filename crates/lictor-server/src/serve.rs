@@ -30,6 +30,8 @@ pub struct Settings {
     pub behind_proxy: bool,
     /// Requests a second for each token.
     pub rate: u32,
+    /// Whether every request is written to standard error, as a line of JSON.
+    pub log: bool,
 }
 
 /// Serves until it is told to end. `ready` gets the address and, at the first start, the link for the operator.
@@ -50,7 +52,8 @@ pub async fn run(settings: Settings, ready: impl FnOnce(SocketAddr, Option<Strin
         let stores = Stores::open(opening.store.as_deref(), &opening.state, 4 * threads.max(4))?;
         std::fs::create_dir_all(&nowhere).with_context(|| format!("cannot make `{}`", nowhere.display()))?;
         let tenants = Tenants::new(stores, nowhere)?;
-        let shared = Shared::new(tenants, opening.rate, 4 * threads.max(4));
+        let mut shared = Shared::new(tenants, opening.rate, 4 * threads.max(4));
+        shared.log = opening.log;
         if !shared.tenants.registry.has_operator()? {
             *shared.setup.lock().unwrap_or_else(PoisonError::into_inner) = Some(random::hex(16)?);
         }

@@ -10,7 +10,7 @@ use lictor::rpc::{self, DelegateParams, EvaluateParams, ModeForm, PostParams, Rp
 use lictor::{Options, Runtime};
 use lictor_core::{Action, Limit, SessionKey, Timestamp};
 use lictor_engine::{Asking, Mode};
-use lictor_store::Store;
+use lictor_store::{Draft, Durability, Store, StoreExt as _};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -166,7 +166,13 @@ impl Tenants {
     /// When the body names somebody else, or the tenant cannot be opened. A failure while judging is a block.
     pub fn evaluate(&self, caller: &Caller, params: EvaluateParams) -> Result<Value, CallError> {
         let open = self.open(&caller.tenant)?;
-        let action = action(&open.runtime, caller, params.action)?;
+        let action = match action(&open.runtime, caller, params.action) {
+            Err(refused @ CallError::NotYours { .. }) => {
+                self.note_refusal(&open, caller, &refused)?;
+                return Err(refused);
+            }
+            action => action?,
+        };
         let observing = open.runtime.policy().is_observing();
         let evaluation = match params.mode {
             ModeForm::Dry => open.runtime.evaluate_dry(&action),
@@ -186,6 +192,19 @@ impl Tenants {
             fields.insert("policy_version".to_owned(), json!(open.version));
         }
         Ok(answer)
+    }
+
+    /// Who reaches for what is not theirs is on record where they belong.
+    fn note_refusal(&self, open: &Open, caller: &Caller, refused: &CallError) -> Result<(), CallError> {
+        let body = json!({
+            "action": {"actor": {"tenant": caller.tenant, "user": caller.person(), "email": caller.email}},
+            "event": {"decision": "block"}, "by": caller.owner, "reason": refused.to_string(),
+        });
+        let draft =
+            Draft { at: now(), session: None, kind: "request.refused".to_owned(), body: body.to_string() };
+        let noted = open.store.update(Durability::Process, |tx| tx.append(draft).map(drop));
+        self.changed();
+        noted.map_err(|error| CallError::Stores(error.into()))
     }
 
     /// Records what came of an action.

@@ -50,6 +50,10 @@ pub(crate) fn entry(record: &Record) -> Value {
         Value::Null => at("/action/tool_use_id"),
         found => found,
     };
+    let reason = match of_verdict("reason") {
+        Value::Null => at("/reason"),
+        reason => reason,
+    };
     let rule = match of_verdict("rule") {
         Value::Null => of_verdict("guard"),
         rule => rule,
@@ -58,7 +62,7 @@ pub(crate) fn entry(record: &Record) -> Value {
         "seq": record.seq, "at": record.at, "kind": record.kind, "session": record.session, "hash": record.hash,
         "tenant": at("/action/actor/tenant"), "user": at("/action/actor/user"), "email": at("/action/actor/email"),
         "chain": at("/action/actor/chain"), "tier": at("/action/tier"), "tool": at("/action/tool"),
-        "action_kind": at("/action/kind"), "decision": decision, "reason": of_verdict("reason"),
+        "action_kind": at("/action/kind"), "decision": decision, "reason": reason,
         "rule": rule, "correlation_id": correlation, "standing": at("/event/standing"),
     })
 }

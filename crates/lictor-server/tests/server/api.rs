@@ -35,6 +35,9 @@ fn who_an_action_is_for_comes_from_the_token_alone() {
     assert!(records.iter().all(|record| record["email"] == "bob@example.com" && record["tenant"] == "acme"));
     assert_eq!(records[1]["rule"], "access.scope");
     assert!(records[1]["reason"].as_str().unwrap().contains("admin.write"));
+    let refusals = world.ask("GET", "/v1/records?kind=request.refused", &eve, &json!({}));
+    assert_eq!(refusals["records"].as_array().unwrap().len(), 3, "{refusals}");
+    assert!(refusals["records"][0]["reason"].as_str().unwrap().contains("`other`"), "{refusals}");
     let theirs = world.token("other", "person", "eve");
     assert_eq!(world.ask("GET", "/v1/records", &theirs, &json!({}))["records"], json!([]));
 }
@@ -159,6 +162,13 @@ fn a_request_that_is_sent_again_counts_once() {
     let first = ask("one");
     assert_eq!(ask("one"), first);
     assert_ne!(ask("two")["id"], first["id"]);
+    // At the same time: one counts, the others are told that it is under way or get its answer.
+    let ids: std::collections::BTreeSet<String> = std::thread::scope(|scope| {
+        let same: Vec<_> = (0..8).map(|_| scope.spawn(|| ask("three"))).collect();
+        let answers = same.into_iter().map(|one| one.join().unwrap());
+        answers.filter(|answer| answer["status"] != 409).map(|answer| answer["id"].to_string()).collect()
+    });
+    assert_eq!(ids.len(), 1, "{ids:?}");
 }
 
 #[test]
