@@ -25,7 +25,18 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lictor-ledger", &["lictor-core", "lictor-store"]),
     ("lictor-engine", &["lictor-core", "lictor-guards", "lictor-observe", "lictor-store"]),
     ("lictor-server", &["lictor", "lictor-core", "lictor-engine", "lictor-store"]),
-    ("lictor-config", &["lictor-engine", "lictor-core", "lictor-expr", "lictor-guards", "lictor-ledger"]),
+    (
+        "lictor-config",
+        &[
+            "lictor-engine",
+            "lictor-core",
+            "lictor-expr",
+            "lictor-guards",
+            "lictor-observe",
+            "lictor-shell",
+            "lictor-ledger",
+        ],
+    ),
     (
         "lictor",
         &[

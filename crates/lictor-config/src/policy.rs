@@ -203,6 +203,32 @@ impl Policy {
         programs
     }
 
+    /// Tools that the files describe, with the file and whether it may make a tool one that may be used.
+    #[must_use]
+    pub fn described_tools(&self) -> Vec<lictor_observe::DescribedTool> {
+        let mut all = Vec::new();
+        for Layered { origin, path, sections } in self.layers.iter() {
+            let tools = sections.describe.as_ref().map(|describe| describe.tools()).unwrap_or_default();
+            let trusted = *origin != Origin::Repository;
+            all.extend(tools.into_iter().map(|tool| lictor_observe::DescribedTool {
+                tool,
+                from: path.clone(),
+                trusted,
+            }));
+        }
+        all
+    }
+
+    /// Programs that the files describe.
+    #[must_use]
+    pub fn described_programs(&self) -> Vec<lictor_shell::describe::Program> {
+        self.layers
+            .iter()
+            .filter_map(|layer| layer.sections.describe.as_ref())
+            .flat_map(|describe| describe.programs())
+            .collect()
+    }
+
     pub(crate) fn trusted(&self) -> impl Iterator<Item = &Layered> {
         self.layers.iter().filter(|layer| layer.origin != Origin::Repository)
     }

@@ -6,6 +6,7 @@ pub(crate) mod boundaries;
 pub(crate) mod command;
 pub(crate) mod completion;
 pub(crate) mod councils;
+pub(crate) mod describe;
 pub(crate) mod feedback;
 pub(crate) mod general;
 pub(crate) mod graph;
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 pub use command::Command;
 pub use completion::Completion;
 pub use councils::{Council, Councils, Reviewer};
+pub use describe::DescribeSection;
 pub use general::Mode;
 pub use graph::GraphNode;
 pub use guards::{GuardDecides, NamedGuard};
@@ -70,6 +72,8 @@ pub struct Sections {
     pub secrets: Option<SecretsConfig>,
     /// `known_tools:`.
     pub known_tools: Option<KnownToolsConfig>,
+    /// `describe:`.
+    pub describe: Option<DescribeSection>,
     /// `known_tools.opaque`: what a command gets whose effects cannot be told.
     pub opaque: Option<Decision>,
     /// `known_tools.ungrounded`: what a deed gets that is not in the catalogue.

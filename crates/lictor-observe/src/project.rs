@@ -38,6 +38,8 @@ pub struct Project {
     pub(crate) moved: Vec<(&'static str, String)>,
     /// Globs of files that policy treats specially (red lines). A glob or tree operand is looked into for these.
     pub watched: Vec<String>,
+    /// Programs that policy files describe.
+    pub programs: Vec<lictor_shell::describe::Program>,
     /// Tools that policy files describe.
     pub described: Vec<DescribedTool>,
     /// Whether the content of files that are read or written has to be known.
@@ -86,6 +88,7 @@ impl Project {
             own: observer.programs(),
             moved: Vec::new(),
             watched: Vec::new(),
+            programs: Vec::new(),
             described: Vec::new(),
             contents: false,
         };

@@ -39,6 +39,10 @@ impl Surroundings for Looker<'_> {
         self.starts_program(path)
     }
 
+    fn described(&self, name: &str) -> Option<&lictor_shell::describe::Program> {
+        self.project.programs.iter().find(|program| program.names.iter().any(|known| known == name))
+    }
+
     fn project_root(&self) -> Option<String> {
         Some(self.project.root.clone()).filter(|root| !root.is_empty())
     }

@@ -100,6 +100,10 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     {
         described::judge(program, &call, report);
     }
+    if let Some(program) = call.surroundings.described(&name) {
+        report.known_program = true;
+        described::judge(program, &call, report);
+    }
     own::disguised(&call, report);
     own::given(&call, report);
     own::attached(&call, report);

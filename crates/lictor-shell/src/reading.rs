@@ -40,6 +40,10 @@ pub trait Surroundings {
     fn is_guard(&self, _path: &str) -> bool {
         false
     }
+    /// What a policy says that a program does, beyond what is shipped.
+    fn described(&self, _name: &str) -> Option<&crate::describe::Program> {
+        None
+    }
     /// The root of the project, absolute: what `git rev-parse --show-toplevel` prints.
     fn project_root(&self) -> Option<String> {
         None

@@ -230,6 +230,8 @@ pub fn facts(
     for policy in policies {
         let own = own_files(policy, project);
         known.own.extend(own.iter().map(|file| file.to_string_lossy().into_owned()));
+        known.described.extend(policy.described_tools());
+        known.programs.extend(policy.described_programs());
     }
     known.watched = watched;
     known.contents = contents;

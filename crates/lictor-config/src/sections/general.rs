@@ -4,7 +4,9 @@ use lictor_core::Decision;
 use lictor_guards::Pack;
 use serde::{Deserialize, Serialize};
 
-use super::{Sections, command, completion, councils, feedback, graph, guards, intent, known_tools, layers};
+use super::{
+    Sections, command, completion, councils, describe, feedback, graph, guards, intent, known_tools, layers,
+};
 use super::{access, bash_safety, boundaries, limits, network, policies, sandbox, tools};
 use crate::diagnostic::suggest;
 use crate::reader::{Fields, Reader};
@@ -109,6 +111,12 @@ pub(crate) static FILE: Table = Table {
             Shape::Fields(&known_tools::TABLE),
             "{unknown: block}",
             "What tools get that nobody described. Guard `known_tools`.",
+        ),
+        Key::new(
+            "describe",
+            Shape::Fields(&describe::TABLE),
+            "{tools: {mcp__acme__query: {sql: sql}}}",
+            "What programs and tools of your own do.",
         ),
         Key::new(
             "intent",
@@ -227,6 +235,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         network: section(r, &f, "network", network::network),
         secrets: section(r, &f, "secrets", network::secrets),
         known_tools: unknown.tools,
+        describe: section(r, &f, "describe", describe::read),
         opaque: unknown.opaque,
         ungrounded: unknown.ungrounded,
         intent: section(r, &f, "intent", intent::read),

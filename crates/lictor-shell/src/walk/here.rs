@@ -62,6 +62,10 @@ impl Surroundings for Here<'_> {
         self.outside.is_guard(path)
     }
 
+    fn described(&self, name: &str) -> Option<&crate::describe::Program> {
+        self.outside.described(name)
+    }
+
     fn project_root(&self) -> Option<String> {
         self.outside.project_root()
     }
