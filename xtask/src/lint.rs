@@ -37,6 +37,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "lictor-ledger",
         ],
     ),
+    ("lictor-mcp", &["lictor", "lictor-core"]),
+    ("lictor-config", &["lictor-engine", "lictor-core", "lictor-expr", "lictor-guards", "lictor-ledger"]),
     (
         "lictor",
         &[

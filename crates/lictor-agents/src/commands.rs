@@ -39,6 +39,8 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("init", Audience::People),
     ("log", Audience::Agents),
     ("man", Audience::Agents),
+    ("mcp pins", Audience::People),
+    ("mcp run", Audience::Internal),
     ("replay", Audience::Agents),
     ("report", Audience::Agents),
     // Answers questions, and acts in any session.

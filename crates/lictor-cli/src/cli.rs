@@ -8,7 +8,7 @@ use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
     agents, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, log, man,
-    replay, report, rpc, run, schema, serve, session, test, trust, verdict, why_not, wrong,
+    mcp, replay, report, rpc, run, schema, serve, session, test, trust, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -77,6 +77,8 @@ Examples:
     Agents(agents::AgentsArgs),
     /// Govern any program: JSON-RPC 2.0 on standard input and output.
     Rpc(rpc::RpcArgs),
+    /// Govern MCP servers.
+    Mcp(mcp::McpArgs),
     /// Let the programs run that the repository's policy names.
     Trust(trust::TrustArgs),
     /// Serve teams and other programs over HTTP.
@@ -151,6 +153,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Verdict(args) => verdict::run(args),
         Command::Council(args) => council::run(args),
         Command::Rpc(args) => rpc::run(args),
+        Command::Mcp(args) => mcp::run(args),
         Command::Trust(args) => trust::run(args),
         Command::Run(args) => run::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -14,6 +14,7 @@ pub mod graph;
 pub mod init;
 pub mod log;
 pub mod man;
+pub mod mcp;
 pub mod replay;
 pub mod report;
 pub mod rpc;

@@ -11,7 +11,10 @@ use super::Cli;
 use crate::schemas;
 
 /// Commands without `--json`, each for a reason.
-const NO_JSON: [(&str, &str); 5] = [
+const NO_JSON: &[(&str, &str)] = &[
+    ("man", "prints a manual page"),
+    ("serve", "starts a server"),
+    ("mcp run", "speaks the protocol of its client"),
     ("hook", "answers in the form that its agent obeys"),
     ("run", "prints what the agent prints"),
     ("schema", "prints JSON already"),
@@ -25,7 +28,8 @@ const BROKEN: [&str; 6] =
     ["nothing-recorded", "damaged-store", "newer-store", "refused-policy", "unusable-state", "no-repository"];
 
 /// Commands that look neither at the project's policy nor at its record.
-const ALOOF: [&str; 7] = ["hook", "run", "schema", "completions", "help", "demo", "agents"];
+const ALOOF: &[&str] =
+    &["hook", "run", "serve", "mcp pins", "man", "schema", "completions", "help", "demo", "agents"];
 
 /// Every command that does something, by the words it is called with.
 fn leaves() -> Vec<(String, clap::Command)> {

@@ -43,7 +43,7 @@ agent_ran() { agent_runs "$1"; claude PostToolUse "\"tool_name\":\"Bash\",\"tool
 "#;
 
 /// Commands with subcommands.
-const GROUPS: [&str; 4] = ["audit", "council", "session", "verdict"];
+const GROUPS: [&str; 5] = ["audit", "council", "mcp", "session", "verdict"];
 
 struct Case {
     title: String,

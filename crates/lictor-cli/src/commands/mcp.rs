@@ -1,0 +1,233 @@
+//! `lictor mcp`: govern a tool server, and look at what its tools are pinned to.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use anyhow::Result;
+use clap::{Args, Subcommand, ValueEnum};
+use lictor::Runtime;
+use lictor_mcp::ServerCommand;
+use lictor_mcp::pins::{Pinned, Pins, Server};
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use crate::args::Common;
+use crate::exit::{self, Exit};
+use crate::here;
+use crate::output;
+
+/// Govern MCP servers.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor mcp run -- npx @modelcontextprotocol/server-filesystem .
+  lictor mcp pins")]
+pub struct McpArgs {
+    #[command(subcommand)]
+    command: McpCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum McpCommand {
+    /// Stand between a client and a stdio server: judge its calls, pin its definitions.
+    Run(RunArgs),
+    /// Show what servers' tools and prompts are pinned to, or accept a change.
+    Pins(PinsArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor mcp run -- npx @modelcontextprotocol/server-filesystem .
+  lictor mcp run --name github --env GITHUB_TOKEN -- github-mcp-server stdio
+
+Put it before the server in the agent's MCP settings. Rules on `mcp__NAME__TOOL` hold here and in hooks.")]
+struct RunArgs {
+    /// The server's name in rules; the program's own name if not given.
+    #[arg(long)]
+    name: Option<String>,
+    /// A variable that the server gets. It gets PATH, HOME and the like, and nothing else.
+    #[arg(long, value_name = "NAME")]
+    env: Vec<OsString>,
+    /// Directory of the project.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: std::path::PathBuf,
+    /// The server and its arguments.
+    #[arg(last = true, required = true)]
+    server: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  lictor mcp pins
+  lictor mcp pins diff
+  lictor mcp pins accept github
+  lictor mcp pins forget --all
+
+A definition that changed after it was pinned is hidden from the agent, and calls to it are refused, until it is accepted.
+Exit codes: 0 nothing has changed or it was accepted, 1 something has changed.")]
+struct PinsArgs {
+    /// What to do.
+    #[arg(value_enum, default_value_t = PinsAction::List)]
+    action: PinsAction,
+    /// Only this server.
+    server: Option<String>,
+    /// Forget the pins of every server, also where the file is damaged.
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PinsAction {
+    /// List servers and what has changed.
+    List,
+    /// Show each change as a diff.
+    Diff,
+    /// Accept what has changed.
+    Accept,
+    /// Forget: the next sight is the first.
+    Forget,
+}
+
+/// Runs the command.
+pub fn run(args: &McpArgs) -> Result<Exit> {
+    match &args.command {
+        McpCommand::Run(args) => serve(args),
+        McpCommand::Pins(args) => pins(args),
+    }
+}
+
+fn serve(args: &RunArgs) -> Result<Exit> {
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None => named_after(args.server.first()),
+    };
+    let usable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.contains("__") || !name.chars().all(usable) {
+        return Err(exit::usage(format!(
+            "`{name}` cannot be a server's name: use letters, digits, `-` and single `_`, for example `--name files`"
+        )));
+    }
+    let runtime = Runtime::of_project(here::project(&args.cwd))?;
+    let server = ServerCommand { name, argv: args.server.clone(), env: args.env.clone() };
+    let ended = lictor_mcp::run(runtime, &server, io::stdin(), io::stdout())?;
+    Ok(if ended.success() { Exit::Ok } else { Exit::Problems })
+}
+
+fn named_after(program: Option<&OsString>) -> String {
+    let file = program.and_then(|program| Path::new(program).file_stem());
+    file.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn pins(args: &PinsArgs) -> Result<Exit> {
+    let project = here::project(&args.common.cwd);
+    let pins = Pins::in_directory(&project.dirs().state);
+    if args.action == PinsAction::Forget && args.all {
+        pins.forget_all()?;
+        return said(args, &json!({"forgotten": "all"}), "every pin is forgotten\n");
+    }
+    let pinned = pins.read()?;
+    let chosen = chosen(&pinned, args.server.as_deref())?;
+    match args.action {
+        PinsAction::List => list(args, &chosen),
+        PinsAction::Diff => diff(args, &chosen),
+        PinsAction::Accept => {
+            let names: Vec<String> = chosen.iter().map(|(identity, _)| (*identity).clone()).collect();
+            let accepted = pins.change(|all| {
+                let servers = all.servers.iter_mut().filter(|(identity, _)| names.contains(identity));
+                servers.map(|(_, server)| server.accept(None)).sum::<usize>()
+            })?;
+            said(
+                args,
+                &json!({"accepted": accepted}),
+                &format!("{accepted} changed definitions are accepted\n"),
+            )
+        }
+        PinsAction::Forget => {
+            if args.server.is_none() {
+                return Err(exit::usage("name the server to forget, or give `--all`"));
+            }
+            let names: Vec<String> = chosen.iter().map(|(identity, _)| (*identity).clone()).collect();
+            pins.change(|all| all.servers.retain(|identity, _| !names.contains(identity)))?;
+            said(args, &json!({"forgotten": names}), &format!("{} servers are forgotten\n", names.len()))
+        }
+    }
+}
+
+type Chosen<'a> = Vec<(&'a String, &'a Server)>;
+
+fn chosen<'a>(pinned: &'a Pinned, name: Option<&str>) -> Result<Chosen<'a>> {
+    let fits = |server: &Server| name.is_none_or(|name| server.name == name);
+    let found: Chosen<'a> = pinned.servers.iter().filter(|(_, server)| fits(server)).collect();
+    match name {
+        Some(name) if found.is_empty() => {
+            let known: Vec<&str> = pinned.servers.values().map(|server| server.name.as_str()).collect();
+            let known = if known.is_empty() { "none yet".to_owned() } else { known.join(", ") };
+            Err(exit::not_there(format!("no server `{name}` has been seen; known: {known}")))
+        }
+        _ => Ok(found),
+    }
+}
+
+fn list(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
+    let rows: Vec<Value> = chosen
+        .iter()
+        .map(|(identity, server)| {
+            let changed: Vec<&String> =
+                server.items.iter().filter(|(_, item)| item.changed.is_some()).map(|(key, _)| key).collect();
+            json!({"server": server.name, "identity": identity, "pinned": server.items.len(), "changed": changed})
+        })
+        .collect();
+    let mut text = String::new();
+    for (_, server) in chosen {
+        let changed = server.items.values().filter(|item| item.changed.is_some()).count();
+        text += &format!("{}  {} pinned, {changed} changed\n", server.name, server.items.len());
+    }
+    if chosen.is_empty() {
+        text += "no server has been seen yet; `lictor mcp run -- SERVER` governs one\n";
+    }
+    said(args, &json!({"servers": rows}), &text)?;
+    Ok(after(chosen))
+}
+
+fn diff(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
+    let (mut rows, mut text) = (Vec::new(), String::new());
+    for (_, server) in chosen {
+        for (key, item) in &server.items {
+            let Some(changed) = &item.changed else { continue };
+            let [before, now] = [&item.accepted, changed].map(|definition| format!("{definition:#}\n"));
+            let names = [format!("{}/{key} as accepted", server.name), format!("{}/{key} now", server.name)];
+            let [accepted, current] = &names;
+            text += &TextDiff::from_lines(&before, &now).unified_diff().header(accepted, current).to_string();
+            rows.push(
+                json!({"server": server.name, "item": key, "accepted": item.accepted, "changed": changed}),
+            );
+        }
+    }
+    if rows.is_empty() {
+        text += "nothing has changed\n";
+    }
+    // Definitions are written by servers: what would move the cursor is shown, not done.
+    let shown: Vec<String> = text.lines().map(|line| lictor_core::text::clean(line, usize::MAX)).collect();
+    said(args, &json!({"changes": rows}), &format!("{}\n", shown.join("\n")))?;
+    Ok(after(chosen))
+}
+
+fn after(chosen: &Chosen<'_>) -> Exit {
+    let changed =
+        chosen.iter().flat_map(|(_, server)| server.items.values()).any(|item| item.changed.is_some());
+    if changed { Exit::Problems } else { Exit::Ok }
+}
+
+fn said(args: &PinsArgs, data: &Value, text: &str) -> Result<Exit> {
+    if args.common.json {
+        output::print_json(data)?;
+    } else {
+        output::print(text)?;
+    }
+    Ok(Exit::Ok)
+}

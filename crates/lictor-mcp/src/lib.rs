@@ -1,0 +1,20 @@
+//! Lictor between an MCP client and a server.
+//!
+//! Messages are parsed strictly, judged as parsed and written anew, so that client, policy and server cannot read one
+//! message in two ways. A tool call is an action of the [`Runtime`](lictor::Runtime) under the name that hooks see
+//! (`mcp__server__tool`), so one rule holds in both places. Definitions are pinned when they are first seen; a changed
+//! one is hidden and refused until a person accepts it.
+//!
+//! What this crate deliberately does not do: decide anything beside the runtime, speak HTTP, or interpret what tools
+//! return beyond looking for hidden text.
+
+mod gateway;
+mod message;
+pub mod pins;
+mod poison;
+mod stdio;
+
+pub use gateway::{Gateway, Out};
+pub use message::{Malformed, Message};
+pub use poison::{Suspicion, suspicions};
+pub use stdio::{ServerCommand, StartError, run};

@@ -1,0 +1,213 @@
+//! What each server's tools and prompts looked like when they were first seen, or when a person last accepted them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use lictor_core::Digest;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The pins of one user, in a file of the state directory.
+#[derive(Debug, Clone)]
+pub struct Pins {
+    file: PathBuf,
+}
+
+/// Everything in the file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pinned {
+    /// By the server's identity.
+    pub servers: BTreeMap<String, Server>,
+}
+
+/// One server.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// The name that rules use.
+    pub name: String,
+    /// By kind and name: `tool/read_file`, `prompt/review`.
+    pub items: BTreeMap<String, Item>,
+}
+
+/// One definition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Item {
+    /// As it was accepted.
+    pub accepted: Value,
+    /// As it is now, where that differs: hidden and refused until a person accepts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Value>,
+}
+
+/// Why the pins cannot be used. Nothing passes then.
+#[derive(Debug, thiserror::Error)]
+pub enum PinError {
+    /// The file cannot be read or written.
+    #[error("the pins in `{path}` cannot be used: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is damaged.
+    #[error("the pins in `{path}` are damaged: {why}; `lictor mcp pins forget --all` begins anew")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// How a definition stands to its pin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Never seen before: it is pinned as it is.
+    New,
+    /// As it was accepted.
+    Same,
+    /// It has changed since.
+    Changed,
+}
+
+impl Pins {
+    /// The pins below that state directory.
+    #[must_use]
+    pub fn in_directory(state: &Path) -> Self {
+        Self { file: state.join("mcp-pins.json") }
+    }
+
+    /// All of them.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is damaged.
+    pub fn read(&self) -> Result<Pinned, PinError> {
+        match fs::read(&self.file) {
+            Ok(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|error| PinError::Damaged { path: self.shown(), why: error.to_string() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Pinned::default()),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    /// Changes them, alone with the file.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and when the file cannot be written.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Pinned) -> T) -> Result<T, PinError> {
+        let _lock = self.lock().map_err(|error| self.failed(error))?;
+        let mut pinned = self.read()?;
+        let before = pinned.clone();
+        let result = change(&mut pinned);
+        if pinned != before {
+            self.write(&pinned).map_err(|error| self.failed(error))?;
+        }
+        Ok(result)
+    }
+
+    /// Forgets everything, also where the file is damaged.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub fn forget_all(&self) -> Result<(), PinError> {
+        match fs::remove_file(&self.file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn lock(&self) -> io::Result<File> {
+        if let Some(directory) = self.file.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let lock = File::options().create(true).append(true).open(self.file.with_extension("lock"))?;
+        flock(&lock, FlockOperation::LockExclusive)?;
+        Ok(lock)
+    }
+
+    fn write(&self, pinned: &Pinned) -> io::Result<()> {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let half = self.file.with_extension(format!("new.{}", std::process::id()));
+        let mut file = File::options().create(true).write(true).truncate(true).mode(0o600).open(&half)?;
+        file.write_all(&serde_json::to_vec_pretty(pinned)?)?;
+        file.sync_all()?;
+        fs::rename(&half, &self.file)
+    }
+
+    fn shown(&self) -> String {
+        self.file.display().to_string()
+    }
+
+    fn failed(&self, source: io::Error) -> PinError {
+        PinError::Io { path: self.shown(), source }
+    }
+}
+
+impl Server {
+    /// Compares a definition with its pin, and keeps what is new or changed.
+    pub(crate) fn see(&mut self, key: &str, definition: &Value) -> Standing {
+        let definition = without_volatile(definition);
+        match self.items.get_mut(key) {
+            None => {
+                self.items.insert(key.to_owned(), Item { accepted: definition, changed: None });
+                Standing::New
+            }
+            Some(item) if digest(&item.accepted) == digest(&definition) => {
+                item.changed = None;
+                Standing::Same
+            }
+            Some(item) => {
+                item.changed = Some(definition);
+                Standing::Changed
+            }
+        }
+    }
+
+    /// Accepts what has changed. Gives how many definitions that were.
+    pub fn accept(&mut self, only: Option<&str>) -> usize {
+        let chosen = self.items.iter_mut().filter(|(key, _)| only.is_none_or(|only| *key == only));
+        let mut accepted = 0;
+        for (_, item) in chosen {
+            if let Some(changed) = item.changed.take() {
+                item.accepted = changed;
+                accepted += 1;
+            }
+        }
+        accepted
+    }
+}
+
+/// The definition without what servers may vary from one listing to the next.
+fn without_volatile(definition: &Value) -> Value {
+    match definition {
+        Value::Object(fields) => Value::Object(
+            fields.iter().filter(|(key, _)| *key != "_meta").map(|(k, v)| (k.clone(), v.clone())).collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+/// Keys are sorted, so that their order in a message does not count.
+fn digest(definition: &Value) -> Digest {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(fields) => {
+                let ordered: BTreeMap<&String, &Value> = fields.iter().collect();
+                Value::Object(ordered.into_iter().map(|(k, v)| (k.clone(), sorted(v))).collect::<Map<_, _>>())
+            }
+            Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+            other => other.clone(),
+        }
+    }
+    Digest::of(sorted(definition).to_string().as_bytes())
+}
+
+#[cfg(test)]
+mod tests;
