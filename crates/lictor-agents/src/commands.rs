@@ -15,6 +15,7 @@ pub enum Audience {
 /// Every command that can be run, by its words.
 pub const COMMANDS: &[(&str, Audience)] = &[
     ("agents", Audience::Agents),
+    ("allow", Audience::People),
     ("approvals", Audience::Agents),
     ("approve", Audience::People),
     ("audit anchor", Audience::Agents),

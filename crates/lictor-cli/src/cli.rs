@@ -7,8 +7,8 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
-    agents, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init, log, man,
-    mcp, replay, report, rpc, run, schema, serve, session, test, trust, verdict, why_not, wrong,
+    agents, allow, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init,
+    log, man, mcp, replay, report, rpc, run, schema, serve, session, test, trust, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -85,6 +85,8 @@ Examples:
     Serve(serve::ServeArgs),
     /// Run an agent in a sandbox, judged from outside.
     Run(run::RunArgs),
+    /// Make the smallest exception that lets a stopped action pass.
+    Allow(allow::AllowArgs),
     /// Turn a wrong decision into a test of the policy.
     Wrong(wrong::WrongArgs),
     /// Watch a scripted agent being governed, in a scratch project.
@@ -146,6 +148,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Session(args) => session::run(args),
         Command::WhyNot(args) => why_not::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Allow(args) => allow::run(args),
         Command::Wrong(args) => wrong::run(args),
         Command::Replay(args) => replay::run(args),
         Command::Test(args) => test::run(args),

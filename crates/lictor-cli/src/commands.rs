@@ -1,6 +1,7 @@
 //! One small file per command.
 
 pub mod agents;
+pub mod allow;
 pub mod approve;
 pub mod audit;
 pub mod check;

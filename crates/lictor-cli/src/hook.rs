@@ -25,11 +25,6 @@ use lictor_run::{RunError, client};
 use crate::commands::run;
 use crate::here;
 
-/// The deadline of a hook that nobody told how long its agent waits: agents wait five seconds or more.
-const SHORT: Duration = Duration::from_millis(4_500);
-/// How much of an agent's patience is used up at most, in tenths: agents let a call proceed when the hook is late.
-const SHARE: u32 = 4;
-
 /// Answers one event and says how to end.
 pub fn main(args: &[OsString]) -> u8 {
     panic::set_hook(Box::new(|_| {}));
@@ -116,7 +111,8 @@ struct Watch(mpsc::Sender<()>);
 impl Watch {
     fn start(slot: Slot, refused: AlreadyRefusedStop, planted: Planted, options: Options) -> Self {
         let patience = install::timeout(slot.agent(), slot.event_name());
-        let deadline = planted.deadline().or_else(|| Some(patience? * SHARE / 10)).unwrap_or(SHORT);
+        let deadline =
+            planted.deadline().or_else(|| Some(patience? * hook::SHARE / 10)).unwrap_or(hook::SHORT);
         let (done, wait) = mpsc::channel();
         let started = thread::Builder::new().name("deadline".to_owned()).spawn(move || {
             if wait.recv_timeout(deadline) == Err(mpsc::RecvTimeoutError::Timeout) {

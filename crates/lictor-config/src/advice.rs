@@ -34,6 +34,23 @@ impl Loaded {
         found
     }
 
+    /// The paths that boundaries name, one each.
+    #[must_use]
+    pub fn named_paths(&self) -> Vec<Named> {
+        let mut found = Vec::new();
+        for file in &self.files {
+            for key in ["red_line_files", "allowed_dirs", "blocked_paths"] {
+                walk(&file.tree, key, &mut |tree| {
+                    for item in tree.items() {
+                        let words = item.scalar().map(str::to_owned).into_iter().collect();
+                        found.push(Named { file: file.path.clone(), span: item.span, words });
+                    }
+                });
+            }
+        }
+        found
+    }
+
     /// The programs that the files run, each with its arguments.
     #[must_use]
     pub fn named_programs(&self) -> Vec<Named> {

@@ -121,6 +121,19 @@ impl Policy {
         said.max().unwrap_or(Decision::Block)
     }
 
+    /// How long a call is held while a person is asked, in milliseconds; 0: not at all.
+    #[must_use]
+    pub fn approval_wait(&self) -> u64 {
+        let said = self.trusted().filter_map(|layer| layer.sections.approvals.as_ref()?.wait);
+        said.max().unwrap_or_default()
+    }
+
+    /// Whether the programs that are told about questions are told about blocks too.
+    #[must_use]
+    pub fn notifies_blocks(&self) -> bool {
+        self.trusted().any(|layer| layer.sections.approvals.as_ref().is_some_and(|said| said.notify_blocks))
+    }
+
     /// The programs that are told about questions and blocks.
     #[must_use]
     pub fn notify(&self) -> Vec<&Command> {

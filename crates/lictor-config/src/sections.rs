@@ -1,6 +1,7 @@
 //! The sections of a policy file: one file for each family, each with the table of its keys and its reader.
 
 pub(crate) mod access;
+pub(crate) mod approvals;
 pub(crate) mod bash_safety;
 pub(crate) mod boundaries;
 pub(crate) mod command;
@@ -29,6 +30,7 @@ use lictor_guards::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use approvals::ApprovalsConfig;
 pub use command::Command;
 pub use completion::Completion;
 pub use councils::{Council, Councils, Reviewer};
@@ -94,6 +96,11 @@ pub struct Sections {
     pub completion: Option<Completion>,
     /// `councils:`.
     pub councils: Councils,
+    /// Names below `guards:` whose definition was refused: they are not missing too.
+    #[serde(skip)]
+    pub(crate) refused_guards: Vec<String>,
+    /// `approvals:`.
+    pub approvals: Option<ApprovalsConfig>,
     /// `notify:`.
     pub notify: Option<Command>,
     /// `redact:`.

@@ -7,9 +7,11 @@ mod notify;
 mod review;
 mod session;
 mod stop;
+mod wait;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use lictor_agents::{
     Agent, Ask, Block, Event, EventKind, HookEnv, Moment, Rendered, Reply, Slot, parse, render,
@@ -20,8 +22,13 @@ use lictor_engine::{Asking, Mode};
 use crate::error::Error;
 use crate::fault::{self, Reason};
 use crate::options::Options;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, assemble};
 use crate::session_home::{self, SessionHome};
+
+/// The deadline of a hook that nobody told how long its agent waits: agents wait five seconds or more.
+pub const SHORT: Duration = Duration::from_millis(4_500);
+/// How much of an agent's patience is used up at most, in tenths: agents let a call proceed when the hook is late.
+pub const SHARE: u32 = 4;
 
 /// The answer to one event, and where it goes.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +97,10 @@ pub fn answer(
     refused.note(&event);
     match judged(&event, options, None) {
         Ok((reply, runtime)) => Answered { rendered: reply.render(), runtime: Some(runtime) },
-        Err(error) => failed(&event.slot, refused, error.chain(), options).into(),
+        Err(error) => {
+            let policy = is_refused_policy(&error);
+            failed_by(&event.slot, refused, fault::note(&event.slot, error.chain(), options), policy).into()
+        }
     }
 }
 
@@ -109,10 +119,20 @@ pub fn failed(
 /// The answer to a fault of that id.
 #[must_use]
 pub fn answer_to_fault(slot: &Slot, refused: &AlreadyRefusedStop, id: String) -> Rendered {
+    failed_by(slot, refused, id, false)
+}
+
+/// The same, and whether a policy file is to blame.
+fn failed_by(slot: &Slot, refused: &AlreadyRefusedStop, id: String, policy: bool) -> Rendered {
     if refused.is_known() {
         return Rendered::default();
     }
-    render(slot, &Reply::Block(unjudged(slot, id)))
+    render(slot, &Reply::Block(unjudged(slot, id, policy)))
+}
+
+/// Whether a policy file is what is wrong: where in it is for the person to see.
+fn is_refused_policy(error: &Error) -> bool {
+    matches!(error, Error::Policy(_))
 }
 
 impl Runtime {
@@ -127,8 +147,11 @@ impl Runtime {
                 let refused = AlreadyRefusedStop::default();
                 refused.note(event);
                 let id = fault::note(&event.slot, error.chain(), options);
-                let reply =
-                    if refused.is_known() { Reply::Silence } else { Reply::Block(unjudged(&event.slot, id)) };
+                let reply = if refused.is_known() {
+                    Reply::Silence
+                } else {
+                    Reply::Block(unjudged(&event.slot, id, is_refused_policy(&error)))
+                };
                 HookReply { slot: event.slot, reply }
             }
         }
@@ -161,16 +184,19 @@ fn judged(event: &Event, options: &Options, known: Option<&Runtime>) -> Result<(
 }
 
 /// What an agent is told about a fault of Lictor's.
-fn unjudged(slot: &Slot, id: String) -> Block {
+fn unjudged(slot: &Slot, id: String, policy: bool) -> Block {
     let reason = match slot.moment() {
         Moment::Stop | Moment::SubagentStop => "whether the work is done could not be judged",
         _ => "this could not be judged, so it was not done",
     };
     Block {
         reason: reason.to_owned(),
-        fix:
+        fix: if policy {
+            "tell the person you work for: a policy file is not accepted; `lictor check` shows the file and the line"
+        } else {
             "go on with something else, and tell the person you work for: `lictor doctor` shows what is wrong"
-                .to_owned(),
+        }
+        .to_owned(),
         id: Some(id),
     }
 }
@@ -184,16 +210,28 @@ fn refused_by(there: &Runtime, action: &Action) -> Option<Reply> {
     if observe || evaluation.decision < Decision::Ask {
         return None;
     }
-    Some(Reply::Block(Block { id: None, ..refusal_of(&evaluation) }))
+    Some(Reply::Block(Block { id: None, ..refusal_of(&evaluation, action) }))
 }
 
 /// What the agent is told about a decision against it.
-fn refusal_of(evaluation: &Evaluation) -> Block {
-    Block {
-        reason: evaluation.reason_for_agent(),
-        fix: evaluation.fix_for_agent(),
-        id: evaluation.id.map(|id| id.to_string()),
+fn refusal_of(evaluation: &Evaluation, action: &Action) -> Block {
+    let (mut reason, mut fix) = (evaluation.reason_for_agent(), evaluation.fix_for_agent());
+    if let Some(key) = action.session.as_ref().filter(|_| is_only_by_earlier(evaluation)) {
+        reason += "\nonly an earlier version of the policy says so, which this session has seen";
+        fix = format!("a person can put the current policy in force: `lictor session refresh {}`", key.id);
     }
+    Block { reason, fix, id: evaluation.id.map(|id| id.to_string()) }
+}
+
+/// Whether everything that stops an action is from policies that the session has seen before, and not the current one.
+fn is_only_by_earlier(evaluation: &Evaluation) -> bool {
+    let mut stopping = evaluation
+        .active()
+        .into_iter()
+        .filter(|given| !given.verdict.passed() && given.guard() != "approval")
+        .map(|given| assemble::is_of_earlier(given.guard()))
+        .peekable();
+    stopping.peek().is_some() && stopping.all(|earlier| earlier)
 }
 
 fn reply(runtime: &Runtime, event: &Event, slot: Slot) -> Reply {
@@ -238,16 +276,19 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
         observe: runtime.policy().is_observing(),
         ..Mode::default()
     };
-    let evaluation = runtime.evaluate_with(action, mode);
+    let mut evaluation = runtime.evaluate_with(action, mode.clone());
     if evaluation.observed {
         return Reply::Silence;
     }
     if !evaluation.passed() {
         notify::person(runtime, action, &evaluation);
+        if wait::for_answer(heard, action, &evaluation) {
+            evaluation = runtime.evaluate_with(action, mode);
+        }
     }
     if evaluation.id.is_none() {
         // The log could not take it, so what went wrong is written down where faults are.
-        return Reply::Block(unjudged(slot, heard.fault(evaluation.reason())));
+        return Reply::Block(unjudged(slot, heard.fault(evaluation.reason()), false));
     }
     match evaluation.decision {
         Decision::Pass | Decision::Warn => {
@@ -257,9 +298,9 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
             if remark.is_empty() && !waiting { Reply::Silence } else { after::tell(heard, remark) }
         }
         Decision::Ask => {
-            Reply::Ask(Ask { messages: pending(&evaluation), otherwise: refusal_of(&evaluation) })
+            Reply::Ask(Ask { messages: pending(&evaluation), otherwise: refusal_of(&evaluation, action) })
         }
-        Decision::Block => Reply::Block(refusal_of(&evaluation)),
+        Decision::Block => Reply::Block(refusal_of(&evaluation, action)),
     }
 }
 

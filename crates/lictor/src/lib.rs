@@ -40,6 +40,7 @@
 //! The library reads no environment variable and keeps no global: what it needs of the process comes in through
 //! [`Options`].
 
+pub mod allow;
 mod ancestry;
 pub mod anchor;
 mod commit_gate;

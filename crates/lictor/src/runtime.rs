@@ -1,6 +1,6 @@
 //! A governed project: its policy files, its record, and everything that is done with them.
 
-mod assemble;
+pub(crate) mod assemble;
 
 use std::path::Path;
 use std::sync::Arc;

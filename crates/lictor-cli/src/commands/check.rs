@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use lictor::{NoPrograms, Project, policy_files};
+use lictor::{NoPrograms, Project, councils, policy_files};
+use lictor_config::diagnostic::closest;
 use lictor_config::{Diagnostic, LoadError, Loaded, Origin, Policy, Severity, Source};
 use lictor_core::{Action, FactSource as _, Graph, SessionState, Value};
 use serde_json::json;
@@ -75,6 +76,8 @@ fn one(file: &Path) -> Result<Source> {
 fn all_problems(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnostic>> {
     let mut problems = loaded.check();
     problems.extend(missing_programs(loaded, &project.root));
+    problems.extend(untrusted_programs(loaded, project));
+    problems.extend(missing_paths(loaded, &project.root));
     problems.extend(forbidden_ways_out(loaded, project)?);
     Ok(problems)
 }
@@ -82,14 +85,69 @@ fn all_problems(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnostic>> {
 fn missing_programs(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for named in loaded.named_programs() {
-        let Some(program) = named.words.first().filter(|program| program.contains('/')) else { continue };
-        if !root.join(program).is_file() {
-            let problem =
-                Diagnostic::warning(&named.file, named.span, format!("there is no file `{program}`"));
+        let Some(program) = named.words.first() else { continue };
+        let message = if program.contains('/') {
+            (!root.join(program).is_file()).then(|| format!("there is no file `{program}`"))
+        } else {
+            (!on_path(program)).then(|| format!("there is no program `{program}` on the PATH"))
+        };
+        if let Some(message) = message {
+            let problem = Diagnostic::warning(&named.file, named.span, message);
             found.push(problem.help("until it is there, what asks it is an error, and that blocks"));
         }
     }
     found
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+/// Programs of the repository that nobody has looked at yet: until somebody has, what asks them blocks.
+fn untrusted_programs(loaded: &Loaded, project: &Project) -> Vec<Diagnostic> {
+    let (Ok(programs), Ok(store)) = (councils::programs(&loaded.policy), project.existing_store()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for named in loaded.named_programs() {
+        let same = programs.iter().find(|program| program.argv == named.words);
+        if same.is_some_and(|program| !program.is_trusted(&*store, &project.root).unwrap_or(true)) {
+            let message = "nobody has trusted this program as it is";
+            let problem = Diagnostic::warning(&named.file, named.span, message);
+            found.push(problem.help("look at it with `lictor trust`; until then what asks it blocks"));
+        }
+    }
+    found
+}
+
+/// Paths of files that are not there: a red line on a misspelt name protects nothing.
+fn missing_paths(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for named in loaded.named_paths() {
+        let Some(path) = named.words.first() else { continue };
+        let plain = !path.contains(['*', '?', '[', '{', '~', '$']) && !path.starts_with('/');
+        if plain && std::fs::symlink_metadata(root.join(path)).is_err() {
+            let near = nearest(root, path);
+            let problem =
+                Diagnostic::warning(&named.file, named.span, format!("`{path}` matches nothing here"));
+            found.push(problem.help(match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "leave it if the file is still to come".to_owned(),
+            }));
+        }
+    }
+    found
+}
+
+/// The file beside it whose name is most alike.
+fn nearest(root: &Path, path: &str) -> Option<String> {
+    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let listed = std::fs::read_dir(root.join(above)).ok()?;
+    let names: Vec<String> =
+        listed.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let near = closest(name, names.iter().map(String::as_str))?;
+    Some(if above.is_empty() { near.to_owned() } else { format!("{above}/{near}") })
 }
 
 /// A `fix` that recommends what the same policy blocks leads nowhere.

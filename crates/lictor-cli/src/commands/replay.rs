@@ -191,6 +191,30 @@ fn transcripts(args: &ReplayArgs, directories: &[PathBuf]) -> Result<Exit> {
     Ok(exit)
 }
 
+/// What was stopped on record and would pass under another policy, each with its number.
+pub fn newly_allowed(
+    project: &Project,
+    store: &dyn Store,
+    current: Arc<Snapshot>,
+) -> Result<Vec<(Option<u64>, String)>> {
+    let stage = Stage::default();
+    let recorded = Arc::clone(&stage.facts);
+    let take = move || recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut judged = Vec::new();
+    for policy in [Arc::new(Snapshot::read(project)?), current] {
+        let runtime = Runtime::replaying(project, policy, stage.clone(), take.clone())?;
+        let mut summary = Summary::default();
+        for event in from_log(store, None)? {
+            replay(&runtime, &stage, event, &mut summary);
+        }
+        judged.push(summary.newly_allowed);
+    }
+    // What the current policy would let pass anyway is not the exception's doing.
+    let already: Vec<Option<u64>> = judged.first().into_iter().flatten().map(|change| change.id).collect();
+    let new = judged.pop().unwrap_or_default().into_iter().filter(|change| !already.contains(&change.id));
+    Ok(new.map(|change| (change.id, change.action)).collect())
+}
+
 fn replay(runtime: &Runtime, stage: &Stage, event: Past, summary: &mut Summary) {
     match event {
         Past::Judged { id, action, facts, was, lifted, at } => {

@@ -1,10 +1,12 @@
 //! `lictor trust`: let the programs run that a repository's policy names.
 
+use std::fs;
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 
 use anyhow::Result;
 use clap::Args;
-use lictor::{Snapshot, councils};
+use lictor::{Program, Snapshot, councils};
 use lictor_ledger::plain::Plain;
 use serde_json::json;
 
@@ -34,6 +36,9 @@ pub struct TrustArgs {
     common: Common,
 }
 
+/// So many lines of a program are shown.
+const LINES: usize = 40;
+
 /// Runs the command.
 pub fn run(args: &TrustArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
@@ -50,6 +55,9 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
     for program in programs {
         let shown = format!("{}: {}", program.what, Plain(&program.argv.join(" ")));
         let mut trusted = program.is_trusted(&*store, root)?;
+        if !trusted && !args.common.json {
+            output::print(&contents(&program, root))?;
+        }
         if !trusted && !args.list && (args.yes || confirmed(&shown, args.common.json)?) {
             program.trust(&*store, root, &here::person(), when::now())?;
             trusted = true;
@@ -68,6 +76,25 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
     }
     // Whoever forgot `--yes` in a script must not take these for trusted.
     Ok(if left > 0 && !args.list { Exit::Ask } else { Exit::Ok })
+}
+
+/// What would be run: the files of the repository that the command line names.
+fn contents(program: &Program, root: &Path) -> String {
+    let mut text = String::new();
+    for file in program.files(root) {
+        let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+        let content = fs::read(&file).unwrap_or_default();
+        let content = String::from_utf8_lossy(&content);
+        text += &format!("--- {shown}\n");
+        for line in content.lines().take(LINES) {
+            text += &format!("| {}\n", output::clipped(line, output::WIDTH - 2));
+        }
+        let left = content.lines().count().saturating_sub(LINES);
+        if left > 0 {
+            text += &format!("… {left} more lines\n");
+        }
+    }
+    text
 }
 
 fn none(args: &TrustArgs) -> Result<Exit> {

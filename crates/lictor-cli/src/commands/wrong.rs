@@ -5,7 +5,8 @@ use std::fs;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use lictor_core::{ActionKind, Decision};
+use lictor::Project;
+use lictor_core::{Action, ActionKind, Decision};
 use lictor_store::{Draft, Durability, StoreExt as _};
 use serde_json::json;
 
@@ -67,31 +68,7 @@ pub fn run(args: &WrongArgs) -> Result<Exit> {
             args.id
         )));
     }
-    let action = &evaluated.action;
-    let (word, what) = match &action.kind {
-        ActionKind::SubmitTask => ("submit_task", action.task_type.clone().unwrap_or_default()),
-        ActionKind::Tool | ActionKind::Other(_) => ("tool", action.tool.clone()),
-        kind => {
-            let field =
-                ["command", "path", "url", "code", "agent"].into_iter().find_map(|field| action.text(field));
-            (kind.as_str(), field.context("the action has no text that a test could repeat")?.to_owned())
-        }
-    };
-    let file = project.root.join(FILE);
-    let mut text = fs::read_to_string(&file).unwrap_or_else(|_| "tests:\n".to_owned());
-    let name = format!("decision {} was wrong", args.id);
-    if text.contains(&name) {
-        return Err(exit::usage(format!(
-            "`{FILE}` already has a test for decision {}; remove it there to write it anew",
-            args.id
-        )));
-    }
-    // JSON strings are YAML strings.
-    let (name, what) = (serde_json::to_string(&name)?, serde_json::to_string(&what)?);
-    let _ = write!(text, "  - name: {name}\n    steps:\n      - {word}: {what}\n        expect: {should}\n");
-    let directory = file.parent().context("no directory")?;
-    fs::create_dir_all(directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
-    fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+    add_test(&project, args.id, &evaluated.action, should)?;
     let body = json!({"id": args.id, "was": was, "should": should, "reason": args.reason,
                       "by": here::person()});
     store.update(Durability::Power, |tx| {
@@ -112,4 +89,68 @@ pub fn run(args: &WrongArgs) -> Result<Exit> {
         args.id
     ))?;
     Ok(Exit::Ok)
+}
+
+/// Writes a test that the action of a decision gets the right answer, and says where.
+///
+/// # Errors
+/// When there is one already, the action cannot be repeated, or the file cannot be written.
+pub fn add_test(project: &Project, id: u64, action: &Action, should: Decision) -> Result<String> {
+    let (word, what) = match &action.kind {
+        ActionKind::SubmitTask => ("submit_task", action.task_type.clone().unwrap_or_default()),
+        ActionKind::Tool | ActionKind::Other(_) => ("tool", action.tool.clone()),
+        kind => {
+            let field =
+                ["command", "path", "url", "code", "agent"].into_iter().find_map(|field| action.text(field));
+            (kind.as_str(), field.context("the action has no text that a test could repeat")?.to_owned())
+        }
+    };
+    let file = project.root.join(FILE);
+    let mut text = fs::read_to_string(&file).unwrap_or_else(|_| "tests:\n".to_owned());
+    let name = name(id);
+    if text.contains(&name) {
+        return Err(exit::usage(format!(
+            "`{FILE}` already has a test for decision {id}; remove it there to write it anew"
+        )));
+    }
+    // JSON strings are YAML strings.
+    let (name, what) = (serde_json::to_string(&name)?, serde_json::to_string(&what)?);
+    let _ = write!(text, "  - name: {name}\n    steps:\n      - {word}: {what}\n        expect: {should}\n");
+    let directory = file.parent().context("no directory")?;
+    fs::create_dir_all(directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
+    fs::write(&file, text).with_context(|| format!("cannot write `{}`", file.display()))?;
+    Ok(FILE.to_owned())
+}
+
+/// Takes the test of a decision out again, and says where it was.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn take_test(project: &Project, id: u64) -> Result<Option<String>> {
+    let file = project.root.join(FILE);
+    let Ok(text) = fs::read_to_string(&file) else { return Ok(None) };
+    let head = format!("  - name: {}", serde_json::to_string(&name(id))?);
+    let mut inside = false;
+    let kept: Vec<&str> = text
+        .lines()
+        .filter(|line| {
+            if line.starts_with("  - ") {
+                inside = *line == head;
+            }
+            !inside
+        })
+        .collect();
+    if kept.len() == text.lines().count() {
+        return Ok(None);
+    }
+    let written = match kept.as_slice() {
+        [] | ["tests:"] => fs::remove_file(&file),
+        kept => fs::write(&file, kept.join("\n") + "\n"),
+    };
+    written.with_context(|| format!("cannot write `{}`", file.display()))?;
+    Ok(Some(FILE.to_owned()))
+}
+
+fn name(id: u64) -> String {
+    format!("decision {id} was wrong")
 }

@@ -250,3 +250,167 @@ fn transcripts_of_every_agent_are_judged() {
     let page = std::fs::read_to_string(sandbox.project().join("past.html")).unwrap();
     assert!(page.contains("<svg") && !page.contains("<script") && !page.contains("http"), "{page}");
 }
+
+/// What Claude Code reports after a Bash call.
+fn ran(sandbox: &Sandbox, command: &str) {
+    sandbox.claude_bash(command);
+    let fields = json!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_response": {}});
+    sandbox.claude("PostToolUse", fields);
+}
+
+#[test]
+fn a_run_whose_exit_code_was_lost_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "governance.yaml",
+        "version: 1\ntools: {require_first: {bash(\"git push\"): [bash(\"pytest\")]}}\n",
+    );
+    let never = sandbox.claude_bash("git push");
+    assert!(never.code == 2 && !never.stderr.contains("was seen"), "{never:?}");
+    ran(&sandbox, "pytest -q | tail -5");
+    let lost = sandbox.claude_bash("git push");
+    assert!(
+        lost.code == 2 && lost.stderr.contains("was seen") && lost.stderr.contains("pipefail"),
+        "{lost:?}"
+    );
+    ran(&sandbox, "set -o pipefail; pytest -q | tail -5");
+    assert_eq!(sandbox.claude_bash("git push").code, 0);
+}
+
+#[test]
+fn a_block_by_an_older_policy_says_how_to_go_on() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", "version: 1\nbash_safety: {blocked_programs: [make]}\n");
+    assert!(!sandbox.claude_bash("make").stderr.contains("refresh"));
+    sandbox.write("governance.yaml", "version: 1\n");
+    let still = sandbox.claude_bash("make");
+    assert!(still.code == 2 && still.stderr.contains("earlier version of the policy"), "{still:?}");
+    assert!(still.stderr.contains("lictor session refresh s1"), "{still:?}");
+    assert!(still.stderr.lines().count() <= 5, "{still:?}");
+    assert_eq!(sandbox.lictor(&["session", "refresh", "s1"]).code, 0);
+    assert_eq!(sandbox.claude_bash("make").code, 0);
+}
+
+#[test]
+fn a_typo_in_the_policy_is_named_and_over_once_mended() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.claude_bash("ls").code, 0);
+    sandbox.write("governance.yaml", "version: 1\nbugdet: {max_actions: 1}\n");
+    let typo = sandbox.claude_bash("ls");
+    assert!(typo.code == 2 && typo.stderr.contains("`lictor check` shows the file and the line"), "{typo:?}");
+    assert!(sandbox.lictor(&["doctor"]).stdout.contains("could not be judged lately"));
+    assert!(sandbox.lictor(&["check"]).stdout.contains("governance.yaml:2:1"));
+    sandbox.write("governance.yaml", "version: 1\n");
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    assert_eq!(sandbox.claude_bash("ls").code, 0);
+    let doctor = sandbox.lictor(&["doctor"]);
+    assert!(!doctor.stdout.contains("could not be judged lately"), "{}", doctor.stdout);
+}
+
+#[test]
+fn misspelt_files_and_programs_are_found_and_one_mistake_is_one_error() {
+    let sandbox = Sandbox::new();
+    sandbox.write("src/auth/handler.py", "x");
+    sandbox.write(
+        "governance.yaml",
+        "version: 1\nboundaries: {red_line_files: [src/auth/handlr.py, \"**/.env\"]}\ncompletion: {all: [{command: [pytst, -q]}]}\n",
+    );
+    let run = sandbox.lictor(&["check"]);
+    assert!(run.stdout.contains("`src/auth/handlr.py` matches nothing here"), "{}", run.stdout);
+    assert!(run.stdout.contains("did you mean `src/auth/handler.py`?"), "{}", run.stdout);
+    assert!(run.stdout.contains("there is no program `pytst` on the PATH"), "{}", run.stdout);
+    assert!(!run.stdout.contains(".env` matches nothing"), "{}", run.stdout);
+    sandbox.write(
+        "governance.yaml",
+        "version: 1\nguards: {a: {expr: 'risk <= ', reason: x, fix: y}}\npolicy: {all: [a]}\n",
+    );
+    let run = sandbox.lictor(&["check"]);
+    assert!(run.stdout.contains("1 error, 0 warnings"), "{}", run.stdout);
+}
+
+#[test]
+fn whoever_trusts_a_program_sees_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("scripts/ready.sh", "#!/bin/sh\nexit 0 # all is well\n");
+    sandbox.write(
+        "governance.yaml",
+        "version: 1\nguards: {ready: {command: [scripts/ready.sh]}}\npolicy: {all: [ready]}\n",
+    );
+    let run = sandbox.lictor(&["trust"]);
+    assert!(run.code == 3 && run.stdout.contains("all is well"), "{run:?}");
+    assert!(sandbox.lictor(&["check"]).stdout.contains("lictor trust"));
+    assert_eq!(sandbox.lictor(&["trust", "--yes"]).code, 0);
+    assert!(!sandbox.lictor(&["check"]).stdout.contains("lictor trust"));
+}
+
+#[test]
+fn a_held_call_goes_on_as_soon_as_a_person_says_yes() {
+    use std::io::Write as _;
+    let sandbox = Sandbox::new();
+    let user = sandbox.home().join(".config/lictor");
+    std::fs::create_dir_all(&user).unwrap();
+    std::fs::write(user.join("governance.yaml"), "version: 1\napprovals: {wait: 20s}\n").unwrap();
+    let event = |command: &str| {
+        json!({"session_id": "s1", "cwd": sandbox.project(), "permission_mode": "dontAsk", "hook_event_name": "PreToolUse",
+               "tool_name": "Bash", "tool_input": {"command": command}, "transcript_path": "/dev/null"})
+    };
+    for (answer, code) in [("approve", 0), ("deny", 2)] {
+        let mut hook = sandbox.start(&["hook", "claude-code", "PreToolUse"]);
+        let command = format!("$DEPLOY {answer}");
+        hook.stdin.take().unwrap().write_all(event(&command).to_string().as_bytes()).unwrap();
+        let id = loop {
+            let waiting = sandbox.lictor(&["approvals", "--json"]);
+            if let Some(id) =
+                waiting.json().as_array().and_then(|all| all.first()?["id"].as_str().map(str::to_owned))
+            {
+                break id;
+            }
+        };
+        assert!(hook.try_wait().unwrap().is_none(), "the hook did not wait");
+        let args = if answer == "approve" { vec!["approve", &id, "--yes"] } else { vec!["deny", &id] };
+        assert_eq!(sandbox.lictor(&args).code, 0);
+        let ended = hook.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{ended:?}");
+    }
+}
+
+#[test]
+fn people_are_told_about_blocks_if_they_want() {
+    let sandbox = Sandbox::new();
+    let user = sandbox.home().join(".config/lictor");
+    std::fs::create_dir_all(&user).unwrap();
+    let told = sandbox.home().join("told");
+    let script = sandbox.home().join("tell.sh");
+    std::fs::write(&script, format!("#!/bin/sh\ncat > {0}.new && mv {0}.new {0}\n", told.display())).unwrap();
+    std::process::Command::new("chmod").arg("+x").arg(&script).status().unwrap();
+    let policy = |more: &str| {
+        let text = format!("version: 1\nnotify: {{command: [{}]}}\n{more}", script.display());
+        std::fs::write(user.join("governance.yaml"), text).unwrap();
+    };
+    policy("");
+    sandbox.claude_bash("git push --force");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(!told.exists());
+    policy("approvals: {notify_blocks: true}\n");
+    sandbox.claude(
+        "PreToolUse",
+        json!({"session_id": "s2", "tool_name": "Bash", "tool_input": {"command": "git push --force"}}),
+    );
+    let started = std::time::Instant::now();
+    while !told.exists() && started.elapsed() < std::time::Duration::from_secs(20) {
+        std::thread::yield_now();
+    }
+    let text = std::fs::read_to_string(&told).unwrap();
+    assert!(text.contains("blocked") && text.contains("git push --force"), "{text}");
+}
+
+#[test]
+fn the_examples_work_through_hooks() {
+    let sandbox = Sandbox::new();
+    let text = include_str!("../../../../examples/deploy-with-ticket/governance.yaml");
+    sandbox.write("governance.yaml", text);
+    let bare = sandbox.claude_bash("./deploy.sh staging");
+    assert!(bare.code == 2 && bare.stderr.contains("a deploy needs a ticket"), "{bare:?}");
+    assert_eq!(said(&sandbox.claude_bash("./deploy.sh production --ticket OPS-7")), "ask");
+    assert_eq!(said(&sandbox.claude_bash("./deploy.sh staging --ticket OPS-7")), "pass");
+}

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     Sections, command, completion, councils, describe, feedback, graph, guards, intent, known_tools, layers,
 };
-use super::{access, bash_safety, boundaries, limits, network, policies, sandbox, tools};
+use super::{access, approvals, bash_safety, boundaries, limits, network, policies, sandbox, tools};
 use crate::diagnostic::suggest;
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, REGEXES, Shape, TEXTS, Table};
-use crate::yaml::{Tree, Yaml};
+use crate::yaml::{Key as YamlKey, Tree, Yaml};
 
 /// Whether decisions are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -193,6 +193,13 @@ pub(crate) static FILE: Table = Table {
         )
         .trusted(),
         Key::new(
+            "approvals",
+            Shape::Fields(&approvals::TABLE),
+            "{wait: 50s}",
+            "How a question to a person is handled where the agent has no prompt of its own.",
+        )
+        .trusted(),
+        Key::new(
             "notify",
             Shape::Fields(&command::NOTIFY),
             "{command: [notify-send]}",
@@ -242,6 +249,8 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         tools: section(r, &f, "tools", |r, tree| tools::read(r, tree, &described)),
         policies: section(r, &f, "policies", policies::read).unwrap_or_default(),
         guards: section(r, &f, "guards", guards::read).unwrap_or_default(),
+        refused_guards: Vec::new(),
+        approvals: section(r, &f, "approvals", approvals::read),
         policy: None,
         feedback: section(r, &f, "feedback", feedback::read).unwrap_or_default(),
         completion: section(r, &f, "completion", completion::read),
@@ -249,8 +258,20 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         notify: section(r, &f, "notify", |r, tree| command::read(r, tree, &command::NOTIFY)),
         redact: r.field(&f, "redact", redact).unwrap_or_default(),
     };
+    if let Some(names) = f.get("guards").and_then(entries) {
+        let accepted = |name: &str| sections.guards.iter().any(|guard| guard.name == name);
+        let refused = names.iter().map(|(key, _)| key.text.clone()).filter(|name| !accepted(name));
+        sections.refused_guards = refused.collect();
+    }
     sections.policy = f.get("policy").and_then(|tree| graph::read(r, tree, &sections));
     Some(sections)
+}
+
+fn entries(tree: &Tree) -> Option<&[(YamlKey, Tree)]> {
+    match &tree.value {
+        Yaml::Map(entries) => Some(entries),
+        _ => None,
+    }
 }
 
 fn section<T>(

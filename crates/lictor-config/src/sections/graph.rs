@@ -432,6 +432,10 @@ impl Graph<'_> {
         if own.clone().any(|guard| guard == name) || is_configured(self.sections, &name) {
             return Some(GraphNode::Leaf(name));
         }
+        // What is wrong with its definition has been said.
+        if self.sections.refused_guards.contains(&name) {
+            return None;
+        }
         if let Some(built_in) = BUILT_IN.iter().find(|built_in| built_in.name == name) {
             let message = format!(
                 "the guard `{name}` has nothing to go by: there is no section `{}`",

@@ -68,6 +68,8 @@ struct Keyed {
     shown: String,
     words: Option<Vec<String>>,
     key: String,
+    /// That it ran at all, whatever became of it.
+    seen: String,
     within: Option<u64>,
     undone_by: Vec<(String, String)>,
 }
@@ -75,6 +77,8 @@ struct Keyed {
 /// Why a need is not met.
 enum Lack {
     Never,
+    /// It ran, and nobody can tell that it succeeded.
+    Unclear,
     Expired,
     Undone(String),
 }
@@ -112,7 +116,8 @@ impl Sequence {
                 continue;
             }
             let lack = if !past.formerly(&need.key, None, context.now()) {
-                Some(Lack::Never)
+                let seen = past.formerly(&need.seen, None, context.now());
+                Some(if seen { Lack::Unclear } else { Lack::Never })
             } else if !past.formerly(&need.key, need.within, context.now()) {
                 Some(Lack::Expired)
             } else {
@@ -139,6 +144,7 @@ impl Keyed {
                 What::Bash(words) => Some(words.clone()),
                 _ => None,
             },
+            seen: history.track(Pattern { ended: None, ..need.what.clone() }, None),
             key: history.track(need.what.ended(Ended::Ok), None),
             within: need.within,
         }
@@ -197,11 +203,16 @@ fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
     for (name, lack) in lacking {
         match lack {
             Lack::Never => {}
+            Lack::Unclear => reason.push_str(&format!(
+                "; `{name}` was seen, but failed or its exit code was lost in a pipe or behind `||`"
+            )),
             Lack::Expired => reason.push_str(&format!("; the last `{name}` was too long ago")),
             Lack::Undone(by) => reason.push_str(&format!("; the last `{name}` does not count since `{by}`")),
         }
     }
-    let fix = format!("let {} succeed first, then try `{gated}` again", names.join(" and "));
+    let unclear = lacking.iter().any(|(_, lack)| matches!(lack, Lack::Unclear));
+    let how = if unclear { ", run without a pipe or with `set -o pipefail`" } else { "" };
+    let fix = format!("let {} succeed first{how}, then try `{gated}` again", names.join(" and "));
     Verdict::block(reason, fix).by_rule(format!("require_first.{gated}"))
 }
 

@@ -20,18 +20,27 @@ pub(super) fn person(runtime: &Runtime, action: &Action, evaluation: &Evaluation
     }
     let request =
         Request { action: evaluation.action, session: action.session.clone(), policy: evaluation.policy };
-    let Ok(approval) = runtime.approvals().find(&request.id()) else { return };
-    // The same question asked again has notified somebody already.
-    if evaluation.session.latest != Some(approval.requested_at) {
-        return;
-    }
-    let messages: Vec<_> =
-        approval.asked.iter().map(|point| runtime.redactor().redact(&point.message)).collect();
     let title = text::clean(&title(action), 120);
-    let body =
-        json!({"id": approval.id, "agent": action.actor.agent, "action": runtime.redactor().redact(&title),
-                      "messages": messages, "cwd": action.cwd})
-        .to_string();
+    let body = match runtime.approvals().find(&request.id()) {
+        Ok(approval) => {
+            // The same question asked again has notified somebody already.
+            if evaluation.session.latest != Some(approval.requested_at) {
+                return;
+            }
+            let messages: Vec<_> =
+                approval.asked.iter().map(|point| runtime.redactor().redact(&point.message)).collect();
+            json!({"id": approval.id, "agent": action.actor.agent, "action": runtime.redactor().redact(&title),
+                   "messages": messages, "cwd": action.cwd})
+        }
+        // Nothing to answer: a block, which is told to whoever wants to hear of blocks.
+        Err(_) if runtime.policy().notifies_blocks() => {
+            json!({"blocked": evaluation.id, "agent": action.actor.agent,
+                   "action": runtime.redactor().redact(&title), "messages": [evaluation.reason_for_agent()],
+                   "cwd": action.cwd})
+        }
+        Err(_) => return,
+    }
+    .to_string();
     for program in programs {
         let Some((name, args)) = program.argv.split_first() else { continue };
         let kept = [

@@ -139,6 +139,13 @@ impl Earlier {
 }
 
 /// What stands before the names of guards from another policy that a session has seen, the oldest first.
+/// Whether a guard is from a policy that the session has seen before.
+pub(crate) fn is_of_earlier(guard: &str) -> bool {
+    let first = guard.split('.').next().unwrap_or_default();
+    first.strip_prefix("before").is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
+        && guard.contains('.')
+}
+
 fn word_before(older: usize) -> String {
     if older == 0 { "before.".to_owned() } else { format!("before{}.", older + 1) }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use lictor::past::{Wanted, newest_decisions};
 use lictor::{Project, fault, policy_files};
 use lictor_core::Standing;
 use lictor_store::{Query, Record, Store, StoreError, StoreExt as _, verify};
@@ -158,6 +159,18 @@ pub fn faults(report: &mut Report, project: &Project) {
     let recent: Vec<_> =
         fault::noted(project).into_iter().filter(|fault| now.millis_since(fault.at) < RECENT_MS).collect();
     let Some(last) = recent.last() else { return };
+    // What has been judged since shows that it is mended.
+    let newest = project
+        .existing_store()
+        .ok()
+        .and_then(|store| newest_decisions(&*store, &Wanted::default(), 1).ok()?.0.pop());
+    if newest.is_some_and(|decided| decided.at > last.at) {
+        report.ok(format!(
+            "the last fault, {} ago, is mended: calls have been judged since",
+            when::age(last.at, now)
+        ));
+        return;
+    }
     report.problem(
         format!(
             "{} hooks could not be judged lately; the last, {} ago ({} {}): {}",

@@ -1,0 +1,200 @@
+//! `lictor allow [ID]`: from a wrong block to the smallest exception, previewed.
+
+use std::fs;
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use lictor::allow::{AllowError, Exception, propose, without};
+use lictor::past::{Decided, Wanted, decided, newest_decisions, title};
+use lictor::{Project, Snapshot, Store};
+use lictor_core::Decision;
+use lictor_store::{Draft, Durability, StoreExt as _};
+use serde_json::json;
+use similar::TextDiff;
+
+use super::{explain, replay, wrong};
+use crate::args::Common;
+use crate::exit::{self, Exit};
+use crate::here;
+use crate::output::{self, Style};
+use crate::when;
+
+/// Make the smallest exception that lets a stopped action pass. Shows it first.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Shows the change of the policy file, and what else on the record it would let through. What
+protects Lictor itself is never lifted.
+
+Examples:
+  lictor allow
+  lictor allow 12
+  lictor allow 12 --yes
+  lictor allow 12 --undo
+
+Exit codes: 0 written, 1 no exception is possible, 3 nothing was written because nobody said yes.")]
+pub struct AllowArgs {
+    /// The number that Lictor gave with the decision; without it, the newest one that was stopped.
+    id: Option<u64>,
+    /// Write without asking.
+    #[arg(long)]
+    yes: bool,
+    /// Take the exception for that decision out again.
+    #[arg(long, requires = "id")]
+    undo: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// So many further actions are named.
+const SHOWN: usize = 5;
+
+/// Runs the command.
+pub fn run(args: &AllowArgs) -> Result<Exit> {
+    let project = here::project(&args.common.cwd);
+    if let (true, Some(id)) = (args.undo, args.id) {
+        return undo(&project, id, args.common.json);
+    }
+    let store = project.existing_store()?;
+    let stopped = find(&*store, args.id)?;
+    let exception = propose(&project, &stopped).map_err(|error| match error {
+        AllowError::Policy(error) => error.into(),
+        error => exit::not_there(error.to_string()),
+    })?;
+    let current = Arc::new(Snapshot::from_sources(exception.sources.clone(), &project.root)?);
+    let others: Vec<String> = replay::newly_allowed(&project, &*store, current)?
+        .into_iter()
+        .map(|(_, action)| action)
+        .filter(|action| *action != explain::title(&stopped.action))
+        .collect();
+    if !args.common.json {
+        output::print(&preview(&stopped, &exception, &others, Style::stdout()))?;
+    }
+    let agreed = args.yes || (!args.common.json && agreed()?);
+    let mut test = None;
+    if agreed {
+        write(&exception)?;
+        test = wrong::add_test(&project, stopped.id, &stopped.action, Decision::Pass).ok();
+        note(&*store, &stopped, &exception)?;
+    }
+    if args.common.json {
+        output::print_json(&json!({
+            "id": stopped.id, "file": exception.file, "entries": exception.entries, "written": agreed,
+            "also_allows": others, "test": test,
+        }))?;
+    } else {
+        output::print(&closing(&stopped, &exception, test.as_deref(), agreed))?;
+    }
+    Ok(if agreed { Exit::Ok } else { Exit::Ask })
+}
+
+fn find(store: &dyn Store, id: Option<u64>) -> Result<Decided> {
+    if let Some(id) = id {
+        let record = explain::find(store, id)?;
+        return decided(&record).context("the record is not a decision");
+    }
+    let stopped = Wanted { decision: Some(Decision::Ask), ..Wanted::default() };
+    let (newest, _) = newest_decisions(store, &stopped, 1)?;
+    newest.into_iter().next().ok_or_else(|| exit::not_there("nothing has been stopped yet"))
+}
+
+fn preview(stopped: &Decided, exception: &Exception, others: &[String], style: Style) -> String {
+    let mut text = format!(
+        "#{} {} {}\n",
+        stopped.id,
+        style.decision(stopped.decision),
+        output::clipped(&title(&stopped.action), 66)
+    );
+    text += &output::wrapped("  ", &stopped.reason);
+    text += &format!("\n{}\n", exception.file.display());
+    let diff = TextDiff::from_lines(&exception.before, &exception.after);
+    for line in diff.unified_diff().context_radius(2).to_string().lines() {
+        text += &match line.as_bytes().first() {
+            Some(b'+') => style.green(line),
+            Some(b'-') => style.red(line),
+            _ => style.dim(line),
+        };
+        text.push('\n');
+    }
+    text += &match others {
+        [] => "\nit lets nothing else through that is on record\n".to_owned(),
+        others => format!("\nit also lets through what was stopped before ({}):\n", others.len()),
+    };
+    for action in others.iter().take(SHOWN) {
+        text += &format!("  {}\n", output::clipped(action, 76));
+    }
+    if others.len() > SHOWN {
+        text += &format!("  … {} more\n", others.len() - SHOWN);
+    }
+    text
+}
+
+fn agreed() -> Result<bool> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Ok(false);
+    }
+    output::print("\nwrite this? [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn write(exception: &Exception) -> Result<()> {
+    let directory = exception.file.parent().context("the file has no directory")?;
+    fs::create_dir_all(directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
+    replace(&exception.file, &exception.after)
+}
+
+/// Replaces a file in one step: a policy that is half written would stop everything.
+fn replace(file: &Path, text: &str) -> Result<()> {
+    let beside = file.with_extension("yaml.new");
+    fs::write(&beside, text).with_context(|| format!("cannot write `{}`", beside.display()))?;
+    fs::rename(&beside, file).with_context(|| format!("cannot write `{}`", file.display()))
+}
+
+fn note(store: &dyn Store, stopped: &Decided, exception: &Exception) -> Result<()> {
+    let body =
+        json!({"id": stopped.id, "file": exception.file, "entries": exception.entries, "by": here::person()});
+    store.update(Durability::Power, |tx| {
+        tx.append(Draft {
+            at: when::now(),
+            session: stopped.session.clone(),
+            kind: "exception.added".to_owned(),
+            body: body.to_string(),
+        })
+    })?;
+    Ok(())
+}
+
+fn closing(stopped: &Decided, exception: &Exception, test: Option<&str>, agreed: bool) -> String {
+    if !agreed {
+        return "\nnothing was written. Run the same with `--yes` to write this.\n".to_owned();
+    }
+    let mut text = format!("\nwrote {}\n", exception.file.display());
+    if let Some(test) = test {
+        text += &format!("wrote a test to {test}\n");
+    }
+    text += "running sessions keep to what they have seen until `lictor session refresh`\n";
+    text + &format!("undo: lictor allow {} --undo\n", stopped.id)
+}
+
+/// Takes the exception for a decision out of whichever file it is in.
+fn undo(project: &Project, id: u64, json: bool) -> Result<Exit> {
+    for file in [project.policy_file(), project.dirs().user_policy.clone()] {
+        let Ok(text) = fs::read_to_string(&file) else { continue };
+        let Some(before) = without(&text, id) else { continue };
+        replace(&file, &before)?;
+        let test = wrong::take_test(project, id)?;
+        if json {
+            output::print_json(
+                &json!({"id": id, "file": file, "entries": [], "written": true, "also_allows": [], "test": test}),
+            )?;
+        } else {
+            output::print(&format!("took the exception for decision {id} out of {}\n", file.display()))?;
+        }
+        return Ok(Exit::Ok);
+    }
+    Err(exit::not_there(format!("no policy file holds an exception for decision {id}")))
+}
