@@ -100,7 +100,8 @@ impl Written {
                 }
                 _ => panic!("{}: either `run` or `tool`", self.id),
             };
-            let id = if many { format!("{}/{}", self.id, at + 1) } else { self.id.clone() };
+            let id = format!("{}-{}", self.row, self.id);
+            let id = if many { format!("{id}/{}", at + 1) } else { id };
             cases.push(Attack { id, row: self.row, tool, input, expect: self.expect });
         }
         cases

@@ -97,12 +97,13 @@ fn apply<'a>(
             for url in &texts {
                 let host = lictor_shell::programs::host_of(url);
                 let sends = matches!(act, Act::Posts(_));
-                match url.strip_prefix("file://") {
-                    Some(path) => {
-                        let place = looker.path(path, Access::Read, false);
+                match super::tools::is_file_address(url) {
+                    true => {
+                        let path = super::tools::local_path(url);
+                        let place = looker.path(&path, Access::Read, false);
                         looker.add_place(facts, place, Access::Read, false, None);
                     }
-                    None => facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends })),
+                    false => facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends })),
                 }
             }
             texts
@@ -112,7 +113,8 @@ fn apply<'a>(
             let access = access(*how);
             for path in &texts {
                 let tree = access == Access::Delete && name.contains("director");
-                looker.add_place(facts, looker.path(path, access, tree), access, tree, None);
+                let path = super::tools::local_path(path);
+                looker.add_place(facts, looker.path(&path, access, tree), access, tree, None);
             }
             texts
         }

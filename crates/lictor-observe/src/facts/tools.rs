@@ -55,7 +55,22 @@ const COMMANDS: [&str; 4] = ["command", "cmd", "shell_command", "script"];
 
 pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     let (server, name) = split_name(&action.tool, action.kind.as_str());
+    let words = words(name);
+    let access =
+        VERBS.iter().find(|(verb, _)| words.iter().any(|word| word == verb)).map(|(_, access)| *access);
+    let reads =
+        matches!(access, Some(Access::Read | Access::List)) && !words.iter().any(|word| word == "copy");
     if described::tool(action, server, name, looker, facts) {
+        // A description names the fields it knows; a file in another one is not let go, and what governs is looked for
+        // in all of them.
+        if let Some(access) = access.filter(|_| facts.files().next().is_none()) {
+            for path in file_operands(action) {
+                looker.add_place(facts, looker.path(&path, access, false), access, false, None);
+            }
+        }
+        if !reads {
+            governing(action, looker, facts);
+        }
         return;
     }
     facts.effects.push(Effect::Tool {
@@ -63,15 +78,12 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         name: name.to_owned(),
         described: None,
     });
-    let words = words(name);
     let runs = words.iter().any(|word| {
         matches!(word.as_str(), "run" | "exec" | "execute" | "shell" | "bash" | "terminal" | "command")
     });
     if runs && let Some(command) = COMMANDS.iter().find_map(|field| action.text(field)) {
         looker.add(facts, lictor_shell::read(command, looker));
     }
-    let access =
-        VERBS.iter().find(|(verb, _)| words.iter().any(|word| word == verb)).map(|(_, access)| *access);
     let directory =
         words.iter().any(|word| matches!(word.as_str(), "directory" | "dir" | "folder" | "mkdir"));
     for path in file_operands(action) {
@@ -88,7 +100,7 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         let recursive = access == Access::Delete && directory;
         looker.add_place(facts, looker.path(&path, access, recursive), access, recursive, None);
     }
-    if !matches!(access, Some(Access::Read | Access::List)) || words.iter().any(|word| word == "copy") {
+    if !reads {
         governing(action, looker, facts);
     }
     for source in SOURCES.iter().filter_map(|field| action.text(field)).filter(|path| is_path(path)) {
