@@ -71,7 +71,7 @@ fn every_file_tool_becomes_file_effects() {
         ),
         (
             action(ActionKind::Tool, "mcp__fs__move_file", json!({"source": "./a", "destination": "./b"})),
-            vec![(Access::MoveAway, "a"), (Access::Write, "b")],
+            vec![(Access::Write, "b"), (Access::MoveAway, "a")],
         ),
         (
             action(ActionKind::Tool, "mcp__fs__list_directory", json!({"path": "a"})),

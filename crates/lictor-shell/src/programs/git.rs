@@ -109,7 +109,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "checkout-index" => tree::checkout_index(&git, report),
         "rm" | "mv" => tree::rm_mv(&git, report, name),
         "send-pack" => {
-            report.git(GitEffect::SkipHooks, Some("send-pack"));
+            if !args.iter().any(|arg| arg.known() == Some("--dry-run")) {
+                report.git(GitEffect::SkipHooks, Some("send-pack"));
+            }
             push::push(&git, report);
         }
         "push" => push::push(&git, report),
