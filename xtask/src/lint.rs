@@ -38,7 +38,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("lictor-mcp", &["lictor", "lictor-core"]),
-    ("lictor-config", &["lictor-engine", "lictor-core", "lictor-expr", "lictor-guards", "lictor-ledger"]),
     (
         "lictor",
         &[
