@@ -142,7 +142,10 @@ impl Gateway {
                 }
                 vec![Out::Client(message)]
             }
-            (Some(method), Some(id)) => self.server_asks(&method.to_owned(), &id.clone(), message),
+            (Some(method), Some(id)) => {
+                let (method, id) = (method.to_owned(), id.clone());
+                self.server_asks(&method, &id, message)
+            }
             (None, None) => Vec::new(),
         }
     }
