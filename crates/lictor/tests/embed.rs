@@ -1,5 +1,4 @@
 //! A crate outside the workspace that knows nothing but `lictor` drives a whole governed session.
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 use std::fs;
 use std::path::Path;
