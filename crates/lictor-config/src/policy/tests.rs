@@ -111,7 +111,7 @@ fn packs_are_added_by_repositories_and_replaced_by_others() {
 
 #[test]
 fn a_cache_under_another_seal_is_no_cache() {
-    let policy = crate::load(&[]).unwrap().policy;
+    let policy = load(&[]).unwrap().policy;
     // What anybody can make: the right bytes and their digest.
     let forged = policy.to_cache(|digest| *digest).unwrap();
     assert!(Policy::from_cache(&forged, policy.key(), seal).is_none());
