@@ -66,6 +66,8 @@ const LICENCES: &[&str] = &[
     "0BSD",
     "BSL-1.0",
     "MPL-2.0",
+    // The data of webpki-roots: certificates, not code.
+    "CDLA-Permissive-2.0",
 ];
 
 /// Format, clippy, purity, direction of dependencies, licences.
