@@ -17,6 +17,8 @@ const ALLOWED: &[(&str, &[&str], &str)] = &[
     ("lictor-config/src/policy_tests.rs", &["claude-code"], "an example of an agent's name"),
     ("lictor-core/src/session/todos.rs", &["TaskCreate", "TaskUpdate"], "lists that come piece by piece"),
     ("lictor-guards/src/known_tools.rs", &[], "the catalogue of tools that touch nothing"),
+    ("lictor-mcp/src/gateway.rs", &["cursor"], "where a list goes on"),
+    ("lictor-mcp/src/message.rs", &["cursor"], "where a list goes on"),
     ("lictor-observe/src/facts.rs", &["web_search"], "a kind of action"),
     ("lictor-shell/src/programs.rs", &["apply_patch"], "a program"),
     ("lictor-shell/src/programs/credentials.rs", &[".codex", ".gemini"], "credentials, not settings"),

@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn calls_and_answers_come_back() {
-        let call = Call { args: vec!["hook".into(), "codex".into()], cwd: "/p".into(), env: BTreeMap::new() };
+        let call = Call { args: vec!["hook".into(), "agent".into()], cwd: "/p".into(), env: BTreeMap::new() };
         let mut pipe = Vec::new();
         call.send(&mut pipe, b"{}").unwrap();
         assert_eq!(Call::receive(&mut pipe.as_slice()).unwrap(), (call, b"{}".to_vec()));

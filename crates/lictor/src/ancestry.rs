@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::process::parent_id;
 
-use lictor_agents::Agent;
+use lictor_agents::{Agent, install};
 
 /// More ancestors than any process has.
 const MOST: usize = 64;
@@ -137,17 +137,18 @@ fn is_agent(stat: &Stat) -> bool {
     })
 }
 
-/// Whether a shell's command line is a hook's: one simple command that is this program's own.
-fn runs_only_this(shell: &[String], own: &[String]) -> bool {
+/// Whether a shell's command line is a hook's: what `init` writes, or one simple command that is this program's own.
+fn runs_only_this(shell: &[String], all: &[String]) -> bool {
     let [_, options @ .., line] = shell else { return false };
     let one_command = matches!(options, [option] if option.starts_with('-') && option.ends_with('c'));
     let simple = !line.contains(['<', '>', '|', ';', '&', '`', '\n', '(', '{']);
-    let mut own = own.iter();
+    let mut own = all.iter();
     let same = line
         .split_whitespace()
         .skip(1)
         .all(|word| own.next().is_some_and(|own| own == word.trim_matches(['\'', '"'])));
-    one_command && simple && same && own.next().is_none()
+    let plain = simple && same && own.next().is_none();
+    one_command && (plain || install::Command::is_installed_line(line, all))
 }
 
 #[cfg(test)]
@@ -176,7 +177,12 @@ mod tests {
     #[test]
     fn a_shell_that_does_more_is_not_a_hooks() {
         let words = |line: &str| vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()];
-        let own = ["hook", "claude-code", "PreToolUse"].map(str::to_owned);
+        let own = ["hook", Agent::ClaudeCode.name(), "PreToolUse"].map(str::to_owned);
+        let installed = "PATH=\"$HOME/.local/bin:$HOME/.cargo/bin:$PATH\" lictor hook claude-code PreToolUse || \
+            { test $? = 2 || echo 'Lictor did not judge this: is `lictor` installed here?' >&2; exit 2; }";
+        assert!(runs_only_this(&words(installed), &own));
+        assert!(!runs_only_this(&words(&format!("{installed}; true")), &own));
+        assert!(!runs_only_this(&words(&installed.replace("PreToolUse ", "PreToolUse < forged ")), &own));
         assert!(runs_only_this(&words("/usr/bin/lictor hook claude-code PreToolUse"), &own));
         assert!(runs_only_this(&words("'/a/lictor' hook claude-code PreToolUse"), &own));
         assert!(!runs_only_this(&words("lictor hook claude-code PreToolUse < forged.json"), &own));

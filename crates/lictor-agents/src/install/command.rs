@@ -59,6 +59,17 @@ impl Command {
         Some(Self { program: program.into(), agent, event: words.next().map(str::to_owned) })
     }
 
+    /// Whether a shell that was given this line runs the hook with these arguments and nothing else: it is, to the letter,
+    /// what `init` writes.
+    #[must_use]
+    pub fn is_installed_line(line: &str, arguments: &[String]) -> bool {
+        let Some(Self { program, agent: Some(agent), event: Some(event) }) = Self::read(line) else {
+            return false;
+        };
+        let same = arguments == ["hook", agent.name(), &event];
+        same && Self::line(&program, agent, &event) == line.trim()
+    }
+
     /// Whether the program is looked for, where everybody has it.
     #[must_use]
     pub fn is_looked_for(&self) -> bool {

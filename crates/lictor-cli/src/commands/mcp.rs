@@ -42,7 +42,8 @@ Examples:
   lictor mcp run -- npx @modelcontextprotocol/server-filesystem .
   lictor mcp run --name github --env GITHUB_TOKEN -- github-mcp-server stdio
 
-Put it before the server in the agent's MCP settings. Rules on `mcp__NAME__TOOL` hold here and in hooks.")]
+Put it before the server in the agent's MCP settings. Rules on `mcp__NAME__TOOL` hold here and
+in hooks.")]
 struct RunArgs {
     /// The server's name in rules; the program's own name if not given.
     #[arg(long)]
@@ -66,7 +67,8 @@ Examples:
   lictor mcp pins accept github
   lictor mcp pins forget --all
 
-A definition that changed after it was pinned is hidden from the agent, and calls to it are refused, until it is accepted.
+A definition that changed after it was pinned is hidden from the agent, and calls to it are
+refused, until it is accepted.
 Exit codes: 0 nothing has changed or it was accepted, 1 something has changed.")]
 struct PinsArgs {
     /// What to do.

@@ -1,6 +1,6 @@
 //! `lictor run`: an agent in a sandbox that it cannot leave, judged from outside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -29,9 +29,9 @@ use crate::output;
 /// Run an agent in a sandbox, judged from outside.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The agent and everything it starts see the whole file system, and can write the project, caches and
-their own state. Policy, hook settings, git's configuration and hooks are read-only there; Lictor's
-record and keys are not there at all.
+The agent and everything it starts see the whole file system, and can write the project, caches
+and their own state. Policy, hook settings, git's configuration and hooks are read-only there;
+Lictor's record and keys are not there at all.
 
 Examples:
   lictor run claude
@@ -72,14 +72,6 @@ const WRITABLE: &[&str] = &[
     ".local/share/opencode",
     ".local/state/opencode",
     "go/pkg",
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".copilot",
-    ".cursor",
-    ".factory",
-    ".codeium",
-    ".opencode",
 ];
 
 /// What leads out of a sandbox that shares the file system: container engines, buses, terminal servers.
@@ -132,6 +124,20 @@ fn without_bubblewrap(args: &RunArgs, wanted: &Wanted) -> Result<Exit> {
     Err(inside::become_agent(&args.command).into())
 }
 
+/// Where agents keep their own state below the home directory. The governing files in there are bound read-only.
+fn agent_directories() -> impl Iterator<Item = &'static str> {
+    let homes = governing_files().filter_map(|file| match file.at {
+        At::Home(home) if !home.default.is_empty() => Some(home.default),
+        _ => None,
+    });
+    // A directory that others share, like `.config`, is only opened as far as the agent's own part of it.
+    let own = homes.map(|path| match path.split_once('/') {
+        Some((first, _)) if first != ".config" => first,
+        _ => path,
+    });
+    own.collect::<BTreeSet<_>>().into_iter()
+}
+
 fn wanted(project: &Project, program: &Path) -> Result<Wanted> {
     let dirs = project.dirs();
     let state = dirs.state.clone();
@@ -142,7 +148,8 @@ fn wanted(project: &Project, program: &Path) -> Result<Wanted> {
     if home.starts_with(&root) {
         bail!("`{}` holds your home directory; run the agent in a project below it", root.display());
     }
-    let mut writable: Vec<PathBuf> = WRITABLE.iter().map(|path| home.join(path)).collect();
+    let mut writable: Vec<PathBuf> =
+        WRITABLE.iter().copied().chain(agent_directories()).map(|path| home.join(path)).collect();
     let common = project.git_common().map(real);
     writable.extend(common.iter().filter(|common| !common.starts_with(&root)).cloned());
     let mut governing = vec![root.join("governance.yaml"), root.join("policy_tests"), program.to_owned()];

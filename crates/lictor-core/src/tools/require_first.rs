@@ -203,9 +203,11 @@ fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
     for (name, lack) in lacking {
         match lack {
             Lack::Never => {}
-            Lack::Unclear => reason.push_str(&format!(
+            // Only a command has an exit code that a line can lose.
+            Lack::Unclear if name.starts_with("bash(") => reason.push_str(&format!(
                 "; `{name}` was seen, but failed or its exit code was lost in a pipe or behind `||`"
             )),
+            Lack::Unclear => {}
             Lack::Expired => reason.push_str(&format!("; the last `{name}` was too long ago")),
             Lack::Undone(by) => reason.push_str(&format!("; the last `{name}` does not count since `{by}`")),
         }
