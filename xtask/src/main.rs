@@ -23,8 +23,8 @@ cargo xtask <chore>
 
   pictures        draw docs/pictures anew from real runs of the command
   install         build the release binary (or take --binary FILE), put it into ~/.local/bin (--to DIR) and run
-                  `lictor init` in the current repository (--repo DIR); other arguments go to `init`: --yes, --git,
-                  --agent NAME
+                  `lictor init` in the current repository (--repo DIR); --server builds `lictor-server` too; other
+                  arguments go to `init`: --yes, --git, --agent NAME
   dist            build what people install without Rust into dist/: archives, npm packages, the wheel; --all for every target
   setup           install the programs that the tests start (PostgreSQL, bubblewrap, Chromium, Node), where they are missing
   test            everything a change must pass: setup, lint, all tests, doc tests (what .ci/run calls)

@@ -14,6 +14,12 @@ pub fn build() -> Result<PathBuf> {
     built(&[])
 }
 
+/// Builds the server, which people who serve a team need beside it.
+pub fn server() -> Result<PathBuf> {
+    shell::run("cargo", &["build", "--locked", "--release", "--package", "lictor-server"])?;
+    Ok(shell::root().join("target/release/lictor-server"))
+}
+
 /// Writes down anew which functions stand side by side in it.
 pub fn order() -> Result<()> {
     let named = built(&["--config", "profile.release.strip=\"none\""])?;

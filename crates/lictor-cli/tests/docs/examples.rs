@@ -16,7 +16,12 @@ fn every_example_is_accepted_and_its_tests_pass() {
         }
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
         let sandbox = Sandbox::new();
-        sandbox.write("governance.yaml", &fs::read_to_string(folder.join("governance.yaml")).unwrap());
+        for file in
+            fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).filter(|file| file.is_file())
+        {
+            let within = file.file_name().unwrap().to_str().unwrap();
+            sandbox.write(within, &fs::read_to_string(&file).unwrap());
+        }
         for test in fs::read_dir(folder.join("policy_tests")).unwrap() {
             let file = test.unwrap().path();
             let within = format!("policy_tests/{}", file.file_name().unwrap().to_str().unwrap());
