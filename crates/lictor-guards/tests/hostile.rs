@@ -5,6 +5,7 @@ mod world;
 
 use lictor_core::{Action, ActionKind, Decision};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use serde_json::json;
 use world::{Expect, Judge, own_corpus, read_cases};
 
@@ -113,7 +114,8 @@ fn odd_payloads_do_not_pass() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    // The same cases every time: a change is judged by what it changes, not by what a run happens to draw.
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
 
     /// Whatever harmless commands stand in front, and however they are joined, a stopped command stays stopped.
     #[test]

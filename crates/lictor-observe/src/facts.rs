@@ -64,9 +64,14 @@ fn drop_own_scratch(facts: &mut Facts) {
                 made.push(target.path.clone());
                 true
             }
-            Access::Delete | Access::Destroy => !made
-                .iter()
-                .any(|path| is_at_or_below(path, &target.path) || is_at_or_below(&target.path, path)),
+            // A directory right below the root is the system's, whoever writes into it.
+            Access::Delete | Access::Destroy => {
+                let own = |path: &String| {
+                    let holds = target.path.matches('/').count() > 1 && is_at_or_below(path, &target.path);
+                    holds || is_at_or_below(&target.path, path)
+                };
+                !made.iter().any(own)
+            }
             _ => true,
         }
     });
