@@ -39,7 +39,7 @@ impl RawAction {
         action.tool = tool;
         action.tool_use_id = tool_use_id;
         action.cwd = cwd;
-        action.actor = Actor { tenant, user, agent, chain };
+        action.actor = Actor { tenant, user, agent, chain, ..Actor::default() };
         action.validate().map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Self(action))
     }
