@@ -4,7 +4,6 @@
 //! answer is a block unless a policy said otherwise. Arguments are read by hand: building the whole command
 //! line parser would cost more than judging.
 
-use std::env;
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::mem;
@@ -167,7 +166,7 @@ impl Planted {
     /// What the environment asks for.
     pub fn here() -> Self {
         #[cfg(debug_assertions)]
-        match env::var("LICTOR_TEST_FAULT").as_deref() {
+        match std::env::var("LICTOR_TEST_FAULT").as_deref() {
             Ok("panic") => return Self::Panic,
             Ok("late") => return Self::Late,
             _ => {}
