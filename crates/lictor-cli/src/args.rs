@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use lictor_core::Decision;
 
 /// Where, and in what form.
 #[derive(Debug, Args)]
@@ -19,4 +20,24 @@ pub struct Common {
 pub fn directory(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if path.is_dir() { Ok(path) } else { Err("there is no such directory".to_owned()) }
+}
+
+/// How strict a decision is, as people type it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Strictness {
+    Pass,
+    Warn,
+    Ask,
+    Block,
+}
+
+impl From<Strictness> for Decision {
+    fn from(strictness: Strictness) -> Self {
+        match strictness {
+            Strictness::Pass => Self::Pass,
+            Strictness::Warn => Self::Warn,
+            Strictness::Ask => Self::Ask,
+            Strictness::Block => Self::Block,
+        }
+    }
 }

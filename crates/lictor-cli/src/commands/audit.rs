@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use lictor::log::{Evaluated, kind};
 use lictor::{Project, anchor};
 use lictor_config::diagnostic::closest;
@@ -14,7 +14,7 @@ use lictor_store::{Anchor, Query, Record, Store, StoreExt as _, verify};
 use serde_json::{Value, json};
 
 use super::session;
-use crate::args::Common;
+use crate::args::{Common, Strictness};
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
@@ -78,25 +78,6 @@ enum AuditCommand {
     Anchor,
     /// All records as JSON lines.
     Export,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Strictness {
-    Pass,
-    Warn,
-    Ask,
-    Block,
-}
-
-impl From<Strictness> for Decision {
-    fn from(strictness: Strictness) -> Self {
-        match strictness {
-            Strictness::Pass => Self::Pass,
-            Strictness::Warn => Self::Warn,
-            Strictness::Ask => Self::Ask,
-            Strictness::Block => Self::Block,
-        }
-    }
 }
 
 /// The kinds of records that people look for.

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lictor::past::{Decided, Wanted, decisions, newest_decisions, title};
 use lictor::{SqliteOptions, SqliteStore, Store};
 use lictor_agents::Agent;
@@ -13,7 +13,7 @@ use lictor_core::{Decision, Timestamp};
 use serde_json::json;
 
 use super::session;
-use crate::args::Common;
+use crate::args::{Common, Strictness};
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
@@ -66,26 +66,6 @@ pub struct LogArgs {
     all: bool,
     #[command(flatten)]
     common: Common,
-}
-
-/// How strict a decision is, as people type it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Strictness {
-    Pass,
-    Warn,
-    Ask,
-    Block,
-}
-
-impl From<Strictness> for Decision {
-    fn from(strictness: Strictness) -> Self {
-        match strictness {
-            Strictness::Pass => Self::Pass,
-            Strictness::Warn => Self::Warn,
-            Strictness::Ask => Self::Ask,
-            Strictness::Block => Self::Block,
-        }
-    }
 }
 
 /// How many lines are shown when nobody says how many.
