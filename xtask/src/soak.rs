@@ -4,8 +4,8 @@ use anyhow::Result;
 
 use crate::shell;
 
-/// Kills writers of the store and of the ledger at random points, and has two processes race for one grant, many times
-/// over.
+/// Kills writers of the store and of the ledger at random points, has two processes race for one grant, many times
+/// over, and works through 300 sessions of a scripted agent.
 pub fn run() -> Result<()> {
     shell::run("env", &["LICTOR_STORE_KILLS=520", "cargo", "test", "--locked", "--package", "lictor-store"])?;
     let ledger =
@@ -13,5 +13,8 @@ pub fn run() -> Result<()> {
     shell::run("cargo", &ledger)?;
     let grants =
         ["test", "--locked", "--package", "lictor-engine", "--test", "protocol", "--", "--ignored", "soak"];
-    shell::run("cargo", &grants)
+    shell::run("cargo", &grants)?;
+    let month =
+        ["test", "--locked", "--package", "lictor-cli", "--test", "cli", "--", "--ignored", "a_whole_month"];
+    shell::run("cargo", &month)
 }

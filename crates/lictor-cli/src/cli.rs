@@ -8,7 +8,8 @@ use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
     agents, allow, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init,
-    log, man, mcp, replay, report, rpc, run, schema, serve, session, test, trust, verdict, why_not, wrong,
+    log, man, mcp, replay, report, rpc, run, schema, serve, session, test, trust, uninstall, verdict,
+    why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -95,6 +96,8 @@ Examples:
     Completions(completions::CompletionsArgs),
     /// Print manual pages.
     Man(man::ManArgs),
+    /// Take Lictor out of every project and off this machine.
+    Uninstall(uninstall::UninstallArgs),
     /// Explain a command or a topic (`exit-codes`).
     #[command(after_help = "\
 Examples:
@@ -108,8 +111,17 @@ Examples:
 
 /// Reads the arguments, runs the command, says how to end.
 pub fn main(args: &[OsString]) -> ExitCode {
-    let with_name = std::iter::once(OsString::from("lictor")).chain(args.iter().cloned());
-    let cli = match parse(with_name) {
+    let words: Vec<OsString> =
+        std::iter::once(OsString::from("lictor")).chain(args.iter().cloned()).collect();
+    match completions::answered(&words, definition) {
+        Ok(true) => return ExitCode::SUCCESS,
+        Ok(false) => {}
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(Exit::Usage.code());
+        }
+    }
+    let cli = match parse(words) {
         Ok(cli) => cli,
         Err(error) => {
             let usage = error.use_stderr();
@@ -162,10 +174,11 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Doctor(args) => doctor::run(args),
         Command::Agents(args) => agents::run(args),
         Command::Demo(args) => demo::run(args),
-        Command::Completions(args) => completions::run(args, definition()),
+        Command::Completions(args) => completions::run(args),
         Command::Log(args) => log::run(args),
         Command::Report(args) => report::run(args),
         Command::Man(args) => man::run(args, definition()),
+        Command::Uninstall(args) => uninstall::run(args),
         Command::Help { topic } => help(topic),
     }
 }

@@ -25,6 +25,7 @@ pub mod serve;
 pub mod session;
 pub mod test;
 pub mod trust;
+pub mod uninstall;
 pub mod verdict;
 pub mod why_not;
 pub mod wrong;

@@ -1,6 +1,7 @@
 //! The `lictor` command. `lictor hook` is the hot path and is recognised before anything else is set up.
 
 mod args;
+mod candidates;
 mod cli;
 mod commands;
 mod exit;

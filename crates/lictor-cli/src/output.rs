@@ -213,5 +213,10 @@ fn escaped(json: &str) -> String {
     out
 }
 
+/// Whether a person can be asked here.
+pub fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
 #[cfg(test)]
 mod tests;

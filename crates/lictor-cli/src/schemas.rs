@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 42] = [
+pub const COMMANDS: [(&str, &str); 43] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -39,6 +39,7 @@ pub const COMMANDS: [(&str, &str); 42] = [
     ("allow", include_str!("schemas/allow.json")),
     ("wrong", include_str!("schemas/wrong.json")),
     ("mcp pins", include_str!("schemas/mcp-pins.json")),
+    ("uninstall", include_str!("schemas/uninstall.json")),
     ("trust", include_str!("schemas/trust.json")),
     ("verdict record", include_str!("schemas/verdict-record.json")),
     ("verdict show", include_str!("schemas/verdict-show.json")),

@@ -40,5 +40,5 @@ pub use policy::{Layered, Policy, Program, VERSION};
 pub use reader::millis;
 pub use redact::Redactor;
 pub use reference::reference_markdown;
-pub use schema::schema;
+pub use schema::{SCHEMA_ADDRESS, schema};
 pub use source::{Origin, Source};

@@ -6,6 +6,9 @@ use crate::sections::general::FILE;
 use crate::sections::graph::COMBINATORS;
 use crate::table::{Key, Shape, Table};
 
+/// Where editors find the schema; `init` names it in the first line of a new policy file.
+pub const SCHEMA_ADDRESS: &str = "https://lictor.dev/schema/governance.json";
+
 /// The JSON Schema (draft 2020-12) that editors check and complete policy files with.
 #[must_use]
 pub fn schema() -> Json {
@@ -18,7 +21,7 @@ pub fn schema() -> Json {
     definitions.insert("node".to_owned(), node);
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://lictor.dev/schema/governance.json",
+        "$id": SCHEMA_ADDRESS,
         "title": "governance.yaml",
         "$defs": definitions,
     });

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, PersonKey, PolicyEngine, Who};
 use lictor_core::text::{visible, visible_line};
 use serde_json::{Value, json};
 
 use super::explain;
 use crate::args::Common;
+use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
@@ -41,6 +43,7 @@ Examples:
   lictor approve --all --yes")]
 pub struct ApproveArgs {
     /// The approval, or the first letters of its id.
+    #[arg(add = ArgValueCandidates::new(candidates::approvals))]
     id: Option<String>,
     /// Everything that waits.
     #[arg(long, conflicts_with = "id")]
@@ -48,7 +51,7 @@ pub struct ApproveArgs {
     /// Do not ask again.
     #[arg(long)]
     yes: bool,
-    /// How long the yes can be used: `10m`, `2h`. Ten minutes when it is not said.
+    /// How long the yes can be used: `10m`, `2h`. Ten minutes when it is not said; with `--session` twelve hours.
     #[arg(long = "for", value_name = "TIME")]
     lasts: Option<String>,
     /// As often as needed while the session lasts, instead of once.
@@ -56,6 +59,35 @@ pub struct ApproveArgs {
     session: bool,
     #[command(flatten)]
     common: Common,
+}
+
+/// A yes for the session ends with the session, and at the latest then.
+const SESSION_LASTS_MS: i64 = 12 * 60 * 60 * 1_000;
+
+impl ApproveArgs {
+    fn lifetime(&self) -> Lifetime {
+        if self.session { Lifetime::Session } else { Lifetime::Once }
+    }
+
+    /// How long a yes can be used, by how often it can be used.
+    fn lasts(&self) -> Result<impl Fn(Lifetime) -> i64 + use<>> {
+        let said = match &self.lasts {
+            None => None,
+            Some(text) => Some(
+                lictor_config::millis(text)
+                    .and_then(|millis| i64::try_from(millis).ok())
+                    .filter(|millis| *millis > 0)
+                    .ok_or_else(|| {
+                        exit::usage(format!(
+                            "`--for {text}` is not a length of time; write for example `10m` or `2h`"
+                        ))
+                    })?,
+            ),
+        };
+        Ok(move |lifetime| {
+            said.unwrap_or(if lifetime == Lifetime::Session { SESSION_LASTS_MS } else { GRANT_LASTS_MS })
+        })
+    }
 }
 
 /// Say no. The agent is told, and is not asked about the same thing again.
@@ -66,6 +98,7 @@ Examples:
   lictor deny 3f2a --reason 'the release is frozen until Monday'")]
 pub struct DenyArgs {
     /// The approval, or the first letters of its id.
+    #[arg(add = ArgValueCandidates::new(candidates::approvals))]
     id: String,
     /// Why; the agent is told.
     #[arg(long)]
@@ -168,17 +201,7 @@ fn row(one: &Waiting) -> Value {
 
 /// Runs `lictor approve`.
 pub fn approve(args: &ApproveArgs) -> Result<Exit> {
-    let lasts = match &args.lasts {
-        None => GRANT_LASTS_MS,
-        Some(text) => lictor_config::millis(text)
-            .and_then(|millis| i64::try_from(millis).ok())
-            .filter(|millis| *millis > 0)
-            .ok_or_else(|| {
-                exit::usage(format!(
-                    "`--for {text}` is not a length of time; write for example `10m` or `2h`"
-                ))
-            })?,
-    };
+    let lasts = args.lasts()?;
     if args.id.is_none() && !args.all && args.yes {
         return Err(exit::usage("`--yes` needs an ID, or `--all` for everything that waits"));
     }
@@ -191,7 +214,7 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         None => desk.waiting()?,
     };
     if args.common.json {
-        return approve_all(&desk, &waiting, args.session, lasts);
+        return approve_all(&desk, &waiting, args.lifetime(), lasts(args.lifetime()));
     }
     if waiting.is_empty() {
         output::print("nothing waits for a person\n")?;
@@ -203,19 +226,20 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         ));
     }
     let style = Style::stdout();
-    let lifetime = if args.session { Lifetime::Session } else { Lifetime::Once };
+    let said = args.lifetime();
     for (index, one) in waiting.iter().enumerate() {
         let answer = if args.yes {
-            Answer::Yes
+            Answer::Yes(said)
         } else {
             output::print(&one.tell(index + 1, waiting.len(), style))?;
-            ask(one, args.all, style)?
+            ask(one, said, args.all, style)?
         };
         let id = one.approval.short();
         match answer {
-            Answer::Yes => {
-                let grant = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts)?;
-                let often = if args.session { "while the session lasts" } else { "once" };
+            Answer::Yes(lifetime) => {
+                let grant =
+                    desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts(lifetime))?;
+                let often = if lifetime == Lifetime::Once { "once" } else { "for this session" };
                 let until = when::utc(grant.expires);
                 let what = output::clipped(&one.title(), output::WIDTH - 2);
                 output::print(&format!(
@@ -235,12 +259,11 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
 }
 
 /// The same for programs: without a question.
-fn approve_all(desk: &Desk, waiting: &[Waiting], session: bool, lasts: i64) -> Result<Exit> {
-    let (lifetime, word) = if session { (Lifetime::Session, "session") } else { (Lifetime::Once, "once") };
+fn approve_all(desk: &Desk, waiting: &[Waiting], lifetime: Lifetime, lasts: i64) -> Result<Exit> {
     let mut rows = Vec::new();
     for one in waiting {
         let grant = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts)?;
-        rows.push(json!({"id": one.approval.id, "lifetime": word, "expires": grant.expires,
+        rows.push(json!({"id": one.approval.id, "lifetime": lifetime, "expires": grant.expires,
                          "session": one.approval.request.session, "action_digest": one.approval.request.action}));
     }
     output::print_json(&json!({"approved": rows}))?;
@@ -357,34 +380,40 @@ fn shown(text: &str) -> String {
 }
 
 enum Answer {
-    Yes,
+    Yes(Lifetime),
     No(Option<String>),
     Later,
     Quit,
 }
 
-/// Asks about each point in turn; a no to one is a no to all. With `at_once` all points are one question.
-fn ask(one: &Waiting, at_once: bool, style: Style) -> Result<Answer> {
+/// Asks about each point in turn; a no to one is a no to all, and a yes for the session has to be said to each. With
+/// `at_once` all points are one question. `said` is what a plain yes means.
+fn ask(one: &Waiting, said: Lifetime, at_once: bool, style: Style) -> Result<Answer> {
     let messages: Vec<String> = one.approval.asked.iter().map(|point| visible_line(&point.message)).collect();
     let questions = if at_once { vec![messages.join("\n  ")] } else { messages };
+    let mut lifetime = Lifetime::Session;
     for question in questions {
         output::print(&format!("  {}\n", style.yellow(&question)))?;
         loop {
-            output::print("  allow this? [y]es, [n]o, [l]ater, [q]uit: ")?;
+            output::print("  allow this? [y]es, once; for this [s]ession; [n]o; [l]ater; [q]uit: ")?;
             let Some(line) = line()? else { return Ok(Answer::Quit) };
             match line.as_str() {
-                "y" | "yes" => break,
+                "y" | "yes" | "once" => {
+                    lifetime = if said == Lifetime::Session { lifetime } else { Lifetime::Once };
+                    break;
+                }
+                "s" | "session" => break,
                 "n" | "no" => {
                     output::print("  why, for the agent (may be empty): ")?;
                     return Ok(Answer::No(line_or_empty()?));
                 }
                 "l" | "later" => return Ok(Answer::Later),
                 "q" | "quit" => return Ok(Answer::Quit),
-                _ => output::print("  please answer y, n, l or q\n")?,
+                _ => output::print("  please answer y, s, n, l or q\n")?,
             }
         }
     }
-    Ok(Answer::Yes)
+    Ok(Answer::Yes(lifetime))
 }
 
 fn line() -> Result<Option<String>> {

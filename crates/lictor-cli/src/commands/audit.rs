@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use clap_complete::ArgValueCandidates;
 use lictor::log::{Evaluated, kind};
 use lictor::{Project, anchor};
 use lictor_config::diagnostic::closest;
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::session;
 use crate::args::{Common, Strictness};
+use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
@@ -50,7 +52,7 @@ enum AuditCommand {
         #[arg(long)]
         kind: Option<String>,
         /// Only this session: its id or the first letters of it; `agent:id` where ids of several agents collide.
-        #[arg(long)]
+        #[arg(long, add = ArgValueCandidates::new(candidates::sessions))]
         session: Option<String>,
         /// Only decisions of this strictness or more.
         #[arg(long, value_enum)]

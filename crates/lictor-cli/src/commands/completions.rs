@@ -1,19 +1,28 @@
-//! `lictor completions`: words that a shell can finish.
+//! `lictor completions`: words that a shell can finish. The shell asks this program for them, so that ids are among them.
+
+use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use clap_complete::generate;
-use clap_complete::shells::{Bash, Fish, Zsh};
+use clap_complete::CompleteEnv;
+use clap_complete::env::{Bash, EnvCompleter, Fish, Shells, Zsh};
 
 use crate::exit::Exit;
 use crate::output;
 
+/// The variable by which the script that this prints asks for words.
+const VARIABLE: &str = "LICTOR_COMPLETE";
+const SHELLS: Shells<'static> = Shells(&[&Bash, &Zsh, &Fish]);
+
 /// Print what lets a shell complete `lictor` commands.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Sessions and approvals are completed too. The shell should read the script anew when it starts:
+it belongs to this version.
+
 Examples:
   source <(lictor completions bash)
-  lictor completions fish > ~/.config/fish/completions/lictor.fish")]
+  lictor completions fish | source")]
 pub struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
@@ -28,13 +37,26 @@ enum Shell {
 }
 
 /// Runs the command.
-pub fn run(args: &CompletionsArgs, mut cli: clap::Command) -> Result<Exit> {
+pub fn run(args: &CompletionsArgs) -> Result<Exit> {
+    let shell: &dyn EnvCompleter = match args.shell {
+        Shell::Bash => &Bash,
+        Shell::Zsh => &Zsh,
+        Shell::Fish => &Fish,
+    };
     let mut script = Vec::new();
-    match args.shell {
-        Shell::Bash => generate(Bash, &mut cli, "lictor", &mut script),
-        Shell::Zsh => generate(Zsh, &mut cli, "lictor", &mut script),
-        Shell::Fish => generate(Fish, &mut cli, "lictor", &mut script),
-    }
+    shell.write_registration(VARIABLE, "lictor", "lictor", "lictor", &mut script)?;
     output::print(&String::from_utf8(script)?)?;
     Ok(Exit::Ok)
+}
+
+/// Answers a shell that asks for words. False where nobody asks.
+///
+/// # Errors
+/// A shell that is not known.
+pub fn answered(words: &[OsString], definition: fn() -> clap::Command) -> Result<bool, clap::Error> {
+    let cwd = std::env::current_dir().ok();
+    CompleteEnv::with_factory(definition)
+        .var(VARIABLE)
+        .shells(SHELLS)
+        .try_complete(words.iter().cloned(), cwd.as_deref())
 }

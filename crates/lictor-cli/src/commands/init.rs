@@ -4,11 +4,11 @@ mod agents;
 mod git;
 mod languages;
 mod plan;
-mod receipts;
+pub mod receipts;
 mod starter;
 mod trust;
 
-use std::io::{BufRead as _, IsTerminal as _};
+use std::io::BufRead as _;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
@@ -28,7 +28,7 @@ use crate::when;
 use lictor::Project;
 use lictor::Snapshot;
 use lictor::councils;
-use plan::Plan;
+pub use plan::Plan;
 
 /// Govern this repository: write governance.yaml, install agent and git hooks.
 #[derive(Debug, Args)]
@@ -196,22 +196,43 @@ fn leave(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan
     }
     // Naming agents means them alone.
     if args.agents.is_empty() {
-        git::uninstall(&mut plan, project)?;
-        starter::take_back(&mut plan, project, receipts)?;
+        take_out(&mut plan, project, receipts)?;
     }
     Ok(plan)
 }
 
-/// Shows the plan and asks. Without a terminal nobody is asked.
+/// What belongs to a repository and to no agent.
+fn take_out(plan: &mut Plan, project: &Project, receipts: &Receipts) -> Result<()> {
+    git::uninstall(plan, project)?;
+    starter::take_back(plan, project, receipts)
+}
+
+/// Plans to take Lictor out of every project and every scope that receipts know of.
+pub fn leave_everywhere(here: &Project, receipts: &Receipts) -> Result<Plan> {
+    let mut plan = Plan::default();
+    agents::uninstall(&mut plan, here, &[], Scope::User, receipts)?;
+    for project in receipts.projects(here) {
+        agents::uninstall(&mut plan, &project, &[], Scope::Project, receipts)?;
+        take_out(&mut plan, &project, receipts)?;
+    }
+    Ok(plan)
+}
+
+/// Shows the plan and asks.
 fn agreed(plan: &Plan) -> Result<bool> {
     output::print(&plan.show(Style::stdout()))?;
-    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Ok(false);
-    }
-    if let Some(told) = super::replay::offer() {
+    if let Some(told) = output::is_interactive().then(super::replay::offer).flatten() {
         output::print(&format!("\n{told}\n"))?;
     }
-    output::print("\nwrite this? [y/N] ")?;
+    said_yes("write this?")
+}
+
+/// Asks. Without a terminal nobody is asked, and nobody has said yes.
+pub fn said_yes(question: &str) -> Result<bool> {
+    if !output::is_interactive() {
+        return Ok(false);
+    }
+    output::print(&format!("\n{question} [y/N] "))?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use lictor::past::{Decided, Wanted, decisions, newest_decisions, title};
 use lictor::{SqliteOptions, SqliteStore, Store};
 use lictor_agents::Agent;
@@ -14,6 +15,7 @@ use serde_json::json;
 
 use super::session;
 use crate::args::{Common, Strictness};
+use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
@@ -53,7 +55,7 @@ pub struct LogArgs {
     #[arg(long, value_enum)]
     decision: Option<Strictness>,
     /// Only this session: its id or the first letters of it.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = ArgValueCandidates::new(candidates::sessions))]
     session: Option<String>,
     /// The newest so many; 20 when neither this nor `--since` is given.
     #[arg(short = 'n', long, value_name = "COUNT")]

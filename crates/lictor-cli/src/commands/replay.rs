@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 use clap::Args;
+use clap_complete::ArgValueCandidates;
 use lictor::log::{Evaluated, Happening, kind};
 use lictor::{Project, Runtime, Snapshot, policy_files};
 use lictor_config::{Origin, Source};
@@ -22,6 +23,7 @@ use serde::Serialize;
 use super::report::{self, Report};
 use super::{explain, log, session};
 use crate::args::Common;
+use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
@@ -48,7 +50,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
     /// Only this session: its id or the first letters of it; `agent:id` where ids of several agents collide.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", add = ArgValueCandidates::new(candidates::sessions))]
     session: Option<String>,
     /// Transcript files instead of Lictor's own log. What they show was allowed.
     #[arg(long, value_name = "FILE")]

@@ -2,12 +2,14 @@
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
+use clap_complete::ArgValueCandidates;
 use lictor::past::{SessionError, find_session, sessions};
 use lictor::{PolicyEngine, Project, Runtime, Snapshot, Store, session_home};
 use lictor_core::{Digest, SessionKey, SessionState};
 use serde_json::{Value, json};
 
 use crate::args::Common;
+use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output;
@@ -34,11 +36,13 @@ enum SessionCommand {
     /// The state of one session.
     Show {
         /// Its id or the first letters of it; `agent:id` where ids of several agents collide.
+        #[arg(add = ArgValueCandidates::new(candidates::sessions))]
         id: String,
     },
     /// Let a running session go on under the current policy, also where that allows more.
     Refresh {
         /// Its id or the first letters of it; without one, every running session that has seen another policy.
+        #[arg(add = ArgValueCandidates::new(candidates::sessions))]
         id: Option<String>,
     },
 }

@@ -134,6 +134,20 @@ fn the_wizard_asks_on_a_terminal() {
 }
 
 #[test]
+fn the_wizard_can_say_yes_for_the_session() {
+    let sandbox = Sandbox::new();
+    let Some(terminal) = Terminal::open(&sandbox) else { return };
+    unattended(&sandbox, ASKS);
+    terminal.run("lictor approve");
+    terminal.wait_for("for this [s]ession");
+    terminal.run("s");
+    terminal.wait_for("for this session, until");
+    for _ in 0..2 {
+        assert_eq!(unattended(&sandbox, ASKS).code, 0);
+    }
+}
+
+#[test]
 fn a_question_can_be_left_to_the_agents_own_prompt() {
     let sandbox = Sandbox::new();
     sandbox.write("governance.yaml", "ask_when_unattended: ask\n");

@@ -179,6 +179,8 @@ fn every_starter_passes_the_check_and_so_does_what_it_suggests() {
     let manifests = [
         "Cargo.toml",
         "pyproject.toml",
+        "manage.py",
+        "config/application.rb",
         "go.mod",
         "pom.xml",
         "build.gradle",
@@ -198,7 +200,7 @@ fn every_starter_passes_the_check_and_so_does_what_it_suggests() {
         let is_setting = |line: &str| {
             line.trim_start_matches(['#', ' ', '-'])
                 .split_once(':')
-                .is_some_and(|(key, _)| !key.contains(' '))
+                .is_some_and(|(key, _)| !key.contains([' ', '-']))
         };
         let live: String = starter
             .lines()
@@ -219,4 +221,38 @@ fn every_starter_passes_the_check_and_so_does_what_it_suggests() {
         let checked = sandbox.lictor(&["check"]);
         assert!(checked.code == 0, "{manifest}: {checked:?}\n{live}");
     }
+}
+
+/// Two repositories, one of them with git hooks, and the person's own settings: all of it as it was before.
+#[test]
+fn uninstall_takes_lictor_out_of_every_project_and_off_the_machine() {
+    let sandbox = Sandbox::bare();
+    let bin = sandbox.home().join(".local/bin");
+    fs::create_dir_all(&bin).unwrap();
+    let program = bin.join("lictor");
+    let other = sandbox.home().join("other");
+    fs::create_dir_all(&other).unwrap();
+    sandbox.program("git", &["init", "-q", other.to_str().unwrap()], "");
+    let before = (tree(&sandbox.project()), tree(&other));
+    fs::copy(env!("CARGO_BIN_EXE_lictor"), &program).unwrap();
+    let lictor = |args: &[&str]| sandbox.program(program.to_str().unwrap(), args, "");
+    assert_eq!(lictor(&["init", "--yes", "--git", "--agent", "claude-code"]).code, 0);
+    assert_eq!(lictor(&["init", "--yes", "--agent", "codex", "--cwd", other.to_str().unwrap()]).code, 1);
+    assert_eq!(lictor(&["init", "--yes", "--agent", "claude-code", "--scope", "user"]).code, 0);
+    sandbox.claude_bash("cargo build");
+    assert_ne!((tree(&sandbox.project()), tree(&other)), before);
+
+    let asked = lictor(&["uninstall"]);
+    assert_eq!(asked.code, 3, "{asked:?}");
+    assert!(program.exists() && asked.stdout.contains("nothing was removed"), "{asked:?}");
+
+    let done = lictor(&["uninstall", "--yes"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert_eq!((tree(&sandbox.project()), tree(&other)), before, "{done:?}");
+    assert!(!program.exists() && !sandbox.home().join(".claude/settings.json").exists(), "{done:?}");
+    assert!(sandbox.state().exists() && done.stdout.contains("kept"), "the record stays: {done:?}");
+
+    fs::copy(env!("CARGO_BIN_EXE_lictor"), &program).unwrap();
+    assert_eq!(lictor(&["uninstall", "--yes", "--records"]).code, 0);
+    assert!(!sandbox.home().join(".local/state/lictor").exists() && !program.exists());
 }

@@ -43,9 +43,10 @@ pub enum Shown<'a> {
 }
 
 impl Plan {
-    /// Adds a file, unless it stays as it is.
+    /// Adds a file, unless it stays as it is or is already planned: a home directory that is a project has one file for both.
     pub fn add(&mut self, step: FileStep) {
-        if !step.change.is_empty() {
+        let planned = self.files.iter().any(|other| other.change.path == step.change.path);
+        if !planned && !step.change.is_empty() {
             self.files.push(step);
         }
     }

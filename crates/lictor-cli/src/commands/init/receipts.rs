@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use lictor_agents::install::Receipt;
+use lictor::Project;
+use lictor_agents::Agent;
+use lictor_agents::install::{Receipt, Scope};
 use serde::{Deserialize, Serialize};
 
 use crate::here;
@@ -56,6 +58,21 @@ impl Receipts {
         self.files.get(file)
     }
 
+    /// The projects that files were written in, this one first. One whose directory is gone is not there any more.
+    pub fn projects(&self, here: &Project) -> Vec<Project> {
+        let mut found = vec![here.clone()];
+        for file in self.files.keys() {
+            for root in file.ancestors().skip(1).filter(|root| root.is_dir()) {
+                let project = Project::around(root, here.options());
+                let known = found.iter().any(|other| other.root == project.root);
+                if project.root == root && !known && is_written_by_init(&project, file) {
+                    found.push(project);
+                }
+            }
+        }
+        found
+    }
+
     /// Keeps the receipt of a file and the directories that had to be made for it.
     pub fn keep(&mut self, file: &Path, receipt: Receipt, made: Vec<PathBuf>) {
         self.files.insert(file.to_owned(), receipt);
@@ -84,4 +101,12 @@ impl Receipts {
             }
         }
     }
+}
+
+/// Whether `init` in that project writes that file.
+fn is_written_by_init(project: &Project, file: &Path) -> bool {
+    let place = project.agent_settings();
+    let settings = |agent: Agent| super::settings_of(agent, Scope::Project, &place);
+    project.policy_file() == file
+        || Agent::ALL.into_iter().filter_map(settings).any(|settings| settings.path() == file)
 }

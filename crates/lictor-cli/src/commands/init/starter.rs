@@ -50,15 +50,22 @@ fn text(languages: &[languages::Language], preset: Preset) -> String {
     let words = test.join(" ");
     let argv = test.join(", ");
     let sources = sources.join(", ");
+    let secrets: String = languages
+        .iter()
+        .flat_map(|language| language.secrets)
+        .map(|pattern| format!(r#", "{pattern}""#))
+        .collect();
+    let schema = lictor_config::SCHEMA_ADDRESS;
     format!(
-        r#"# What agents may do in this repository. `lictor check` reads it over, `lictor eval bash "git push"` tries it out.
+        r#"# yaml-language-server: $schema={schema}
+# What agents may do in this repository. `lictor check` reads it over, `lictor eval bash "git push"` tries it out.
 # It adds to the rules that come with Lictor and to those of the person and the machine; it never takes one away.{seen}
 version: 1
 extends: [{pack}]
 
 boundaries:
   # No agent reads or changes these.
-  red_line_files: ["**/.env", "**/.env.local", "**/.env.production"]
+  red_line_files: ["**/.env", "**/.env.local", "**/.env.production"{secrets}]
   # Work stays in these directories.
   # allowed_dirs: [{sources}, docs]
 

@@ -1,0 +1,40 @@
+//! What a shell offers for an argument: ids of sessions and of approvals in the current project.
+//!
+//! A shell shows nothing where something cannot be read; the command itself then says why.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use clap_complete::CompletionCandidate;
+use lictor::Approvals;
+use lictor::past;
+
+use crate::commands::explain;
+use crate::here;
+use crate::output;
+use crate::when;
+
+/// The longest description that shells show well beside an id.
+const WIDTH: usize = 60;
+
+/// The sessions on record, newest first.
+pub fn sessions() -> Vec<CompletionCandidate> {
+    let Ok(engine) = here::past(&here::project(Path::new(""))) else { return Vec::new() };
+    let keys = past::sessions(&**engine.store()).unwrap_or_default();
+    let listed = keys.into_iter().enumerate();
+    listed.map(|(order, key)| CompletionCandidate::new(key.to_string()).display_order(Some(order))).collect()
+}
+
+/// The questions that wait, each with what it is about.
+pub fn approvals() -> Vec<CompletionCandidate> {
+    let Ok(engine) = here::past(&here::project(Path::new(""))) else { return Vec::new() };
+    let waiting = Approvals::new(Arc::clone(engine.store())).pending(when::now()).unwrap_or_default();
+    let offered = waiting.into_iter().map(|approval| {
+        let about = approval.shown.as_ref().map(|shown| {
+            let title = lictor_core::text::visible_line(&explain::title(&shown.action));
+            output::clipped(&title, WIDTH).into()
+        });
+        CompletionCandidate::new(approval.short()).help(about)
+    });
+    offered.collect()
+}
