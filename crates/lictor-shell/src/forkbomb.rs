@@ -55,7 +55,12 @@ pub(crate) fn multiply_together(functions: &[(Rc<Function>, bool)]) -> bool {
 /// Whether a loop without end starts something in the background in every round and waits for nothing
 /// (`while true; do sh & done`). `until` when the condition has to fail.
 pub(crate) fn never_waits(condition: &Script, body: &Script, until: bool) -> bool {
-    let endless = match condition.items.as_slice() {
+    is_endless(condition, until) && only_starts(body)
+}
+
+/// Whether the condition of a loop holds for ever.
+pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
+    match condition.items.as_slice() {
         [item] if item.rest.is_empty() => match item.first.stages.as_slice() {
             [Node::Simple(simple)] => {
                 let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
@@ -72,12 +77,16 @@ pub(crate) fn never_waits(condition: &Script, body: &Script, until: bool) -> boo
             _ => false,
         },
         _ => false,
-    };
-    endless && only_starts(body)
+    }
 }
 
 /// Whether `for ((…))` has no end and only starts processes.
 pub(crate) fn counts_forever(header: &[Part], body: &Script) -> bool {
+    has_no_end(header) && only_starts(body)
+}
+
+/// Whether the header of `for ((…))` names no end.
+pub(crate) fn has_no_end(header: &[Part]) -> bool {
     let text: String = header
         .iter()
         .map(|part| match part {
@@ -85,7 +94,7 @@ pub(crate) fn counts_forever(header: &[Part], body: &Script) -> bool {
             _ => "?",
         })
         .collect();
-    text.split(';').nth(1).is_some_and(|condition| matches!(condition.trim(), "" | "1")) && only_starts(body)
+    text.split(';').nth(1).is_some_and(|condition| matches!(condition.trim(), "" | "1"))
 }
 
 /// Whether a body starts something in the background and waits for nothing.

@@ -15,6 +15,7 @@ mod ast;
 mod builtins;
 pub mod call;
 pub mod describe;
+mod dialect;
 mod expand;
 mod flows;
 mod forkbomb;

@@ -46,6 +46,32 @@ pub(crate) struct Parsed {
     pub steps: u64,
 }
 
+/// Whether a word at the start of a command belongs to the grammar.
+pub(crate) fn is_reserved(word: &str) -> bool {
+    matches!(
+        word,
+        "if" | "then"
+            | "elif"
+            | "else"
+            | "fi"
+            | "for"
+            | "select"
+            | "while"
+            | "until"
+            | "do"
+            | "done"
+            | "case"
+            | "esac"
+            | "function"
+            | "coproc"
+            | "time"
+            | "{"
+            | "}"
+            | "!"
+            | "[["
+    )
+}
+
 /// Reads a text. `depth` is how deep the text itself is nested in what is being read.
 pub(crate) fn parse(text: &str, depth: u32) -> Parsed {
     let mut parser = Parser::new(text, depth);
@@ -292,29 +318,7 @@ impl<'a> Parser<'a> {
             })
             .unwrap_or(rest.len().min(9));
         let word = self.slice(self.at, self.at + length);
-        matches!(
-            word,
-            "if" | "then"
-                | "elif"
-                | "else"
-                | "fi"
-                | "for"
-                | "select"
-                | "while"
-                | "until"
-                | "do"
-                | "done"
-                | "case"
-                | "esac"
-                | "function"
-                | "coproc"
-                | "time"
-                | "{"
-                | "}"
-                | "!"
-                | "[["
-        )
-        .then_some(word)
+        is_reserved(word).then_some(word)
     }
 
     fn eat_reserved(&mut self, word: &str) -> bool {

@@ -59,6 +59,18 @@ use crate::call::{Call, Report};
 use crate::describe::Style;
 use crate::operand::Arg;
 
+/// Whether the known start of a program's name tells which program it is: one of the tables with a version behind it, or
+/// a file below the current directory.
+pub(crate) fn names_program(start: &str) -> bool {
+    if start.contains('/') && !start.starts_with(['/', '~']) && !start.starts_with("..") {
+        return true;
+    }
+    let name = start.rsplit('/').next().unwrap_or_default();
+    let bare =
+        name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-');
+    bare.len() > 1 && table::find(bare).is_some()
+}
+
 /// Reports what one call does. An unknown program reports nothing and leaves `known_program` false.
 pub fn judge(call: &Call<'_>, report: &mut Report) {
     let name = match call.path {
@@ -118,8 +130,14 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     }
     recipes::judge(&call, report);
     match entry {
-        None => unknown(&call, report),
-        Some(entry) if gives_no_account(entry, report) => secrets::given(&call, report),
+        None => {
+            unknown(&call, report);
+            last_output(&call, report);
+        }
+        Some(entry) if gives_no_account(entry, report) => {
+            secrets::given(&call, report);
+            last_output(&call, report);
+        }
         Some(_) => {}
     }
     if entry.is_none_or(|entry| entry.program.options.style != Style::First) {
@@ -175,6 +193,11 @@ fn base_name(program: &str) -> Cow<'_, str> {
         return Cow::Owned(name.to_ascii_lowercase());
     }
     Cow::Borrowed(name)
+}
+
+/// Reports the reading of a file.
+pub(crate) fn read_secret(call: &Call<'_>, report: &mut Report, file: &Arg) {
+    secrets::read(call, report, file, false);
 }
 
 /// Whether the tables know a program of that name.
@@ -341,21 +364,10 @@ fn unknown(call: &Call<'_>, report: &mut Report) {
 /// Files outside the project that a call is told to write by an option whose name says so. Of a program that is not
 /// known, a letter says it too; a format (`-o json`) or a file of the project is no matter.
 fn outputs(call: &Call<'_>, known: bool, report: &mut Report) {
-    const LONG: [&str; 9] = [
-        "--output",
-        "--out",
-        "--outfile",
-        "--out-file",
-        "--output-file",
-        "--output-path",
-        "--log-file",
-        "--logfile",
-        "--dest",
-    ];
     let mut before: Option<&str> = None;
     for arg in call.args {
         let word = arg.prefix();
-        let names = |option: &str| LONG.contains(&option) || !known && matches!(option, "-o" | "-O");
+        let names = |option: &str| names_output(option) || !known && matches!(option, "-o" | "-O");
         let target = match word.split_once('=') {
             Some((option, _)) if names(option) || !known && matches!(option, "of" | "out" | "output") => {
                 Some(options::after(arg, option.len() + 1))
@@ -363,7 +375,11 @@ fn outputs(call: &Call<'_>, known: bool, report: &mut Report) {
             _ => before.filter(|option| names(option)).map(|_| arg.clone()),
         };
         before = Some(word);
-        let Some(target) = target.filter(|target| target.prefix().starts_with(['/', '~'])) else { continue };
+        let Some(target) = target
+            .filter(|target| target.prefix().starts_with(['/', '~']) || guard::is_hook_path(target.prefix()))
+        else {
+            continue;
+        };
         let stream = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"].contains(&target.prefix());
         let told = report.effects.iter().any(
             |effect| matches!(effect, crate::Effect::File { target: told, .. } if told.arg.value == target.value),
@@ -371,6 +387,25 @@ fn outputs(call: &Call<'_>, known: bool, report: &mut Report) {
         if !stream && !told {
             files::write_maybe_device(call, report, &target, lictor_core::facts::Access::Write);
         }
+    }
+}
+
+/// Whether the name of a long option says that its value is written: `--output`, `--descriptor_set_out`, `--log-file`.
+fn names_output(option: &str) -> bool {
+    const PARTS: [&str; 9] =
+        ["output", "out", "outfile", "outputfile", "outdir", "logfile", "dest", "destination", "dump"];
+    let Some(name) = option.strip_prefix("--") else { return false };
+    name.split(['-', '_']).any(|part| PARTS.contains(&part)) || name.ends_with("log-file")
+}
+
+/// The last word of a program of which nobody said what it does with its files, when it names something that is run
+/// later: most such programs write what they are given last.
+fn last_output(call: &Call<'_>, report: &mut Report) {
+    let mut words = call.args.iter().filter(|arg| !arg.prefix().starts_with('-'));
+    if let (Some(last), Some(_)) = (words.next_back(), words.next_back())
+        && last.known().is_some_and(crate::walk::startup::runs_later)
+    {
+        report.file(call, lictor_core::facts::Access::Write, last, false);
     }
 }
 

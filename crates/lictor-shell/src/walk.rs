@@ -7,6 +7,7 @@
 mod assign;
 mod compound;
 pub(crate) mod conventional;
+mod endless;
 mod generated;
 mod here;
 mod looked;
@@ -18,7 +19,7 @@ mod private;
 mod scratch;
 mod shape;
 pub(crate) mod simple;
-mod startup;
+pub(crate) mod startup;
 mod subscript;
 mod throwaway;
 mod written;
@@ -38,7 +39,7 @@ use crate::call::Stdin;
 use crate::operand::{Arg, Cwd, Operand, Taint};
 use crate::parser;
 use crate::reading::{Nowhere, Reading, Surroundings};
-use crate::state::{Defined, State};
+use crate::state::{Datum, Defined, Positional, State, Value};
 use shape::{always_fails, goes_through, leaves, takes_secret};
 
 /// Larger texts are read at both ends only.
@@ -124,12 +125,16 @@ pub(crate) struct Walker<'s> {
     /// Traps that the line set.
     pub(crate) traps: Vec<crate::builtins::Trap>,
     /// Values of variables that `local` hides, for each function being called.
-    pub(crate) locals: Vec<Vec<(String, Option<crate::state::Value>)>>,
+    pub(crate) locals: Vec<Vec<(String, Option<Value>)>>,
 }
 
 /// Reads a text.
 pub(crate) fn read(text: &str, surroundings: &dyn Surroundings) -> Reading {
     let mut walker = Walker::new(surroundings, text.len().min(LARGEST_TEXT));
+    // What an agent runs is the text of a shell.
+    for name in ["0", "BASH_SOURCE"] {
+        walker.state.set(name, Value::Scalar(Datum::known("bash")));
+    }
     let scene = Scene { certain: true, attributable: true, capture: false };
     if text.len() > LARGEST_TEXT {
         walker.over_limit("a text of more than 256 KiB");
@@ -333,11 +338,19 @@ impl<'s> Walker<'s> {
         }
         let text = cleaned.as_deref().unwrap_or(text);
         let text = without_recipe_mark(text);
+        let filled = crate::dialect::recipe(text);
+        let text = filled.as_deref().unwrap_or(text);
         // Known or not: who hides a command from readers does not get it run.
         if self.decoded.iter().any(|hidden| !hidden.is_empty() && text.contains(hidden.as_str())) {
             self.flow_into_shell(Taint { decoded: true, ..Taint::default() }, text);
         }
-        let parsed = parser::parse(text, self.depth.min(parser::MAX_DEPTH / 2));
+        let depth = self.depth.min(parser::MAX_DEPTH / 2);
+        let mut parsed = parser::parse(text, depth);
+        let page = parsed.fault.syntax.and_then(|_| crate::dialect::placeholders(text));
+        if let Some(page) = &page {
+            parsed = parser::parse(page, depth);
+        }
+        let text = page.as_deref().unwrap_or(text);
         if parsed.fault.depth {
             self.over_limit("constructs nested too deep");
         }
@@ -496,6 +509,7 @@ impl<'s> Walker<'s> {
             pipeline.stages.iter().any(shape::picks_containers),
         );
         let output = self.stages(pipeline, scene);
+        self.fills_disk(pipeline);
         self.picked_by_filter = picked;
         self.from_files = from_files;
         self.only_looked_at(pipeline);
@@ -639,14 +653,14 @@ impl<'s> Walker<'s> {
             // A body that is never run cannot do what is not known.
             let known = self.reading.opaque.len();
             self.calls.push(function.name.clone());
-            self.state.set_positional(crate::state::Positional::Unknown);
+            self.state.set_positional(Positional::Unknown);
             self.node(&function.body, scene);
             self.calls.pop();
             self.reading.opaque.truncate(known);
         }
         for text in std::mem::take(&mut self.aliased).into_iter().take(MOST_ALIASES) {
             let (effects, known) = (self.reading.effects.len(), self.reading.opaque.len());
-            self.state.set_positional(crate::state::Positional::Unknown);
+            self.state.set_positional(Positional::Unknown);
             self.through("alias", |this| this.text(&text, scene));
             self.reading.opaque.truncate(known);
             // It is not run by this line.

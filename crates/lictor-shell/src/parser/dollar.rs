@@ -6,6 +6,9 @@ use super::word::{Parts, Within};
 use super::{Parser, name_prefix};
 use crate::ast::{Operation, Parameter, Part, ReplacePlace, Script, Subscript};
 
+/// Longest `${{ … }}`.
+const LONGEST_TEMPLATE: usize = 512;
+
 impl Parser<'_> {
     /// An expansion. `quoted` when it stands in double quotes or a here-document.
     pub(super) fn dollar(&mut self, parts: &mut Parts, quoted: bool) {
@@ -25,6 +28,10 @@ impl Parser<'_> {
                 self.at += 2;
                 let inner = self.deeper(|this| this.parts(Within::Brackets));
                 parts.push(Part::Arithmetic(inner));
+            }
+            Some(b'{') if self.template().is_some() => {
+                self.at += self.template().unwrap_or_default();
+                parts.push(plain("TEMPLATE".to_owned()));
             }
             Some(b'{') => {
                 self.at += 2;
@@ -56,6 +63,15 @@ impl Parser<'_> {
                 parts.push(Part::Literal("$".to_owned()));
             }
         }
+    }
+
+    /// How long the `${{ … }}` is that starts here. A shell refuses it; who runs the text fills it in before.
+    fn template(&self) -> Option<usize> {
+        let inside = self.rest().strip_prefix(b"${{")?;
+        let inside = inside.get(..inside.len().min(LONGEST_TEMPLATE))?;
+        let end = inside.windows(2).position(|pair| pair == b"}}")?;
+        let plain = inside.get(..end)?.iter().all(|byte| !matches!(byte, b'`' | b'\n' | b'$'));
+        plain.then_some(end + 5)
     }
 
     /// Whether the `((` that ends in front of `inside` closes with `))`. Otherwise it is a subshell in a subshell.

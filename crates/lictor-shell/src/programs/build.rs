@@ -65,6 +65,18 @@ pub(crate) fn cmake(call: &Call<'_>, report: &mut Report) {
                 report.file(call, Access::Delete, path, true);
             }
         }
+        "copy" | "copy_if_different" | "copy_directory" | "rename" | "create_symlink" | "create_hardlink"
+        | "touch" | "touch_nocreate" | "make_directory" => {
+            let name = if options.word(0) == "touch" { 1 } else { 2 };
+            for path in options.from(name) {
+                report.file(call, Access::Write, path, false);
+            }
+        }
+        "cat" | "md5sum" | "sha256sum" => {
+            for path in options.from(1).iter().filter(|_| options.word(0) == "cat") {
+                super::secrets::read(call, report, path, false);
+            }
+        }
         "env" | "time" => report.then_argv(options.from(1), "cmake -E"),
         _ => {}
     }

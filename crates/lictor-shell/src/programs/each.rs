@@ -105,7 +105,12 @@ pub(crate) fn xargs(call: &Call<'_>, report: &mut Report) {
     };
     let separator = separator.filter(|_| !matches!(call.stdin, Stdin::Names(_)));
     let from_file = options.has(&["a", "arg-file"]);
-    let known = if from_file { None } else { inputs(call.stdin, placeholder.is_some(), separator) };
+    let listed = options.text(&["a", "arg-file"]).and_then(|path| call.surroundings.written(path));
+    let known = match listed {
+        Some(text) => inputs(&Stdin::Text(text), placeholder.is_some(), separator),
+        None if from_file => None,
+        None => inputs(call.stdin, placeholder.is_some(), separator),
+    };
     if input_is_code(argv, placeholder.as_deref()) {
         report.unknown_code(super::text::stdin_taint(call), &written(call));
     }

@@ -232,7 +232,8 @@ fn editor_command(call: &Call<'_>, report: &mut Report, command: &str) {
     if let Some((_, shell)) = command.split_once('!').filter(|(before, _)| {
         before.is_empty()
             || before.chars().all(|c| "%.,$0123456789 ".contains(c))
-            || matches!(before.trim(), "r" | "read" | "w" | "write" | "%w" | "te" | "term" | "terminal")
+            || matches!(before.trim(), "r" | "read" | "te" | "term" | "terminal")
+            || before.ends_with(' ') && matches!(before.trim(), "w" | "write" | "%w")
     }) {
         let shell = Arg::literal(shell.trim());
         return report.then_shell(&shell, &[], call.program);
@@ -257,7 +258,7 @@ fn editor_command(call: &Call<'_>, report: &mut Report, command: &str) {
             report.file(call, Access::Delete, &Arg::literal(path), recursive);
         }
     }
-    let mut words = command.split_whitespace();
+    let mut words = command.split('|').next().unwrap_or_default().split_whitespace();
     match (words.next(), words.next()) {
         (Some("w" | "w!" | "write" | "write!" | "wq" | "wq!" | "sav" | "saveas" | "saveas!"), Some(path)) => {
             report.file(call, Access::Write, &Arg::literal(path), false);
@@ -323,7 +324,7 @@ fn emacs(call: &Call<'_>, report: &mut Report) {
             report.unknown_code(code.taint, &code.text);
             continue;
         };
-        const ACTS: [&str; 9] = [
+        const ACTS: [&str; 12] = [
             "shell-command",
             "call-process",
             "start-process",
@@ -332,6 +333,9 @@ fn emacs(call: &Call<'_>, report: &mut Report) {
             "rename-file",
             "write-region",
             "make-process",
+            "write-file",
+            "append-to-file",
+            "copy-file",
             "async-shell-command",
         ];
         if ACTS.iter().any(|act| text.contains(act)) {

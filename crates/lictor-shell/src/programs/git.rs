@@ -51,6 +51,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     if global.operands.first().and_then(Arg::known) == Some("--") {
         global.operands.remove(0);
     }
+    if let Some(programs) = global.value(&["exec-path"]) {
+        report.git(GitEffect::ConfigureExecution, Some(&format!("--exec-path={}", programs.text)));
+    }
     let mut cwd = call.cwd.clone();
     for dir in global.values(&["C"]) {
         cwd = chdir(&cwd, dir);
@@ -132,16 +135,14 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 super::secrets::read(git.call, report, file, false);
             }
         }
-        // Commits and refs that no hook sees.
+        // Commits by hooks of its own.
         "am" if !args.iter().any(|arg| {
-            matches!(
-                arg.known(),
-                Some("--abort" | "--quit" | "--show-current-patch" | "--skip" | "--continue")
-            )
+            matches!(arg.known(), Some("--abort" | "--quit" | "--show-current-patch" | "--skip"))
         }) =>
         {
-            report.git(GitEffect::SkipHooks, Some("am"));
+            commit(&git, report, "am");
         }
+        // Commits and refs that no hook sees.
         "fast-import" | "http-push" | "commit-tree" => report.git(GitEffect::SkipHooks, Some(name)),
         "hash-object" if args.iter().any(|arg| arg.known() == Some("commit")) => {
             report.git(GitEffect::SkipHooks, Some(name));
@@ -171,6 +172,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 .parse(Grammar::anywhere("efmABC", "open-files-in-pager? threads= max-depth=").attached("O"));
             if let Some(pager) = options.value(&["O", "open-files-in-pager"]) {
                 report.then_shell(pager, &[], "git grep");
+            }
+            let lists =
+                options.has(&["l", "L", "c", "files-with-matches", "name-only", "count", "quiet", "q"]);
+            if !lists {
+                shown_paths(&git, report, options.from(1));
             }
             report.names = vec![super::say::glob("./**")];
             report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
@@ -238,7 +244,7 @@ fn commit(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     if options.has(&["no-verify"]) || (name == "commit" && options.has(&["n"])) {
         report.git(GitEffect::SkipHooks, Some(name));
     }
-    if name == "commit" {
+    if matches!(name, "commit" | "am") {
         report.git(GitEffect::Commit, None);
     }
 }
@@ -295,6 +301,12 @@ fn worktree(git: &Git<'_, '_>, report: &mut Report) {
         Some("add") => {
             if let Some(path) = options.operands.first() {
                 report.file(git.call, Access::MakeDirectory, path, false);
+            }
+        }
+        Some("move") => {
+            if let [from, to] = options.operands.as_slice() {
+                report.file(git.call, Access::MoveAway, from, true);
+                report.file(git.call, Access::MakeDirectory, to, false);
             }
         }
         _ => {}
@@ -379,7 +391,8 @@ fn history(git: &Git<'_, '_>, report: &mut Report, name: &str, prunes_now: bool)
         "update-ref" if options.operands.len() == 2 && keeps_aside(options.word(0), options.word(1)) => {}
         "update-ref" if options.operands.len() >= 2 => report.git(GitEffect::DiscardCommits, target),
         "symbolic-ref" if options.has(&["d", "delete"]) => report.git(GitEffect::DiscardCommits, target),
-        "replace" if options.has(&["d", "delete"]) => {}
+        "replace" if options.has(&["d", "delete", "l", "list"]) => {}
+        "replace" if options.operands.len() >= 2 => report.git(GitEffect::RewriteHistory, target),
         _ => {}
     }
 }
@@ -443,6 +456,18 @@ fn kept_secrets(git: &Git<'_, '_>, report: &mut Report, objects: &[Arg]) {
     }
 }
 
+/// Paths whose content a command shows out of git's store: those behind `--`, or all words that name a secret.
+fn shown_paths(git: &Git<'_, '_>, report: &mut Report, operands: &[Arg]) {
+    let behind =
+        git.args.iter().position(|arg| arg.known() == Some("--")).map_or(0, |at| git.args.len() - at - 1);
+    let from = operands.len().saturating_sub(behind);
+    for (at, path) in operands.iter().enumerate() {
+        if behind > 0 && at >= from || super::secrets::is_secret(path) {
+            super::secrets::read(git.call, report, path, false);
+        }
+    }
+}
+
 fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     let valued = if matches!(name, "archive" | "format-patch") { "o" } else { "OGSLn" };
     let options =
@@ -453,6 +478,28 @@ fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
     if let Some(command) = options.value(&["exec"]) {
         report.then_shell(command, &[], "git archive --exec");
+    }
+    let short = [
+        "name-only",
+        "name-status",
+        "stat",
+        "shortstat",
+        "numstat",
+        "summary",
+        "quiet",
+        "s",
+        "no-patch",
+        "no-index",
+    ];
+    let shows = match name {
+        "log" => {
+            options.has(&["p", "u", "patch"]) || git.args.iter().any(|arg| arg.prefix().starts_with("-L"))
+        }
+        "diff" | "show" | "archive" => true,
+        _ => false,
+    };
+    if shows && !options.has(&short) {
+        shown_paths(git, report, &options.operands);
     }
     if name == "show" {
         kept_secrets(git, report, &options.operands);

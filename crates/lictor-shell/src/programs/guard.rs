@@ -37,6 +37,10 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
                 report.opaque(lictor_core::facts::OpaqueWhat::Code, &text);
             }
         }
+        // Options that nobody sees: what is sent, and where.
+        "CURL_HOME" | "WGETRC" if !matches!(value.known(), Some("" | "/dev/null")) => {
+            report.opaque(lictor_core::facts::OpaqueWhat::Code, &text);
+        }
         // Nobody can look up afterwards what was run.
         "HISTFILE" if matches!(value.known(), Some("" | "/dev/null")) => report.deed("disable", "protection"),
         "PROMPT_COMMAND" if value.known().is_some() => report.then_shell(value, &[], name),

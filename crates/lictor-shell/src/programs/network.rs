@@ -222,7 +222,7 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
         }
     }
     for file in options.values(&["K", "config"]) {
-        report.file(call, Access::Read, file, false);
+        configured(call, report, file);
     }
     for file in options.values(&["c", "cookie-jar", "D", "dump-header", "trace", "trace-ascii"]) {
         if file.known() != Some("-") {
@@ -249,6 +249,38 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
         }
     }
     report.taint.network |= !writes && !urls.is_empty() && !options.has(&["I", "head"]);
+}
+
+/// `curl -K file`: options out of a file. Those that the line wrote are read; others can say anything.
+fn configured(call: &Call<'_>, report: &mut Report, file: &Arg) {
+    report.file(call, Access::Read, file, false);
+    let text = match (file.known(), call.stdin) {
+        (Some("-"), Stdin::Text(text)) => Some(text.clone()),
+        (Some(path), _) => call.surroundings.written(path),
+        _ => None,
+    };
+    let Some(text) = text else {
+        return report.opaque(lictor_core::facts::OpaqueWhat::Code, &written(call));
+    };
+    let mut args = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (name, value) = line.split_once(['=', ' ', ':']).unwrap_or((line, ""));
+        let name = name.trim().trim_start_matches('-');
+        let value = value.trim_start_matches(['=', ' ', ':']).trim().trim_matches('"');
+        match name {
+            "config" | "K" => return report.opaque(lictor_core::facts::OpaqueWhat::Code, line),
+            "url" => args.push(Arg::literal(value)),
+            name => {
+                args.push(Arg::literal(if name.len() == 1 {
+                    format!("-{name}")
+                } else {
+                    format!("--{name}")
+                }));
+                args.extend((!value.is_empty()).then(|| Arg::literal(value)));
+            }
+        }
+    }
+    curl(&Call { args: &args, ..*call }, report);
 }
 
 /// Something is written into a directory under a name that the other side picks.
@@ -404,7 +436,14 @@ pub(crate) fn socat(call: &Call<'_>, report: &mut Report) {
             }
             "OPEN" | "FILE" | "CREATE" | "GOPEN" => {
                 let path = rest.known().map(|text| text.split(',').next().unwrap_or_default());
-                secrets::read(call, report, &path.map_or(rest.clone(), Arg::literal), false);
+                let file = path.map_or(rest.clone(), Arg::literal);
+                secrets::read(call, report, &file, false);
+                if networked
+                    && (rest.prefix().contains("creat")
+                        || call.args.iter().any(|arg| arg.known() == Some("-u")))
+                {
+                    report.file(call, Access::Write, &file, false);
+                }
                 if networked && report.taint.secret {
                     report.flow(FlowSource::Secret, FlowSink::Host, &arg.text);
                 }
@@ -442,6 +481,9 @@ pub(crate) fn scp(call: &Call<'_>, report: &mut Report) {
     if call.program == "sftp" {
         if let Some(host) = options.operands.first() {
             reach(report, host, true);
+        }
+        for target in options.from(1) {
+            report.file(call, Access::Write, target, false);
         }
         return puts(call, report);
     }
@@ -548,6 +590,9 @@ pub(crate) fn rclone(call: &Call<'_>, report: &mut Report) {
         "copy" | "copyto" => {
             for source in targets.iter().take(1).filter(|path| remote(path).is_none()) {
                 send_file(call, report, source);
+            }
+            for target in targets.iter().skip(1).filter(|path| remote(path).is_none()) {
+                report.file(call, Access::Write, target, false);
             }
         }
         _ => {}

@@ -159,8 +159,10 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
     if attaches {
         report.opaque(OpaqueWhat::Code, &written(call));
     }
-    let acts =
-        matches!(call.program, "kill" | "pkill" | "killall" | "renice" | "taskset" | "prlimit" | "xkill");
+    let acts = matches!(
+        call.program,
+        "kill" | "pkill" | "killall" | "renice" | "ionice" | "chrt" | "taskset" | "prlimit" | "xkill"
+    );
     let names = |text: &str| {
         text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
             .any(|word| word == NAME || launch::by_program(word).is_some())

@@ -125,6 +125,8 @@ fn is_environment_file(lower: &str) -> bool {
     let Some(rest) = lower.strip_prefix(".env") else {
         return lower.ends_with(".env") && lower != "printenv.env";
     };
+    // What direnv loads.
+    let rest = rest.strip_prefix("rc").unwrap_or(rest);
     match rest.strip_prefix(['.', '-', '_']) {
         None => rest.is_empty() || rest.starts_with('*'),
         Some(kind) => {

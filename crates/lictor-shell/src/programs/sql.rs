@@ -1,10 +1,10 @@
 //! What SQL statements do: enough of a tokenizer to tell data from statements.
 
-use lictor_core::facts::DatabaseEffect;
+use lictor_core::facts::{Access, DatabaseEffect};
 
 use super::say::short;
 use crate::call::Report;
-use crate::operand::Arg;
+use crate::operand::{Arg, Cwd, Operand};
 
 /// Longest text that is read.
 const LONGEST: usize = 1 << 20;
@@ -163,6 +163,7 @@ fn judge_nested(text: &str, report: &mut Report, depth: usize) {
         };
         let is_block = matches!(statement.tokens.first(), Some(Token::Word(word)) if word == "DO");
         let runs_text = is_block || mentions(&["EXECUTE", "EXEC", "PREPARE"]);
+        files(&statement.tokens, report);
         for pair in statement.tokens.windows(2) {
             match pair {
                 [Token::Word(word), Token::Text(command)] if word == "PROGRAM" => {
@@ -180,6 +181,45 @@ fn judge_nested(text: &str, report: &mut Report, depth: usize) {
             if runs_text && depth < 4 {
                 judge_nested(inner, report, depth + 1);
             }
+        }
+    }
+}
+
+/// Files that a statement reads or writes, where they are secrets or run later.
+fn files(tokens: &[Token], report: &mut Report) {
+    let copies = matches!(tokens.first(), Some(Token::Word(word)) if word == "COPY");
+    let file = |report: &mut Report, access: Access, path: &str| {
+        let target = Operand::new(Arg::literal(path), Cwd::Start);
+        report.effects.push(crate::Effect::File { access, target, recursive: false, by: None });
+    };
+    for (at, token) in tokens.iter().enumerate() {
+        let Token::Word(word) = token else { continue };
+        let bracket = usize::from(tokens.get(at + 1) == Some(&Token::Sign('(')));
+        let Some(Token::Text(path)) = tokens.get(at + 1 + bracket) else { continue };
+        let reads = match word.as_str() {
+            "FROM" => copies,
+            "INFILE" => true,
+            "READFILE"
+            | "LOAD_FILE"
+            | "PG_READ_FILE"
+            | "PG_READ_BINARY_FILE"
+            | "LO_IMPORT"
+            | "READ_TEXT"
+            | "READ_BLOB" => bracket == 1,
+            _ => false,
+        };
+        let writes = match word.as_str() {
+            "TO" => copies,
+            "OUTFILE" | "DUMPFILE" => true,
+            "WRITEFILE" => bracket == 1,
+            _ => false,
+        };
+        if reads && super::is_secret_path(path) {
+            report.taint.secret = true;
+            file(report, Access::Read, path);
+        }
+        if writes && crate::walk::startup::runs_later(path) {
+            file(report, Access::Write, path);
         }
     }
 }

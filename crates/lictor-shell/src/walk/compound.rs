@@ -38,6 +38,9 @@ impl Walker<'_> {
                 if crate::forkbomb::never_waits(condition, body, *until) {
                     self.effect(Effect::Process(ProcessEffect::ForkBomb));
                 }
+                if crate::forkbomb::is_endless(condition, *until) {
+                    self.fills_in_rounds(body);
+                }
                 self.while_loop(condition, body, changes, scene)
             }
             Compound::For { name, words, body, changes } => {
@@ -46,6 +49,9 @@ impl Walker<'_> {
             Compound::CountingFor { header, body, changes } => {
                 if crate::forkbomb::counts_forever(header, body) {
                     self.effect(Effect::Process(ProcessEffect::ForkBomb));
+                }
+                if crate::forkbomb::has_no_end(header) {
+                    self.fills_in_rounds(body);
                 }
                 self.arithmetic(header);
                 self.unsettle(changes);

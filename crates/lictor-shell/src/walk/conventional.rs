@@ -79,6 +79,11 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("YARN", "yarn"),
 ];
 
+/// The program that a variable is set to by convention.
+pub(crate) fn program_of(name: &str) -> Option<&'static str> {
+    PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| *program)
+}
+
 /// Variables that are `true` or `false` by convention.
 fn is_switch(name: &str) -> bool {
     matches!(name, "CI" | "DEBUG" | "VERBOSE" | "QUIET" | "DRY_RUN" | "FORCE" | "INTERACTIVE" | "COVERAGE")
@@ -94,7 +99,7 @@ impl Walker<'_> {
         if self.state.variable(name).is_some() {
             return None;
         }
-        PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| *program)
+        program_of(name)
     }
 
     /// Whether a word that is the whole command is a switch: `if $found; then`.
@@ -133,8 +138,7 @@ pub(super) fn of_recipe(word: &Word) -> Option<String> {
         return Some(function.to_owned());
     }
     let name = make_variable(variable).filter(|_| mark)?;
-    let known = PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| (*program).to_owned());
-    Some(known.unwrap_or_else(|| name.to_ascii_lowercase()))
+    Some(program_of(name).map_or_else(|| name.to_ascii_lowercase(), str::to_owned))
 }
 
 /// A function of make in the place of a command; no program has such a name.

@@ -331,8 +331,11 @@ impl Walker<'_> {
                     return Output::unknown();
                 }
                 self.calls.push(through.clone());
+                let path = Value::Scalar(Datum::known(through.as_str()));
                 let output = self.inside(through, false, |this| {
                     this.state.set_positional(positional(&words));
+                    this.state.set("0", path.clone());
+                    this.state.set("BASH_SOURCE", path);
                     this.text(rest, context.scene)
                 });
                 self.calls.pop();

@@ -159,6 +159,13 @@ impl Walker<'_> {
         if known.as_deref().is_some_and(crate::paths::is_stream) {
             return;
         }
+        // A shell refuses to write to a directory.
+        let directory = |path: &str| {
+            matches!(path.rsplit('/').next(), Some("." | "..")) || path.len() > 1 && path.ends_with('/')
+        };
+        if access != Access::Read && known.as_deref().is_some_and(directory) {
+            return;
+        }
         let target = Operand::new(arg, cwd);
         if let Some(number) = fd.filter(|number| *number > 2 && access != Access::Read) {
             self.descriptors.retain(|(other, _)| *other != number);

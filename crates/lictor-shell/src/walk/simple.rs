@@ -590,12 +590,17 @@ fn program_name(arg: &Arg) -> Option<String> {
         Known::Partly { prefix, .. } if prefix.get(1..).is_some_and(|rest| rest.contains('@')) => {
             prefix.rsplit_once('@').map_or(prefix.as_str(), |(tool, _)| tool)
         }
+        // `./build/app-$VERSION`, `python3.$MINOR`: which version is not known, but it is that program.
+        Known::Partly { prefix, .. } if programs::names_program(prefix) => {
+            prefix.trim_end_matches(['-', '.', '/'])
+        }
         // `"$DIR"/tool`: which one is not known, but it is called that.
         Known::Partly { suffix, .. } if suffix.contains('/') => suffix,
         _ => return None,
     };
     let name = path.rsplit('/').next()?;
-    let unsure = name.is_empty() || (arg.glob && crate::expand::fields::has_glob(name));
+    let unsure =
+        name.is_empty() || (arg.glob && crate::expand::fields::has_glob(name) && !name.contains(':'));
     (!unsure).then(|| name.to_owned())
 }
 

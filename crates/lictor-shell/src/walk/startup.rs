@@ -26,6 +26,48 @@ const SHELLS: [&str; 17] = [
     "config.fish",
 ];
 
+/// Directories whose files are run later: by timers, at a start, at a login, by git.
+const RUN_LATER: [&str; 20] = [
+    "/etc/cron",
+    "/etc/init.d",
+    "/etc/rc",
+    "/etc/systemd/",
+    "/etc/profile.d/",
+    "/etc/sudoers",
+    "/etc/pam.d/",
+    "/etc/udev/",
+    "/etc/ld.so.preload",
+    "/etc/xdg/autostart/",
+    "/lib/systemd/",
+    "/usr/lib/systemd/",
+    "/var/spool/cron",
+    "/.config/systemd/user/",
+    "/.config/autostart/",
+    "/Library/LaunchAgents/",
+    "/Library/LaunchDaemons/",
+    "/.ssh/authorized_keys",
+    "/.ssh/rc",
+    ".git/hooks/",
+];
+
+/// Whether a path names something that is run later, or says who may log in.
+pub(crate) fn runs_later(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let at_home = path.starts_with(['~', '$']) || path.starts_with("/home/") || path.starts_with("/root/");
+    at_home && SHELLS.contains(&name)
+        || RUN_LATER.iter().any(|place| {
+            if place.starts_with("/etc")
+                || place.starts_with("/usr")
+                || place.starts_with("/lib")
+                || place.starts_with("/var")
+            {
+                path.starts_with(place)
+            } else {
+                path.contains(place)
+            }
+        })
+}
+
 /// Commands that set a shell up and do nothing else.
 const SETS_UP: [&str; 36] = [
     "export",

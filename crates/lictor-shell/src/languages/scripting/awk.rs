@@ -43,6 +43,9 @@ pub(super) fn judge(all: &[Token], call: &Call<'_>, report: &mut Report) {
             {
                 report.then_shell(&Arg::literal(command), &[], "awk");
             }
+            [Token::Sign('<'), Token::Text(path, _)] if gets_line(all.get(..at).unwrap_or_default()) => {
+                crate::programs::read_secret(call, report, &Arg::literal(path));
+            }
             [Token::Sign('>'), Token::Text(path, _)] => {
                 let appends = at > 0 && matches!(all.get(at - 1), Some(Token::Sign('>')));
                 // `$1 > "x"` compares; only a print writes.
@@ -70,6 +73,11 @@ pub(super) fn judge(all: &[Token], call: &Call<'_>, report: &mut Report) {
             _ => {}
         }
     }
+}
+
+/// `getline < "file"`, `getline line < "file"`.
+fn gets_line(before: &[Token]) -> bool {
+    before.iter().rev().take(2).any(|token| matches!(token, Token::Word(word) if word == "getline"))
 }
 
 /// `print "text" | "sh"`: what is printed is run.

@@ -1,0 +1,334 @@
+//! Text that somebody else fills in before a shell sees it: recipes of makefiles, and pages with `<placeholders>`.
+//!
+//! Both are recognised by spellings that a shell could not run, so that nothing is read in another way that would run.
+
+#[cfg(test)]
+mod tests;
+
+use crate::walk::conventional;
+
+/// Longer texts are none of these.
+const LONGEST: usize = 4 * 1024;
+/// What a placeholder stands for: a variable that nothing is known of.
+const PLACEHOLDER: &str = "${PLACEHOLDER}";
+/// Variables of make that are the environment's.
+const ENVIRONMENT: &[&str] = &["HOME", "USER", "PWD", "TMPDIR", "PATH", "SHELL", "OLDPWD", "XDG_CONFIG_HOME"];
+/// Functions of make that no shell has a program for.
+const FUNCTIONS: &[&str] = &[
+    "abspath",
+    "addprefix",
+    "addsuffix",
+    "call",
+    "filter",
+    "filter-out",
+    "findstring",
+    "firstword",
+    "foreach",
+    "lastword",
+    "notdir",
+    "patsubst",
+    "shell",
+    "subst",
+    "wildcard",
+    "words",
+];
+/// Names in small letters that makefiles have by convention.
+const DIRECTORIES: &[&str] = &[
+    "bindir",
+    "builddir",
+    "datadir",
+    "datarootdir",
+    "distdir",
+    "docdir",
+    "exec_prefix",
+    "includedir",
+    "infodir",
+    "libdir",
+    "libexecdir",
+    "localstatedir",
+    "mandir",
+    "objdir",
+    "outdir",
+    "pkgdatadir",
+    "pkglibdir",
+    "prefix",
+    "sbindir",
+    "srcdir",
+    "sysconfdir",
+    "top_builddir",
+    "top_srcdir",
+    "abs_srcdir",
+    "abs_builddir",
+];
+/// What lies directly below the root of a system: `$(X)/etc` is that when nobody sets `X`.
+const BELOW_ROOT: &[&str] = &[
+    "",
+    "*",
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "lib64",
+    "media",
+    "mnt",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "srv",
+    "sys",
+    "usr",
+    "var",
+    "Users",
+    "System",
+    "Library",
+    "Applications",
+];
+
+/// One thing that starts with a dollar in a recipe.
+enum Dollar<'a> {
+    /// `$(NAME)`.
+    Variable(&'a str),
+    /// `$(shell …)`.
+    Shell(&'a str),
+    /// Another function.
+    Function,
+    /// `$@`, `$<`, `$(@D)`.
+    Automatic(char),
+    /// `$$`: a dollar for the shell.
+    Escaped,
+}
+
+/// A recipe of a makefile as the shell gets to see it, with words of the project in place of what only make knows.
+/// Nothing when the text is no recipe.
+pub(crate) fn recipe(text: &str) -> Option<String> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let mut is_recipe = false;
+    let mut quoted = false;
+    for (at, letter) in text.match_indices(['$', '\'']) {
+        quoted ^= letter == "'";
+        // What stands in quotes may be for another program.
+        if quoted || letter == "'" {
+            continue;
+        }
+        let rest = text.get(at + 1..).unwrap_or_default();
+        let Some((dollar, _)) = dollar(rest) else { continue };
+        match dollar {
+            Dollar::Variable(name) if is_defined(text, name) => return None,
+            Dollar::Variable(name) => is_recipe |= is_make_name(name),
+            Dollar::Shell(_) | Dollar::Function => is_recipe = true,
+            Dollar::Automatic(mark) => is_recipe |= mark == '<' || mark == '^' || rest.starts_with('('),
+            Dollar::Escaped => {}
+        }
+    }
+    is_recipe.then(|| filled(text))
+}
+
+fn filled(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('$') {
+        out.push_str(before);
+        let Some((dollar, behind)) = dollar(after) else {
+            out.push('$');
+            rest = after;
+            continue;
+        };
+        let starts_word =
+            out.is_empty() || out.ends_with(|c: char| c.is_whitespace() || "\"'=(;|&".contains(c));
+        match dollar {
+            Dollar::Escaped => out.push('$'),
+            Dollar::Shell(command) => {
+                out.push_str("$(");
+                out.push_str(&filled(command));
+                out.push(')');
+            }
+            Dollar::Function => out.push_str("made"),
+            Dollar::Automatic(mark) => out.push_str(match mark {
+                '<' => "source",
+                '^' | '+' | '?' => "sources",
+                '*' => "stem",
+                _ => "target",
+            }),
+            Dollar::Variable("CURDIR") => out.push('.'),
+            Dollar::Variable(name) if ENVIRONMENT.contains(&name) => {
+                out.push_str("${");
+                out.push_str(name);
+                out.push('}');
+            }
+            Dollar::Variable(name) => match variable(name, behind, starts_word) {
+                Some(value) => out.push_str(&value),
+                // Left as it is: a shell would find nothing there.
+                None => {
+                    out.push('$');
+                    rest = after;
+                    continue;
+                }
+            },
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// What a variable of make is taken for: its program, a name of the project, or nothing.
+fn variable(name: &str, behind: &str, starts_word: bool) -> Option<String> {
+    if let Some(below) = behind.strip_prefix('/') {
+        let first = below.split(|c: char| c == '/' || c.is_whitespace() || "\"';|&)".contains(c)).next();
+        if starts_word && first.is_some_and(|first| BELOW_ROOT.contains(&first)) {
+            return None;
+        }
+    }
+    // `$(Q)rm`: make's way to say `@` or nothing.
+    if starts_word && behind.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        return Some(String::new());
+    }
+    let name = name.split(':').next().unwrap_or_default();
+    Some(match conventional::program_of(name) {
+        Some("rm") => "rm -f".to_owned(),
+        Some(program) => program.to_owned(),
+        None => {
+            let word: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            let word = word.to_ascii_lowercase();
+            if crate::parser::is_reserved(&word) { "made".to_owned() } else { word }
+        }
+    })
+}
+
+/// What stands behind a dollar, and the rest of the text.
+fn dollar(text: &str) -> Option<(Dollar<'_>, &str)> {
+    let first = text.chars().next()?;
+    let behind = text.get(first.len_utf8()..)?;
+    match first {
+        '$' => Some((Dollar::Escaped, behind)),
+        '@' | '*' | '?' | '+' => Some((Dollar::Automatic(first), behind)),
+        '<' | '^' => {
+            let ends = behind.is_empty()
+                || behind.starts_with(|c: char| c.is_whitespace() || "\"');|&/.".contains(c));
+            ends.then_some((Dollar::Automatic(first), behind))
+        }
+        '(' => {
+            let close = closing(behind)?;
+            let (inside, rest) = (behind.get(..close)?, behind.get(close + 1..)?);
+            Some((inside_brackets(inside)?, rest))
+        }
+        _ => None,
+    }
+}
+
+fn inside_brackets(inside: &str) -> Option<Dollar<'_>> {
+    if let ([mark @ (b'@' | b'<' | b'^' | b'*' | b'?' | b'+'), b'D' | b'F'], _) = (inside.as_bytes(), ()) {
+        return Some(Dollar::Automatic(char::from(*mark)));
+    }
+    if let Some((function, rest)) = inside.split_once([' ', '\t']) {
+        return match function {
+            "shell" => Some(Dollar::Shell(rest)),
+            _ if FUNCTIONS.contains(&function) => Some(Dollar::Function),
+            _ => None,
+        };
+    }
+    // A variable whose name is made of another one.
+    let name = inside.replace("$(", "").replace(')', "");
+    let mut letters = name.chars();
+    let plain = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && letters.all(|c| c.is_ascii_alphanumeric() || "_.:=%-".contains(c));
+    plain.then_some(Dollar::Variable(inside))
+}
+
+/// Where the bracket that is open closes.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_u32;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' if depth == 0 => return Some(at),
+            b')' => depth -= 1,
+            b'\n' => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Names that are variables of make and no programs.
+fn is_make_name(name: &str) -> bool {
+    let name = name.split(':').next().unwrap_or_default();
+    let capitals = name.bytes().filter(u8::is_ascii_uppercase).count();
+    let small = name.bytes().filter(u8::is_ascii_lowercase).count();
+    DIRECTORIES.contains(&name)
+        || name.starts_with("am__")
+        || name.len() > 1 && capitals > 0 && (small == 0 || name.contains('_'))
+        || name == "Q"
+}
+
+/// Whether the text itself says what a name does.
+fn is_defined(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let behind = text.get(at + name.len()..).unwrap_or_default().trim_start();
+        let front = text.get(..at).unwrap_or_default().trim_end();
+        behind.starts_with("()") || front.ends_with("function") || front.ends_with("alias")
+    })
+}
+
+/// A line of a page with `<placeholders>`, with a variable in place of each. Nothing when it has none, or when a shell
+/// could run it: a `>` without a target is what makes it refuse the line.
+pub(crate) fn placeholders(text: &str) -> Option<String> {
+    if text.len() > LONGEST || text.contains("<<") {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut found = false;
+    for line in text.split_inclusive('\n') {
+        let refused = has_targetless(line);
+        let mut rest = line;
+        while let Some((open, close)) = placeholder(rest).filter(|_| refused) {
+            out.push_str(rest.get(..open).unwrap_or_default());
+            out.push_str(PLACEHOLDER);
+            rest = rest.get(close + 1..).unwrap_or_default();
+            found = true;
+        }
+        out.push_str(rest);
+    }
+    found.then_some(out)
+}
+
+/// Whether a `>` outside of quotes has nothing behind it to write to.
+fn has_targetless(line: &str) -> bool {
+    let mut quote = None;
+    for (at, letter) in line.char_indices() {
+        match (letter, quote) {
+            ('\'' | '"', None) => quote = Some(letter),
+            (_, Some(open)) if open == letter => quote = None,
+            ('>', None) => {
+                let behind = line.get(at + 1..).unwrap_or_default().trim_start();
+                let apart = line.get(at + 1..).is_some_and(|rest| rest.starts_with(' '));
+                if behind.is_empty()
+                    || behind.starts_with(['<', '#', ';', '|', ')', ']'])
+                    || apart && behind.starts_with('>')
+                {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The first `<…>` of a line, as the places of its ends.
+fn placeholder(line: &str) -> Option<(usize, usize)> {
+    line.match_indices('<').find_map(|(open, _)| {
+        let inside = line.get(open + 1..)?;
+        let close = inside.find('>')?;
+        let name = inside.get(..close)?;
+        let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || "./_-@:".contains(c))
+            && !name.contains(['<', '$', '`', '"', '\n']);
+        plain.then_some((open, open + 1 + close))
+    })
+}
