@@ -17,6 +17,8 @@ pub struct GoverningFile {
     pub path: &'static str,
     /// What it has to do with hooks.
     pub(crate) role: Role,
+    /// The agent keeps its state in it too, and does not work well where it cannot be written.
+    pub keeps_state: bool,
 }
 
 /// Where the path of a governing file begins.
@@ -113,7 +115,7 @@ impl GoverningFile {
     /// A file that governs by being read.
     #[must_use]
     pub const fn new(scope: Scope, at: At, path: &'static str) -> Self {
-        Self { scope, at, path, role: Role::Read }
+        Self { scope, at, path, role: Role::Read, keeps_state: false }
     }
 
     pub(crate) const fn installs(self, form: Form) -> Self {
@@ -126,6 +128,10 @@ impl GoverningFile {
 
     pub(crate) const fn holds(self, form: Form) -> Self {
         Self { role: Role::Holds(form), ..self }
+    }
+
+    pub(crate) const fn keeps_state(self) -> Self {
+        Self { keeps_state: true, ..self }
     }
 
     pub(crate) const fn may_mention_hooks(self) -> Self {

@@ -79,14 +79,13 @@ fn handed_over(
     let mut input = Vec::with_capacity(8 * 1024);
     let read = io::stdin().lock().take(MAX_INPUT as u64 + 1).read_to_end(&mut input);
     let args = ["hook", agent.name()].into_iter().chain(hint).map(str::to_owned).collect();
-    let asked = read
-        .map_err(RunError::io("the event could not be read"))
-        .and_then(|_| run::ask(socket, args, &input));
+    let asked =
+        read.map_err(RunError::io("the event could not be read")).and_then(|_| run::ask(socket, args, input));
     match asked {
         Ok(answer) => Rendered {
             exit: answer.exit,
-            stdout: String::from_utf8_lossy(&answer.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&answer.stderr).into_owned(),
+            stdout: String::from_utf8_lossy(&answer.stdout.0).into_owned(),
+            stderr: String::from_utf8_lossy(&answer.stderr.0).into_owned(),
         },
         Err(error) => hook::failed(&Slot::hinted(agent, hint), refused, error.to_string(), options),
     }

@@ -30,8 +30,8 @@ fn main() -> ExitCode {
             output::tell(&format!("lictor run: {}\n", lictor_run::inside::become_agent(rest)));
             ExitCode::from(127)
         }
-        Some((first, _)) if first == lictor_run::session::JANITOR => {
-            lictor_run::session::clean_up();
+        Some((first, _)) if first == lictor_run::janitor::WORD => {
+            lictor_run::janitor::run();
             ExitCode::SUCCESS
         }
         _ => match commands::run::handed_over(&args) {

@@ -8,7 +8,7 @@ use lictor_guards::Pack;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::sections::{Command, GuardDecides, Mode, PolicyCallback, Sections};
+use crate::sections::{Command, GuardDecides, Mode, PolicyCallback, RunConfig, Sections};
 use crate::source::{self, Origin};
 
 mod cache;
@@ -132,6 +132,20 @@ impl Policy {
     #[must_use]
     pub fn notifies_blocks(&self) -> bool {
         self.trusted().any(|layer| layer.sections.approvals.as_ref().is_some_and(|said| said.notify_blocks))
+    }
+
+    /// What the sandbox of `lictor run` shows and reaches: files take away together, and only trusted ones open.
+    #[must_use]
+    pub fn run(&self) -> RunConfig {
+        let mut all = RunConfig::default();
+        for said in self.layers.iter().filter_map(|layer| layer.sections.run.as_ref()) {
+            all.sockets.extend(&said.sockets);
+            all.hide.extend(said.hide.iter().cloned());
+            all.network = all.network.max(said.network);
+        }
+        all.sockets.sort();
+        all.sockets.dedup();
+        all
     }
 
     /// The programs that are told about questions and blocks.

@@ -18,6 +18,7 @@ pub(crate) mod layers;
 pub(crate) mod limits;
 pub(crate) mod network;
 pub(crate) mod policies;
+pub(crate) mod run;
 pub(crate) mod sandbox;
 pub(crate) mod tools;
 
@@ -41,6 +42,7 @@ pub use guards::{GuardDecides, NamedGuard};
 pub use intent::{IntentSection, TaskRule};
 pub use layers::{LayerSection, LayersSection};
 pub use policies::{PolicyCallback, PolicyEffect, PolicyRule};
+pub use run::{RunConfig, RunNetwork, Socket};
 pub use tools::ToolsSection;
 
 /// What one file says, section by section. A section that is absent says nothing.
@@ -105,4 +107,6 @@ pub struct Sections {
     pub notify: Option<Command>,
     /// `redact:`.
     pub redact: Vec<String>,
+    /// `run:`.
+    pub run: Option<RunConfig>,
 }

@@ -1,9 +1,10 @@
 //! The sandbox made by bubblewrap.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use crate::mounts::Mount;
+use crate::mounts::{Mount, Network};
 
 /// Variables that lead out of the sandbox: to buses, terminals, editors, containers, displays.
 pub const LEADING_OUT: &[&str] = &[
@@ -51,14 +52,41 @@ pub fn installed() -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Bubblewrap's arguments for those mounts and that command.
+/// Whether it can make a sandbox here: where user namespaces are not allowed it cannot.
 #[must_use]
-pub fn arguments(mounts: &[Mount], no_network: bool, command: &[OsString]) -> Vec<OsString> {
+pub fn works(bubblewrap: &Path) -> bool {
+    let mut command = Command::new(bubblewrap);
+    command.args([
+        "--unshare-pid",
+        "--cap-drop",
+        "ALL",
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--",
+        "true",
+    ]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Bubblewrap's arguments for those mounts and that command. Variables that lead out are unset, except for `kept`.
+#[must_use]
+pub fn arguments(
+    mounts: &[Mount],
+    network: Network,
+    kept: &[&'static str],
+    command: &[OsString],
+) -> Vec<OsString> {
     let mut args: Vec<OsString> = Vec::new();
     let mut push = |words: &[&OsStr]| args.extend(words.iter().map(|word| (*word).to_owned()));
     let word = |text: &'static str| OsStr::new(text);
     push(&[word("--unshare-pid"), word("--unshare-ipc"), word("--die-with-parent")]);
-    if no_network {
+    // Root could undo every mount.
+    push(&[word("--cap-drop"), word("ALL")]);
+    if network != Network::All {
         push(&[word("--unshare-net")]);
     }
     push(&[
@@ -80,6 +108,8 @@ pub fn arguments(mounts: &[Mount], no_network: bool, command: &[OsString]) -> Ve
             }
             Mount::Nothing(at) => push(&[word("--ro-bind"), word("/dev/null"), at.as_os_str()]),
             Mount::Shown { from, at } => push(&[word("--bind"), from.as_os_str(), at.as_os_str()]),
+            Mount::Replaced { from, at } => push(&[word("--ro-bind"), from.as_os_str(), at.as_os_str()]),
+            Mount::Closed(at) => push(&[word("--remount-ro"), at.as_os_str()]),
             Mount::Sealed(at) => {
                 push(&[word("--remount-ro"), at.as_os_str()]);
                 // Nobody outside can make a name in `/dev`, and nobody inside can change one.
@@ -88,8 +118,10 @@ pub fn arguments(mounts: &[Mount], no_network: bool, command: &[OsString]) -> Ve
             }
         }
     }
-    for (name, _) in std::env::vars_os().filter(|(name, _)| leads_out(name)) {
-        push(&[word("--unsetenv"), &name]);
+    for (name, _) in std::env::vars_os() {
+        if leads_out(&name) && !kept.iter().any(|kept| *kept == name) {
+            push(&[word("--unsetenv"), &name]);
+        }
     }
     push(&[word("--")]);
     args.extend(command.iter().cloned());
@@ -104,7 +136,7 @@ mod tests {
     fn the_command_comes_last_and_mounts_keep_their_order() {
         let mounts =
             [Mount::Writable("/p".into()), Mount::Nothing("/p/x".into()), Mount::Sealed("/s".into())];
-        let args = arguments(&mounts, true, &["agent".into(), "--flag".into()]);
+        let args = arguments(&mounts, Network::None, &[], &["agent".into(), "--flag".into()]);
         let text = args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
         assert!(
             text.contains("--bind /p /p --ro-bind /dev/null /p/x --remount-ro /s --symlink /s /dev/lictor"),

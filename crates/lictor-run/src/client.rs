@@ -1,12 +1,13 @@
 //! A process inside: hands its call to the guardian and does what it says.
 
 use std::fs;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lictor_socket::Client;
+
 use crate::RunError;
-use crate::wire::{Answer, Call};
+use crate::call::{Answer, Call, METHOD};
 
 /// Says inside that a guardian judges, and where: a link to the state directory. It lies where nobody but root can put
 /// something outside, and nobody at all inside; what the environment says does not count.
@@ -28,17 +29,9 @@ pub fn guardian() -> Option<PathBuf> {
 ///
 /// # Errors
 /// When there is nobody, somebody else, or no answer in time. The caller has to block then.
-pub fn ask(socket: &Path, call: &Call, stdin: &[u8], patience: Duration) -> Result<Answer, RunError> {
-    let failed = |what: &str| RunError::io(format!("{what} `{}`", socket.display()));
-    let mut stream = UnixStream::connect(socket).map_err(failed("cannot reach the guardian at"))?;
-    stream.set_read_timeout(Some(patience)).map_err(failed("cannot wait at"))?;
-    stream.set_write_timeout(Some(patience)).map_err(failed("cannot wait at"))?;
-    // Of a listener outside of this process's namespace the kernel tells no process, which is how a guardian looks.
-    if let Ok(peer) = rustix::net::sockopt::socket_peercred(&stream)
-        && peer.uid != rustix::process::geteuid()
-    {
-        return Err(RunError::Protocol(format!("user {} listens there", peer.uid.as_raw())));
-    }
-    call.send(&mut stream, stdin)?;
-    Answer::receive(&mut stream)
+pub fn ask(socket: &Path, call: &Call, patience: Duration) -> Result<Answer, RunError> {
+    let protocol = |error: serde_json::Error| RunError::Protocol(error.to_string());
+    let params = serde_json::to_value(call).map_err(protocol)?;
+    let answer = Client::connect(socket)?.call(METHOD, params, patience)?;
+    serde_json::from_value(answer).map_err(protocol)
 }

@@ -1,19 +1,24 @@
-//! The listener outside: one thread for each connection, closed when the agent has ended.
+//! The listener outside: answers the calls of processes inside, until the agent has ended.
 
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::RunError;
-use crate::wire::{Answer, Call};
+use lictor_socket::{Failure, Limits, Listener, Peer, Request, Stop, code};
+use serde_json::Value;
 
-/// More connections at once than agents make; the next is refused.
-const MOST_AT_ONCE: usize = 64;
-/// How long a caller may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::RunError;
+use crate::call::{Answer, Call, METHOD};
+
+/// What processes inside may use up: more connections and longer events than agents have.
+const LIMITS: Limits = Limits {
+    connections: 64,
+    message: 40 * 1024 * 1024,
+    idle: Duration::from_secs(30),
+    transfer: Duration::from_secs(30),
+};
 
 /// A call, with who made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +30,7 @@ pub struct Caller {
 /// Whoever answers calls.
 pub trait Judge: Send + Sync + 'static {
     /// The answer. Must come in the caller's own time.
-    fn answer(&self, caller: &Caller, call: &Call, stdin: &[u8]) -> Answer;
+    fn answer(&self, caller: &Caller, call: &Call) -> Answer;
 }
 
 /// Blocks everything from now on, with a reason.
@@ -35,125 +40,51 @@ pub struct Closed(AtomicBool);
 impl Closed {
     /// From now on.
     pub fn close(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.store(true, Ordering::SeqCst);
     }
 
     /// Whether it is.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.load(Ordering::SeqCst)
     }
 }
 
-/// Listens at a socket and lets the judge answer, until the process ends.
+/// Listens at a socket and lets the judge answer, until it is stopped or the process ends.
 ///
 /// # Errors
 /// When the socket cannot be made.
-pub fn listen(socket: &Path, judge: Arc<dyn Judge>, closed: Arc<Closed>) -> Result<(), RunError> {
-    let listener = UnixListener::bind(socket)
-        .map_err(RunError::io(format!("cannot listen at `{}`", socket.display())))?;
-    let open = Arc::new(AtomicUsize::new(0));
-    let serve = move || {
-        for stream in listener.incoming().flatten() {
-            let (judge, closed, open) = (Arc::clone(&judge), Arc::clone(&closed), Arc::clone(&open));
-            if open.fetch_add(1, Ordering::Relaxed) >= MOST_AT_ONCE {
-                open.fetch_sub(1, Ordering::Relaxed);
-                refuse(stream, "too many calls at once");
-                continue;
-            }
-            let connection = thread::Builder::new().name("lictor-call".to_owned()).spawn(move || {
-                let _ = converse(stream, &*judge, &closed);
-                open.fetch_sub(1, Ordering::Relaxed);
-            });
-            drop(connection);
-        }
-    };
+pub fn listen(socket: &Path, judge: Arc<dyn Judge>, closed: Arc<Closed>) -> Result<Stop, RunError> {
+    let listener = Listener::bind(socket, LIMITS)?;
+    let stop = listener.stop();
     thread::Builder::new()
         .name("lictor-guardian".to_owned())
-        .spawn(serve)
-        .map(drop)
-        .map_err(RunError::io("cannot start the guardian"))
+        .spawn(move || listener.serve(|peer, request| respond(peer, request, &*judge, &closed)))
+        .map_err(RunError::io("cannot start the guardian"))?;
+    Ok(stop)
 }
 
-fn refuse(mut stream: UnixStream, why: &str) {
-    let _ = Answer::refusal(why).send(&mut stream);
-}
-
-fn converse(mut stream: UnixStream, judge: &dyn Judge, closed: &Closed) -> Result<(), RunError> {
-    let failed = || RunError::io("cannot wait for a caller");
-    stream.set_read_timeout(Some(PATIENCE)).map_err(failed())?;
-    stream.set_write_timeout(Some(PATIENCE)).map_err(failed())?;
-    let Ok(peer) = rustix::net::sockopt::socket_peercred(&stream) else {
-        refuse(stream, "nobody knows who calls");
-        return Ok(());
+/// The answer to one request. Whatever is not a call of this user's is refused.
+fn respond(peer: &Peer, request: &Request, judge: &dyn Judge, closed: &Closed) -> Result<Value, Failure> {
+    if peer.uid != rustix::process::geteuid().as_raw() {
+        return Err(Failure::new(code::UNAVAILABLE, "another user calls; it is not answered"));
+    }
+    let Some(pid) = peer.pid.filter(|pid| *pid > 0) else {
+        return Err(Failure::new(code::UNAVAILABLE, "the kernel does not say who calls"));
     };
-    if peer.uid != rustix::process::geteuid() {
-        refuse(stream, "another user calls");
-        return Ok(());
+    if request.method != METHOD {
+        let text = format!("there is no method `{}`", request.method);
+        return Err(Failure::new(code::METHOD_NOT_FOUND, text));
     }
-    let (call, stdin) = Call::receive(&mut stream)?;
-    if closed.is_closed() {
-        refuse(stream, "a file that governs this agent was replaced; start it again");
-        return Ok(());
-    }
-    let caller = Caller { pid: peer.pid.as_raw_pid().cast_unsigned() };
-    judge.answer(&caller, &call, &stdin).send(&mut stream)
+    let call: Call = serde_json::from_value(request.params.clone())
+        .map_err(|error| Failure::new(code::INVALID_PARAMS, error.to_string()))?;
+    let answer = if closed.is_closed() {
+        Answer::refusal("a file that governs this agent was replaced; start it again")
+    } else {
+        judge.answer(&Caller { pid }, &call)
+    };
+    serde_json::to_value(answer).map_err(|error| Failure::new(code::INTERNAL, error.to_string()))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::io::Write as _;
-
-    use super::*;
-    use crate::client;
-
-    struct Echo;
-
-    impl Judge for Echo {
-        fn answer(&self, caller: &Caller, call: &Call, stdin: &[u8]) -> Answer {
-            assert_eq!(caller.pid, std::process::id());
-            Answer { exit: 3, stdout: stdin.to_vec(), stderr: call.cwd.clone().into_bytes() }
-        }
-    }
-
-    fn call() -> Call {
-        Call { args: vec!["hook".into()], cwd: "/p".into(), env: BTreeMap::new() }
-    }
-
-    #[test]
-    fn many_callers_are_answered_and_bad_ones_harm_nobody() {
-        let directory = tempfile::tempdir().unwrap();
-        let socket = directory.path().join("s");
-        let closed = Arc::new(Closed::default());
-        listen(&socket, Arc::new(Echo), Arc::clone(&closed)).unwrap();
-        // One says nothing, one nonsense, one a length that nothing has.
-        let _silent = UnixStream::connect(&socket).unwrap();
-        UnixStream::connect(&socket).unwrap().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-        UnixStream::connect(&socket).unwrap().write_all(&[0xff; 64]).unwrap();
-        let ask = |text: &str| client::ask(&socket, &call(), text.as_bytes(), Duration::from_secs(10));
-        thread::scope(|scope| {
-            let asked: Vec<_> = (0..16).map(|n| scope.spawn(move || ask(&n.to_string()).unwrap())).collect();
-            for (n, answer) in asked.into_iter().enumerate() {
-                let answer = answer.join().unwrap();
-                assert_eq!((answer.exit, answer.stdout), (3, n.to_string().into_bytes()));
-            }
-        });
-        closed.close();
-        let answer = ask("x").unwrap();
-        assert_eq!(answer.exit, 2);
-        assert!(String::from_utf8_lossy(&answer.stderr).contains("was replaced"));
-    }
-
-    #[test]
-    fn without_a_guardian_there_is_an_error() {
-        let directory = tempfile::tempdir().unwrap();
-        let patience = Duration::from_millis(50);
-        assert!(client::ask(&directory.path().join("none"), &call(), b"", patience).is_err());
-        // One that takes calls and says nothing.
-        let socket = directory.path().join("mute");
-        let _mute = UnixListener::bind(&socket).unwrap();
-        assert!(client::ask(&socket, &call(), b"", patience).is_err());
-        assert_eq!(client::guardian(), None);
-    }
-}
+mod tests;

@@ -7,18 +7,30 @@ use std::process::Command;
 
 use crate::RunError;
 use crate::landlocked;
+use crate::mounts::Network;
 
-/// Becomes that command. Returns only when that fails.
-pub fn become_agent(command: &[OsString]) -> RunError {
+/// Becomes the command that follows the word for the network. Returns only when that fails.
+pub fn become_agent(words: &[OsString]) -> RunError {
+    let Some((network, command)) = words.split_first() else { return nothing() };
     // A session of its own: what runs in here has no controlling terminal outside that it could type into.
     let _ = rustix::process::setsid();
     if std::io::stdin().is_terminal() {
         let _ = rustix::process::ioctl_tiocsctty(std::io::stdin());
     }
     landlocked::scope();
-    let Some((program, args)) = command.split_first() else {
-        return RunError::Refused("there is no command to run".to_owned());
-    };
+    if network == Network::None.as_str() {
+        landlocked::no_ports();
+    }
+    exec(command)
+}
+
+/// Becomes that command. Returns only when that fails.
+pub fn exec(command: &[OsString]) -> RunError {
+    let Some((program, args)) = command.split_first() else { return nothing() };
     let error = Command::new(program).args(args).exec();
     RunError::Io { what: format!("cannot run `{}`", program.to_string_lossy()), source: error }
+}
+
+fn nothing() -> RunError {
+    RunError::Refused("there is no command to run".to_owned())
 }

@@ -1,5 +1,5 @@
-//! What Landlock can close: sockets that have no file, signals to processes outside and, where there is no bubblewrap,
-//! writing outside of what is writable.
+//! What Landlock can close: sockets that have no file, signals to processes outside, ports, and, where there is no
+//! bubblewrap, writing outside of what is writable.
 
 use std::path::PathBuf;
 
@@ -8,6 +8,13 @@ use std::path::PathBuf;
 pub fn scope() {
     #[cfg(target_os = "linux")]
     let _ = linux::scope();
+}
+
+/// Keeps this process and everything it starts from connecting to any port and from listening at one. Nothing happens on
+/// kernels that cannot; the sandbox has a network of its own anyway.
+pub fn no_ports() {
+    #[cfg(target_os = "linux")]
+    let _ = linux::no_ports();
 }
 
 /// Keeps this process and everything it starts from writing anywhere but there. Says whether that holds.
@@ -27,8 +34,8 @@ mod linux {
     use std::path::PathBuf;
 
     use landlock::{
-        ABI, AccessFs, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset, RulesetAttr as _,
-        RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
+        ABI, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+        RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
     };
 
     pub(super) fn scope() -> Result<(), RulesetError> {
@@ -36,18 +43,21 @@ mod linux {
         ruleset.scope(Scope::AbstractUnixSocket | Scope::Signal)?.create()?.restrict_self().map(drop)
     }
 
+    pub(super) fn no_ports() -> Result<(), RulesetError> {
+        let ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
+        ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?.create()?.restrict_self().map(drop)
+    }
+
     pub(super) fn only_write(writable: &[PathBuf]) -> Result<bool, RulesetError> {
         let writes = AccessFs::from_write(ABI::V5);
-        let mut ruleset = Ruleset::default()
+        let ruleset = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(writes)?
             .scope(Scope::AbstractUnixSocket | Scope::Signal)?
             .create()?;
-        for path in writable {
-            if let Ok(opened) = PathFd::new(path) {
-                ruleset = ruleset.add_rule(PathBeneath::new(opened, writes))?;
-            }
-        }
-        Ok(ruleset.restrict_self()?.ruleset != RulesetStatus::NotEnforced)
+        // Rights that a file cannot have are left out for files.
+        let rules = path_beneath_rules(writable, writes);
+        let status = ruleset.add_rules(rules)?.restrict_self()?;
+        Ok(status.ruleset != RulesetStatus::NotEnforced)
     }
 }

@@ -8,16 +8,18 @@
 //! What this crate deliberately does not do: judge. Whoever uses it says how an event is answered.
 
 pub mod bubblewrap;
+pub mod call;
 pub mod client;
 pub mod guardian;
 pub mod inside;
+pub mod janitor;
 pub mod landlocked;
 pub mod mounts;
 pub mod points;
 pub mod seatbelt;
 pub mod session;
+pub mod supervise;
 pub mod terminal;
-pub mod wire;
 
 /// Why an agent could not be run, or a call not be handed over.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +32,12 @@ pub enum RunError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The guardian cannot listen.
+    #[error(transparent)]
+    Listener(#[from] lictor_socket::ListenerError),
+    /// The guardian does not answer.
+    #[error("the guardian: {0}")]
+    Client(#[from] lictor_socket::ClientError),
     /// The other side said something that it must not.
     #[error("the guardian's socket: {0}")]
     Protocol(String),

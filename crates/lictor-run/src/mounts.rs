@@ -16,6 +16,8 @@ pub struct Wanted {
     pub program: PathBuf,
     /// Where Lictor keeps its state; hidden.
     pub state: PathBuf,
+    /// Where the project's part of it keeps the list of mount points.
+    pub points: PathBuf,
     /// The directory with the guardian's socket, outside.
     pub runtime: PathBuf,
     /// More places that stay writable: caches, agents' own state, git's common directory. Those that are not there are
@@ -23,8 +25,44 @@ pub struct Wanted {
     pub writable: Vec<PathBuf>,
     /// Files and directories that govern, there or not.
     pub governing: Vec<PathBuf>,
+    /// Files in which an agent keeps what governs it together with its state: inside there are copies.
+    pub copied: Vec<PathBuf>,
     /// Sockets and directories that lead outside; hidden where they are.
+    pub leading_out: Vec<PathBuf>,
+    /// Sockets that lead outside and are open all the same.
+    pub open: Vec<PathBuf>,
+    /// Variables that lead outside and stay set, for those sockets.
+    pub kept: Vec<&'static str>,
+    /// Files and directories that a policy hides; those that are not there are left out.
     pub hidden: Vec<PathBuf>,
+    /// Programs that cannot work inside and say so.
+    pub explained: Vec<PathBuf>,
+    /// How much of the network there is.
+    pub network: Network,
+}
+
+/// How much of the network there is inside.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Network {
+    /// What the machine has.
+    #[default]
+    All,
+    /// Between processes inside.
+    Loopback,
+    /// Nothing.
+    None,
+}
+
+impl Network {
+    /// A word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Loopback => "loopback",
+            Self::None => "none",
+        }
+    }
 }
 
 /// One step in making the sandbox. Later steps lie on top of earlier ones.
@@ -47,8 +85,29 @@ pub enum Mount {
         /// Where.
         at: PathBuf,
     },
+    /// The same, read-only.
+    Replaced {
+        /// By what.
+        from: PathBuf,
+        /// Where.
+        at: PathBuf,
+    },
     /// A place that was writable while the sandbox was made is so no longer.
+    Closed(PathBuf),
+    /// The same for Lictor's state, with the sign that a guardian judges.
     Sealed(PathBuf),
+}
+
+/// The copy of a file in the guardian's directory.
+#[must_use]
+pub fn copy_of(runtime: &Path, at: usize) -> PathBuf {
+    runtime.join(format!("copy-{at}"))
+}
+
+/// The program in the guardian's directory that says why others do not work.
+#[must_use]
+pub fn explanation(runtime: &Path) -> PathBuf {
+    runtime.join("explanation")
 }
 
 /// The steps, and the mount points that had to be made for them.
@@ -66,57 +125,23 @@ pub fn plan(wanted: &Wanted, points: &mut Points) -> Result<Vec<Mount>, RunError
             mounts.push(Mount::ReadOnly(path.clone()));
         }
     }
-    for path in wanted.hidden.iter().filter(|path| path.symlink_metadata().is_ok()) {
-        mounts.push(if path.is_dir() { Mount::Empty(path.clone()) } else { Mount::Nothing(path.clone()) });
-    }
+    leading_out(wanted, &mut mounts);
     // Outer places before inner ones, so that none covers another.
     let mut writable: Vec<PathBuf> = wanted.writable.iter().filter(|path| path.exists()).cloned().collect();
     writable.push(wanted.project.clone());
     writable.sort();
     writable.dedup();
     mounts.extend(writable.iter().cloned().map(Mount::Writable));
-    let mut governing = wanted.governing.clone();
-    governing.sort();
-    governing.dedup();
-    let mut inner: Vec<Mount> = Vec::new();
-    let mut held: Vec<PathBuf> = Vec::new();
-    for path in &governing {
-        // What is read-only anyway needs nothing.
-        let Some(tree) =
-            writable.iter().filter(|tree| path.starts_with(tree)).max_by_key(|tree| tree.as_os_str().len())
-        else {
-            continue;
-        };
-        // A directory that governs covers what lies in it.
-        if inner.iter().any(
-            |mount| matches!(mount, Mount::ReadOnly(outer) | Mount::Empty(outer) if path.starts_with(outer)),
-        ) {
-            continue;
-        }
-        let failed = || RunError::io(format!("cannot keep `{}` from being made", path.display()));
-        let is_there = path.symlink_metadata().is_ok();
-        if is_there {
-            inner.push(Mount::ReadOnly(path.clone()));
-        } else if is_directory_by_name(path) {
-            points.directory(path).map_err(failed())?;
-            inner.push(Mount::Empty(path.clone()));
-        } else {
-            points.file(path).map_err(failed())?;
-            inner.push(Mount::Nothing(path.clone()));
-        }
-        // Every directory above it stays where it is: one that is a mount point cannot be renamed.
-        held.extend(
-            path.ancestors()
-                .skip(1)
-                .take_while(|above| above.starts_with(tree) && above != tree)
-                .map(Path::to_owned),
-        );
+    protect(wanted, &writable, points, &mut mounts)?;
+    for path in wanted.hidden.iter().filter(|path| path.exists()) {
+        mounts.push(hidden(path));
     }
-    held.sort();
-    held.dedup();
-    held.retain(|path| !writable.contains(path));
-    mounts.extend(held.into_iter().map(Mount::Writable));
-    mounts.extend(inner);
+    for (at, path) in wanted.copied.iter().enumerate() {
+        mounts.push(Mount::Shown { from: copy_of(&wanted.runtime, at), at: path.clone() });
+    }
+    for path in &wanted.explained {
+        mounts.push(Mount::Replaced { from: explanation(&wanted.runtime), at: path.clone() });
+    }
     // Last, so that nothing lies on top: in the place of Lictor's state there is the way to the guardian.
     mounts.push(Mount::Scratch(wanted.state.clone()));
     for name in [crate::client::MARK, crate::client::SOCKET, crate::client::IGNORED] {
@@ -126,6 +151,87 @@ pub fn plan(wanted: &Wanted, points: &mut Points) -> Result<Vec<Mount>, RunError
     Ok(mounts)
 }
 
+fn hidden(path: &Path) -> Mount {
+    if path.is_dir() { Mount::Empty(path.to_owned()) } else { Mount::Nothing(path.to_owned()) }
+}
+
+/// Hides what leads outside, except for sockets that are open.
+fn leading_out(wanted: &Wanted, mounts: &mut Vec<Mount>) {
+    let open: Vec<&PathBuf> = wanted.open.iter().filter(|path| path.exists()).collect();
+    let show = |path: &PathBuf| Mount::Shown { from: path.clone(), at: path.clone() };
+    for path in wanted.leading_out.iter().filter(|path| path.symlink_metadata().is_ok()) {
+        let inside: Vec<&&PathBuf> = open.iter().filter(|socket| socket.starts_with(path)).collect();
+        if inside.is_empty() {
+            mounts.push(hidden(path));
+        } else if path.is_dir() {
+            mounts.push(Mount::Scratch(path.clone()));
+            mounts.extend(inside.into_iter().map(|socket| show(socket)));
+            mounts.push(Mount::Closed(path.clone()));
+        }
+    }
+    let covered = |socket: &PathBuf| wanted.leading_out.iter().any(|path| socket.starts_with(path));
+    mounts.extend(open.into_iter().filter(|socket| !covered(socket)).map(show));
+}
+
+/// Makes what governs read-only where it would be writable, and keeps what is not there from being made.
+fn protect(
+    wanted: &Wanted,
+    writable: &[PathBuf],
+    points: &mut Points,
+    mounts: &mut Vec<Mount>,
+) -> Result<(), RunError> {
+    let mut governing: Vec<&PathBuf> =
+        wanted.governing.iter().filter(|path| !wanted.copied.contains(path)).collect();
+    governing.sort();
+    governing.dedup();
+    let mut inner: Vec<Mount> = Vec::new();
+    let mut held: Vec<PathBuf> = Vec::new();
+    for path in governing {
+        // What is read-only anyway needs nothing.
+        let Some(tree) = innermost(writable, path) else { continue };
+        // A directory that governs covers what lies in it.
+        if inner.iter().any(
+            |mount| matches!(mount, Mount::ReadOnly(outer) | Mount::Empty(outer) if path.starts_with(outer)),
+        ) {
+            continue;
+        }
+        let failed = || RunError::io(format!("cannot keep `{}` from being made", path.display()));
+        if points.is_there(path) {
+            inner.push(Mount::ReadOnly(path.clone()));
+        } else if is_directory_by_name(path) {
+            points.directory(path).map_err(failed())?;
+            inner.push(Mount::Empty(path.clone()));
+        } else {
+            points.file(path).map_err(failed())?;
+            inner.push(Mount::Nothing(path.clone()));
+        }
+        held.extend(above(path, tree));
+    }
+    for path in wanted.hidden.iter().filter(|path| path.exists()) {
+        held.extend(innermost(writable, path).into_iter().flat_map(|tree| above(path, tree)));
+    }
+    held.sort();
+    held.dedup();
+    held.retain(|path| !writable.contains(path));
+    mounts.extend(held.into_iter().map(Mount::Writable));
+    mounts.extend(inner);
+    Ok(())
+}
+
+/// The writable tree that a path lies in.
+fn innermost<'a>(writable: &'a [PathBuf], path: &Path) -> Option<&'a PathBuf> {
+    writable.iter().filter(|tree| path.starts_with(tree)).max_by_key(|tree| tree.as_os_str().len())
+}
+
+/// Every directory between a tree and a path in it. They stay where they are: one that is a mount point cannot be
+/// renamed.
+fn above(path: &Path, tree: &Path) -> impl Iterator<Item = PathBuf> {
+    path.ancestors()
+        .skip(1)
+        .take_while(move |above| above.starts_with(tree) && *above != tree)
+        .map(Path::to_owned)
+}
+
 /// Whether something that is not there would be a directory: files that govern have an ending or begin with a dot.
 fn is_directory_by_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -133,64 +239,4 @@ fn is_directory_by_name(path: &Path) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn what_governs_is_read_only_and_cannot_be_moved_or_made() {
-        let directory = tempfile::tempdir().unwrap();
-        let at = |path: &str| directory.path().join(path);
-        for path in ["p/.claude", "p/.git/hooks", "home/.claude", "state", "run"] {
-            fs::create_dir_all(at(path)).unwrap();
-        }
-        for path in ["p/.claude/settings.json", "p/.git/config", "p/governance.yaml"] {
-            fs::write(at(path), "x").unwrap();
-        }
-        let wanted = Wanted {
-            project: at("p"),
-            home: at("home"),
-            program: at("lictor"),
-            state: at("state"),
-            runtime: at("run"),
-            writable: vec![at("home/.claude"), at("home/.cache")],
-            governing: [
-                "p/.claude/settings.json",
-                "p/.claude/settings.local.json",
-                "p/.codex/hooks",
-                "p/.git/config",
-                "p/.git/hooks",
-                "p/governance.yaml",
-                "home/.claude/settings.json",
-                "home/.bashrc",
-            ]
-            .map(at)
-            .to_vec(),
-            hidden: vec![at("none.sock")],
-        };
-        let mut points = Points::default();
-        let mounts = plan(&wanted, &mut points).unwrap();
-        let after = |first: &Mount, second: &Mount| {
-            let place =
-                |mount| mounts.iter().position(|known| known == mount).unwrap_or_else(|| panic!("{mount:?}"));
-            assert!(place(first) < place(second), "{first:?} before {second:?}");
-        };
-        after(&Mount::Writable(at("p")), &Mount::Writable(at("p/.claude")));
-        after(&Mount::Writable(at("p/.claude")), &Mount::ReadOnly(at("p/.claude/settings.json")));
-        after(&Mount::Writable(at("p/.claude")), &Mount::Nothing(at("p/.claude/settings.local.json")));
-        after(&Mount::Writable(at("p/.codex")), &Mount::Empty(at("p/.codex/hooks")));
-        after(&Mount::Writable(at("p/.git")), &Mount::ReadOnly(at("p/.git/config")));
-        after(&Mount::Writable(at("p")), &Mount::ReadOnly(at("p/governance.yaml")));
-        after(&Mount::Writable(at("home/.claude")), &Mount::Nothing(at("home/.claude/settings.json")));
-        after(&Mount::ReadOnly(at("p/.git/hooks")), &Mount::Scratch(at("state")));
-        assert_eq!(mounts.last(), Some(&Mount::Sealed(at("state"))));
-        // The home directory itself is read-only: nothing has to be done there.
-        assert!(
-            !mounts.iter().any(|mount| matches!(mount, Mount::Nothing(path) if path == &at("home/.bashrc")))
-        );
-        assert!(!mounts.contains(&Mount::Writable(at("home/.cache"))));
-        crate::points::remove(points.made());
-        assert!(!at("p/.codex").exists() && !at("p/.claude/settings.local.json").exists());
-    }
-}
+mod tests;

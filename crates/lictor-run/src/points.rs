@@ -1,17 +1,41 @@
-//! Mount points: something has to lie where a mount goes. What is made for that is removed afterwards, whoever ends.
+//! Mount points: something has to lie where a mount goes. What is made for that is removed when the last run of the
+//! project ends, however it ends.
+//!
+//! Runs of one project share what was made: each holds a shared lock for as long as it lives, and whoever finds nobody
+//! else holding it removes everything on the list. A run that was killed with its machine leaves the list to the next.
 
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::RunError;
+
+/// The list of what was made.
+const LIST: &str = "mount-points";
+/// Held by everybody who runs.
+const RUNNING: &str = "running";
+/// More than any list has.
+const MOST: u64 = 4 * 1024 * 1024;
 
 /// What was made, the outer before the inner.
 #[derive(Debug, Default)]
 pub struct Points {
     made: Vec<PathBuf>,
+    /// What other runs of the project made.
+    others: BTreeSet<PathBuf>,
 }
 
 impl Points {
+    /// Whether something governs there that nobody made to mount on.
+    #[must_use]
+    pub fn is_there(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok() && !self.others.contains(path)
+    }
+
     /// An empty file at that path, unless something is there.
     ///
     /// # Errors
@@ -47,15 +71,90 @@ impl Points {
         }
     }
 
-    /// What was made, for whoever removes it.
-    #[must_use]
-    pub fn made(&self) -> &[PathBuf] {
-        &self.made
+    /// All mount points that lie about: this run's and those of others.
+    pub fn all(&self) -> impl Iterator<Item = &Path> {
+        self.made.iter().chain(&self.others).map(PathBuf::as_path)
     }
 }
 
+/// The list in a directory of the project's state, and this run's hold on it.
+#[derive(Debug)]
+pub struct Held {
+    _running: File,
+}
+
+/// Makes mount points by `make`, with what others made already known, and writes them down before anybody else looks.
+///
+/// # Errors
+/// When the list cannot be kept, or `make` fails. What was made is on the list all the same.
+pub fn hold<T>(
+    directory: &Path,
+    make: impl FnOnce(&mut Points) -> Result<T, RunError>,
+) -> Result<(T, Points, Held), RunError> {
+    let failed = || RunError::io(format!("cannot keep a list in `{}`", directory.display()));
+    let begin = || {
+        fs::create_dir_all(directory)?;
+        let mut list = open(&directory.join(LIST))?;
+        list.lock()?;
+        let running = open(&directory.join(RUNNING))?;
+        let mut known = read(&mut list)?;
+        if running.try_lock().is_ok() {
+            remove(&known);
+            known.clear();
+            running.unlock()?;
+        }
+        Ok((list, running, known))
+    };
+    let (mut list, running, mut known) = begin().map_err(failed())?;
+    let mut points = Points { made: Vec::new(), others: known.iter().cloned().collect() };
+    let made = make(&mut points);
+    known.extend(points.made.iter().cloned());
+    write(&mut list, &known).and_then(|()| running.lock_shared()).map_err(failed())?;
+    Ok((made?, points, Held { _running: running }))
+}
+
+/// Removes what was made when nobody is left who runs there. This run's hold must be gone.
+///
+/// # Errors
+/// When the list cannot be read.
+pub fn release(directory: &Path) -> io::Result<()> {
+    let mut list = open(&directory.join(LIST))?;
+    list.lock()?;
+    match open(&directory.join(RUNNING))?.try_lock() {
+        Ok(()) => {
+            remove(&read(&mut list)?);
+            write(&mut list, &[])
+        }
+        Err(TryLockError::WouldBlock) => Ok(()),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+fn open(file: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).open(file)
+}
+
+fn read(list: &mut File) -> io::Result<Vec<PathBuf>> {
+    let mut bytes = Vec::new();
+    list.rewind()?;
+    list.take(MOST).read_to_end(&mut bytes)?;
+    let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    Ok(paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec()))).collect())
+}
+
+fn write(list: &mut File, paths: &[PathBuf]) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    for path in paths {
+        bytes.extend_from_slice(path.as_os_str().as_bytes());
+        bytes.push(0);
+    }
+    list.set_len(0)?;
+    list.rewind()?;
+    list.write_all(&bytes)
+}
+
 /// Removes what was made as mount points, the inner before the outer. What holds something by now stays.
-pub fn remove(made: &[PathBuf]) {
+fn remove(made: &[PathBuf]) {
     for path in made.iter().rev() {
         let Ok(found) = fs::symlink_metadata(path) else { continue };
         let _ = if found.is_dir() {
@@ -69,30 +168,4 @@ pub fn remove(made: &[PathBuf]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_made_goes_and_what_was_there_stays() {
-        let directory = tempfile::tempdir().unwrap();
-        let at = |path: &str| directory.path().join(path);
-        fs::create_dir(at("there")).unwrap();
-        fs::write(at("there/full"), "x").unwrap();
-        let mut points = Points::default();
-        points.file(&at("there/full")).unwrap();
-        points.file(&at("there/new")).unwrap();
-        points.file(&at("a/b/c.json")).unwrap();
-        points.directory(&at("a/d")).unwrap();
-        points.file(&at("grown")).unwrap();
-        fs::write(at("grown"), "by somebody").unwrap();
-        assert_eq!(
-            points.made(),
-            [at("there/new"), at("a"), at("a/b"), at("a/b/c.json"), at("a/d"), at("grown")]
-        );
-        remove(points.made());
-        let left: Vec<_> =
-            fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left.len(), 2, "{left:?}");
-        assert!(at("there/full").exists() && !at("there/new").exists() && at("grown").exists());
-    }
-}
+mod tests;

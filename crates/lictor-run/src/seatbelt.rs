@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::mounts::Wanted;
+use crate::mounts::{Network, Wanted};
 
 /// The profile: everything may be read except Lictor's state, nothing written except what stays writable, and of that
 /// nothing that governs. Later rules win.
@@ -23,8 +23,18 @@ pub fn profile(wanted: &Wanted) -> String {
             rule(&mut text, "deny file-write-unlink", "literal", above);
         }
     }
-    for path in &wanted.hidden {
+    for path in wanted.leading_out.iter().filter(|path| !wanted.open.contains(path)) {
         rule(&mut text, "deny network-outbound", "subpath", path);
+    }
+    for path in &wanted.hidden {
+        rule(&mut text, "deny file*", "subpath", path);
+    }
+    match wanted.network {
+        Network::All => {}
+        Network::Loopback => {
+            text.push_str("(deny network* (remote ip))\n(allow network* (remote ip \"localhost:*\"))\n");
+        }
+        Network::None => text.push_str("(deny network* (remote ip))\n(deny network* (local ip))\n"),
     }
     rule(&mut text, "deny file*", "subpath", &wanted.state);
     rule(&mut text, "allow network-outbound", "subpath", &wanted.runtime);
@@ -58,5 +68,25 @@ mod tests {
         let held = place(r#"(deny file-write-unlink (literal "/Users/ann/p \"q\"/.claude"))"#);
         assert!(allowed < denied && denied < held);
         assert!(place(r#"(deny file* (subpath "/Users/ann/state"))"#) > held);
+        assert!(!text.contains("remote ip"), "the network is left alone:\n{text}");
+    }
+
+    #[test]
+    fn what_a_policy_hides_or_closes_is_denied_and_what_it_opens_is_not() {
+        let wanted = Wanted {
+            project: "/p".into(),
+            hidden: vec!["/Users/ann/.ssh".into()],
+            leading_out: vec!["/var/run/docker.sock".into(), "/var/run/other.sock".into()],
+            open: vec!["/var/run/docker.sock".into()],
+            network: Network::Loopback,
+            ..Wanted::default()
+        };
+        let text = profile(&wanted);
+        assert!(text.contains(r#"(deny file* (subpath "/Users/ann/.ssh"))"#), "{text}");
+        assert!(text.contains("other.sock") && !text.contains("docker.sock"), "{text}");
+        let denied = text.find("(deny network* (remote ip))").unwrap();
+        assert!(text.find(r#"(allow network* (remote ip "localhost:*"))"#).unwrap() > denied, "{text}");
+        let none = profile(&Wanted { network: Network::None, ..wanted });
+        assert!(none.contains("(deny network* (local ip))") && !none.contains("localhost"), "{none}");
     }
 }

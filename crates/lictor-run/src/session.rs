@@ -4,30 +4,28 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
-
-use rustix::process::{Pid, Signal};
 
 use crate::guardian::{self, Closed, Judge};
+use crate::janitor::{self, Janitor};
 use crate::mounts::{self, Mount, Wanted};
 use crate::points::{self, Points};
-use crate::{RunError, bubblewrap, client, terminal};
+use crate::{RunError, bubblewrap, client, supervise, terminal};
 
 /// The word by which the program starts itself inside.
 pub const INSIDE: &str = "__inside";
-/// The word by which the program starts whoever puts things back.
-pub const JANITOR: &str = "__janitor";
-/// How often it is looked whether something that governs was replaced.
-const LOOK: Duration = Duration::from_millis(500);
+
+/// What programs say that need more rights than there are inside.
+const EXPLANATION: &str = "#!/bin/sh
+echo \"$(basename \"$0\"): inside of 'lictor run' nobody becomes another user; a person runs this outside, in a terminal of their own\" >&2
+exit 1
+";
 
 /// What to run, and with whom.
 pub struct Session {
@@ -37,53 +35,77 @@ pub struct Session {
     pub program: PathBuf,
     /// The agent with its arguments.
     pub command: Vec<OsString>,
-    /// More variables for the agent.
-    pub env: BTreeMap<String, String>,
     /// What the person has git ignore in every repository.
     pub ignored_before: Vec<u8>,
-    /// Without network.
-    pub no_network: bool,
     /// Who answers.
     pub judge: Arc<dyn Judge>,
 }
 
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The agent's exit code; 128 and the signal's number where a signal ended it.
+    pub code: u8,
+    /// What governs the agent and was replaced from outside, if that is why it ended.
+    pub replaced: Option<PathBuf>,
+}
+
 impl Session {
-    /// Runs the agent under bubblewrap and returns its exit code.
+    /// Runs the agent under bubblewrap until it ends.
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn run(mut self, bubblewrap: &Path) -> Result<u8, RunError> {
+    pub fn run(mut self, bubblewrap: &Path) -> Result<Ended, RunError> {
         let runtime = runtime_directory()?;
         self.wanted.runtime.clone_from(&runtime);
-        let mut janitor = Janitor::start(&self.program)?;
-        let files = [client::MARK, client::SOCKET, client::IGNORED].map(|name| runtime.join(name));
-        janitor.take(&files)?;
-        janitor.take(std::slice::from_ref(&runtime))?;
-        fs::write(runtime.join(client::MARK), b"")
-            .map_err(RunError::io("cannot write the guardian's mark"))?;
-        let mut made = Points::default();
-        let planned = mounts::plan(&self.wanted, &mut made);
-        janitor.take(made.made())?;
-        let ignored = self.ignored(made.made());
-        fs::write(runtime.join(client::IGNORED), ignored)
-            .map_err(RunError::io("cannot write what git ignores"))?;
-        self.env.extend(self.git_settings());
-        let result = planned.and_then(|mounts| self.within(bubblewrap, &mounts, &runtime));
-        points::remove(made.made());
-        let _ = fs::remove_dir_all(&runtime);
-        result
+        let janitor = Janitor::start(&self.program, &self.wanted.points, &runtime)?;
+        let ended = self.prepared(bubblewrap);
+        janitor.finish();
+        ended
+    }
+
+    fn prepared(&self, bubblewrap: &Path) -> Result<Ended, RunError> {
+        let wanted = &self.wanted;
+        let (mounts, points, held) = points::hold(&wanted.points, |points| mounts::plan(wanted, points))?;
+        self.fill(&mounts, &points)?;
+        let ended = self.within(bubblewrap, &mounts);
+        // The list is released by the janitor, after this hold is gone.
+        drop(held);
+        ended
+    }
+
+    /// Puts into the guardian's directory what shows inside.
+    fn fill(&self, mounts: &[Mount], points: &Points) -> Result<(), RunError> {
+        let runtime = &self.wanted.runtime;
+        let write = |path: PathBuf, bytes: &[u8]| {
+            fs::write(&path, bytes).map_err(RunError::io(format!("cannot write `{}`", path.display())))
+        };
+        write(runtime.join(client::MARK), b"")?;
+        write(runtime.join(client::IGNORED), &self.ignored(mounts, points))?;
+        let explanation = mounts::explanation(runtime);
+        write(explanation.clone(), EXPLANATION.as_bytes())?;
+        fs::set_permissions(&explanation, fs::Permissions::from_mode(0o755))
+            .map_err(RunError::io("cannot write an explanation"))?;
+        for (at, path) in self.wanted.copied.iter().enumerate() {
+            fs::copy(path, mounts::copy_of(runtime, at))
+                .map_err(RunError::io(format!("cannot copy `{}`", path.display())))?;
+        }
+        Ok(())
     }
 
     /// What git ignores inside: mount points that were made, and what the person has git ignore everywhere.
-    fn ignored(&self, made: &[PathBuf]) -> Vec<u8> {
+    fn ignored(&self, mounts: &[Mount], points: &Points) -> Vec<u8> {
         let mut list = self.ignored_before.clone();
         list.push(b'\n');
-        for file in made.iter().filter(|path| path.is_file()) {
-            if let Ok(path) = file.strip_prefix(&self.wanted.project) {
-                list.extend_from_slice(b"/");
-                list.extend_from_slice(path.as_os_str().as_bytes());
-                list.push(b'\n');
-            }
+        // Of directories only those that are mounted on: the ones above may hold files of the project.
+        let mounted = mounts.iter().filter_map(|mount| match mount {
+            Mount::Nothing(path) | Mount::Empty(path) if points.all().any(|made| made == path) => Some(path),
+            _ => None,
+        });
+        for path in mounted.filter_map(|path| path.strip_prefix(&self.wanted.project).ok()) {
+            list.extend_from_slice(b"/");
+            list.extend_from_slice(path.as_os_str().as_bytes());
+            list.push(b'\n');
         }
         list
     }
@@ -108,27 +130,33 @@ impl Session {
         env
     }
 
-    fn within(&self, bubblewrap: &Path, mounts: &[Mount], runtime: &Path) -> Result<u8, RunError> {
+    fn within(&self, bubblewrap: &Path, mounts: &[Mount]) -> Result<Ended, RunError> {
         let closed = Arc::new(Closed::default());
-        guardian::listen(&runtime.join(client::SOCKET), Arc::clone(&self.judge), Arc::clone(&closed))?;
-        let mut inner: Vec<OsString> = vec![self.program.clone().into(), INSIDE.into()];
+        let socket = self.wanted.runtime.join(client::SOCKET);
+        let listening = guardian::listen(&socket, Arc::clone(&self.judge), Arc::clone(&closed))?;
+        let network = self.wanted.network;
+        let mut inner: Vec<OsString> =
+            vec![self.program.clone().into(), INSIDE.into(), network.as_str().into()];
         inner.extend(self.command.iter().cloned());
         let mut command = Command::new(bubblewrap);
-        command.args(bubblewrap::arguments(mounts, self.no_network, &inner)).envs(&self.env);
-        let relay = terminal::give(&mut command)?;
+        command
+            .args(bubblewrap::arguments(mounts, network, &self.wanted.kept, &inner))
+            .envs(self.git_settings())
+            // What a terminal sends is passed on to the agent; bubblewrap would end by it.
+            .process_group(0);
+        let relay = terminal::give(&mut command)?.map(Arc::new);
         let child = command.spawn().map_err(RunError::io("cannot start bubblewrap"))?;
         // The agent's terminal is held by the agent alone, or its end would not be seen.
         drop(command);
-        let ended = Arc::new(AtomicBool::new(false));
-        let id = child.id();
-        watch(mounts, closed, Arc::clone(&ended), id);
-        pass_signals(Arc::clone(&ended), id);
-        let code = match relay {
-            Some(relay) => relay.during(|| wait(child))?,
-            None => wait(child),
-        };
-        ended.store(true, Ordering::Relaxed);
-        code
+        let shown = relay.as_ref().map(|relay| relay.start());
+        let supervisor = supervise::start(child.id(), mounts, relay.clone(), closed)?;
+        let code = wait(child);
+        let replaced = supervisor.stop();
+        if let (Some(relay), Some(shown)) = (relay, shown) {
+            relay.finish(&shown);
+        }
+        listening.stop();
+        Ok(Ended { code: code?, replaced })
     }
 }
 
@@ -145,110 +173,11 @@ fn runtime_directory() -> Result<PathBuf, RunError> {
         .and_then(|mut source| source.read_exact(&mut random))
         .map_err(RunError::io("cannot read `/dev/urandom`"))?;
     let name: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let directory = PathBuf::from(format!("/tmp/lictor-{name}"));
+    let (above, begins) = janitor::RUNTIME;
+    let directory = Path::new(above).join(format!("{begins}{name}"));
     fs::DirBuilder::new()
         .mode(0o700)
         .create(&directory)
         .map_err(RunError::io(format!("cannot create `{}`", directory.display())))?;
     Ok(directory)
-}
-
-/// A process that outlives this one and removes what was made, however this one ends.
-struct Janitor(Option<ChildStdin>);
-
-impl Janitor {
-    fn start(program: &Path) -> Result<Self, RunError> {
-        let mut child = Command::new(program)
-            .arg(JANITOR)
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(RunError::io("cannot start whoever puts things back"))?;
-        Ok(Self(child.stdin.take()))
-    }
-
-    fn take(&mut self, paths: &[PathBuf]) -> Result<(), RunError> {
-        let Some(pipe) = &mut self.0 else { return Ok(()) };
-        let mut bytes = Vec::new();
-        for path in paths {
-            bytes.extend_from_slice(path.as_os_str().as_bytes());
-            bytes.push(0);
-        }
-        pipe.write_all(&bytes).map_err(RunError::io("cannot tell what was made"))
-    }
-}
-
-/// What the janitor does: waits until nobody is left who could put things back, then does it.
-pub fn clean_up() {
-    let mut bytes = Vec::new();
-    let _ = std::io::stdin().lock().read_to_end(&mut bytes);
-    let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
-    let paths: Vec<PathBuf> = paths.map(|path| PathBuf::from(OsString::from_vec(path.to_vec()))).collect();
-    let (runtime, made): (Vec<PathBuf>, Vec<PathBuf>) = paths
-        .into_iter()
-        .partition(|path| path.starts_with("/tmp") && path.to_string_lossy().contains("/lictor-"));
-    points::remove(&made);
-    for path in runtime {
-        let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
-    }
-}
-
-/// A mount holds on to the file that was there. When another one is put in its place from outside, what is protected is
-/// no longer what governs: nothing passes any more, and the sandbox ends.
-fn watch(mounts: &[Mount], closed: Arc<Closed>, ended: Arc<AtomicBool>, child: u32) {
-    let identity = |path: &Path| fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    let guarded = mounts.iter().filter_map(|mount| match mount {
-        Mount::ReadOnly(path) | Mount::Nothing(path) | Mount::Empty(path) => {
-            Some((path.clone(), identity(path)))
-        }
-        _ => None,
-    });
-    let guarded: Vec<_> =
-        guarded.filter(|(path, _)| !path.starts_with("/run") && !path.starts_with("/var")).collect();
-    thread::spawn(move || {
-        while !ended.load(Ordering::Relaxed) {
-            if guarded.iter().any(|(path, known)| identity(path) != *known) {
-                closed.close();
-                signal(child, Signal::KILL);
-                return;
-            }
-            thread::sleep(LOOK);
-        }
-    });
-}
-
-/// Signals that are meant for the agent reach it.
-fn pass_signals(ended: Arc<AtomicBool>, child: u32) {
-    let passed = [Signal::TERM, Signal::HUP, Signal::INT, Signal::QUIT, Signal::USR1, Signal::USR2];
-    let flags: Vec<(Signal, Arc<AtomicBool>)> = passed.map(|signal| (signal, Arc::default())).into();
-    for (signal, flag) in &flags {
-        let _ = signal_hook::flag::register(signal.as_raw(), Arc::clone(flag));
-    }
-    thread::spawn(move || {
-        while !ended.load(Ordering::Relaxed) {
-            for (signal, flag) in &flags {
-                if flag.swap(false, Ordering::Relaxed) {
-                    agents(child).into_iter().for_each(|agent| self::signal(agent, *signal));
-                }
-            }
-            thread::sleep(Duration::from_millis(50));
-        }
-    });
-}
-
-/// The agent: what bubblewrap's first process inside has started.
-fn agents(bubblewrap: u32) -> Vec<u32> {
-    let children = |pid: u32| -> Vec<u32> {
-        let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-        text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
-    };
-    children(bubblewrap).into_iter().flat_map(children).collect()
-}
-
-fn signal(pid: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = rustix::process::kill_process(pid, signal);
-    }
 }

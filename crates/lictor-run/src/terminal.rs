@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
@@ -15,15 +15,13 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetat
 
 use crate::RunError;
 
-/// How often the size of the window is looked at.
-const LOOK: Duration = Duration::from_millis(200);
 /// How long what is still on its way is waited for after the agent has ended.
 const REST: Duration = Duration::from_millis(500);
 
 /// A relay between the person's terminal and the agent's.
 #[derive(Debug)]
 pub struct Relay {
-    master: OwnedFd,
+    master: Arc<OwnedFd>,
     before: Termios,
 }
 
@@ -46,49 +44,62 @@ pub fn give(command: &mut Command) -> Result<Option<Relay>, RunError> {
     let before = tcgetattr(io::stdin()).map_err(failed)?;
     let slave = open().map_err(RunError::io("cannot open a terminal"))?;
     tcsetattr(&slave, OptionalActions::Now, &before).map_err(failed)?;
-    if let Ok(size) = tcgetwinsize(io::stdin()) {
-        let _ = tcsetwinsize(&master, size);
-    }
     let copy = || slave.try_clone().map(Stdio::from).map_err(RunError::io("cannot share a terminal"));
     command.stdin(copy()?).stdout(copy()?).stderr(copy()?);
-    Ok(Some(Relay { master, before }))
+    let relay = Relay { master: Arc::new(master), before };
+    relay.resize();
+    Ok(Some(relay))
 }
 
 impl Relay {
-    /// Relays while `run` waits for the agent, and leaves the person's terminal as it was.
-    ///
-    /// # Errors
-    /// When the person's terminal cannot be set up.
-    pub fn during<T>(self, run: impl FnOnce() -> T) -> Result<T, RunError> {
-        let Self { master, before } = self;
-        let master = Arc::new(master);
-        let mut raw = before.clone();
-        raw.make_raw();
-        tcsetattr(io::stdin(), OptionalActions::Now, &raw).map_err(|error| RunError::Io {
-            what: "cannot set up the terminal".to_owned(),
-            source: error.into(),
-        })?;
-        let ended = Arc::new(AtomicBool::new(false));
-        let (input, watch) = (Arc::clone(&master), Arc::clone(&master));
+    /// Begins to relay. What is given says when all of the agent's output has been shown.
+    #[must_use]
+    pub fn start(&self) -> Receiver<()> {
+        self.raw();
+        let (input, output) = (Arc::clone(&self.master), Arc::clone(&self.master));
         thread::spawn(move || copy_input(&input));
-        let done = Arc::clone(&ended);
-        thread::spawn(move || watch_size(&watch, &done));
-        let (sender, receiver) = std::sync::mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         thread::spawn(move || {
-            copy_output(&master);
+            copy_output(&output);
             let _ = sender.send(());
         });
-        let value = run();
-        let _ = receiver.recv_timeout(REST);
-        ended.store(true, Ordering::Relaxed);
-        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
-        Ok(value)
+        receiver
+    }
+
+    /// Shows what is left of the agent's output and leaves the person's terminal as it was.
+    pub fn finish(&self, shown: &Receiver<()>) {
+        let _ = shown.recv_timeout(REST);
+        self.restore();
+    }
+
+    /// Hands every key on as it is.
+    pub(crate) fn raw(&self) {
+        let mut raw = self.before.clone();
+        raw.make_raw();
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &raw);
+    }
+
+    /// Leaves the person's terminal as it was.
+    pub(crate) fn restore(&self) {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Drain, &self.before);
+    }
+
+    /// Gives the agent's terminal the size of the person's.
+    pub(crate) fn resize(&self) {
+        if let Ok(size) = tcgetwinsize(io::stdin()) {
+            let _ = tcsetwinsize(&self.master, size);
+        }
     }
 }
 
 fn copy_input(master: &OwnedFd) {
     let mut bytes = [0; 4096];
-    while let Ok(read) = io::stdin().lock().read(&mut bytes) {
+    loop {
+        let read = match io::stdin().lock().read(&mut bytes) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        };
         let Some(mut rest) = bytes.get(..read).filter(|rest| !rest.is_empty()) else { break };
         while let Ok(written) = rustix::io::write(master, rest) {
             rest = rest.get(written..).unwrap_or_default();
@@ -101,24 +112,11 @@ fn copy_input(master: &OwnedFd) {
 
 fn copy_output(master: &OwnedFd) {
     let mut bytes = [0; 16 * 1024];
-    while let Ok(read) = rustix::io::read(master, &mut bytes) {
+    while let Ok(read) = rustix::io::retry_on_intr(|| rustix::io::read(master, &mut bytes)) {
         let Some(read) = bytes.get(..read).filter(|read| !read.is_empty()) else { break };
         let mut out = io::stdout().lock();
         if out.write_all(read).and_then(|()| out.flush()).is_err() {
             break;
         }
-    }
-}
-
-fn watch_size(master: &OwnedFd, ended: &AtomicBool) {
-    let changed = Arc::new(AtomicBool::new(false));
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGWINCH, Arc::clone(&changed));
-    while !ended.load(Ordering::Relaxed) {
-        if changed.swap(false, Ordering::Relaxed)
-            && let Ok(size) = tcgetwinsize(io::stdin())
-        {
-            let _ = tcsetwinsize(master, size);
-        }
-        thread::sleep(LOOK);
     }
 }

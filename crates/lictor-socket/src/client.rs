@@ -1,6 +1,8 @@
 //! The side that asks.
 
+use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,7 +11,6 @@ use serde_json::Value;
 
 use crate::line::{Lines, NoLine};
 use crate::message::{Failure, Request, Response};
-use crate::peer::Peer;
 
 /// Bytes of an answer.
 const MOST: usize = 64 * 1024 * 1024;
@@ -63,27 +64,20 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects, unless whoever listens is neither this user nor root.
+    /// Connects, unless the socket belongs to neither this user nor root.
     ///
     /// # Errors
     /// See [`ClientError`].
     pub fn connect(file: &Path) -> Result<Self, ClientError> {
         let failed = |source| ClientError::Unreachable { file: file.to_owned(), source };
-        let stream = UnixStream::connect(file).map_err(failed)?;
-        let peer = Peer::of(&stream).map_err(failed)?;
-        if peer.uid != 0 && peer.uid != rustix::process::getuid().as_raw() {
-            return Err(ClientError::Stranger { file: file.to_owned(), uid: peer.uid });
+        // The owner of the file, not the process: of one outside of this namespace the kernel does not tell.
+        let owner = fs::metadata(file).map_err(failed)?.uid();
+        if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+            return Err(ClientError::Stranger { file: file.to_owned(), uid: owner });
         }
+        let stream = UnixStream::connect(file).map_err(failed)?;
         let lines = Lines::new(stream.try_clone().map_err(failed)?, MOST);
         Ok(Self { stream, lines, file: file.to_owned() })
-    }
-
-    /// Who listens.
-    ///
-    /// # Errors
-    /// When the kernel does not say.
-    pub fn peer(&self) -> io::Result<Peer> {
-        Peer::of(&self.stream)
     }
 
     /// Asks and waits at most so long for the answer. After an error the connection is of no more use.

@@ -23,6 +23,7 @@ use crate::error::Error;
 use crate::fault::{self, Reason};
 use crate::options::Options;
 use crate::runtime::{Runtime, assemble};
+use crate::sandboxed;
 use crate::session_home::{self, SessionHome};
 
 /// The deadline of a hook that nobody told how long its agent waits: agents wait five seconds or more.
@@ -269,6 +270,14 @@ fn redacted(runtime: &Runtime, mut reply: Reply) -> Reply {
 
 fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
     let Heard { runtime, slot, .. } = heard;
+    let options = runtime.project().options();
+    if !options.read_only.is_empty() {
+        let facts = runtime.engine().facts(action);
+        let cwd = options.cwd.join(&action.cwd);
+        if let Some(block) = sandboxed::refusal(&facts, &cwd, &options.read_only) {
+            return Reply::Block(block);
+        }
+    }
     let mode = Mode {
         // Where nobody would see a question it is left for a person to answer later.
         asking: if slot.can_ask() { Asking::Caller } else { Asking::Nobody },

@@ -62,6 +62,7 @@ mod project;
 mod project_ledger;
 pub mod rpc;
 mod runtime;
+mod sandboxed;
 pub mod session_home;
 mod trust;
 

@@ -58,6 +58,8 @@ pub struct Options {
     pub(crate) registered_home: Option<PathBuf>,
     pub(crate) program: Option<fn() -> io::Result<PathBuf>>,
     pub(crate) caller: Option<u32>,
+    /// What is read-only where the caller runs.
+    pub(crate) read_only: Arc<[PathBuf]>,
 }
 
 impl std::fmt::Debug for Options {
@@ -88,6 +90,7 @@ impl Options {
             registered_home: None,
             program: None,
             caller: None,
+            read_only: Arc::default(),
         }
     }
 
@@ -174,6 +177,13 @@ impl Options {
     #[must_use]
     pub fn caller(mut self, pid: u32) -> Self {
         self.caller = Some(pid);
+        self
+    }
+
+    /// The caller runs in a sandbox in which those paths are read-only: it is told what git cannot do there.
+    #[must_use]
+    pub fn sandboxed(mut self, read_only: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.read_only = read_only.into_iter().collect();
         self
     }
 

@@ -46,7 +46,7 @@ const FILES: &[GoverningFile] = &[
     CLAUDE.file("hooks"),
     CLAUDE.file("plugins"),
     // Which folders are trusted.
-    HomeDir::at("").moved_by(&[("CLAUDE_CONFIG_DIR", "")]).file(".claude.json"),
+    HomeDir::at("").moved_by(&[("CLAUDE_CONFIG_DIR", "")]).file(".claude.json").keeps_state(),
     project(".claude/settings.json").installs(HOOKS),
     project(".claude/settings.local.json").holds(HOOKS),
     project(".claude/hooks"),

@@ -60,7 +60,7 @@ const FILES: &[GoverningFile] = &[
     SHARED_WITH_VSCODE[3],
     COPILOT.file("settings.json"),
     // Which folders are trusted.
-    COPILOT.file("config.json"),
+    COPILOT.file("config.json").keeps_state(),
     COPILOT.file("permissions-config.json"),
     COPILOT.file("installed-plugins"),
     project(".github/copilot/settings.json"),

@@ -45,7 +45,7 @@ const CURSOR: HomeDir = HomeDir::at(".cursor").moved_by(&[("CURSOR_CONFIG_DIR", 
 const FILES: &[GoverningFile] = &[
     CURSOR.file("hooks.json").installs(HOOKS),
     CURSOR.file("hooks"),
-    CURSOR.file("cli-config.json"),
+    CURSOR.file("cli-config.json").keeps_state(),
     CURSOR.file("permissions.json"),
     HomeDir::at(".config/cursor").moved_by(&[("XDG_CONFIG_HOME", "cursor")]).file("cli-config.json"),
     project(".cursor/hooks.json").installs(HOOKS),

@@ -1,7 +1,11 @@
-//! `lictor run` attacked from inside: every case is executed for real, and what it could do is what counts.
+//! `lictor run` attacked from inside, as a user without rights: every case is executed for real, and what it could do is
+//! what counts.
+
+mod git;
+mod policy;
+mod ways_to_end;
 
 use std::fs;
-use std::process::Command;
 
 use serde::Deserialize;
 
@@ -19,18 +23,15 @@ fn cases() -> Vec<Case> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Bubblewrap has to be there, and the kernel has to let it.
-fn can_run() -> bool {
-    let tried = Command::new("bwrap").args(["--ro-bind", "/", "/", "--unshare-pid", "true"]).status();
-    let can = tried.is_ok_and(|status| status.success());
-    if !can {
-        println!("skipped: bubblewrap cannot make a sandbox here");
-    }
-    can
+/// Bubblewrap has to be there, and the kernel has to let it: a machine on which these tests cannot run must say so.
+pub(super) fn can_run() {
+    let tried =
+        Sandbox::unprivileged().program("bwrap", &["--ro-bind", "/", "/", "--unshare-pid", "true"], "");
+    assert_eq!(tried.code, 0, "these tests need bubblewrap and user namespaces: {tried:?}");
 }
 
-fn world() -> Sandbox {
-    let sandbox = Sandbox::new();
+pub(super) fn world() -> Sandbox {
+    let sandbox = Sandbox::unprivileged();
     let git = |args: &[&str]| assert_eq!(sandbox.program("git", args, "").code, 0, "{args:?}");
     git(&["config", "user.name", "t"]);
     git(&["config", "user.email", "t@example.com"]);
@@ -41,9 +42,7 @@ fn world() -> Sandbox {
     sandbox.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n");
     git(&["add", "a.txt"]);
     git(&["commit", "-q", "-m", "one"]);
-    for directory in [".claude", ".cache"] {
-        fs::create_dir_all(sandbox.home().join(directory)).unwrap();
-    }
+    assert_eq!(sandbox.program("mkdir", &["../.claude", "../.cache"], "").code, 0);
     // A record and keys to be reached for.
     assert_eq!(sandbox.claude_bash("ls").code, 0);
     sandbox
@@ -51,9 +50,7 @@ fn world() -> Sandbox {
 
 #[test]
 fn what_governs_cannot_be_reached_from_inside() {
-    if !can_run() {
-        return;
-    }
+    can_run();
     let sandbox = world();
     let mut cases = cases();
     // What is harmless comes first: an agent may ruin its own repository.
@@ -77,6 +74,7 @@ fn what_governs_cannot_be_reached_from_inside() {
         &format!("PROJECT={project}"),
         &format!("LICTOR={}", env!("CARGO_BIN_EXE_lictor")),
         &format!("GUARDIAN={}", std::process::id()),
+        &format!("HOME={}", sandbox.home().display()),
         "sh",
         "attack.sh",
     ]);
@@ -110,9 +108,7 @@ fn governing(sandbox: &Sandbox) -> Vec<String> {
 
 #[test]
 fn hooks_inside_are_judged_outside() {
-    if !can_run() {
-        return;
-    }
+    can_run();
     let sandbox = world();
     let event = |command: &str| {
         format!(

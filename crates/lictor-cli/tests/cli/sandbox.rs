@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt as _, lchown};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -13,7 +15,13 @@ use tempfile::TempDir;
 pub struct Sandbox {
     home: TempDir,
     path: OsString,
+    /// Whom programs run as, when that is not the user of the test.
+    user: Option<u32>,
+    env: Vec<(String, String)>,
 }
+
+/// A user that no machine has.
+const NOBODY: u32 = 64_321;
 
 /// What a process did.
 #[derive(Debug)]
@@ -32,11 +40,24 @@ impl Run {
 
 impl Sandbox {
     pub fn new() -> Self {
+        Self::of(None)
+    }
+
+    /// The same with programs that have no rights beyond their own files, also where tests run as root.
+    pub fn unprivileged() -> Self {
+        let is_root = fs::metadata("/proc/self").is_ok_and(|found| found.uid() == 0);
+        Self::of(is_root.then_some(NOBODY))
+    }
+
+    fn of(user: Option<u32>) -> Self {
         // Below the build directory and not in /tmp: what lies in /tmp is temporary for the policy too.
         let base = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let home = TempDir::with_prefix_in("home-", base).unwrap();
         fs::create_dir(home.path().join("project")).unwrap();
-        let sandbox = Self { home, path: std::env::var_os("PATH").unwrap_or_default() };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let sandbox = Self { home, path, user, env: Vec::new() };
+        sandbox.own(sandbox.home());
+        sandbox.own(&sandbox.project());
         assert_eq!(sandbox.program("git", &["init", "-q", "-b", "main"], "").code, 0);
         sandbox
     }
@@ -44,6 +65,17 @@ impl Sandbox {
     /// The same on a machine without agents: only the system's own programs are found.
     pub fn bare() -> Self {
         Self { path: ["/usr/bin", "/bin"].join(":").into(), ..Self::new() }
+    }
+
+    fn own(&self, path: &Path) {
+        if let Some(user) = self.user {
+            lchown(path, Some(user), Some(user)).unwrap();
+        }
+    }
+
+    /// Sets a variable for every program.
+    pub fn set(&mut self, name: &str, value: impl ToString) {
+        self.env.push((name.to_owned(), value.to_string()));
     }
 
     /// Puts a directory in front of the search path.
@@ -70,9 +102,16 @@ impl Sandbox {
 
     /// Writes a file of the project.
     pub fn write(&self, path: &str, text: &str) {
-        let path = self.project().join(path);
+        self.write_at(&self.project().join(path), text);
+    }
+
+    /// Writes a file below the home directory.
+    pub fn write_at(&self, path: &Path, text: &str) {
+        let new = path.ancestors().skip(1).take_while(|above| !above.exists());
+        let new: Vec<&Path> = new.collect();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+        new.into_iter().chain([path]).for_each(|path| self.own(path));
     }
 
     /// Runs `lictor` in the project.
@@ -104,7 +143,16 @@ impl Sandbox {
     }
 
     fn spawn(&self, program: &str, args: &[&str]) -> Child {
-        Command::new(program)
+        self.command(program, args).spawn().unwrap()
+    }
+
+    /// A program in the project, ready to be started.
+    pub fn command(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command
             .args(args)
             .current_dir(self.project())
             .env_clear()
@@ -112,11 +160,11 @@ impl Sandbox {
             // Stands in for the password database, which is asked where the home directory is a repository.
             .env("LICTOR_TEST_HOME", self.home())
             .env("PATH", &self.path)
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+            .stderr(Stdio::piped());
+        command
     }
 
     /// Runs any program in the project.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Sections, command, completion, councils, describe, feedback, graph, guards, intent, known_tools, layers,
 };
-use super::{access, approvals, bash_safety, boundaries, limits, network, policies, sandbox, tools};
+use super::{access, approvals, bash_safety, boundaries, limits, network, policies, run, sandbox, tools};
 use crate::diagnostic::suggest;
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, REGEXES, Shape, TEXTS, Table};
@@ -207,6 +207,12 @@ pub(crate) static FILE: Table = Table {
         )
         .trusted(),
         Key::new(
+            "run",
+            Shape::Fields(&run::TABLE),
+            "{hide: [~/.ssh]}",
+            "What the sandbox of `lictor run` shows and reaches.",
+        ),
+        Key::new(
             "redact",
             REGEXES,
             "['token=\\S+']",
@@ -257,6 +263,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         councils: section(r, &f, "councils", councils::read).unwrap_or_default(),
         notify: section(r, &f, "notify", |r, tree| command::read(r, tree, &command::NOTIFY)),
         redact: r.field(&f, "redact", redact).unwrap_or_default(),
+        run: section(r, &f, "run", run::read),
     };
     if let Some(names) = f.get("guards").and_then(entries) {
         let accepted = |name: &str| sections.guards.iter().any(|guard| guard.name == name);

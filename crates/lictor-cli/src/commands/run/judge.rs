@@ -1,0 +1,126 @@
+//! The guardian's answers: hooks are judged in this process, commands that agents may run are run outside.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lictor::Options;
+use lictor::hook::{self, AlreadyRefusedStop};
+use lictor_agents::commands::is_for_agents;
+use lictor_agents::{Agent, HookEnv};
+use lictor_run::call::{Answer, Bytes, Call};
+use lictor_run::guardian::{Caller, Judge};
+use lictor_run::mounts::Wanted;
+
+use super::inside::PASSED;
+
+/// Judges in this process what hooks inside hand over.
+pub(super) struct Local {
+    options: Options,
+    program: PathBuf,
+    /// The program as it was when the run began: a later one is not run.
+    known: Option<(u64, u64)>,
+}
+
+impl Local {
+    pub(super) fn new(options: Options, program: PathBuf, wanted: &Wanted) -> Self {
+        let known = identity(&program);
+        let options = options.sandboxed(wanted.governing.iter().cloned());
+        Self { options, program, known }
+    }
+}
+
+fn identity(file: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata(file).ok().map(|found| (found.dev(), found.ino()))
+}
+
+impl Judge for Local {
+    fn answer(&self, caller: &Caller, call: &Call) -> Answer {
+        match call.args.split_first() {
+            Some((first, rest)) if first == "hook" => self.hook(caller, call, rest),
+            Some(_) if is_served(&call.args) => self.command(call),
+            _ => Answer::refusal("this command is for people; they run it outside of `lictor run`"),
+        }
+    }
+}
+
+/// The commands that are run outside for whoever asks inside: they show what is on record, or add a finding.
+const SERVED: [&str; 11] = [
+    "verdict record",
+    "verdict show",
+    "verdict explain",
+    "verdict retro",
+    "verdict gate",
+    "explain",
+    "why-not",
+    "check",
+    "approvals",
+    "session list",
+    "session show",
+];
+
+/// Whether a command is served: it is one of those, is for agents, and names no place of its own to look at.
+fn is_served(args: &[String]) -> bool {
+    let words: Vec<&str> =
+        args.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).collect();
+    let named = |served: &&str| {
+        let served: Vec<&str> = served.split(' ').collect();
+        words.starts_with(&served)
+    };
+    let elsewhere = args.iter().any(|arg| arg.starts_with("--cwd") || arg.starts_with("--state-dir"));
+    let reads_files = words.first() == Some(&"check") && words.len() > 1;
+    let for_agents = is_for_agents(args.iter().map(|arg| Some(arg.as_str())));
+    for_agents && SERVED.iter().any(named) && !elsewhere && !reads_files
+}
+
+impl Local {
+    fn hook(&self, caller: &Caller, call: &Call, args: &[String]) -> Answer {
+        let Some(agent) = args.first().and_then(|name| name.parse::<Agent>().ok()) else {
+            return Answer::refusal("the hook was called without the name of a known agent");
+        };
+        let mut options = self.options.clone().cwd(&call.cwd).caller(caller.pid);
+        for name in HookEnv::VARIABLES {
+            options = options.env(name, call.env.get(name).map_or("", String::as_str));
+        }
+        let refused = AlreadyRefusedStop::default();
+        let hint = args.get(1).map(String::as_str);
+        let judge = std::panic::AssertUnwindSafe(|| {
+            hook::answer(agent, hint, &call.stdin.0, &refused, &options).rendered
+        });
+        match std::panic::catch_unwind(judge) {
+            Ok(answer) => Answer {
+                exit: answer.exit,
+                stdout: Bytes(answer.stdout.into_bytes()),
+                stderr: Bytes(answer.stderr.into_bytes()),
+            },
+            Err(_) => Answer::refusal("lictor failed inside"),
+        }
+    }
+
+    /// Runs a command that agents may run, outside, where the record is.
+    fn command(&self, call: &Call) -> Answer {
+        if self.known.is_none() || identity(&self.program) != self.known {
+            return Answer::refusal("the program `lictor` was replaced; start the agent again");
+        }
+        let mut command = Command::new(&self.program);
+        command.args(&call.args).current_dir(&call.cwd);
+        command.envs(call.env.iter().filter(|(name, _)| PASSED.contains(&name.as_str())));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ran = command.spawn().and_then(|mut child| {
+            let pipe = child.stdin.take();
+            std::thread::scope(|scope| {
+                scope.spawn(move || pipe.map(|mut pipe| pipe.write_all(&call.stdin.0)));
+                child.wait_with_output()
+            })
+        });
+        match ran {
+            Ok(output) => Answer {
+                exit: output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(70),
+                stdout: output.stdout.into(),
+                stderr: output.stderr.into(),
+            },
+            Err(error) => Answer::refusal(&format!("the command could not be run: {error}")),
+        }
+    }
+}

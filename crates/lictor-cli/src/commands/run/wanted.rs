@@ -1,0 +1,265 @@
+//! What the sandbox shows, hides and protects, told from the project, the agents and the policy.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use lictor::Project;
+use lictor_agents::files::{At, GoverningFile, governing_files};
+use lictor_config::sections::{RunConfig, RunNetwork, Socket};
+use lictor_run::mounts::{Network, Wanted};
+
+/// Places below the home directory that stay writable where they are: what tools keep to work faster, and what agents
+/// keep of their conversations.
+const WRITABLE: &[&str] = &[
+    ".cache",
+    ".npm",
+    ".pnpm-store",
+    ".yarn",
+    ".bun",
+    ".deno",
+    ".cargo/registry",
+    ".cargo/git",
+    ".rustup/tmp",
+    ".gradle",
+    ".m2",
+    ".ivy2",
+    ".sbt",
+    ".nuget",
+    ".dotnet",
+    ".hex",
+    ".mix",
+    ".gem",
+    ".bundle",
+    ".pub-cache",
+    ".conda/pkgs",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".local/share/virtualenvs",
+    ".local/share/opencode",
+    ".local/state/opencode",
+    "go/pkg",
+];
+
+/// What leads out of a sandbox that shares the file system: container engines, buses, terminal servers.
+const LEADING_OUT: &[&str] = &[
+    "/run/docker.sock",
+    "/run/podman",
+    "/run/containerd",
+    "/run/crio",
+    "/run/dbus",
+    "/run/systemd/private",
+    "/run/screen",
+    "/run/tmux",
+    "/run/user",
+    "/var/run/docker.sock",
+];
+
+/// Programs that make other users of their callers. Nothing inside can.
+const OTHER_USERS: &[&str] = &["sudo", "sudoedit", "doas", "su", "pkexec", "run0"];
+
+/// The sandbox for a project.
+pub(super) fn wanted(project: &Project, program: &Path, said: &RunConfig) -> Result<Wanted> {
+    let dirs = project.dirs();
+    let state = dirs.state.clone();
+    lictor::dirs::create_private(&state)?;
+    lictor::dirs::create_private(project.state_dir())?;
+    let (home, root) = (real(&dirs.home), real(&project.root));
+    if home.starts_with(&root) {
+        bail!("`{}` holds your home directory; run the agent in a project below it", root.display());
+    }
+    let common = project.git_common().map(real);
+    let mut writable: Vec<PathBuf> = WRITABLE.iter().map(|path| home.join(path)).collect();
+    writable.extend(agent_directories(&home).map(|path| real(&path)));
+    writable.extend(common.iter().filter(|common| !common.starts_with(&root)).cloned());
+    writable.retain(|path| !home.starts_with(path));
+    let cwd = real(&env::current_dir()?);
+    let mut governing = governing(&home, &[root.clone(), cwd]);
+    governing.extend([root.join("governance.yaml"), program.to_owned()]);
+    governing.extend(Some(root.join("policy_tests")).filter(|path| path.exists()));
+    governing.extend(git_files(&root, common.as_deref()));
+    let copied = copied(&home);
+    let mut wanted = Wanted {
+        project: root,
+        program: program.to_owned(),
+        state: real(&state),
+        points: real(project.state_dir()).join("run"),
+        writable,
+        governing,
+        copied,
+        leading_out: LEADING_OUT.iter().map(PathBuf::from).collect(),
+        explained: programs(OTHER_USERS),
+        network: match said.network {
+            RunNetwork::All => Network::All,
+            RunNetwork::Loopback => Network::Loopback,
+            RunNetwork::None => Network::None,
+        },
+        home,
+        ..Wanted::default()
+    };
+    wanted.hidden = hidden(&wanted, &said.hide)?;
+    open(&mut wanted, &said.sockets);
+    Ok(wanted)
+}
+
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The value of a variable that names a place.
+fn place(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| value.starts_with('/'))
+}
+
+/// Every place of a governing file outside of projects.
+fn places(file: &GoverningFile, home: &Path) -> Vec<PathBuf> {
+    let variables: BTreeMap<&str, String> =
+        file.variables().filter_map(|name| Some((name, place(name)?))).collect();
+    let variable = |name: &str| variables.get(name).map(String::as_str);
+    file.places(&home.to_string_lossy(), &variable).map(PathBuf::from).collect()
+}
+
+/// Where agents keep their own state. The governing files in there are bound read-only.
+fn agent_directories(home: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let mut all = BTreeSet::new();
+    for file in governing_files() {
+        let At::Home(directory) = file.at else { continue };
+        if !directory.default.is_empty() {
+            // A directory that others share, like `.config`, is only opened as far as the agent's own part of it.
+            all.insert(home.join(match directory.default.split_once('/') {
+                Some((first, _)) if first != ".config" => first,
+                _ => directory.default,
+            }));
+        }
+        // A directory that a variable names is the agent's own unless others use that variable too.
+        let own = directory.moved_by.iter().filter(|(name, _)| !name.starts_with("XDG_"));
+        all.extend(own.filter_map(|(name, below)| Some(Path::new(&place(name)?).join(below))));
+    }
+    all.remove(&home.join(".config"));
+    all.into_iter()
+}
+
+/// Files and directories that govern agents: those of the person and the machine, and those of these directories.
+fn governing(home: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for file in governing_files() {
+        match file.at {
+            At::Project => all.extend(directories.iter().map(|directory| directory.join(file.path))),
+            _ => all.extend(places(file, home)),
+        }
+    }
+    // A pattern of names cannot be mounted on; what fits it now can.
+    let (patterns, mut all): (Vec<PathBuf>, Vec<PathBuf>) =
+        all.into_iter().partition(|path| path.to_string_lossy().contains('*'));
+    all.extend(patterns.iter().flat_map(|pattern| fitting(pattern)));
+    all
+}
+
+/// What fits a pattern whose last part begins with `*`.
+fn fitting(pattern: &Path) -> Vec<PathBuf> {
+    let (Some(directory), Some(name)) = (pattern.parent(), pattern.file_name()) else { return Vec::new() };
+    let name = name.to_string_lossy();
+    let ending = name.trim_start_matches('*');
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.to_string_lossy().ends_with(ending)).collect()
+}
+
+/// Files in which agents keep what governs them together with their state.
+fn copied(home: &Path) -> Vec<PathBuf> {
+    let files = governing_files().filter(|file| file.keeps_state);
+    let all: BTreeSet<PathBuf> =
+        files.flat_map(|file| places(file, home)).filter(|path| path.is_file()).collect();
+    all.into_iter().collect()
+}
+
+/// Where those programs are.
+fn programs(names: &[&str]) -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let directories: Vec<PathBuf> =
+        env::split_paths(&path).chain(["/usr/bin", "/bin"].map(PathBuf::from)).collect();
+    let files = directories.iter().flat_map(|directory| names.iter().map(|name| directory.join(name)));
+    let found: BTreeSet<PathBuf> =
+        files.filter(|file| file.is_absolute() && file.is_file()).map(|file| real(&file)).collect();
+    found.into_iter().collect()
+}
+
+/// What a policy hides, as paths. What governs the agent must show, or nothing would govern it.
+fn hidden(wanted: &Wanted, said: &[String]) -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for text in said {
+        let path = match text.strip_prefix("~/") {
+            Some(below) => wanted.home.join(below),
+            None => wanted.project.join(text),
+        };
+        let path = real(&path);
+        let needed = wanted.governing.iter().filter(|file| file.exists());
+        let needed = needed.chain([&wanted.home, &wanted.project, &wanted.program, &wanted.state]);
+        if let Some(needed) = needed.into_iter().find(|needed| real(needed).starts_with(&path)) {
+            bail!(
+                "`run.hide` names `{text}`, which holds `{}`: without it nothing would govern the agent; name less",
+                needed.display()
+            );
+        }
+        all.push(path);
+    }
+    Ok(all)
+}
+
+/// Opens sockets, and keeps the variables that name them.
+fn open(wanted: &mut Wanted, sockets: &[Socket]) {
+    let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let below = |name: &str| runtime.as_ref().map(|runtime| runtime.join(name));
+    let named = |name: &str| place(name).map(PathBuf::from);
+    // `unix:///run/docker.sock`
+    let host = |name: &str| env::var(name).ok()?.strip_prefix("unix://").map(PathBuf::from);
+    for socket in sockets {
+        let (paths, kept): (Vec<Option<PathBuf>>, &[&str]) = match socket {
+            Socket::SshAgent => (vec![named("SSH_AUTH_SOCK")], &["SSH_AUTH_SOCK", "SSH_AGENT_PID"]),
+            Socket::GpgAgent => (
+                vec![below("gnupg/S.gpg-agent"), Some(wanted.home.join(".gnupg/S.gpg-agent"))],
+                &["XDG_RUNTIME_DIR", "GPG_AGENT_INFO"],
+            ),
+            Socket::Docker => {
+                let usual = ["/run/docker.sock", "/var/run/docker.sock"].map(|path| Some(path.into()));
+                let others = [host("DOCKER_HOST"), below("docker.sock")];
+                (usual.into_iter().chain(others).collect(), &["DOCKER_HOST"])
+            }
+            Socket::Podman => {
+                let all = [Some("/run/podman/podman.sock".into()), host("CONTAINER_HOST")];
+                let own = below("podman/podman.sock");
+                (all.into_iter().chain([own]).collect(), &["CONTAINER_HOST", "XDG_RUNTIME_DIR"])
+            }
+        };
+        wanted.open.extend(paths.into_iter().flatten());
+        wanted.kept.extend(kept);
+    }
+    wanted.leading_out.retain(|path| !wanted.open.contains(path));
+    wanted.open.sort();
+    wanted.open.dedup();
+}
+
+/// What tells git which programs to run, in the repository and its submodules.
+fn git_files(root: &Path, common: Option<&Path>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    // In a linked work tree `.git` is a file that says where the rest is.
+    if root.join(".git").is_file() {
+        files.push(root.join(".git"));
+    }
+    let Some(common) = common else {
+        // A repository that is made later would be one that nobody has looked at.
+        files.push(root.join(".git"));
+        return files;
+    };
+    let below = |name: &str| {
+        fs::read_dir(common.join(name)).into_iter().flatten().flatten().map(|entry| entry.path())
+    };
+    for directory in std::iter::once(common.to_owned()).chain(below("modules")) {
+        files.extend(["config", "config.worktree", "hooks"].map(|name| directory.join(name)));
+    }
+    for tree in below("worktrees") {
+        files.extend(["config.worktree", "commondir", "gitdir"].map(|name| tree.join(name)));
+    }
+    files
+}
