@@ -6,6 +6,7 @@ mod npm;
 mod targets;
 mod wheel;
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,28 +16,36 @@ use crate::shell;
 use targets::Target;
 
 const USAGE: &str = "\
-usage: cargo xtask dist [--target NAME]… [--all] [--binary FILE] [--without-wheel] [--out DIR]
+usage: cargo xtask dist [--target NAME]… [--all] [--binary FILE] [--quick] [--without-wheel] [--out DIR]
   --target NAME   build for that target instead of this machine's
   --all           build for every target that is shipped (needs Python for zig)
   --binary FILE   pack that program instead of building one, for this machine
+  --quick         build without optimisation, to try the packages out
   --without-wheel build no wheel, which takes another release build
   --out DIR       write there instead of into `dist`; the directory is emptied first";
+
+/// The release profile, for somebody who waits.
+const QUICK: [(&str, &str); 3] = [
+    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+];
 
 /// Where packages are put together, below the output directory.
 const STAGE: &str = ".stage";
 
 /// Builds everything and prints a table of sizes.
 pub fn run(args: &[String]) -> Result<()> {
-    let Options { targets, binary, wheel, out } = options(args)?;
+    let Options { targets, binary, quick, wheel, out } = options(args)?;
     if out.exists() {
         fs::remove_dir_all(&out).with_context(|| format!("cannot empty `{}`", out.display()))?;
     }
     fs::create_dir_all(&out)?;
-    let release = Release::here(&out)?;
+    let release = Release::here(&out, quick)?;
     for target in &targets {
         let program = match &binary {
             Some(file) => file.clone(),
-            None => target.build()?,
+            None => target.build(&release)?,
         };
         archive(&release, target, &program)?;
         npm::platform(&release, target, &program)?;
@@ -53,12 +62,13 @@ pub fn run(args: &[String]) -> Result<()> {
 struct Options {
     targets: Vec<&'static Target>,
     binary: Option<PathBuf>,
+    quick: bool,
     wheel: bool,
     out: PathBuf,
 }
 
 fn options(args: &[String]) -> Result<Options> {
-    let (mut chosen, mut binary, mut wheel) = (Vec::new(), None, true);
+    let (mut chosen, mut binary, mut quick, mut wheel) = (Vec::new(), None, false, true);
     let mut out = shell::root().join("dist");
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -66,6 +76,7 @@ fn options(args: &[String]) -> Result<Options> {
             "--all" => chosen.extend(targets::SHIPPED),
             "--target" => chosen.push(targets::named(args.next().context(USAGE)?)?),
             "--binary" => binary = Some(PathBuf::from(args.next().context(USAGE)?)),
+            "--quick" => quick = true,
             "--without-wheel" => wheel = false,
             "--out" => out = std::env::current_dir()?.join(args.next().context(USAGE)?),
             _ => bail!("{USAGE}"),
@@ -77,7 +88,7 @@ fn options(args: &[String]) -> Result<Options> {
     if binary.is_some() && chosen.len() != 1 {
         bail!("`--binary` packs one program, so it goes with one target");
     }
-    Ok(Options { targets: chosen, binary, wheel, out })
+    Ok(Options { targets: chosen, binary, quick, wheel, out })
 }
 
 /// What every package of one release shares.
@@ -86,12 +97,28 @@ pub(crate) struct Release {
     version: &'static str,
     /// Seconds since 1970 of the commit: the time on every packed file.
     epoch: String,
+    quick: bool,
 }
 
 impl Release {
-    fn here(out: &Path) -> Result<Self> {
+    fn here(out: &Path, quick: bool) -> Result<Self> {
         let epoch = shell::output("git", &["log", "-1", "--format=%ct"])?.trim().to_owned();
-        Ok(Self { out: out.to_owned(), version: env!("CARGO_PKG_VERSION"), epoch })
+        Ok(Self { out: out.to_owned(), version: env!("CARGO_PKG_VERSION"), epoch, quick })
+    }
+
+    /// What every build gets in its environment.
+    fn variables(&self) -> Result<Vec<(&'static str, OsString)>> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([targets::tools()?].into_iter().chain(std::env::split_paths(&path)))?;
+        let mut variables = vec![
+            ("PATH", path),
+            ("SOURCE_DATE_EPOCH", OsString::from(&self.epoch)),
+            ("CARGO_TARGET_DIR", shell::root().join("target").into_os_string()),
+        ];
+        if self.quick {
+            variables.extend(QUICK.map(|(name, value)| (name, OsString::from(value))));
+        }
+        Ok(variables)
     }
 
     /// An empty directory to put a package together in.

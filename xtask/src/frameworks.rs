@@ -10,11 +10,30 @@ struct Framework {
     packages: &'static [&'static str],
 }
 
+/// Those that are small to install: every change runs them.
+const LIGHT: [&str; 3] = ["agent_framework", "langchain", "pydantic_ai"];
+
 const FRAMEWORKS: &[Framework] = &[
+    Framework { name: "ag2", packages: &["ag2==1.2.1"] },
+    Framework {
+        name: "agent_framework",
+        packages: &["agent-framework-core==1.23.0", "agent-hooks-sdk==0.1.0b3"],
+    },
+    Framework { name: "claude_agent", packages: &["claude-agent-sdk==0.2.182"] },
+    Framework { name: "crewai", packages: &["crewai==1.15.30"] },
+    Framework { name: "google_adk", packages: &["google-adk==2.13.0"] },
     Framework { name: "langchain", packages: &["langchain==1.4.7", "langgraph==1.2.20"] },
+    Framework { name: "llama_index", packages: &["llama-index-core==0.14.25"] },
     Framework { name: "openai_agents", packages: &["openai-agents==0.24.0"] },
     Framework { name: "pydantic_ai", packages: &["pydantic-ai-slim==2.66.0"] },
+    Framework { name: "smolagents", packages: &["smolagents==1.26.0"] },
+    Framework { name: "strands", packages: &["strands-agents==1.62.0"] },
 ];
+
+/// Runs the light ones.
+pub fn light() -> Result<()> {
+    run(&LIGHT.map(str::to_owned))
+}
 
 /// Runs those that are named, or all of them.
 pub fn run(names: &[String]) -> Result<()> {
@@ -22,13 +41,14 @@ pub fn run(names: &[String]) -> Result<()> {
     if let Some(unknown) = names.iter().find(|name| FRAMEWORKS.iter().all(|known| known.name != *name)) {
         bail!("`{unknown}` is not a framework with an adapter; known: {}", known());
     }
+    // The module runs on every Python, so it is built once.
+    python::environment("package", &[])?.develop()?;
     let chosen =
         FRAMEWORKS.iter().filter(|one| names.is_empty() || names.iter().any(|name| name == one.name));
     for framework in chosen {
         let environment = python::environment(&format!("frameworks/{}", framework.name), framework.packages)?;
-        environment.develop()?;
         let test = shell::root().join(format!("python/tests/frameworks/test_{}.py", framework.name));
-        environment.python(&["-m", "pytest", "--quiet", &test.to_string_lossy()])?;
+        environment.python_with_package(&["-m", "pytest", "--quiet", &test.to_string_lossy()])?;
     }
     Ok(())
 }

@@ -33,6 +33,13 @@ impl Environment {
         shell::run(&self.directory.join("bin/python").to_string_lossy(), args)
     }
 
+    /// As [`Self::python`], with the package of this tree to import. Its module has to be built.
+    pub fn python_with_package(&self, args: &[&str]) -> Result<()> {
+        let python = self.directory.join("bin/python").to_string_lossy().into_owned();
+        let path = shell::root().join("python");
+        shell::run_with(&python, args, &[("PYTHONPATH", &path)])
+    }
+
     /// Builds the package's module for it.
     pub fn develop(&self) -> Result<()> {
         let target = shell::root().join("target");

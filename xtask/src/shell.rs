@@ -13,15 +13,15 @@ pub fn root() -> PathBuf {
 
 /// Runs a program in the repository's root and fails when it fails.
 pub fn run(program: &str, args: &[&str]) -> Result<()> {
-    run_with(program, args, &[])
+    run_with::<&OsStr>(program, args, &[])
 }
 
 /// As [`run`], with more variables in its environment.
-pub fn run_with(program: &str, args: &[&str], variables: &[(&str, &OsStr)]) -> Result<()> {
+pub fn run_with<V: AsRef<OsStr>>(program: &str, args: &[&str], variables: &[(&str, V)]) -> Result<()> {
     println!("$ {program} {}", args.join(" "));
     let status = Command::new(program)
         .args(args)
-        .envs(variables.iter().copied())
+        .envs(variables.iter().map(|(name, value)| (name, value)))
         .current_dir(root())
         .status()
         .with_context(|| format!("cannot start `{program}`; is it installed?"))?;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{lint, pictures, python, setup, shell};
+use crate::{frameworks, lint, pictures, python, setup, shell};
 
 /// What the tests need, lint, then all tests of all crates, examples and doc tests included.
 pub fn run() -> Result<()> {
@@ -13,5 +13,6 @@ pub fn run() -> Result<()> {
     shell::run("cargo", &["test", "--locked", "--workspace"])?;
     shell::run("npm", &["--prefix", "npm/lictor", "test", "--silent"])?;
     python::test()?;
+    frameworks::light()?;
     pictures::run(true)
 }

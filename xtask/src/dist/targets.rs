@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::{release, shell};
+use super::Release;
+use crate::shell;
 
 /// One platform that packages are made for.
 pub(crate) struct Target {
@@ -38,34 +39,30 @@ pub(crate) fn here() -> Result<&'static Target> {
 
 impl Target {
     /// Builds the release program for it.
-    pub(crate) fn build(&self) -> Result<PathBuf> {
-        if here().is_ok_and(|here| here.name == self.name) {
-            return release::build();
+    pub(crate) fn build(&self, release: &Release) -> Result<PathBuf> {
+        if !release.quick && here().is_ok_and(|here| here.name == self.name) {
+            return crate::release::build();
         }
-        let python = tools(&["ziglang==0.17.0", "cargo-zigbuild==0.24.0"])?;
         if shell::output("rustup", &["target", "add", self.name]).is_err() {
             bail!("Rust's standard library for `{}` is missing; run `rustup target add {0}`", self.name);
         }
-        let bin = python.parent().context("the tools have no directory")?;
-        let path = std::env::join_paths(
-            std::iter::once(bin.to_owned())
-                .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
-        )?;
         let build = ["zigbuild", "--locked", "--release", "--bin", "lictor", "--target", self.name];
-        shell::run_with("cargo", &build, &[("PATH", &path)])?;
+        shell::run_with("cargo", &build, &release.variables()?)?;
         Ok(shell::root().join("target").join(self.name).join("release/lictor"))
     }
 }
 
-/// A Python with these packages, kept below `target/`. Gives the interpreter.
-pub(crate) fn tools(packages: &[&str]) -> Result<PathBuf> {
+/// What builds for other machines and packs the wheel.
+const TOOLS: [&str; 3] = ["maturin==1.16.0", "ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
+
+/// The directory of these programs, below `target/`. They find each other on the PATH.
+pub(crate) fn tools() -> Result<PathBuf> {
     let directory = shell::root().join("target/dist-tools");
     let python = directory.join("bin/python");
     if !python.exists() {
         shell::run("python3", &["-m", "venv", &directory.to_string_lossy()])?;
     }
-    let install =
-        [&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"][..], packages].concat();
+    let install = [&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"][..], &TOOLS].concat();
     shell::run(&python.to_string_lossy(), &install)?;
-    Ok(python)
+    Ok(directory.join("bin"))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 
 use super::Release;
-use super::targets::{self, Target};
+use super::targets::Target;
 use crate::shell;
 
 /// Builds it where the Python package is there and the module can be built for the target.
@@ -19,8 +19,6 @@ pub(super) fn build(release: &Release, target: &Target, program: &Path) -> Resul
     let scripts = source.join("data/scripts");
     fs::create_dir_all(&scripts)?;
     fs::copy(program, scripts.join("lictor")).context("cannot copy the program into the wheel")?;
-    let python = targets::tools(&["maturin==1.16.0", "ziglang==0.17.0"])?;
-    let maturin = python.with_file_name("maturin");
     let manifest = source.join("Cargo.toml");
     let module_target = target.name.replace("-musl", "-gnu");
     let (manifest, out) = (manifest.to_string_lossy(), release.out.to_string_lossy());
@@ -29,8 +27,7 @@ pub(super) fn build(release: &Release, target: &Target, program: &Path) -> Resul
     if target.npm[0] == "linux" {
         args.extend(["--zig", "--compatibility", "manylinux_2_17"]);
     }
-    let epoch = std::ffi::OsStr::new(&release.epoch);
-    let built = shell::run_with(&maturin.to_string_lossy(), &args, &[("SOURCE_DATE_EPOCH", epoch)]);
+    let built = shell::run_with("maturin", &args, &release.variables()?);
     fs::remove_file(scripts.join("lictor"))?;
     built
 }
