@@ -32,8 +32,8 @@ _KINDS = {kind.value: kind for kind in ActionKind}
 _TOOLS = {
     **dict.fromkeys(["bash", "shell", "run_command", "execute_command", "terminal"], (ActionKind.BASH, "command")),
     **dict.fromkeys(["read", "read_file", "view_file"], (ActionKind.READ, "path")),
-    **dict.fromkeys(["write", "write_file", "create_file", "edit_file"], (ActionKind.WRITE, "path")),
-    **dict.fromkeys(["fetch", "web_fetch", "fetch_url"], (ActionKind.FETCH, "url")),
+    **dict.fromkeys(["write", "write_file", "create_file", "edit", "edit_file", "multiedit"], (ActionKind.WRITE, "path")),
+    **dict.fromkeys(["fetch", "web_fetch", "webfetch", "fetch_url"], (ActionKind.FETCH, "url")),
 }
 
 

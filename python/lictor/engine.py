@@ -164,6 +164,7 @@ class PolicyEngine:
         directory = os.path.abspath(os.fspath(root_dir) if root_dir is not None else os.getcwd())
         plan = Plan(root, directory)
         store = session_store or InMemorySessionStore()
+        self._quick = store.path is None
         self._on_ask = on_ask
         self._tracers: tuple[Tracer, ...] = _tracers(tracer)
         self._session = uuid.uuid4().hex if default_session == "auto" else default_session
@@ -189,7 +190,9 @@ class PolicyEngine:
         return result
 
     async def aevaluate(self, action: Action, *, dry: bool = False, observe: bool = False) -> EvaluationResult:
-        """As :meth:`evaluate`, on a thread."""
+        """As :meth:`evaluate`; on a thread where a file is written."""
+        if self._quick:
+            return self.evaluate(action, dry=dry, observe=observe)
         return await asyncio.to_thread(self.evaluate, action, dry=dry, observe=observe)
 
     def check(self, action: Action) -> EvaluationResult:
@@ -267,6 +270,16 @@ class PolicyEngine:
             return run
 
         return decorate
+
+    @property
+    def default_session(self) -> str | None:
+        """The session of actions that name none."""
+        return self._session
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether an evaluation waits for nothing outside the process: no file is written."""
+        return self._quick
 
     @property
     def pending(self) -> list[dict[str, Any]]:

@@ -175,10 +175,22 @@ class Project:
         return PostResult(posted["standing"], "\n\n".join(said["text"] for said in posted["feedback"]))
 
     def check_stop(
-        self, session_id: str, *, output: str | None = None, reason: str | None = None, subagent: bool = False
+        self,
+        session_id: str,
+        *,
+        agent: str = "",
+        output: str | None = None,
+        reason: str | None = None,
+        subagent: bool = False,
     ) -> StopResult:
         """Whether the agent may stop now."""
-        fields = {"session_id": session_id, "output": output, "reason": reason, "subagent": subagent}
+        fields = {
+            "session_id": session_id,
+            "agent": agent,
+            "output": output,
+            "reason": reason,
+            "subagent": subagent,
+        }
         checked = self.call("stop", {key: value for key, value in fields.items() if value is not None})
         return StopResult(checked["outcome"], tuple(checked["reasons"]), checked["round"])
 

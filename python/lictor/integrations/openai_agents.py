@@ -1,34 +1,46 @@
 """OpenAI Agents: ``govern(agent, engine)`` puts a guardrail on every function tool, also of agents that it hands over to.
 
-A block is the tool's output; a question is an interruption of the run (``state.approve`` or ``state.reject``). Hosted tools
-run on the provider's side: ``govern`` lists them instead of pretending.
+A block is the tool's output; a question is an interruption of the run (``state.approve`` or ``state.reject``). The stop gate is in
+``govern(agent, engine).run(…)``, to be called instead of ``Runner.run(agent, …)``. Hosted tools run on the provider's side:
+they are listed in ``ungoverned``.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 from typing import Any
 
-from agents import Agent, FunctionTool, Handoff
+from agents import Agent, FunctionTool, Handoff, Runner
 from agents.tool_guardrails import ToolGuardrailFunctionOutput, ToolInputGuardrail
 
 from lictor.engine import PolicyEngine
-from lictor.integrations._governor import Call, Governor
+from lictor.integrations._governor import Call, Governor, refused, report_ungoverned, with_feedback
 from lictor.project import Project
 
-_log = logging.getLogger("lictor")
+
+class Governed:
+    """An agent whose function tools are governed in place."""
+
+    def __init__(self, agent: Agent[Any], engine: PolicyEngine | Project, **options: Any) -> None:
+        self._agent, self._governor = agent, Governor(engine, **options)
+        names: list[str] = []
+        _walk(agent, self._governor, names, set())
+        self.ungoverned = report_ungoverned(names)
+        """Tools that the provider runs, MCP servers and handoffs whose agent is not known yet."""
+
+    async def run(self, start: Any, **options: Any) -> Any:
+        """``Runner.run`` until the agent may stop: it is run again with what is missing as the next input."""
+        result = await Runner.run(self._agent, start, **options)
+        while not result.interruptions:
+            missing = self._governor.stop(str(result.final_output))
+            if missing is None:
+                break
+            again = [*result.to_input_list(), {"role": "user", "content": missing}]
+            result = await Runner.run(result.last_agent, again, **options)
+        return result
 
 
-def govern(agent: Agent[Any], engine: PolicyEngine | Project, **options: Any) -> list[str]:
-    """Governs the agent's tools in place. Gives the names of tools that cannot be governed."""
-    governor = Governor(engine, **options)
-    ungoverned: list[str] = []
-    seen: set[int] = set()
-    _walk(agent, governor, ungoverned, seen)
-    if ungoverned:
-        _log.warning("these tools run elsewhere and are not governed: %s", ", ".join(ungoverned))
-    return ungoverned
+govern = Governed
 
 
 def _walk(agent: Agent[Any], governor: Governor, ungoverned: list[str], seen: set[int]) -> None:
@@ -66,7 +78,7 @@ class _Governed:
         except ValueError:
             fields = None
         if not isinstance(fields, dict):
-            return Call(None, None, "Blocked by Lictor: the arguments are not a JSON object")
+            return refused("the arguments are not a JSON object")
         return self._governor.before(self._name, fields, call_id)
 
     async def _needs_approval(self, context: Any, arguments: dict[str, Any], call_id: str) -> bool:
@@ -93,10 +105,9 @@ class _Governed:
             call = self._governor.answered(call, True)
         if call.refusal is not None:
             return call.refusal
-        try:
-            output = await self._invoke(context, arguments)
-        except BaseException as error:
-            self._governor.after(call, error)
-            raise
-        feedback = self._governor.after(call, True)
-        return f"{output}\n\n{feedback}" if feedback and isinstance(output, str) else output
+        return with_feedback(*await self._governor.arun(call, lambda: self._invoke(context, arguments), _succeeded))
+
+
+def _succeeded(output: Any) -> bool:
+    """The SDK turns what a tool raises into these words; there is no other sign of it."""
+    return not str(output).startswith("An error occurred while running the tool")

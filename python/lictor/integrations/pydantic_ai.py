@@ -1,39 +1,45 @@
-"""Pydantic AI: ``Agent(model, capabilities=[LictorCapability(engine)])``.
+"""Pydantic AI: ``Agent(model, capabilities=[govern(engine)])``.
 
 A block is the tool's return value; a question raises ``ApprovalRequired``, so the run ends with ``DeferredToolRequests`` and
-goes on with ``DeferredToolResults``.
+goes on with ``DeferredToolResults``. An agent that may not stop yet is sent back with ``ModelRetry``: give it
+``retries={"output": …}`` at least as large as the gate's rounds. Tools that the provider runs pass no capability.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from pydantic_ai import ApprovalRequired
+from pydantic_ai import ApprovalRequired, ModelRetry
 from pydantic_ai.capabilities import AbstractCapability
 
 from lictor.engine import PolicyEngine
-from lictor.integrations._governor import Governor
+from lictor.integrations._governor import Governor, with_feedback
 from lictor.project import Project
 
 
 class LictorCapability(AbstractCapability[Any]):  # type: ignore[misc]
-    """Judges every tool call of the agent."""
+    """Judges every tool call of the agent, and whether it may stop."""
 
     def __init__(self, engine: PolicyEngine | Project, **options: Any) -> None:
         self._governor = Governor(engine, **options)
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
-        judged = self._governor.before(call.tool_name, dict(args), call.tool_call_id)
+        judged = await self._governor.abefore(call.tool_name, args, call.tool_call_id)
         if judged.needs_person:
             if not ctx.tool_call_approved:
                 raise ApprovalRequired(metadata={"reason": judged.question})
             judged = self._governor.answered(judged, True)
         if judged.refusal is not None:
             return judged.refusal
-        try:
-            returned = await handler(args)
-        except BaseException as error:
-            self._governor.after(judged, error)
-            raise
-        feedback = self._governor.after(judged, True)
-        return f"{returned}\n\n{feedback}" if feedback and isinstance(returned, str) else returned
+        return with_feedback(*await self._governor.arun(judged, lambda: handler(args)))
+
+    async def after_output_process(self, ctx: Any, *, output_context: Any, output: Any) -> Any:
+        # A part of the output and a deferred question are no end of the work.
+        if not ctx.partial_output and type(output).__name__ != "DeferredToolRequests":
+            missing = self._governor.stop(output if isinstance(output, str) else None)
+            if missing is not None:
+                raise ModelRetry(missing)
+        return output
+
+
+govern = LictorCapability

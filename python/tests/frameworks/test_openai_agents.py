@@ -6,62 +6,52 @@ import pytest
 
 pytest.importorskip("agents")
 
-from agents import Agent, RunConfig, Runner, function_tool
+from agents import Agent, RunConfig, WebSearchTool, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
+from conformance import TOOL, Conformance, Seen, policy
 
 from lictor.integrations.openai_agents import govern
-from policy import engine
 
-RAN = []
 QUIET = RunConfig(tracing_disabled=True)
 
 
-@pytest.fixture
-def run_agent():
-    def make(policy, *commands):
-        RAN.clear()
+def make_agent(*turns):
+    @function_tool
+    def bash(command: str) -> str:
+        """Runs a command."""
+        return TOOL(command)
 
-        @function_tool
-        def bash(command: str) -> str:
-            """Runs a command."""
-            RAN.append(command)
-            return f"ran {command}"
-
-        calls = [function_call("bash", {"command": command}, call_id=f"c{n}") for n, command in enumerate(commands)]
-        agent = Agent(name="a", tools=[bash], model=ScriptedModel([calls, [assistant_message("done")]]))
-        assert govern(agent, policy) == []
-        return agent
-
-    return make
+    number, steps = 0, []
+    for turn in turns:
+        if isinstance(turn, str):
+            steps.append([assistant_message(turn)])
+            continue
+        ids = range(number, number := number + len(turn))
+        steps.append([function_call("bash", {"command": c}, call_id=f"c{n}") for n, c in zip(ids, turn)])
+    return Agent(name="a", tools=[bash], model=ScriptedModel(steps))
 
 
-def outputs(result):
-    return [str(item.output) for item in result.new_items if item.type == "tool_call_output_item"]
+class TestOpenAIAgents(Conformance):
+    def run(self, engine, *turns, answer=None):
+        return asyncio.run(self.arun(engine, make_agent(*turns), answer))
+
+    async def arun(self, engine, agent, answer):
+        governed, seen = govern(agent, engine), Seen()
+        assert governed.ungoverned == []
+        result = await governed.run("go", run_config=QUIET)
+        while result.interruptions:
+            state = result.to_state()
+            for item in result.interruptions:
+                seen.asked.append("deploy now?")
+                state.approve(item) if answer else state.reject(item)
+            result = await governed.run(state, run_config=QUIET)
+        items = result.to_input_list()
+        seen.told = {item["call_id"]: str(item["output"]) for item in items if item.get("type") == "function_call_output"}
+        seen.prompts = [str(item["content"]) for item in items if item.get("role") == "user"]
+        return seen
 
 
-def test_veto_and_pass(run_agent):
-    policy = engine()
-    result = asyncio.run(Runner.run(run_agent(policy, "ls", "rm x", "broken"), "go", run_config=QUIET))
-    told = outputs(result)
-    assert RAN == ["ls"] and told[0] == "ran ls"
-    assert "it deletes" in told[1] and "the bin" in told[1]
-    assert "Blocked by Lictor" in told[2] and "a guard that fails" not in told[2]
-    assert policy.session().success_count == 1
-
-
-@pytest.mark.parametrize("approved", [True, False])
-def test_a_question_interrupts_the_run(run_agent, approved):
-    policy = engine()
-    agent = run_agent(policy, "deploy")
-
-    async def session():
-        paused = await Runner.run(agent, "go", run_config=QUIET)
-        [item] = paused.interruptions
-        state = paused.to_state()
-        state.approve(item) if approved else state.reject(item)
-        return await Runner.run(agent, state, run_config=QUIET)
-
-    result = asyncio.run(session())
-    assert RAN == (["deploy"] if approved else [])
-    assert ("ran deploy" in outputs(result)) is approved
-    assert policy.session().action_count == 1
+def test_hosted_tools_are_listed():
+    agent = make_agent("done")
+    agent.tools.append(WebSearchTool())
+    assert govern(agent, policy()).ungoverned == ["web_search"]
