@@ -15,6 +15,7 @@ mod shell;
 mod soak;
 mod supply;
 mod test;
+mod ui_test;
 
 use anyhow::{Result, bail};
 
@@ -30,6 +31,7 @@ cargo xtask <chore>
   test            everything a change must pass: setup, lint, all tests, doc tests (what .ci/run calls)
   python          build the Python package for this machine, check its types, run its tests
   frameworks      each adapter for an agent framework against the real package with a scripted model; [name…]
+  ui-test [words] the page in a real browser, with real hooks that wait (needs Chromium and Node; part of `test`)
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
   advisories      known security advisories against the locked dependencies (needs cargo-deny and a network)
   msrv            compile with the oldest Rust that Cargo.toml promises (needs that toolchain)
@@ -54,6 +56,7 @@ fn main() -> Result<()> {
         (Some("test"), []) => test::run(),
         (Some("frameworks"), names) => frameworks::run(names),
         (Some("python"), []) => python::test(),
+        (Some("ui-test"), words) => ui_test::run(words),
         (Some("setup"), []) => setup::run(),
         (Some("advisories"), []) => supply::advisories(),
         (Some("msrv"), []) => supply::msrv(),

@@ -54,6 +54,7 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("session show", Audience::Agents),
     ("test", Audience::Agents),
     ("trust", Audience::People),
+    ("ui", Audience::People),
     ("uninstall", Audience::People),
     ("verdict clear", Audience::People),
     ("verdict explain", Audience::Agents),

@@ -8,7 +8,7 @@ use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
     agents, allow, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init,
-    log, man, mcp, replay, report, rpc, run, schema, serve, session, test, trust, uninstall, verdict,
+    log, man, mcp, replay, report, rpc, run, schema, serve, session, test, trust, ui, uninstall, verdict,
     why_not, wrong,
 };
 use crate::exit::{self, Exit};
@@ -84,6 +84,8 @@ Examples:
     Trust(trust::TrustArgs),
     /// Serve teams and other programs over HTTP.
     Serve(serve::ServeArgs),
+    /// Look at what agents do here, and answer their questions, in a browser.
+    Ui(ui::UiArgs),
     /// Run an agent in a sandbox, judged from outside.
     Run(run::RunArgs),
     /// Make the smallest exception that lets a stopped action pass.
@@ -160,6 +162,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Session(args) => session::run(args),
         Command::WhyNot(args) => why_not::run(args),
         Command::Serve(args) => serve::run(args),
+        Command::Ui(args) => ui::run(args),
         Command::Allow(args) => allow::run(args),
         Command::Wrong(args) => wrong::run(args),
         Command::Replay(args) => replay::run(args),

@@ -25,6 +25,7 @@ pub mod serve;
 pub mod session;
 pub mod test;
 pub mod trust;
+pub mod ui;
 pub mod uninstall;
 pub mod verdict;
 pub mod why_not;

@@ -1,13 +1,13 @@
 //! The addresses of the server. One table says for each what it needs; the router and `/openapi.json` are made from it.
 
 mod admin;
-mod judge;
+pub(crate) mod judge;
 mod openapi;
 mod ops;
 mod policy;
 mod problem;
 mod records;
-mod stream;
+pub(crate) mod stream;
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -48,6 +48,8 @@ pub struct Shared {
     pub rate: u32,
     /// How many judgements run at a time; more would only wait for each other.
     pub judging: Semaphore,
+    /// How people come to the page.
+    pub entrance: crate::page::Entrance,
     /// Ending: not ready any more.
     pub stopping: std::sync::atomic::AtomicBool,
     buckets: Mutex<HashMap<String, (f64, Instant)>>,
@@ -67,6 +69,7 @@ impl Shared {
             setup: Mutex::new(None),
             rate,
             judging: Semaphore::new(judging),
+            entrance: crate::page::Entrance::default(),
             stopping: false.into(),
             buckets: Mutex::default(),
             done: Mutex::default(),
@@ -77,8 +80,8 @@ impl Shared {
 
 /// A token, an address and the key that the caller chose.
 type Asked = (String, String, String);
-type Server = Arc<Shared>;
-type Answer = Result<Value, Problem>;
+pub(crate) type Server = Arc<Shared>;
+pub(crate) type Answer = Result<Value, Problem>;
 
 /// What a handler is given.
 pub(crate) struct Call {
@@ -87,6 +90,8 @@ pub(crate) struct Call {
     pub(crate) path: HashMap<String, String>,
     pub(crate) query: HashMap<String, String>,
     pub(crate) body: Value,
+    /// Through what an answer comes: `server`, `page`.
+    pub(crate) from: &'static str,
 }
 
 impl Call {
@@ -215,7 +220,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "/v1/approvals/{id}/approve",
             Has(Role::Approver),
             judge::approve,
-            &["lifetime", "for_seconds"],
+            &["lifetime", "for_seconds", "seen"],
             "Say yes.",
         ),
         endpoint(
@@ -358,8 +363,29 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
+/// Does what the endpoint does, with what it needs of the caller: what the page does is what a program can do.
+pub(crate) fn ask(
+    server: &Server,
+    caller: &Caller,
+    (method, path): (Method, &str),
+    parts: &[(&str, &str)],
+    body: Value,
+) -> Answer {
+    let found = endpoints().into_iter().find(|known| known.method == method && known.path == path);
+    let Some(Endpoint { need, handler, .. }) = found else {
+        return Err(Problem::new(StatusCode::NOT_FOUND, "not_found", format!("there is no `{path}`")));
+    };
+    if !caller.may(need) {
+        let text = format!("`{}` may not do this; an administrator gives roles", caller.owner);
+        return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", text));
+    }
+    let path = parts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let (server, caller) = (Arc::clone(server), caller.clone());
+    handler(&Call { server, caller, path, query: HashMap::new(), body, from: "page" })
+}
+
 /// How large a body may be.
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// How long a request may take.
 const LONGEST: Duration = Duration::from_secs(30);
 /// How long an answer is kept for a request with the same idempotency key.
@@ -385,6 +411,7 @@ pub fn router(server: Server) -> Router {
         .route("/readyz", axum::routing::get(ops::readyz))
         .route("/metrics", axum::routing::get(ops::metrics))
         .route("/openapi.json", axum::routing::get(openapi::document))
+        .merge(crate::page::routes())
         .fallback(|| async {
             Problem::new(
                 StatusCode::NOT_FOUND,
@@ -585,7 +612,7 @@ fn handle(
             .map_err(|error| Problem::bad(format!("the body is not JSON: {error}")))?
     };
     let query = parse_query(address.split_once('?').map_or("", |(_, query)| query));
-    let call = Call { server: Arc::clone(server), caller, path, query, body };
+    let call = Call { server: Arc::clone(server), caller, path, query, body, from: "server" };
     if call.path.contains_key("tenant") {
         call.tenant()?;
     }

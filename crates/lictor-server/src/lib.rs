@@ -8,9 +8,12 @@
 pub mod client;
 pub mod http;
 pub mod identity;
+pub mod local;
+pub mod page;
 pub mod registry;
 pub mod serve;
 pub mod stores;
 pub mod tenants;
+pub mod ui;
 
 mod random;

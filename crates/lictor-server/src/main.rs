@@ -21,6 +21,8 @@ struct Cli {
 enum Command {
     /// Serve.
     Serve(ServeArgs),
+    /// Show the page for one person on this machine, over the records that hooks write.
+    Ui(UiArgs),
     /// Call a server: JSON-RPC, one message a line on standard input and output. Says what is done while it is away.
     Rpc(RpcArgs),
 }
@@ -51,6 +53,19 @@ struct ServeArgs {
 }
 
 #[derive(Debug, Args)]
+struct UiArgs {
+    /// Do not open a browser; the link is printed.
+    #[arg(long)]
+    no_open: bool,
+    /// The port to listen on; any that is free when it is not said.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// The project that comes first.
+    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    cwd: PathBuf,
+}
+
+#[derive(Debug, Args)]
 struct RpcArgs {
     /// The server: `http://127.0.0.1:4747`.
     #[arg(long)]
@@ -66,6 +81,7 @@ struct RpcArgs {
 fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Serve(args) => serve(args),
+        Command::Ui(args) => ui(args),
         Command::Rpc(args) => {
             let mut client =
                 Client::open(ClientSettings { server: args.server, token: args.token, state: args.state })?;
@@ -104,6 +120,19 @@ fn serve(args: ServeArgs) -> Result<()> {
         }
         let _ = stdout.flush();
     }))
+}
+
+fn ui(args: UiArgs) -> Result<()> {
+    let settings = lictor_server::ui::Settings { directory: args.cwd, port: args.port, open: !args.no_open };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(lictor_server::ui::run(settings, lictor::Options::from_process(), |link| {
+        let mut stdout = std::io::stdout();
+        let _ = writeln!(stdout, "{link}");
+        let _ = stdout.flush();
+    }))?;
+    // Streams that browsers hold open are not waited for.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(500));
+    Ok(())
 }
 
 fn default_state() -> Option<PathBuf> {

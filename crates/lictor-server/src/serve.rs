@@ -110,7 +110,8 @@ fn bind(file: &Path) -> Result<UnixListener> {
     Ok(listener)
 }
 
-async fn signalled() {
+/// Until the process is asked to end.
+pub(crate) async fn signalled() {
     use tokio::signal::unix::{SignalKind, signal};
     let terminated = async {
         match signal(SignalKind::terminate()) {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lictor_store::{
-    Keyring, PostgresOptions, PostgresPool, Query, SqliteOptions, Store, StoreError, StoreExt as _,
+    Keyring, MemoryStore, PostgresOptions, PostgresPool, Query, SqliteOptions, Store, StoreError,
+    StoreExt as _,
 };
 
 /// The project under which a tenant's own record is kept.
@@ -20,7 +21,7 @@ const WAIT: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub struct Stores {
     place: Place,
-    keys: Keyring,
+    keys: Option<Keyring>,
     /// The key was made just now: what is there without a seal is older than it.
     adopt: bool,
 }
@@ -29,6 +30,8 @@ pub struct Stores {
 enum Place {
     Directory(PathBuf),
     Database(PostgresPool),
+    /// Every store is a new one in memory.
+    Memory,
 }
 
 /// Why stores cannot be opened.
@@ -72,7 +75,13 @@ impl Stores {
                 _ => return Err(StoresError::Address(address.to_owned())),
             },
         };
-        Ok(Self { place, keys, adopt })
+        Ok(Self { place, keys: Some(keys), adopt })
+    }
+
+    /// Keeps nothing: for one person who looks at records that are elsewhere.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { place: Place::Memory, keys: None, adopt: false }
     }
 
     /// What the server knows itself.
@@ -106,6 +115,7 @@ impl Stores {
     pub fn ready(&self) -> Result<(), StoresError> {
         match &self.place {
             Place::Database(pool) => Ok(pool.ping()?),
+            Place::Memory => Ok(()),
             Place::Directory(_) => {
                 self.server()?.view(|view| view.records(&Query::all().limit(1)))?;
                 Ok(())
@@ -116,15 +126,22 @@ impl Stores {
     fn chain(&self, tenant: &str, project: &str) -> Result<Arc<dyn Store>, StoresError> {
         match &self.place {
             Place::Database(pool) => {
-                let store = pool.store(tenant, project)?.keys(self.keys.clone()).adopt(self.adopt);
+                let mut store = pool.store(tenant, project)?;
+                if let Some(keys) = &self.keys {
+                    store = store.keys(keys.clone()).adopt(self.adopt);
+                }
                 Ok(Arc::new(store))
             }
+            Place::Memory => Ok(Arc::new(MemoryStore::new())),
             Place::Directory(directory) => {
                 // Names come from people and may be anything; their digests are plain file names.
                 let name = lictor_core::Digest::of_parts([tenant.as_bytes(), project.as_bytes()]);
                 let directory = directory.join(name.short());
                 make_private(&directory)?;
-                let options = SqliteOptions::new().wait(WAIT).keys(self.keys.clone()).adopt(self.adopt);
+                let mut options = SqliteOptions::new().wait(WAIT);
+                if let Some(keys) = &self.keys {
+                    options = options.keys(keys.clone()).adopt(self.adopt);
+                }
                 Ok(Arc::new(options.open(directory.join("lictor.db"))?))
             }
         }

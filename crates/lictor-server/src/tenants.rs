@@ -71,6 +71,19 @@ pub struct Open {
     looked: RwLock<Instant>,
 }
 
+impl Open {
+    /// As it is now.
+    #[must_use]
+    pub fn now(version: u64, runtime: Runtime, store: Arc<dyn Store>) -> Self {
+        Self { version, runtime, store, looked: RwLock::new(Instant::now()) }
+    }
+
+    /// Whether it was looked at a moment ago.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.looked.read().unwrap_or_else(PoisonError::into_inner).elapsed() < FRESH
+    }
+}
+
 impl std::fmt::Debug for Open {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Open").field("version", &self.version).finish_non_exhaustive()
@@ -86,6 +99,8 @@ pub struct Tenants {
     /// An empty directory: programs elsewhere have files that this machine knows nothing of.
     nowhere: PathBuf,
     open: RwLock<HashMap<String, Arc<Open>>>,
+    /// The projects of this machine, which stand in for tenants where one person looks at their own.
+    pub local: Option<crate::local::Projects>,
     /// Counts the changes of any record, for those who follow.
     pub changes: watch::Sender<u64>,
 }
@@ -103,7 +118,27 @@ impl Tenants {
     /// When the server's own record cannot be opened.
     pub fn new(stores: Stores, nowhere: PathBuf) -> Result<Self, StoresError> {
         let registry = Registry::new(stores.server()?);
-        Ok(Self { registry, stores, nowhere, open: RwLock::default(), changes: watch::Sender::new(0) })
+        Ok(Self {
+            registry,
+            stores,
+            nowhere,
+            open: RwLock::default(),
+            local: None,
+            changes: watch::Sender::new(0),
+        })
+    }
+
+    /// Without tenants' records: what is known of people ends with the process.
+    #[must_use]
+    pub fn in_memory(store: Arc<dyn Store>, nowhere: PathBuf) -> Self {
+        Self {
+            registry: Registry::new(store),
+            stores: Stores::none(),
+            nowhere,
+            open: RwLock::default(),
+            local: None,
+            changes: watch::Sender::new(0),
+        }
     }
 
     /// The tenant's runtime, by the policy that is in force now.
@@ -111,9 +146,12 @@ impl Tenants {
     /// # Errors
     /// When the tenant is unknown, or its policy or its store cannot be used.
     pub fn open(&self, tenant: &str) -> Result<Arc<Open>, CallError> {
+        if let Some(local) = &self.local {
+            return local.open(tenant);
+        }
         let known = self.open.read().unwrap_or_else(PoisonError::into_inner).get(tenant).cloned();
         if let Some(known) = &known
-            && known.looked.read().unwrap_or_else(PoisonError::into_inner).elapsed() < FRESH
+            && known.is_fresh()
         {
             return Ok(Arc::clone(known));
         }
@@ -130,7 +168,7 @@ impl Tenants {
             None => self.stores.tenant(tenant)?,
         };
         let runtime = self.runtime(&text, Some(Arc::clone(&store)))?;
-        let open = Arc::new(Open { version, runtime, store, looked: RwLock::new(Instant::now()) });
+        let open = Arc::new(Open::now(version, runtime, store));
         self.open
             .write()
             .unwrap_or_else(PoisonError::into_inner)

@@ -52,7 +52,8 @@ impl Project {
 
     /// The project with that root and that state, whatever lies around it by now: a repository that was made above it
     /// or in another place does not change where a session belongs.
-    pub(crate) fn pinned(root: &Path, state: Option<PathBuf>, options: &Options) -> Self {
+    #[must_use]
+    pub fn pinned(root: &Path, state: Option<PathBuf>, options: &Options) -> Self {
         let mut project = Self::around(root, options);
         if project.root != root {
             root.clone_into(&mut project.root);

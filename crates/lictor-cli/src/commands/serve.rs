@@ -63,8 +63,8 @@ pub fn run(args: &ServeArgs) -> Result<Exit> {
     Err(command.exec()).with_context(|| format!("`{PROGRAM}` cannot be started"))
 }
 
-/// Beside this program, or wherever programs are.
-fn program() -> Result<PathBuf> {
+/// The server's program: beside this one, or wherever programs are.
+pub(super) fn program() -> Result<PathBuf> {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(PROGRAM));
     let path = std::env::var_os("PATH").unwrap_or_default();
     let elsewhere =

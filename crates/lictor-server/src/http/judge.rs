@@ -1,6 +1,7 @@
 //! Judging, sessions, findings and questions.
 
 use axum::http::StatusCode;
+use lictor_core::{Approval, Digest};
 use lictor_engine::{ApprovalError, Lifetime, Who};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -64,7 +65,7 @@ fn not_a_program(call: &Call) -> Result<(), Problem> {
 }
 
 fn who(call: &Call) -> Who {
-    Who { by: call.caller.owner.clone(), at: now(), from: "server".to_owned() }
+    Who { by: call.caller.owner.clone(), at: now(), from: call.from.to_owned() }
 }
 
 fn unanswered(error: ApprovalError) -> Problem {
@@ -81,6 +82,13 @@ struct Approve {
     #[serde(default)]
     lifetime: Length,
     for_seconds: Option<i64>,
+    /// What was looked at ([`seen`]): another question by now is not answered.
+    seen: Option<String>,
+}
+
+/// Identifies what a person is shown of a question.
+pub(crate) fn seen(approval: &Approval) -> String {
+    Digest::of(json!([approval.request, approval.asked, approval.pins]).to_string().as_bytes()).to_string()
 }
 
 #[derive(Deserialize, Default)]
@@ -93,7 +101,7 @@ enum Length {
 
 pub(super) fn approve(call: &Call) -> Answer {
     not_a_program(call)?;
-    let Approve { lifetime, for_seconds } = call.read()?;
+    let Approve { lifetime, for_seconds, seen: looked_at } = call.read()?;
     let lifetime = match lifetime {
         Length::Once => Lifetime::Once,
         Length::Session => Lifetime::Session,
@@ -101,7 +109,11 @@ pub(super) fn approve(call: &Call) -> Answer {
     let lasts = for_seconds.unwrap_or(600).clamp(1, 86_400).saturating_mul(1000);
     let open = call.server.tenants.open(&call.caller.tenant)?;
     let approvals = open.runtime.approvals();
-    let grant = approvals.approve(call.part("id"), who(call), lifetime, lasts).map_err(unanswered)?;
+    let question = approvals.find(call.part("id")).map_err(unanswered)?;
+    if looked_at.is_some_and(|looked_at| looked_at != seen(&question)) {
+        return Err(unanswered(ApprovalError::Changed { id: question.short().to_owned() }));
+    }
+    let grant = approvals.approve_seen(&question, who(call), lifetime, lasts).map_err(unanswered)?;
     call.server.tenants.changed();
     Ok(json!({"grant": grant}))
 }

@@ -29,6 +29,11 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", detail)
     }
 
+    /// The status, and what a person reads.
+    pub(crate) fn told(&self) -> (StatusCode, &str, &str) {
+        (self.status, &self.detail, &self.fix)
+    }
+
     /// The same, with what to do.
     #[must_use]
     pub fn fix(mut self, fix: impl Into<String>) -> Self {

@@ -100,7 +100,7 @@ fn futures_stream(following: Following) -> impl tokio_stream::Stream<Item = Resu
     Receiving(receiver)
 }
 
-struct Receiving(tokio::sync::mpsc::Receiver<Result<Event, Infallible>>);
+pub(crate) struct Receiving(pub(crate) tokio::sync::mpsc::Receiver<Result<Event, Infallible>>);
 
 impl tokio_stream::Stream for Receiving {
     type Item = Result<Event, Infallible>;

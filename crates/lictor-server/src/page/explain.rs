@@ -1,0 +1,191 @@
+//! One decision, and how it came about: what would be done, who had a word, and the path through the graph.
+
+use askama::Template;
+use axum::http::StatusCode;
+use lictor::log::Evaluated;
+use lictor_core::{Evaluation, NodeKind, Status, Trace, TraceEntry, Value};
+use lictor_store::{Query, Record, Store, StoreExt as _};
+
+use super::words::{self, When};
+use super::{Frame, Shown, Visit, shown};
+use crate::http::Problem;
+
+/// One node on the way.
+pub(crate) struct Step {
+    pub(crate) depth: usize,
+    pub(crate) name: String,
+    pub(crate) class: &'static str,
+    pub(crate) word: &'static str,
+    pub(crate) note: &'static str,
+    pub(crate) quiet: bool,
+}
+
+/// One verdict that counts.
+pub(crate) struct Said {
+    pub(crate) class: &'static str,
+    pub(crate) rule: String,
+    pub(crate) reason: String,
+    pub(crate) fix: String,
+}
+
+#[derive(Template)]
+#[template(path = "decision.html")]
+struct Page {
+    frame: Frame,
+    seq: u64,
+    at: When,
+    word: &'static str,
+    title: String,
+    command: String,
+    agent: String,
+    session: Option<(String, String)>,
+    said: Vec<Said>,
+    deeds: Vec<String>,
+    unknown: Vec<String>,
+    steps: Vec<Step>,
+    risk: String,
+    policy: String,
+    digest: String,
+    observed: bool,
+    dry: bool,
+    raw: String,
+}
+
+/// The record with that number.
+pub(crate) fn record(store: &dyn Store, seq: &str) -> Result<Record, Problem> {
+    let missing = || {
+        let text = format!("there is no record `{}`", words::clipped(seq, 40));
+        Problem::new(StatusCode::NOT_FOUND, "not_found", text).fix("`/feed` shows the newest ones")
+    };
+    let seq: u64 = seq.parse().map_err(|_| missing())?;
+    let query = Query::all().after(seq.saturating_sub(1)).before(seq.saturating_add(1)).limit(1);
+    store.view(|view| view.records(&query))?.into_iter().next().ok_or_else(missing)
+}
+
+pub(super) fn decision(visit: &Visit) -> Result<Shown, Problem> {
+    let record = record(&*visit.store()?, visit.part("seq"))?;
+    let raw = serde_json::from_str::<serde_json::Value>(&record.body)
+        .and_then(|value| serde_json::to_string_pretty(&value))
+        .unwrap_or_else(|_| record.body.clone());
+    let Ok(told) = serde_json::from_str::<Evaluated<'_>>(&record.body) else {
+        return shown(&Page {
+            frame: visit.frame(&format!("Record {}", record.seq), "/feed"),
+            seq: record.seq,
+            at: When(record.at),
+            word: "",
+            title: record.kind.clone(),
+            command: String::new(),
+            agent: String::new(),
+            session: record.session.as_ref().map(link),
+            said: Vec::new(),
+            deeds: Vec::new(),
+            unknown: Vec::new(),
+            steps: Vec::new(),
+            risk: String::new(),
+            policy: String::new(),
+            digest: record.hash.to_string(),
+            observed: false,
+            dry: false,
+            raw: words::clipped(&raw, 100_000),
+        });
+    };
+    let evaluation = &told.evaluation;
+    let main =
+        ["command", "patch", "path", "url", "code"].into_iter().find_map(|field| told.action.text(field));
+    shown(&Page {
+        frame: visit.frame(&format!("Decision {}", record.seq), "/feed"),
+        seq: record.seq,
+        at: When(record.at),
+        word: words::word(evaluation.decision),
+        title: words::wish(&told.action),
+        command: words::clipped(main.unwrap_or(&told.action.tool), 20_000),
+        agent: record.session.as_ref().map_or(&told.action.actor.agent, |key| &key.agent).clone(),
+        session: record.session.as_ref().map(link),
+        said: said(evaluation),
+        deeds: words::deeds(&told.facts),
+        unknown: words::unknown(&told.facts),
+        steps: steps(evaluation),
+        risk: evaluation.risk.to_string(),
+        policy: evaluation.policy.short().to_string(),
+        digest: evaluation.action.short().to_string(),
+        observed: evaluation.observed,
+        dry: evaluation.dry,
+        raw: words::clipped(&raw, 100_000),
+    })
+}
+
+/// A session as people see it, and as addresses name it.
+pub(crate) fn link(key: &lictor_core::SessionKey) -> (String, String) {
+    (words::clipped(&key.id, 24), format!("{}:{}", key.agent, key.id))
+}
+
+/// The verdicts that count, the strictest first.
+pub(crate) fn said(evaluation: &Evaluation) -> Vec<Said> {
+    let active = evaluation.active();
+    let speaking = active.iter().filter(|given| !given.verdict.reason().is_empty());
+    speaking
+        .map(|given| Said {
+            class: class(Some(given.verdict.value())),
+            rule: given.verdict.rule().unwrap_or(given.guard()).to_owned(),
+            reason: words::clipped(given.verdict.reason(), 2_000),
+            fix: words::clipped(given.verdict.fix(), 2_000),
+        })
+        .collect()
+}
+
+fn class(value: Option<Value>) -> &'static str {
+    match value {
+        None => "skipped",
+        Some(Value::Error) => "block",
+        Some(value) => words::word(value.settle()),
+    }
+}
+
+/// The path through the graph, parents before children.
+pub(crate) fn steps(evaluation: &Evaluation) -> Vec<Step> {
+    ordered(&evaluation.trace).iter().map(|entry| step(entry, evaluation)).collect()
+}
+
+fn ordered(trace: &Trace) -> Vec<TraceEntry<'_>> {
+    let mut entries: Vec<(usize, TraceEntry<'_>)> = trace.iter().enumerate().collect();
+    entries.sort_by(|(i, a), (j, b)| places(&a.path).cmp(&places(&b.path)).then(i.cmp(j)));
+    entries.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// The steps of a node's path, comparable so that siblings keep their order.
+fn places(path: &str) -> Vec<(String, usize)> {
+    path.split('/')
+        .filter(|step| !step.is_empty())
+        .map(|step| match step.split_once('[') {
+            Some((word, index)) => (word.to_owned(), index.trim_end_matches(']').parse().unwrap_or(0)),
+            // `primary` before `fallback`, `then` before `otherwise`.
+            None => (String::new(), usize::from(matches!(step, "fallback" | "otherwise"))),
+        })
+        .collect()
+}
+
+fn step(entry: &TraceEntry<'_>, evaluation: &Evaluation) -> Step {
+    let name = match (entry.kind, &*entry.name) {
+        (NodeKind::Guard, name) => name.to_owned(),
+        // The graph names combinators after what they are when nobody else does.
+        (kind, name) if name.is_empty() || name == kind.as_str() => kind.as_str().to_owned(),
+        (kind, name) => format!("{} {name}", kind.as_str()),
+    };
+    let superseded = evaluation.verdicts.iter().any(|given| {
+        given.path() == entry.path
+            && given.status == Status::Superseded
+            && given.verdict.value() > Value::Pass
+    });
+    Step {
+        depth: places(&entry.path).len().min(8),
+        name,
+        class: class(entry.value),
+        word: match entry.value {
+            None => "not asked",
+            Some(Value::Error) => "error",
+            value => class(value),
+        },
+        note: if superseded { "does not count" } else { "" },
+        quiet: entry.value.is_none_or(|value| value == Value::Pass),
+    }
+}

@@ -1,0 +1,122 @@
+//! How things are said to people: times, lengths, what an action would do.
+
+use std::fmt;
+
+use jiff::Zoned;
+use jiff::tz::TimeZone;
+use lictor_core::facts::Deed;
+use lictor_core::{Action, ActionKind, Decision, Facts, Timestamp};
+
+/// A time as a page shows it: where the reader is, the exact one on hover.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct When(pub(crate) Timestamp);
+
+/// Digits and signs only, so that it can stand in a page as it is.
+impl fmt::Display for When {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ok(at) = jiff::Timestamp::from_millisecond(self.0.0) else { return f.write_str("some time") };
+        let here: Zoned = at.to_zoned(TimeZone::system());
+        let today = jiff::Timestamp::now().to_zoned(TimeZone::system()).date() == here.date();
+        let short = here.strftime(if today { "%H:%M:%S" } else { "%-d %b %H:%M" });
+        let exact = here.strftime("%Y-%m-%d %H:%M:%S%.3f %:z");
+        let iso = at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ");
+        write!(f, "<time datetime=\"{iso}\" title=\"{exact}\">{short}</time>")
+    }
+}
+
+/// A length of time in its largest unit: `40 s`, `12 min`, `3 h`, `2 days`.
+pub(crate) fn length(millis: i64) -> String {
+    match millis.max(0) / 1000 {
+        0 => format!("{} ms", millis.max(0)),
+        seconds @ 1..=99 => format!("{seconds} s"),
+        seconds @ 100..=5_999 => format!("{} min", seconds / 60),
+        seconds @ 6_000..=172_799 => format!("{} h", seconds / 3_600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// A word for an address: everything else than letters and digits is written with percent signs.
+pub(crate) fn in_address(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/');
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if plain(byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+        out
+    })
+}
+
+/// The beginning of a long text.
+pub(crate) fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// What kind of thing the agent wants, as a sentence without its object.
+pub(crate) fn wish(action: &Action) -> String {
+    match &action.kind {
+        ActionKind::Read => "Read a file".to_owned(),
+        ActionKind::Write => "Write a file".to_owned(),
+        ActionKind::Bash => "Run a shell command".to_owned(),
+        ActionKind::ExecuteCode => "Run code".to_owned(),
+        ActionKind::SubmitTask => "Submit a task".to_owned(),
+        ActionKind::Fetch => "Fetch from the network".to_owned(),
+        ActionKind::Delegate => "Start another agent".to_owned(),
+        ActionKind::Tool | ActionKind::Other(_) if action.tool.is_empty() => "Use a tool".to_owned(),
+        ActionKind::Tool | ActionKind::Other(_) => format!("Use the tool {}", clipped(&action.tool, 80)),
+    }
+}
+
+/// So many targets of one deed are named.
+const NAMED: usize = 5;
+
+/// What an action would do, one line a deed.
+pub(crate) fn deeds(facts: &Facts) -> Vec<String> {
+    facts.deeds().iter().filter(|deed| deed.object != "opaque").map(deed).collect()
+}
+
+fn deed(deed: &Deed) -> String {
+    let what = match (deed.verb.as_str(), deed.object.as_str()) {
+        (verb, "program" | "process") => format!("{verb} program"),
+        (verb, object) => format!("{verb} {object}"),
+    };
+    let targets: Vec<String> = deed.targets.iter().take(NAMED).map(|target| clipped(target, 160)).collect();
+    let more = deed.targets.len().saturating_sub(NAMED);
+    let mut text = format!("{what} {}", targets.join(", "));
+    if more > 0 {
+        text += &format!(" and {more} more");
+    }
+    text.trim_end().to_owned()
+}
+
+/// What could not be worked out.
+pub(crate) fn unknown(facts: &Facts) -> Vec<String> {
+    facts.opaque.iter().take(NAMED).map(|opaque| clipped(&opaque.text, 160)).collect()
+}
+
+/// A decision as a class of the style sheet, and as a word.
+pub(crate) fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Pass => "pass",
+        Decision::Warn => "warn",
+        Decision::Ask => "ask",
+        Decision::Block => "block",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_addresses_read_well() {
+        let said: Vec<String> = [5, 40_000, 720_000, 10_800_000, 172_800_000].map(length).to_vec();
+        assert_eq!(said, ["5 ms", "40 s", "12 min", "3 h", "2 days"]);
+        assert_eq!(in_address("a b&c=d/é"), "a%20b%26c%3Dd/%C3%A9");
+        assert_eq!(clipped("häuser", 2), "hä…");
+    }
+}
