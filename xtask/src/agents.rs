@@ -124,7 +124,7 @@ fn inside(run: &Run, keep: bool) -> Result<()> {
 }
 
 /// Loopback and nothing else: what an agent sends anywhere else goes nowhere.
-fn isolated() -> Result<()> {
+pub fn isolated() -> Result<()> {
     shell::output("ip", &["link", "set", "lo", "up"])?;
     let devices = std::fs::read_to_string("/proc/net/dev")?;
     let others: Vec<&str> = devices

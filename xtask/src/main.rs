@@ -7,6 +7,7 @@ mod frameworks;
 mod fuzz;
 mod install;
 mod lint;
+mod mcp;
 mod pictures;
 mod python;
 mod release;
@@ -41,6 +42,8 @@ cargo xtask <chore>
   fuzz [target]   look for inputs that break what must hold for every input; --seconds N for each target, 60 if not said
   agents [name]   run the real agents, governed, against scripted model servers, and write the matrix in docs/agents.md;
                   --session ID for one session, --keep to keep its files in target/agents/run (needs npm, unshare, ip)
+  mcp [name]      real MCP servers behind `lictor mcp run`: what passes is what they say without it; `bench` for what it
+                  costs (--lictor PATH for a release build) (needs npm, python3, unshare, ip)
   bench [what]    release figures, written into docs/benchmarks.md: shell, store, session, ledger, peers, hook; `all` of
                   them when none is named; hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND
 ";
@@ -69,6 +72,7 @@ fn main() -> Result<()> {
         (Some("soak"), []) => soak::run(),
         (Some("fuzz"), args) => fuzz::run(args),
         (Some("agents"), args) => agents::run(args),
+        (Some("mcp"), args) => mcp::run(args),
         (Some("bench"), what) => bench::run(what),
         (None | Some("help" | "--help" | "-h"), []) => {
             print!("{HELP}");

@@ -148,6 +148,24 @@ impl Policy {
         all
     }
 
+    /// Whether a tool of that name is blocked whatever it is called with.
+    #[must_use]
+    pub fn is_tool_blocked(&self, name: &str) -> bool {
+        let blocked = self
+            .layers
+            .iter()
+            .filter_map(|layer| layer.sections.known_tools.as_ref())
+            .flat_map(|said| &said.blocked);
+        blocked.into_iter().any(|glob| fast_glob::glob_match(glob, name))
+    }
+
+    /// Whether what is answered in an MCP client's own form counts as a person's answer.
+    #[must_use]
+    pub fn elicitation_counts(&self) -> bool {
+        self.trusted()
+            .any(|layer| layer.sections.approvals.as_ref().is_some_and(|said| said.elicitation_counts))
+    }
+
     /// The programs that are told about questions and blocks.
     #[must_use]
     pub fn notify(&self) -> Vec<&Command> {

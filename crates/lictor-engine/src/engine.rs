@@ -140,6 +140,10 @@ impl PolicyEngine {
                 (Judged::refused(judge::from_engine("store", verdict)), Facts::none())
             }
         };
+        let judged = match &mode.caution {
+            Some(why) => judge::cautious(judged, why),
+            None => judged,
+        };
         let mut evaluation = Evaluation::new(judged, action.digest(), self.inner.policy);
         evaluation.dry = mode.dry;
         evaluation.observed = mode.observe;

@@ -12,9 +12,10 @@ mod gateway;
 mod message;
 pub mod pins;
 mod poison;
+mod state;
 mod stdio;
 
 pub use gateway::{Gateway, Out};
 pub use message::{Malformed, Message};
-pub use poison::{Suspicion, suspicions};
-pub use stdio::{ServerCommand, StartError, run};
+pub use poison::{Origin, Suspicion, suspicions};
+pub use stdio::{ServerCommand, StartError, confine, run};

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value, json};
 pub(crate) const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// Keys of the envelope and of parameters that decide what a message is. Lenient servers accept them in other case.
-const CANONICAL: [&str; 14] = [
+const CANONICAL: [&str; 18] = [
     "jsonrpc",
     "id",
     "method",
@@ -24,6 +24,10 @@ const CANONICAL: [&str; 14] = [
     "ref",
     "argument",
     "requestState",
+    "inputResponses",
+    "requestId",
+    "taskId",
+    "task",
 ];
 
 /// A message that client, policy and server read in the same way.
@@ -39,6 +43,9 @@ pub enum Malformed {
     /// Not an object. Batches are no longer part of the protocol.
     #[error("the message is not a JSON object")]
     NotAnObject,
+    /// Neither a request, a notification nor a response of JSON-RPC 2.0.
+    #[error("the message is not JSON-RPC 2.0: {0}")]
+    NotJsonRpc(&'static str),
     /// A key that some servers take for another one.
     #[error("the key `{0}` is another spelling of `{1}`")]
     Spelling(String, &'static str),
@@ -60,6 +67,7 @@ impl Message {
             serde_json::from_slice(line).map_err(|error| Malformed::Json(error.to_string()))?;
         let Value::Object(fields) = strict.0 else { return Err(Malformed::NotAnObject) };
         check_spelling(&fields)?;
+        check_envelope(&fields)?;
         if let Some(Value::Object(params)) = fields.get("params") {
             check_spelling(params)?;
         }
@@ -84,6 +92,27 @@ impl Message {
         self.0.get("params").and_then(|params| params.get(name))
     }
 
+    /// A parameter of the request that the protocol itself defines, below `_meta`.
+    pub(crate) fn meta(&self, name: &str) -> Option<&Value> {
+        self.param("_meta").and_then(|meta| meta.get(name))
+    }
+
+    /// The parameters, to be changed.
+    pub(crate) fn params_mut(&mut self) -> Option<&mut Map<String, Value>> {
+        self.0.get_mut("params").and_then(Value::as_object_mut)
+    }
+
+    /// The result, for a response that is none of an error.
+    pub(crate) fn result_mut(&mut self) -> Option<&mut Map<String, Value>> {
+        self.0.get_mut("result").and_then(Value::as_object_mut)
+    }
+
+    /// The same under another id.
+    pub(crate) fn with_id(mut self, id: &Value) -> Self {
+        self.0.insert("id".to_owned(), id.clone());
+        self
+    }
+
     /// The line that is sent on: what was judged, written anew.
     #[must_use]
     pub fn to_line(&self) -> String {
@@ -92,12 +121,16 @@ impl Message {
         line
     }
 
-    pub(crate) fn result(id: &Value, result: Value) -> Self {
+    pub(crate) fn result_of(id: &Value, result: Value) -> Self {
         Self(object(json!({"jsonrpc": "2.0", "id": id, "result": result})))
     }
 
     pub(crate) fn error(id: &Value, code: i64, message: &str) -> Self {
         Self(object(json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})))
+    }
+
+    pub(crate) fn notification(method: &str, params: Value) -> Self {
+        Self(object(json!({"jsonrpc": "2.0", "method": method, "params": params})))
     }
 
     pub(crate) fn request(id: &str, method: &str, params: Value) -> Self {
@@ -112,9 +145,40 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
+/// Each kind of message in its one form: what is a request for one side must not be a response for another.
+fn check_envelope(fields: &Map<String, Value>) -> Result<(), Malformed> {
+    if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err(Malformed::NotJsonRpc("`jsonrpc` is not `2.0`"));
+    }
+    if !matches!(fields.get("id"), None | Some(Value::Null | Value::String(_) | Value::Number(_))) {
+        return Err(Malformed::NotJsonRpc("`id` is neither a text nor a number"));
+    }
+    let answers = usize::from(fields.contains_key("result")) + usize::from(fields.contains_key("error"));
+    match (fields.get("method"), answers) {
+        (Some(Value::String(_)), 0) if matches!(fields.get("params"), None | Some(Value::Object(_))) => {
+            Ok(())
+        }
+        (Some(Value::String(_)), 0) => Err(Malformed::NotJsonRpc("`params` is not an object")),
+        (None, 1) if fields.contains_key("id") => Ok(()),
+        _ => Err(Malformed::NotJsonRpc(
+            "it must have either a `method`, or an `id` with a `result` or an `error`",
+        )),
+    }
+}
+
+/// Whether lenient readers take one key for the other: by case, and by the two letters outside ASCII that fold into it.
+pub(crate) fn is_spelled_like(key: &str, known: &str) -> bool {
+    let folded = |c: char| match c {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        c => c.to_ascii_lowercase(),
+    };
+    key.chars().map(folded).eq(known.chars().map(folded))
+}
+
 fn check_spelling(fields: &Map<String, Value>) -> Result<(), Malformed> {
     for key in fields.keys() {
-        let meant = CANONICAL.iter().find(|known| known.eq_ignore_ascii_case(key));
+        let meant = CANONICAL.iter().find(|known| is_spelled_like(key, known));
         if let Some(known) = meant.filter(|known| **known != key.as_str()) {
             return Err(Malformed::Spelling(key.clone(), known));
         }

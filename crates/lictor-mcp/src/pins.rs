@@ -38,8 +38,14 @@ pub struct Server {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Item {
-    /// As it was accepted.
+    /// As it was first seen or last accepted.
     pub accepted: Value,
+    /// Whether a person has looked at it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reviewed: bool,
+    /// Whether it should be looked at.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspicious: bool,
     /// As it is now, where that differs: hidden and refused until a person accepts it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<Value>,
@@ -150,35 +156,64 @@ impl Pins {
     }
 }
 
+/// What came of a look at a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// How it stands to its pin.
+    pub(crate) standing: Standing,
+    /// Whether a person has accepted it as it is.
+    pub(crate) reviewed: bool,
+    suspicious: bool,
+}
+
+impl Seen {
+    /// Whether it may go to a model that acts on it as it is.
+    pub(crate) fn may_be_used(self) -> bool {
+        self.standing != Standing::Changed && (self.reviewed || !self.suspicious)
+    }
+}
+
+impl Item {
+    /// Whether a person should look at it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.changed.is_some() || self.suspicious && !self.reviewed
+    }
+}
+
 impl Server {
     /// Compares a definition with its pin, and keeps what is new or changed.
-    pub(crate) fn see(&mut self, key: &str, definition: &Value) -> Standing {
+    pub(crate) fn see(&mut self, key: &str, definition: &Value, suspicious: bool) -> Seen {
         let definition = without_volatile(definition);
-        match self.items.get_mut(key) {
-            None => {
-                self.items.insert(key.to_owned(), Item { accepted: definition, changed: None });
-                Standing::New
-            }
-            Some(item) if digest(&item.accepted) == digest(&definition) => {
-                item.changed = None;
-                Standing::Same
-            }
-            Some(item) => {
-                item.changed = Some(definition);
-                Standing::Changed
-            }
+        let Some(item) = self.items.get_mut(key) else {
+            let item = Item { accepted: definition, reviewed: false, suspicious, changed: None };
+            self.items.insert(key.to_owned(), item);
+            return Seen { standing: Standing::New, reviewed: false, suspicious };
+        };
+        if digest(&item.accepted) == digest(&definition) {
+            item.changed = None;
+            item.suspicious = suspicious;
+            return Seen { standing: Standing::Same, reviewed: item.reviewed, suspicious };
         }
+        item.changed = Some(definition);
+        Seen { standing: Standing::Changed, reviewed: false, suspicious }
     }
 
-    /// Accepts what has changed. Gives how many definitions that were.
+    /// What was accepted.
+    pub(crate) fn accepted(&self, key: &str) -> Option<&Value> {
+        self.items.get(key).map(|item| &item.accepted)
+    }
+
+    /// Accepts what has changed or is suspicious: a person has looked at it. Gives how many definitions that were.
     pub fn accept(&mut self, only: Option<&str>) -> usize {
         let chosen = self.items.iter_mut().filter(|(key, _)| only.is_none_or(|only| *key == only));
         let mut accepted = 0;
-        for (_, item) in chosen {
+        for (_, item) in chosen.filter(|(_, item)| item.is_open()) {
             if let Some(changed) = item.changed.take() {
                 item.accepted = changed;
-                accepted += 1;
             }
+            item.reviewed = true;
+            accepted += 1;
         }
         accepted
     }

@@ -1,4 +1,10 @@
 //! Text that tries to speak to the model behind people's backs. Heuristic, and said to be: it finds the usual ways, not all.
+//!
+//! Hidden text is certain: nothing harmless hides sentences, so it is refused. Everything else is a reason for a person to
+//! look, no more. What counts as hidden is stricter for definitions, which a server writes for the model, than for results,
+//! which may be any file or page: a byte order mark, a colour code or a single zero-width space is no message.
+
+mod hidden;
 
 use serde_json::Value;
 
@@ -9,12 +15,18 @@ pub enum Suspicion {
     HiddenCharacters,
     /// Markup that is not shown.
     HiddenMarkup,
-    /// It tells the model to keep something from the person.
+    /// It tells the model to keep something from the person, or to forget what it was told.
     Secrecy,
+    /// It tells the model how to use something else than this tool.
+    OtherTools(String),
     /// It names a place where credentials lie.
     CredentialPath,
     /// A long encoded payload.
     EncodedPayload,
+    /// An address that is made to carry data away.
+    CarryingAddress,
+    /// A name that is taken for another one.
+    LooksLike(String),
 }
 
 impl Suspicion {
@@ -26,86 +38,210 @@ impl Suspicion {
 
     /// In words.
     #[must_use]
-    pub fn as_str(&self) -> &'static str {
+    pub fn describe(&self) -> String {
         match self {
-            Self::HiddenCharacters => "hidden characters",
-            Self::HiddenMarkup => "markup that is not shown",
-            Self::Secrecy => "an instruction to keep something from the person",
-            Self::CredentialPath => "a path to credentials",
-            Self::EncodedPayload => "a long encoded payload",
+            Self::HiddenCharacters => "hidden characters".to_owned(),
+            Self::HiddenMarkup => "markup that is not shown".to_owned(),
+            Self::Secrecy => {
+                "an instruction to keep something from the person or to forget others".to_owned()
+            }
+            Self::OtherTools(name) => format!("instructions about `{name}`, which is another server's"),
+            Self::CredentialPath => "a path to credentials".to_owned(),
+            Self::EncodedPayload => "a long encoded payload".to_owned(),
+            Self::CarryingAddress => "an address that carries data away".to_owned(),
+            Self::LooksLike(name) => format!("a name that is easily taken for `{name}`"),
         }
     }
 }
 
+/// Where a text comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// A definition, or a server's instructions: written for the model.
+    Definition,
+    /// What a tool, a prompt or a resource gave: may be any file or page.
+    Result,
+}
+
 /// What is suspicious about all texts in a value, each kind once.
 #[must_use]
-pub fn suspicions(value: &Value) -> Vec<Suspicion> {
+pub fn suspicions(value: &Value, origin: Origin) -> Vec<Suspicion> {
     let mut found = Vec::new();
-    collect(value, &mut found);
+    collect(value, origin, &mut found);
     found
 }
 
-fn collect(value: &Value, found: &mut Vec<Suspicion>) {
+/// Tools and servers of others that the texts of a definition speak about. `others` are pairs of server and tool.
+pub(crate) fn references<'a>(
+    value: &Value,
+    own: &dyn Fn(&str) -> bool,
+    others: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Vec<Suspicion> {
+    let mut texts = Vec::new();
+    strings(value, &mut texts);
+    let words: std::collections::HashSet<&str> = texts
+        .iter()
+        .flat_map(|text| text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))))
+        .collect();
+    let mut found = Vec::new();
+    for (server, tool) in others {
+        let full = format!("mcp__{server}__{tool}");
+        // A plain word (`search`) says nothing; a name that was made up for a tool does.
+        let made_up = tool.len() >= 6 && tool.contains(['_', '-']) && !own(tool);
+        if words.contains(full.as_str()) || made_up && words.contains(tool) {
+            found.push(Suspicion::OtherTools(full));
+        }
+    }
+    found.dedup();
+    found
+}
+
+/// A name of another tool that this one is easily taken for: other spelling, same look.
+#[must_use]
+pub(crate) fn looks_like<'a>(name: &str, others: impl Iterator<Item = &'a str>) -> Option<Suspicion> {
+    let look = skeleton(name);
+    others
+        .into_iter()
+        .find(|other| *other != name && skeleton(other) == look)
+        .map(|other| Suspicion::LooksLike(other.to_owned()))
+}
+
+/// How a name looks at a glance: without case and separators, with letters and digits that look alike made one.
+fn skeleton(name: &str) -> String {
+    let alike = |c: char| match c {
+        '0' | 'о' | 'ο' => 'o',
+        '1' | 'l' | 'і' | 'ı' | '|' => 'i',
+        'а' | 'α' => 'a',
+        'е' | 'ε' => 'e',
+        'р' | 'ρ' => 'p',
+        'с' => 'c',
+        'х' | 'χ' => 'x',
+        'у' => 'y',
+        'ѕ' | '5' => 's',
+        'ԁ' => 'd',
+        'к' | 'κ' => 'k',
+        'т' | 'τ' => 't',
+        'ν' => 'v',
+        c => c,
+    };
+    name.chars()
+        .flat_map(char::to_lowercase)
+        .filter(|c| !matches!(c, '_' | '-' | '.' | '/' | ' '))
+        .map(alike)
+        .collect::<String>()
+        .replace("rn", "m")
+        .replace("vv", "w")
+}
+
+fn strings<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(items) => items.iter().for_each(|item| strings(item, found)),
+        Value::Object(fields) => fields.iter().for_each(|(key, item)| {
+            found.push(key);
+            strings(item, found);
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn collect(value: &Value, origin: Origin, found: &mut Vec<Suspicion>) {
     match value {
         Value::String(text) => {
-            for suspicion in in_text(text) {
+            for suspicion in in_text(text, origin) {
                 if !found.contains(&suspicion) {
                     found.push(suspicion);
                 }
             }
         }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
-        Value::Object(fields) => fields.values().for_each(|item| collect(item, found)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, origin, found)),
+        Value::Object(fields) => {
+            // Pictures, sounds and files are encoded by their nature.
+            let binary = fields.contains_key("mimeType");
+            for (key, item) in fields {
+                if binary && matches!(key.as_str(), "data" | "blob") {
+                    continue;
+                }
+                collect(&Value::String(key.clone()), origin, found);
+                collect(item, origin, found);
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn in_text(text: &str) -> Vec<Suspicion> {
-    let lower = text.to_lowercase();
+const MARKUP: [&str; 6] =
+    ["<!--", "display:none", "display: none", "font-size:0", "visibility:hidden", "<important>"];
+const SECRECY: [&str; 14] = [
+    "not tell the user",
+    "don't tell the user",
+    "do not mention this",
+    "don't mention this",
+    "without telling the user",
+    "not inform the user",
+    "not notify the user",
+    "without the user's knowledge",
+    "hide this from",
+    "keep this secret from",
+    "ignore previous instructions",
+    "ignore all previous",
+    "disregard previous",
+    "disregard all previous",
+];
+const CREDENTIALS: [&str; 12] = [
+    ".ssh/",
+    "id_rsa",
+    "id_ed25519",
+    ".aws/credentials",
+    ".netrc",
+    ".kube/config",
+    "/etc/shadow",
+    ".git-credentials",
+    ".docker/config.json",
+    ".npmrc",
+    ".pypirc",
+    ".cursor/mcp.json",
+];
+
+fn in_text(text: &str, origin: Origin) -> Vec<Suspicion> {
+    let lower = text.to_lowercase().replace('\u{2019}', "'");
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let definition = origin == Origin::Definition;
+    // A page has comments and a manual names places; a definition has no reason to.
     let checks = [
-        (text.chars().any(is_hidden), Suspicion::HiddenCharacters),
-        (has(&["<!--", "display:none", "display: none", "font-size:0"]), Suspicion::HiddenMarkup),
-        (
-            has(&[
-                "do not tell the user",
-                "don't tell the user",
-                "do not mention this",
-                "without telling the user",
-                "do not inform the user",
-                "hide this from",
-                "ignore previous instructions",
-                "ignore all previous",
-            ]),
-            Suspicion::Secrecy,
-        ),
-        (
-            has(&[".ssh/id_", ".aws/credentials", "id_rsa", ".netrc", ".kube/config", "/etc/shadow"]),
-            Suspicion::CredentialPath,
-        ),
-        (longest_encoded(text) >= 400, Suspicion::EncodedPayload),
+        (hidden::is_in(text, origin), Suspicion::HiddenCharacters),
+        (definition && has(&MARKUP), Suspicion::HiddenMarkup),
+        (has(&SECRECY), Suspicion::Secrecy),
+        (definition && has(&CREDENTIALS), Suspicion::CredentialPath),
+        (longest_encoded(text) >= if definition { 120 } else { 2000 }, Suspicion::EncodedPayload),
+        (carries(&lower), Suspicion::CarryingAddress),
     ];
     checks.into_iter().filter_map(|(found, suspicion)| found.then_some(suspicion)).collect()
 }
 
-/// Tag characters, bidirectional controls, and the zero-width ones that join nothing. The joiners of emoji and of
-/// scripts that need them are left alone.
-fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\u{e0000}'..='\u{e007f}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}'
-        | '\u{200b}'
-        | '\u{2060}'..='\u{2064}'
-        | '\u{feff}'
-        | '\u{0000}'..='\u{0008}'
-        | '\u{000e}'..='\u{001f}'
-        | '\u{007f}')
+/// A picture whose address has parameters is fetched by whoever shows the text, with what the model puts into it.
+fn carries(lower: &str) -> bool {
+    let mut rest = lower;
+    while let Some((_, after)) = rest.split_once("](http") {
+        let address = after.split([')', ' ', '\n']).next().unwrap_or_default();
+        let parameter = address.split_once('?').map(|(_, query)| query).unwrap_or_default();
+        if parameter.contains(['{', '<', '$']) {
+            return true;
+        }
+        rest = after;
+    }
+    false
 }
 
 fn longest_encoded(text: &str) -> usize {
     let is_encoded = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    text.as_bytes().split(|byte| !is_encoded(byte)).map(<[u8]>::len).max().unwrap_or_default()
+    text.as_bytes()
+        .split(|byte| !is_encoded(byte))
+        // A long row of letters is a ruler or a path, not data.
+        .filter(|run| run.iter().any(u8::is_ascii_digit) && run.iter().any(u8::is_ascii_alphabetic))
+        .map(<[u8]>::len)
+        .max()
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

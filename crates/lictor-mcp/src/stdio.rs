@@ -5,8 +5,9 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use lictor::Runtime;
 use lictor_core::Digest;
@@ -17,6 +18,10 @@ use crate::message::{MAX_LINE, Malformed, Message};
 /// What a server may know of the process that starts it. More is named with `--env`.
 const ENVIRONMENT: [&str; 9] =
     ["PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL"];
+/// The most files a server may have open.
+const MOST_FILES: u64 = 4096;
+/// How often it is looked whether a person has answered.
+const EVERY: Duration = Duration::from_millis(50);
 
 /// The server to start.
 #[derive(Debug, Clone)]
@@ -27,6 +32,8 @@ pub struct ServerCommand {
     pub argv: Vec<OsString>,
     /// Variables that it gets besides the usual ones.
     pub env: Vec<OsString>,
+    /// A program that becomes the server after [`confine`], with its first arguments; empty: the server is started itself.
+    pub through: Vec<OsString>,
 }
 
 /// Why a server cannot be governed.
@@ -63,13 +70,16 @@ pub fn run(
         return Err(StartError::Stream(io::Error::other("the server has no streams")));
     };
     let session = format!("mcp-{}-{}", server.name, std::process::id());
-    let gateway = Gateway::new(runtime, &server.name, &identity(server), &session);
+    let gateway = Gateway::new(runtime, &server.name, &identity(server), &session)?;
     let shared = Arc::new(Shared {
         gateway: Mutex::new(gateway),
+        asking: Condvar::new(),
         to_server: Mutex::new(Some(to_server)),
         to_client: Mutex::new(Box::new(answers)),
     });
     let clients = Arc::clone(&shared);
+    let people = Arc::clone(&shared);
+    thread::spawn(move || people.watch());
     // Ends with the process: a client that says nothing more must not keep a server's end from being told.
     thread::spawn(move || {
         clients.pump(client, Side::Client);
@@ -87,6 +97,8 @@ enum Side {
 
 struct Shared {
     gateway: Mutex<Gateway>,
+    /// Told when a call begins to wait for a person.
+    asking: Condvar,
     to_server: Mutex<Option<ChildStdin>>,
     to_client: Mutex<Box<dyn Write + Send>>,
 }
@@ -103,37 +115,66 @@ impl Shared {
                 Ok(_) if line.trim_ascii().is_empty() => continue,
                 Ok(_) => {}
             }
+            let cut = line.len() > MAX_LINE && !line.ends_with(b"\n");
             let told = match Message::parse(&line) {
                 Ok(message) => self.judged(message, from),
-                Err(malformed) => self.refused(&malformed, from),
+                Err(malformed) => self.refused(&malformed, &line, from),
             };
-            // What is left of a line that is too long cannot be told from the next message.
-            let cut = line.len() > MAX_LINE;
-            if !told || cut {
+            // Whoever waits for a server's answer that is too long would wait for ever; a client can be told.
+            let goes_on = match from {
+                Side::Client => !cut || skip_line(&mut lines).is_ok(),
+                Side::Server => !cut,
+            };
+            if !told || !goes_on {
                 return;
             }
+        }
+    }
+
+    /// Looks for people's answers while somebody is asked.
+    fn watch(&self) {
+        let mut gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if !gateway.is_asking() {
+                gateway = self.asking.wait(gateway).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let out = gateway.tick(Instant::now());
+            drop(gateway);
+            if !out.into_iter().all(|out| self.send(&out).is_ok()) {
+                return;
+            }
+            thread::sleep(EVERY);
+            gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     fn judged(&self, message: Message, from: Side) -> bool {
         let out = {
             let mut gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
-            match from {
+            let out = match from {
                 Side::Client => gateway.from_client(message),
                 Side::Server => gateway.from_server(message),
+            };
+            if gateway.is_asking() {
+                self.asking.notify_all();
             }
+            out
         };
         out.into_iter().all(|out| self.send(&out).is_ok())
     }
 
     /// A client hears why; a server that cannot be understood is not passed on in part.
-    fn refused(&self, malformed: &Malformed, from: Side) -> bool {
+    fn refused(&self, malformed: &Malformed, line: &[u8], from: Side) -> bool {
         match from {
             Side::Client => {
                 let answer = Message::error(&serde_json::Value::Null, -32700, &malformed.to_string());
                 self.send(&Out::Client(answer)).is_ok()
             }
-            Side::Server => true,
+            Side::Server => {
+                let out = self.gateway.lock().unwrap_or_else(PoisonError::into_inner).misread(line);
+                out.into_iter().all(|out| self.send(&out).is_ok())
+            }
         }
     }
 
@@ -161,8 +202,38 @@ impl Shared {
     }
 }
 
+/// Reads on to the end of a line that nobody wants.
+fn skip_line(lines: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = lines.fill_buf()?;
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let (read, done) = (end.map_or(buffer.len(), |at| at + 1), end.is_some() || buffer.is_empty());
+        lines.consume(read);
+        if done {
+            return Ok(());
+        }
+    }
+}
+
+/// Makes this process one that ends with its parent, dumps no memory and opens no more files than a server needs. Called
+/// in the process that becomes the server.
+///
+/// # Errors
+/// When the system refuses.
+pub fn confine() -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    let files = getrlimit(Resource::Nofile).maximum.map_or(MOST_FILES, |most| most.min(MOST_FILES));
+    setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum: Some(files) })?;
+    Ok(())
+}
+
 fn start(server: &ServerCommand) -> Result<Child, StartError> {
-    let (program, args) = server.argv.split_first().ok_or(StartError::Empty)?;
+    server.argv.first().ok_or(StartError::Empty)?;
+    let words: Vec<&OsString> = server.through.iter().chain(&server.argv).collect();
+    let (program, args) = words.split_first().ok_or(StartError::Empty)?;
     let named = ENVIRONMENT.iter().map(OsString::from).chain(server.env.iter().cloned());
     let environment = named.filter_map(|name| Some((name.clone(), std::env::var_os(&name)?)));
     Command::new(program)
@@ -183,7 +254,7 @@ fn end(child: &mut Child) -> Result<ExitStatus, StartError> {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
-        thread::sleep(std::time::Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(20));
     }
     let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     if let Some(group) = group {

@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use lictor::Runtime;
 use lictor_mcp::ServerCommand;
-use lictor_mcp::pins::{Pinned, Pins, Server};
+use lictor_mcp::pins::{Item, Pinned, Pins, Server};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -34,6 +34,9 @@ enum McpCommand {
     Run(RunArgs),
     /// Show what servers' tools and prompts are pinned to, or accept a change.
     Pins(PinsArgs),
+    /// Become a server, with limits; `run` starts servers through this.
+    #[command(hide = true)]
+    Become(BecomeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -60,6 +63,13 @@ struct RunArgs {
 }
 
 #[derive(Debug, Args)]
+struct BecomeArgs {
+    /// The server and its arguments.
+    #[arg(last = true, required = true)]
+    server: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   lictor mcp pins
@@ -68,8 +78,8 @@ Examples:
   lictor mcp pins forget --all
 
 A definition that changed after it was pinned is hidden from the agent, and calls to it are
-refused, until it is accepted.
-Exit codes: 0 nothing has changed or it was accepted, 1 something has changed.")]
+refused, until it is accepted. One with suspicious text is shown, and calls to it ask.
+Exit codes: 0 nothing waits for a look or it was accepted, 1 something does.")]
 struct PinsArgs {
     /// What to do.
     #[arg(value_enum, default_value_t = PinsAction::List)]
@@ -87,9 +97,9 @@ struct PinsArgs {
 enum PinsAction {
     /// List servers and what has changed.
     List,
-    /// Show each change as a diff.
+    /// Show each change as a diff, and what is suspicious.
     Diff,
-    /// Accept what has changed.
+    /// Accept what has changed or is suspicious.
     Accept,
     /// Forget: the next sight is the first.
     Forget,
@@ -100,6 +110,7 @@ pub fn run(args: &McpArgs) -> Result<Exit> {
     match &args.command {
         McpCommand::Run(args) => serve(args),
         McpCommand::Pins(args) => pins(args),
+        McpCommand::Become(args) => become_server(args),
     }
 }
 
@@ -115,9 +126,19 @@ fn serve(args: &RunArgs) -> Result<Exit> {
         )));
     }
     let runtime = Runtime::of_project(here::project(&args.cwd))?;
-    let server = ServerCommand { name, argv: args.server.clone(), env: args.env.clone() };
+    let through = vec![std::env::current_exe()?.into(), "mcp".into(), "become".into(), "--".into()];
+    let server = ServerCommand { name, argv: args.server.clone(), env: args.env.clone(), through };
     let ended = lictor_mcp::run(runtime, &server, io::stdin(), io::stdout())?;
     Ok(if ended.success() { Exit::Ok } else { Exit::Problems })
+}
+
+/// Only comes back when the server cannot be started.
+fn become_server(args: &BecomeArgs) -> Result<Exit> {
+    use std::os::unix::process::CommandExt as _;
+    let Some((program, rest)) = args.server.split_first() else { return Err(exit::usage("name the server")) };
+    lictor_mcp::confine()?;
+    let error = std::process::Command::new(program).args(rest).exec();
+    Err(exit::not_there(format!("`{}` cannot be started: {error}", program.to_string_lossy())))
 }
 
 fn named_after(program: Option<&OsString>) -> String {
@@ -143,11 +164,7 @@ fn pins(args: &PinsArgs) -> Result<Exit> {
                 let servers = all.servers.iter_mut().filter(|(identity, _)| names.contains(identity));
                 servers.map(|(_, server)| server.accept(None)).sum::<usize>()
             })?;
-            said(
-                args,
-                &json!({"accepted": accepted}),
-                &format!("{accepted} changed definitions are accepted\n"),
-            )
+            said(args, &json!({"accepted": accepted}), &format!("{accepted} definitions are accepted\n"))
         }
         PinsAction::Forget => {
             if args.server.is_none() {
@@ -181,13 +198,23 @@ fn list(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
         .map(|(identity, server)| {
             let changed: Vec<&String> =
                 server.items.iter().filter(|(_, item)| item.changed.is_some()).map(|(key, _)| key).collect();
-            json!({"server": server.name, "identity": identity, "pinned": server.items.len(), "changed": changed})
+            let suspicious: Vec<&String> =
+                server.items.iter().filter(|(_, item)| is_suspicious(item)).map(|(key, _)| key).collect();
+            json!({
+                "server": server.name,
+                "identity": identity,
+                "pinned": server.items.len(),
+                "changed": changed,
+                "suspicious": suspicious,
+            })
         })
         .collect();
     let mut text = String::new();
     for (_, server) in chosen {
         let changed = server.items.values().filter(|item| item.changed.is_some()).count();
-        text += &format!("{}  {} pinned, {changed} changed\n", server.name, server.items.len());
+        let suspicious = server.items.values().filter(|item| is_suspicious(item)).count();
+        let suspicious = if suspicious == 0 { String::new() } else { format!(", {suspicious} suspicious") };
+        text += &format!("{}  {} pinned, {changed} changed{suspicious}\n", server.name, server.items.len());
     }
     if chosen.is_empty() {
         text += "no server has been seen yet; `lictor mcp run -- SERVER` governs one\n";
@@ -196,10 +223,20 @@ fn list(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
     Ok(after(chosen))
 }
 
+fn is_suspicious(item: &Item) -> bool {
+    item.changed.is_none() && item.is_open()
+}
+
 fn diff(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
     let (mut rows, mut text) = (Vec::new(), String::new());
     for (_, server) in chosen {
         for (key, item) in &server.items {
+            if is_suspicious(item) {
+                text += &format!("{}/{key} is suspicious as it is\n{:#}\n", server.name, item.accepted);
+                rows.push(
+                    json!({"server": server.name, "item": key, "accepted": item.accepted, "changed": null}),
+                );
+            }
             let Some(changed) = &item.changed else { continue };
             let [before, now] = [&item.accepted, changed].map(|definition| format!("{definition:#}\n"));
             let names = [format!("{}/{key} as accepted", server.name), format!("{}/{key} now", server.name)];
@@ -220,8 +257,7 @@ fn diff(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
 }
 
 fn after(chosen: &Chosen<'_>) -> Exit {
-    let changed =
-        chosen.iter().flat_map(|(_, server)| server.items.values()).any(|item| item.changed.is_some());
+    let changed = chosen.iter().flat_map(|(_, server)| server.items.values()).any(Item::is_open);
     if changed { Exit::Problems } else { Exit::Ok }
 }
 

@@ -23,6 +23,13 @@ pub(crate) static TABLE: Table = Table {
             "true",
             "Whether `notify` is told about blocks too, not only about questions.",
         ),
+        Key::new(
+            "elicitation_counts",
+            Shape::Bool,
+            "true",
+            "Whether an answer in an MCP client's own form counts as a person's. Some clients let programs answer their \
+             forms, so it does not when it is not said. Only in files of the user or the machine.",
+        ),
     ],
 };
 
@@ -33,6 +40,8 @@ pub struct ApprovalsConfig {
     pub wait: Option<u64>,
     /// Whether people are told about blocks too.
     pub notify_blocks: bool,
+    /// Whether an MCP client's form counts as a person.
+    pub elicitation_counts: bool,
 }
 
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ApprovalsConfig> {
@@ -40,5 +49,6 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ApprovalsConfig> {
     Some(ApprovalsConfig {
         wait: r.field(&f, "wait", Reader::duration),
         notify_blocks: r.field(&f, "notify_blocks", Reader::boolean).unwrap_or_default(),
+        elicitation_counts: r.field(&f, "elicitation_counts", Reader::boolean).unwrap_or_default(),
     })
 }

@@ -6,11 +6,15 @@ use std::thread;
 
 use lictor_core::tools::asked;
 use lictor_core::{
-    Action, Context, Facts, GivenVerdict, Judged, Layer, Progress, SessionState, Timestamp, Value, Verdict,
+    Action, Context, Facts, GivenVerdict, Judged, Layer, Progress, Risk, SessionState, Timestamp, Value,
+    Verdict,
 };
 use lictor_store::StoreExt as _;
 
 use super::{OPERATOR, PolicyEngine, sessions::Lineage};
+
+/// How much a caller's caution adds to the risk, in thousandths.
+const CAUTION: u16 = 300;
 
 impl PolicyEngine {
     /// Never fails: a fault is a judgement that blocks.
@@ -83,6 +87,14 @@ impl PolicyEngine {
         }
         (judged, facts)
     }
+}
+
+/// The same with a question on top: the caller has seen something that no guard can see.
+pub(super) fn cautious(mut judged: Judged, why: &str) -> Judged {
+    judged.value = judged.value.max(Value::Ask);
+    judged.risk = judged.risk.plus(Risk::thousandths(CAUTION));
+    judged.verdicts.push(from_engine("caution", Verdict::ask(why)));
+    judged
 }
 
 /// A verdict that no guard of the graph gave.

@@ -11,6 +11,8 @@ pub struct Mode {
     pub asking: Asking,
     /// The hook dialect through which the action was seen. One call seen through two of them counts once.
     pub dialect: Option<Arc<str>>,
+    /// Why the caller wants a person to look at this action, whatever the policy says: it asks, or what is stricter.
+    pub caution: Option<Arc<str>>,
 }
 
 /// Who can be asked when a person's word is needed.

@@ -1,11 +1,22 @@
 //! Lists of tools, prompts and resources: compared with their pins, filtered, and never cached.
 
-use serde_json::{Value, json};
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
 
 use super::{Gateway, Listing, Out};
 use crate::message::Message;
-use crate::pins::{PinError, Standing};
-use crate::poison;
+use crate::pins::{PinError, Pinned, Server, Standing};
+use crate::poison::{self, Origin, Suspicion};
+
+/// A definition that may be used.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    /// The names of a tool's arguments.
+    pub(super) properties: Vec<String>,
+    /// Why a person should look at each call, where nobody has accepted the definition.
+    pub(super) suspicious: Option<String>,
+}
 
 /// A list that clients ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,18 +63,25 @@ impl List {
 }
 
 impl Gateway {
-    /// A list for the client: without what is quarantined or hides text.
+    /// A list for the client: without what is quarantined or hides text. It may be another one in a moment, so nobody
+    /// keeps it.
     pub(super) fn listed(&mut self, list: List, mut message: Message) -> Message {
-        let Some(Value::Object(result)) = message.0.get_mut("result") else { return message };
+        let Some(result) = message.result_mut() else { return message };
         let items = match result.remove(list.field()) {
             Some(Value::Array(items)) => items,
             _ => Vec::new(),
         };
+        // Earlier revisions have no such fields, and no client that minds them.
+        let cached = result.contains_key("resultType") || result.contains_key("ttlMs");
         // Without pins nothing can be told from what it was, so nothing is offered.
         let kept = self.sorted_out(list, items).unwrap_or_default();
-        result.insert(list.field().to_owned(), Value::Array(kept));
-        result.insert("ttlMs".to_owned(), json!(0));
-        result.insert("cacheScope".to_owned(), json!("private"));
+        if let Some(result) = message.result_mut() {
+            result.insert(list.field().to_owned(), Value::Array(kept));
+            if cached {
+                result.insert("ttlMs".to_owned(), json!(0));
+                result.insert("cacheScope".to_owned(), json!("private"));
+            }
+        }
         message
     }
 
@@ -76,8 +94,9 @@ impl Gateway {
         if let Some(cursor) =
             result.and_then(|result| result.get("nextCursor")).filter(|cursor| !cursor.is_null())
         {
+            let meta = self.held.iter().find_map(|held| held.param("_meta")).cloned().map(super::own_meta);
             let cursor = cursor.clone();
-            return vec![self.ask_for(list, Some(&cursor))];
+            return vec![self.ask_for(list, Some(&cursor), meta.as_ref())];
         }
         let asking = self.waiting.values().any(|waiting| matches!(waiting, super::Waiting::Own(_)));
         if asking {
@@ -85,6 +104,41 @@ impl Gateway {
         }
         self.state = Listing::Known;
         self.release()
+    }
+
+    /// What a server says about itself: its instructions go to the model, and its capabilities decide what it is asked. Both
+    /// are pinned; what has changed is left out until a person accepts it.
+    pub(super) fn introduced(&mut self, mut message: Message) -> Message {
+        let Some(result) = message.result_mut() else { return message };
+        let instructions = result.get("instructions").cloned();
+        let capabilities = result.get("capabilities").cloned();
+        let (identity, name) = (self.identity.clone(), self.name.clone());
+        let looked = self.pins.change(|all| {
+            let server = all.servers.entry(identity).or_default();
+            server.name = name;
+            let spoken = instructions.as_ref().map(|text| {
+                let suspicious = !poison::suspicions(text, Origin::Definition).is_empty();
+                server.see("server/instructions", text, suspicious).may_be_used()
+            });
+            let able = capabilities.as_ref().map(|able| {
+                let seen = server.see("server/capabilities", able, false);
+                (seen.standing != Standing::Changed, server.accepted("server/capabilities").cloned())
+            });
+            (spoken, able)
+        });
+        let (spoken, able) = looked.unwrap_or((Some(false), None));
+        if let Some(result) = message.result_mut() {
+            if spoken == Some(false) {
+                result.remove("instructions");
+            }
+            // Of capabilities that have changed, those stay that were accepted.
+            if let (Some((false, accepted)), Some(Value::Object(now))) =
+                (able, result.get_mut("capabilities"))
+            {
+                now.retain(|name, _| accepted.as_ref().is_some_and(|accepted| accepted.get(name).is_some()));
+            }
+        }
+        message
     }
 
     /// Compares definitions with their pins; gives those that may be offered.
@@ -95,25 +149,110 @@ impl Gateway {
             .filter_map(|item| Some((format!("{kind}/{}", item.get("name")?.as_str()?), item)))
             .collect();
         let (identity, name) = (self.identity.clone(), self.name.clone());
-        let standings = self.pins.change(|all| {
-            let server = all.servers.entry(identity).or_default();
-            server.name = name;
-            keyed.iter().map(|(key, item)| server.see(key, item)).collect::<Vec<_>>()
+        let looked = self.pins.change(|all| {
+            let mut looked = Vec::new();
+            for (key, item) in &keyed {
+                let found = about(all, &identity, &keyed, key, item);
+                let server = all.servers.entry(identity.clone()).or_default();
+                server.name.clone_from(&name);
+                let renamed = renamed_from(server, &keyed, key, item);
+                let seen = server.see(key, item, !found.is_empty() || renamed.is_some());
+                looked.push((seen, found, renamed));
+            }
+            looked
         })?;
-        let mut kept = Vec::new();
-        for ((key, item), standing) in keyed.into_iter().zip(standings) {
-            let hides = poison::suspicions(&item).iter().any(poison::Suspicion::is_certain);
-            let twice = self.known.contains(&key)
-                && kept.iter().any(|known: &Value| known.get("name") == item.get("name"));
-            if standing == Standing::Changed || hides || twice {
+        let mut kept: Vec<Value> = Vec::new();
+        let mut names = HashSet::new();
+        for ((key, item), (seen, found, renamed)) in keyed.into_iter().zip(looked) {
+            let hides = found.iter().any(Suspicion::is_certain) || !is_usable_name(&key);
+            let twice = !names.insert(key.clone());
+            if twice {
+                kept.retain(|known| known.get("name") != item.get("name"));
+            }
+            if self.is_out_of_use(&key) {
+                self.known.remove(&key);
+            } else if seen.standing == Standing::Changed || hides || twice {
                 self.known.remove(&key);
                 self.quarantined.insert(key);
             } else {
+                let suspicious = (!seen.reviewed).then(|| why(&key, &found, renamed.as_deref())).flatten();
                 self.quarantined.remove(&key);
-                self.known.insert(key);
+                self.known.insert(key, Known { properties: properties(&item), suspicious });
                 kept.push(item);
             }
         }
         Ok(kept)
     }
+
+    /// Whether the policy blocks the tool whatever it is called with: nobody needs to see it.
+    fn is_out_of_use(&self, key: &str) -> bool {
+        let Some(name) = key.strip_prefix("tool/") else { return false };
+        let full = format!("mcp__{}__{name}", self.name);
+        self.runtime.policy().is_tool_blocked(&full)
+    }
+}
+
+/// What is suspicious about a definition, among those of its server and of others.
+fn about(all: &Pinned, identity: &str, keyed: &[(String, Value)], key: &str, item: &Value) -> Vec<Suspicion> {
+    let mut found = poison::suspicions(item, Origin::Definition);
+    let others: Vec<(&str, &str)> = all
+        .servers
+        .iter()
+        .filter(|(other, _)| *other != identity)
+        .flat_map(|(_, server)| server.items.keys().map(|key| (server.name.as_str(), key.as_str())))
+        .filter_map(|(server, key)| Some((server, key.strip_prefix("tool/")?)))
+        .collect();
+    let own = |name: &str| keyed.iter().any(|(key, _)| key.strip_prefix("tool/") == Some(name));
+    found.extend(poison::references(item, &own, others.iter().copied()));
+    if let Some(name) = key.strip_prefix("tool/") {
+        let siblings = keyed.iter().filter_map(|(key, _)| key.strip_prefix("tool/"));
+        found.extend(poison::looks_like(name, siblings.chain(others.iter().map(|(_, tool)| *tool))));
+    }
+    found
+}
+
+/// A new name for what was there under another one, which is gone: the known way around pins.
+fn renamed_from(server: &Server, keyed: &[(String, Value)], key: &str, item: &Value) -> Option<String> {
+    if server.items.contains_key(key) || server.items.is_empty() {
+        return None;
+    }
+    let schema = item.get("inputSchema").filter(|schema| schema.get("properties").is_some())?;
+    let kind = key.split_once('/').map(|(kind, _)| kind)?;
+    server
+        .items
+        .iter()
+        .filter(|(old, _)| old.starts_with(kind) && !keyed.iter().any(|(now, _)| now == *old))
+        .find(|(_, old)| old.accepted.get("inputSchema") == Some(schema))
+        .map(|(old, _)| old.clone())
+}
+
+fn why(key: &str, found: &[Suspicion], renamed: Option<&str>) -> Option<String> {
+    let mut reasons: Vec<String> = found.iter().map(Suspicion::describe).collect();
+    reasons.extend(renamed.map(|old| format!("the arguments of `{old}`, which is gone")));
+    if reasons.is_empty() {
+        return None;
+    }
+    let key = lictor_core::text::clean(key, 80);
+    Some(format!(
+        "the definition of `{key}` has {}; `lictor mcp pins accept` after a look",
+        reasons.join(", ")
+    ))
+}
+
+/// The names that the protocol allows. A colon is none of them: it marks what is not a tool.
+fn is_usable_name(key: &str) -> bool {
+    let name = key.split_once('/').map_or(key, |(_, name)| name);
+    let prompt = key.starts_with("prompt/");
+    let usable = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') || prompt && !c.is_control()
+    };
+    !name.is_empty() && name.len() <= 256 && name.chars().all(usable)
+}
+
+fn properties(item: &Value) -> Vec<String> {
+    let properties = item.get("inputSchema").and_then(|schema| schema.get("properties"));
+    properties
+        .and_then(Value::as_object)
+        .map(|fields: &Map<String, Value>| fields.keys().cloned().collect())
+        .unwrap_or_default()
 }

@@ -3,10 +3,16 @@ use super::*;
 #[test]
 fn what_could_be_read_in_two_ways_is_refused() {
     let refused = [
-        (r#"{"id":1,"id":2,"method":"tools/call"}"#, "stands twice"),
-        (r#"{"id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":1,"x":2}}}"#, "stands twice"),
-        (r#"{"id":1,"Method":"tools/call"}"#, "another spelling of `method`"),
-        (r#"{"id":1,"method":"tools/call","params":{"Name":"b","name":"a"}}"#, "another spelling of `name`"),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call"}"#, "stands twice"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":1,"x":2}}}"#,
+            "stands twice",
+        ),
+        (r#"{"jsonrpc":"2.0","id":1,"Method":"tools/call"}"#, "another spelling of `method`"),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"Name":"b","name":"a"}}"#,
+            "another spelling of `name`",
+        ),
         (r#"[{"id":1,"method":"ping"}]"#, "not a JSON object"),
         ("{\"id\":1", "not strict JSON"),
     ];

@@ -1,0 +1,269 @@
+//! Calls that need a person's yes: asked in the client's own form where that counts, else held for a while, else refused
+//! with the id under which a person finds the question.
+
+use std::time::{Duration, Instant};
+
+use lictor::{ApprovalState, Evaluation, GRANT_LASTS_MS, Lifetime, Request, Who};
+use serde_json::{Value, json};
+
+use super::calls::{Call, Form};
+use super::{CAPABILITIES, Gateway, Out, VERSION, reply};
+use crate::message::Message;
+use crate::state::{LASTS_MS, Sealer};
+
+/// The key of our own question among those of a round.
+const OURS: &str = "lictor-approval";
+/// How often a client that waits hears that it still does.
+const PROGRESS: Duration = Duration::from_secs(2);
+
+/// A call that waits for a person.
+pub(super) struct Question {
+    call: Call,
+    caution: Option<String>,
+    /// The id under which a person finds it.
+    approval: String,
+    /// Our request to the client, where it is asked in its own form.
+    form: Option<Value>,
+    /// When the clock first looked at it.
+    since: Option<Instant>,
+    /// How long it waits.
+    patience: Duration,
+    /// How often the client has heard of it.
+    told: u32,
+}
+
+impl Question {
+    pub(super) fn is_for(&self, id: &Value) -> bool {
+        self.call.answers(id) || self.form.as_ref() == Some(id)
+    }
+}
+
+/// What a client's form says.
+enum Answer {
+    Yes,
+    No,
+    Nothing,
+}
+
+impl Gateway {
+    /// Whether somebody is waited for, so that [`tick`](Self::tick) has something to do.
+    #[must_use]
+    pub fn is_asking(&self) -> bool {
+        !self.questions.is_empty()
+    }
+
+    /// Looks whether people have answered. Called every few milliseconds while [`is_asking`](Self::is_asking).
+    pub fn tick(&mut self, now: Instant) -> Vec<Out> {
+        let mut out = Vec::new();
+        for mut question in std::mem::take(&mut self.questions) {
+            let since = *question.since.get_or_insert(now);
+            let waited = now.saturating_duration_since(since);
+            let state = self.runtime.approvals().find(&question.approval).map(|approval| approval.state);
+            if !matches!(state, Ok(ApprovalState::Pending)) {
+                out.extend(self.ask_again(question));
+            } else if waited >= question.patience {
+                out.push(Out::Client(unanswered(&question.call, &question.approval)));
+            } else {
+                out.extend(progress(&mut question, waited).map(Out::Client));
+                self.questions.push(question);
+            }
+        }
+        out
+    }
+
+    /// A call that did not pass: asks where an answer would lift it.
+    pub(super) fn ask_or_refuse(
+        &mut self,
+        call: Call,
+        evaluation: &Evaluation,
+        caution: Option<&str>,
+    ) -> Vec<Out> {
+        let request = Request {
+            action: evaluation.action,
+            session: call.action.session.clone(),
+            policy: evaluation.policy,
+        };
+        let approval = request.id();
+        let pending = self.runtime.approvals().find(&approval).ok();
+        // A block beside the question is not lifted by an answer.
+        let asks = pending.is_some_and(|approval| approval.state == ApprovalState::Pending)
+            && evaluation.verdicts.iter().any(|given| given.counts() && given.guard() == "approval");
+        if !asks {
+            return Self::refused(&call, evaluation, None);
+        }
+        let counts = self.runtime.policy().elicitation_counts() && self.has_form(&call.message);
+        if counts && call.message.meta(VERSION).is_some() {
+            return vec![Out::Client(self.form_result(&call, evaluation, approval))];
+        }
+        let wait = Duration::from_millis(self.runtime.policy().approval_wait());
+        if wait.is_zero() && !counts {
+            return Self::refused(&call, evaluation, Some(&how_to_approve(&approval)));
+        }
+        let mut out = Vec::new();
+        let mut form = None;
+        if counts {
+            let id = self.own_id();
+            let params = json!({"message": question_of(evaluation), "requestedSchema": schema()});
+            out.push(Out::Client(Message::request(&id, "elicitation/create", params)));
+            form = Some(Value::String(id));
+        }
+        let patience = if counts { Duration::from_millis(LASTS_MS.unsigned_abs()) } else { wait };
+        let caution = caution.map(str::to_owned);
+        self.questions.push(Question { call, caution, approval, form, since: None, patience, told: 0 });
+        out
+    }
+
+    /// A person has answered, or the question is gone: what the policy says now counts.
+    fn ask_again(&mut self, question: Question) -> Vec<Out> {
+        let evaluation = self.judge(&question.call.action, question.caution.as_deref());
+        if evaluation.passed() {
+            return self.forward(question.call);
+        }
+        Self::refused(&question.call, &evaluation, None)
+    }
+
+    fn has_form(&self, message: &Message) -> bool {
+        match message.meta(CAPABILITIES) {
+            Some(capabilities) => capabilities.get("elicitation").is_some(),
+            None => self.shows_forms,
+        }
+    }
+
+    /// The question as a round of the call, with a state that only comes back for the same call.
+    fn form_result(&mut self, call: &Call, evaluation: &Evaluation, approval: String) -> Message {
+        let inner = call.message.param("requestState").and_then(Value::as_str).map(str::to_owned);
+        let now = self.runtime.project().options().now();
+        let state = self.sealer.seal(Some(approval), call.action.digest(), inner, now);
+        let params = json!({"mode": "form", "message": question_of(evaluation), "requestedSchema": schema()});
+        let asked = json!({OURS: {"method": "elicitation/create", "params": params}});
+        let result = json!({"resultType": "input_required", "inputRequests": asked, "requestState": state});
+        Message::result_of(&call.id, result)
+    }
+
+    /// The client has come back with the answer to our own question. What is left is the call as it was.
+    pub(super) fn form_came_back(
+        &mut self,
+        id: &Value,
+        message: &mut Message,
+        call: &lictor::Action,
+    ) -> Result<(), Vec<Out>> {
+        let refuse = |reason: &str, fix: &str| {
+            Err(vec![Out::Client(reply::refusal(id, Form::Result, reason, fix, None))])
+        };
+        let Some(params) = message.params_mut() else { return Ok(()) };
+        let Some(Value::String(text)) = params.get("requestState").cloned() else { return Ok(()) };
+        if !Sealer::is_ours(&text) {
+            return Ok(());
+        }
+        let responses = params.remove("inputResponses");
+        params.remove("requestState");
+        let now = self.runtime.project().options().now();
+        let state = match self.sealer.open(&text, &call.digest(), now) {
+            Ok(state) => state,
+            Err(bad) => return refuse(&bad.to_string(), "call the tool again, without a `requestState`"),
+        };
+        if let Some(inner) = state.inner {
+            params.insert("requestState".to_owned(), Value::String(inner));
+        }
+        let Some(approval) = state.approval else {
+            // A round that the server began: its answers go back to it.
+            if let Some(responses) = responses {
+                params.insert("inputResponses".to_owned(), responses);
+            }
+            return Ok(());
+        };
+        match answer_of(responses.as_ref().and_then(|responses| responses.get(OURS))) {
+            Answer::Yes if self.runtime.policy().elicitation_counts() => {
+                self.record_answer(&approval, true);
+                Ok(())
+            }
+            Answer::No => {
+                self.record_answer(&approval, false);
+                Ok(())
+            }
+            Answer::Yes | Answer::Nothing => {
+                refuse("this needs a person's yes, and nobody has answered", &how_to_approve(&approval))
+            }
+        }
+    }
+
+    /// The answer to a form that was sent as a request of our own.
+    pub(super) fn form_answered(&mut self, id: &Value, message: &Message) -> Vec<Out> {
+        let Some(at) = self.questions.iter().position(|question| question.form.as_ref() == Some(id)) else {
+            return Vec::new();
+        };
+        let mut question = self.questions.remove(at);
+        match answer_of(message.0.get("result")) {
+            Answer::Yes => self.record_answer(&question.approval, true),
+            Answer::No => self.record_answer(&question.approval, false),
+            Answer::Nothing => {
+                // Nobody has answered there; a person may still do so elsewhere.
+                question.form = None;
+                question.patience = Duration::from_millis(self.runtime.policy().approval_wait());
+                if question.patience.is_zero() {
+                    return vec![Out::Client(unanswered(&question.call, &question.approval))];
+                }
+                self.questions.push(question);
+                return Vec::new();
+            }
+        }
+        self.ask_again(question)
+    }
+
+    /// A failure leaves the question open, and the call is refused.
+    fn record_answer(&self, approval: &str, yes: bool) {
+        let at = self.runtime.project().options().now();
+        let who = Who { by: format!("the person at {}", self.name), at, from: "mcp form".to_owned() };
+        let approvals = self.runtime.approvals();
+        let _ = if yes {
+            approvals.approve(approval, who, Lifetime::Once, GRANT_LASTS_MS).map(drop)
+        } else {
+            approvals.deny(approval, who, None).map(drop)
+        };
+    }
+}
+
+fn question_of(evaluation: &Evaluation) -> String {
+    let points: Vec<String> = evaluation.pending().map(|point| point.message).collect();
+    lictor_core::text::clean(&format!("Lictor asks: {}. Allow this once?", points.join("; ")), 600)
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"approve": {"type": "boolean", "title": "Allow exactly this call, once", "default": false}},
+        "required": ["approve"],
+    })
+}
+
+fn answer_of(answer: Option<&Value>) -> Answer {
+    let Some(answer) = answer else { return Answer::Nothing };
+    let said = answer.get("content").and_then(|content| content.get("approve"));
+    match answer.get("action").and_then(Value::as_str) {
+        Some("accept") if said == Some(&Value::Bool(true)) => Answer::Yes,
+        Some("accept" | "decline") => Answer::No,
+        _ => Answer::Nothing,
+    }
+}
+
+fn how_to_approve(approval: &str) -> String {
+    let short = approval.get(..12).unwrap_or(approval);
+    format!("a person has to say yes: `lictor approve {short}`; then call it again")
+}
+
+fn unanswered(call: &Call, approval: &str) -> Message {
+    let reason = "this needs a person's yes, and nobody has answered";
+    reply::refusal(&call.id, call.form, reason, &how_to_approve(approval), None)
+}
+
+/// A client that gave a token hears that its call is alive.
+fn progress(question: &mut Question, waited: Duration) -> Option<Message> {
+    let token = question.call.message.meta("progressToken")?;
+    if waited < PROGRESS * question.told {
+        return None;
+    }
+    question.told += 1;
+    let message = format!("waiting for a person: {}", how_to_approve(&question.approval));
+    let params = json!({"progressToken": token, "progress": question.told, "message": message});
+    Some(Message::notification("notifications/progress", params))
+}

@@ -1,0 +1,255 @@
+//! Requests that do something: each is an action, judged before the server hears of it.
+
+use lictor::{Action, ActionKind, Evaluation, Outcome};
+use lictor_core::feedback;
+use serde_json::{Map, Value, json};
+
+use super::{Gateway, INVALID_PARAMS, Out, Waiting, reply};
+use crate::message::{Message, is_spelled_like};
+
+/// How a refusal looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A result that the model reads.
+    Result,
+    /// An error, where the protocol has no result for it.
+    Error,
+}
+
+/// A judged call that waits for the server.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    /// The client's id for it.
+    pub(super) id: Value,
+    pub(super) action: Action,
+    /// As it was sent, for when the server asks something back.
+    pub(super) message: Message,
+    pub(super) form: Form,
+    /// How often the gateway has answered the server itself.
+    pub(super) rounds: u8,
+}
+
+impl Call {
+    pub(super) fn answers(&self, id: &Value) -> bool {
+        self.id == *id
+    }
+}
+
+impl Gateway {
+    pub(super) fn called(&mut self, id: &Value, message: Message) -> Vec<Out> {
+        let name = message.param("name").and_then(Value::as_str).map(str::to_owned);
+        let arguments = match message.param("arguments") {
+            None | Some(Value::Null) => Some(Map::new()),
+            Some(Value::Object(fields)) => Some(fields.clone()),
+            Some(_) => None,
+        };
+        let (Some(name), Some(arguments)) = (name, arguments) else {
+            let told = "`tools/call` needs a `name`, and `arguments` that are an object";
+            return vec![Out::Client(Message::error(id, INVALID_PARAMS, told))];
+        };
+        let key = format!("tool/{name}");
+        if self.quarantined.contains(&key) {
+            let (reason, fix) = reply::changed("tool", &name);
+            return vec![Out::Client(reply::refusal(id, Form::Result, &reason, &fix, None))];
+        }
+        let Some(known) = self.known.get(&key) else {
+            return vec![Out::Client(Message::error(id, INVALID_PARAMS, &format!("unknown tool: {name}")))];
+        };
+        // Lenient servers take `Path` for `path`, and what was judged would not be what is done.
+        let respelled = arguments.keys().find_map(|given| {
+            let meant = known.properties.iter().find(|known| is_spelled_like(given, known));
+            meant
+                .filter(|known| *known != given && !known_exactly(&self.known, &key, given))
+                .map(|known| (given, known))
+        });
+        if let Some((given, meant)) = respelled {
+            let told = format!("the argument `{given}` is another spelling of `{meant}`");
+            return vec![Out::Client(Message::error(id, INVALID_PARAMS, &told))];
+        }
+        let caution = known.suspicious.clone();
+        let action = self.action(&name, arguments, id);
+        self.judged(id, message, action, Form::Result, caution.as_deref())
+    }
+
+    /// What a prompt says goes to the model, so getting one is an action too.
+    pub(super) fn prompted(&mut self, id: &Value, message: Message) -> Vec<Out> {
+        let name = message.param("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let caution = match self.offered_prompt(id, &name) {
+            Ok(caution) => caution,
+            Err(refused) => return vec![Out::Client(refused)],
+        };
+        let payload = match message.param("arguments") {
+            Some(Value::Object(fields)) => fields.clone(),
+            _ => Map::new(),
+        };
+        let action = self.action(&format!("prompt:{name}"), payload, id);
+        self.judged(id, message, action, Form::Error, caution.as_deref())
+    }
+
+    fn offered_prompt(&self, id: &Value, name: &str) -> Result<Option<String>, Message> {
+        let key = format!("prompt/{name}");
+        if self.quarantined.contains(&key) {
+            let (reason, fix) = reply::changed("prompt", name);
+            return Err(Message::error(id, INVALID_PARAMS, &format!("{reason}; {fix}")));
+        }
+        match self.known.get(&key) {
+            Some(known) => Ok(known.suspicious.clone()),
+            None => Err(Message::error(id, INVALID_PARAMS, &format!("unknown prompt: {name}"))),
+        }
+    }
+
+    /// Completing an argument tells what there is: names of files, for a resource that is one.
+    pub(super) fn completed(&mut self, id: &Value, message: Message) -> Vec<Out> {
+        let about = message.param("ref").cloned().unwrap_or_default();
+        let text = |field: &str| about.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+        match about.get("type").and_then(Value::as_str) {
+            Some("ref/prompt") => match self.offered_prompt(id, &text("name")) {
+                Ok(_) => self.sent_on(id, message, Waiting::Other),
+                Err(refused) => vec![Out::Client(refused)],
+            },
+            Some("ref/resource") => {
+                let typed = message.param("argument").and_then(|argument| argument.get("value"));
+                let typed = typed.and_then(Value::as_str).unwrap_or_default();
+                let template = text("uri");
+                // What is typed stands where the template has its first gap.
+                let uri = match template.split_once('{') {
+                    Some((before, _)) => format!("{before}{typed}"),
+                    None => template,
+                };
+                self.addressed(id, message, &uri)
+            }
+            _ => {
+                let told = "`completion/complete` needs a `ref` to a prompt or a resource";
+                vec![Out::Client(Message::error(id, INVALID_PARAMS, told))]
+            }
+        }
+    }
+
+    pub(super) fn resource(&mut self, id: &Value, message: Message) -> Vec<Out> {
+        match message.param("uri").and_then(Value::as_str).map(str::to_owned) {
+            Some(uri) => self.addressed(id, message, &uri),
+            None => vec![Out::Client(Message::error(id, INVALID_PARAMS, "`resources/read` needs a `uri`"))],
+        }
+    }
+
+    fn addressed(&mut self, id: &Value, message: Message, uri: &str) -> Vec<Out> {
+        let mut action = self.action("resource", Map::new(), id);
+        let (scheme, rest) = uri.split_once(':').unwrap_or((uri, ""));
+        match scheme.to_ascii_lowercase().as_str() {
+            "file" => {
+                action.kind = ActionKind::Read;
+                action.payload.insert("path".to_owned(), json!(percent_decoded(path_of(rest))));
+            }
+            "http" | "https" | "ftp" | "ws" | "wss" => {
+                action.kind = ActionKind::Fetch;
+                action.payload.insert("url".to_owned(), json!(uri));
+            }
+            // A name of the server's own: reading what it offers is what the server is for.
+            _ => return self.sent_on(id, message, Waiting::Other),
+        }
+        self.judged(id, message, action, Form::Error, None)
+    }
+
+    /// A task belongs to the call that made it; others are not there.
+    pub(super) fn task(&mut self, id: &Value, message: Message) -> Vec<Out> {
+        let known =
+            message.param("taskId").and_then(Value::as_str).is_some_and(|task| self.tasks.contains(task));
+        if known {
+            return self.sent_on(id, message, Waiting::Other);
+        }
+        vec![Out::Client(Message::error(id, INVALID_PARAMS, "unknown task"))]
+    }
+
+    pub(super) fn judged(
+        &mut self,
+        id: &Value,
+        message: Message,
+        mut action: Action,
+        form: Form,
+        caution: Option<&str>,
+    ) -> Vec<Out> {
+        let (message, begun) = match self.next_round(id, message, &mut action) {
+            Ok(round) => round,
+            Err(out) => return out,
+        };
+        let call = Call { id: id.clone(), action, message, form, rounds: 0 };
+        if begun {
+            return self.forward(call);
+        }
+        let evaluation = self.judge(&call.action, caution);
+        if evaluation.passed() {
+            return self.forward(call);
+        }
+        self.ask_or_refuse(call, &evaluation, caution)
+    }
+
+    /// To the server, under the client's id.
+    pub(super) fn forward(&mut self, call: Call) -> Vec<Out> {
+        let (id, message) = (call.id.clone(), call.message.clone());
+        self.sent_on(&id, message, Waiting::Call(Box::new(call)))
+    }
+
+    /// What the client is told instead of an answer.
+    pub(super) fn refused(call: &Call, evaluation: &Evaluation, fix: Option<&str>) -> Vec<Out> {
+        let explained = evaluation.id.map(|id| id.to_string());
+        let own = evaluation.fix_for_agent();
+        let reason = evaluation.reason_for_agent();
+        let refusal = reply::refusal(&call.id, call.form, &reason, fix.unwrap_or(&own), explained.as_deref());
+        vec![Out::Client(refusal)]
+    }
+
+    /// The outcome of a call is recorded, and what the agent is to be told is one more block of text.
+    pub(super) fn answered(&mut self, call: Call, message: Message) -> Vec<Out> {
+        let message = message.with_id(&call.id);
+        if reply::asks_back(&message) {
+            return self.asked_back(call, message);
+        }
+        if let Some(task) = reply::task_of(&message) {
+            self.tasks.insert(task);
+        }
+        let failed = message.0.contains_key("error")
+            || message.0.get("result").and_then(|result| result.get("isError")) == Some(&Value::Bool(true));
+        let outcome = if failed { Outcome::default() } else { Outcome::success() };
+        let told = match self.runtime.post(&call.action, outcome) {
+            Ok(posted) => feedback::render(&posted.feedback),
+            Err(error) => format!("Lictor could not record this: {error}"),
+        };
+        vec![Out::Client(reply::with_remark(reply::looked_through(message, call.form), &told))]
+    }
+}
+
+fn known_exactly(known: &std::collections::HashMap<String, super::Known>, key: &str, property: &str) -> bool {
+    known.get(key).is_some_and(|known| known.properties.iter().any(|known| known == property))
+}
+
+/// The path in what follows `file:`, with or without a host.
+fn path_of(rest: &str) -> &str {
+    match rest.strip_prefix("//") {
+        Some(with_host) => with_host.find('/').and_then(|at| with_host.get(at..)).unwrap_or(with_host),
+        None => rest,
+    }
+}
+
+/// A path as a file address has it. What is not an escape stays as it is.
+fn percent_decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((first, after)) = rest.split_first() {
+        let escape = (*first == b'%').then(|| after.get(..2)).flatten();
+        let value = escape
+            .and_then(|hex| std::str::from_utf8(hex).ok())
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match value {
+            Some(byte) => {
+                decoded.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                decoded.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
