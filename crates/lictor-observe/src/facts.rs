@@ -6,13 +6,15 @@ mod files;
 mod tools;
 
 use lictor_core::facts::{
-    Access, Effect, Existence, Facts, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
+    Access, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
 };
 use lictor_core::{Action, ActionKind};
 use lictor_shell::{Incoming, Operand, Reading};
 
+use crate::git::{self, Untracked};
 use crate::incoming::created;
 use crate::observer::Observer;
+use crate::own;
 use crate::place::{Looker, remarkable};
 use crate::project::Project;
 
@@ -130,8 +132,35 @@ impl Looker<'_> {
                     facts.effects.push(Effect::File { access, target, recursive: false, by });
                 }
             }
+            Effect::Git { effect: effect @ (GitEffect::StashUntracked | GitEffect::StashAll), target } => {
+                self.stashed(facts, effect == GitEffect::StashAll, target.as_deref());
+                facts.effects.push(Effect::Git { effect, target });
+            }
             other => {
                 facts.effects.push(other.map_target(|target| self.operand(&target, Access::Read, false)))
+            }
+        }
+    }
+
+    /// Files that govern, are in no commit, and would be put aside with other untracked ones.
+    fn stashed(&self, facts: &mut Facts, all: bool, paths: Option<&str>) {
+        let inside = |path: &str| paths.is_none_or(|paths| paths.split(' ').any(|word| is_meant(word, path)));
+        for path in own::files(self.project, self.observer) {
+            let here =
+                self.project.relative(&path).is_some_and(|path| inside(path) && !path.starts_with(".git/"));
+            let goes = match git::untracked(&path, self.observer) {
+                None => false,
+                Some(Untracked::Ignored) => all,
+                Some(Untracked::Seen) => true,
+            };
+            if here && goes {
+                let target = self.path(&path, Access::MoveAway, false);
+                facts.effects.push(Effect::File {
+                    access: Access::MoveAway,
+                    target,
+                    recursive: false,
+                    by: None,
+                });
             }
         }
     }
@@ -243,6 +272,16 @@ fn fetch(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
             described: Some("agents".to_owned()),
         });
     }
+}
+
+/// Whether a pathspec may mean a file of the project.
+fn is_meant(spec: &str, path: &str) -> bool {
+    let spec = spec.trim_start_matches("./").trim_end_matches('/');
+    let plain =
+        !spec.contains(['*', '?', '[', ':', '$']) && !spec.starts_with('/') && !spec.starts_with("..");
+    !plain
+        || matches!(spec, "" | ".")
+        || path.strip_prefix(spec).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn agent(action: &Action) -> String {

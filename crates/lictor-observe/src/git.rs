@@ -1,8 +1,9 @@
 //! Git's own files, read without running git.
 
+mod ignored;
 mod state;
 
-pub(crate) use state::holds_nothing_new;
+pub(crate) use state::{Untracked, holds_nothing_new, untracked};
 
 use crate::observer::{Observer, Seen};
 use crate::place::tidy;

@@ -414,3 +414,27 @@ fn the_examples_work_through_hooks() {
     assert_eq!(said(&sandbox.claude_bash("./deploy.sh production --ticket OPS-7")), "ask");
     assert_eq!(said(&sandbox.claude_bash("./deploy.sh staging --ticket OPS-7")), "pass");
 }
+
+/// Putting untracked files aside takes the policy with them, unless git knows or ignores it.
+#[test]
+fn stashing_untracked_files_never_takes_the_policy_away() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", "version: 1\n");
+    sandbox.write(".claude/settings.local.json", "{}\n");
+    let code = |command: &str| sandbox.claude_bash(command).code;
+    for taken in [
+        "git stash -u",
+        "git stash push --include-untracked -m wip",
+        "git stash save -a x",
+        "git stash -u -- .",
+    ] {
+        assert_eq!(code(taken), 2, "{taken}");
+    }
+    for kept in ["git stash", "git stash -u -- src", "git stash list", "git stash pop"] {
+        assert_eq!(code(kept), 0, "{kept}");
+    }
+    sandbox.write(".gitignore", "governance.yaml\nsettings.local.json\n");
+    assert_eq!((code("git stash -u"), code("git stash --all")), (0, 2), "ignored files stay without --all");
+    sandbox.program("git", &["add", "-f", "governance.yaml", ".claude"], "");
+    assert_eq!(code("git stash --all"), 0, "tracked files stay");
+}

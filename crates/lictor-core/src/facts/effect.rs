@@ -219,6 +219,10 @@ pub struct Reach {
 pub enum GitEffect {
     /// Throws uncommitted work away (`reset --hard`, `checkout -- .`, `restore`, `clean -f`, `switch -f`).
     DiscardWork,
+    /// Puts untracked files aside with the rest (`stash -u`): they are gone from the work tree.
+    StashUntracked,
+    /// The same with ignored files (`stash --all`).
+    StashAll,
     /// Throws stashes away.
     DropStash,
     /// Deletes a branch that may hold unmerged commits (`branch -D`), a tag, a worktree by force.

@@ -100,6 +100,7 @@ fn name(effect: &Effect<super::Place>) -> Option<Named<'_>> {
         Effect::Git { effect, target } => {
             let (verb, object) = match effect {
                 GitEffect::DiscardWork => ("discard", "work"),
+                GitEffect::StashUntracked | GitEffect::StashAll => ("stash", "work"),
                 GitEffect::DropStash => ("drop", "stash"),
                 GitEffect::DiscardCommits => ("discard", "commits"),
                 GitEffect::RewriteHistory => ("rewrite", "history"),

@@ -109,9 +109,10 @@ fn a_missing_path_or_command_is_never_nothing() {
 #[test]
 fn aliases_come_from_the_repository() {
     let facts = of(&Action::bash("git wipe").in_dir("/home/user/project"));
-    let discards = facts.effects.iter().any(|effect| {
-        matches!(effect, Effect::Git { effect: lictor_core::facts::GitEffect::DiscardWork, .. })
-    });
+    let discards = facts
+        .effects
+        .iter()
+        .any(|effect| matches!(effect, Effect::Git { effect: GitEffect::DiscardWork, .. }));
     assert!(discards, "{facts:?}");
 }
 

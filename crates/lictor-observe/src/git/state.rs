@@ -50,6 +50,33 @@ fn looked_at(path: &str, observer: &dyn Observer) -> Option<bool> {
     Some(matched > 0 || observer.stat(path).is_none())
 }
 
+/// A file that git does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Untracked {
+    /// It would be put aside and cleaned away.
+    Seen,
+    /// Only with `--all`.
+    Ignored,
+}
+
+/// How git sees a file that it does not know; `None` where it knows it. What cannot be told is not known.
+pub(crate) fn untracked(path: &str, observer: &dyn Observer) -> Option<Untracked> {
+    let Some((root, inside)) = repository_of(path, observer)
+        .and_then(|root| Some((root, path.strip_prefix(root)?.strip_prefix('/')?)))
+    else {
+        return Some(Untracked::Seen);
+    };
+    let Some(git_dir) = super::directories(root, observer).pop() else { return Some(Untracked::Seen) };
+    let index = observer.bytes(&format!("{git_dir}/index"), INDEX_LIMIT);
+    let known =
+        index.and_then(|bytes| Some(Index::read(&bytes)?.entries.iter().any(|entry| entry.name == inside)));
+    match known {
+        Some(true) => None,
+        _ if super::ignored::is_ignored(root, &git_dir, inside, observer) => Some(Untracked::Ignored),
+        _ => Some(Untracked::Seen),
+    }
+}
+
 /// The work tree that a path lies in.
 fn repository_of<'a>(path: &'a str, observer: &dyn Observer) -> Option<&'a str> {
     let mut at = path;

@@ -163,6 +163,22 @@ pub(super) fn clean(git: &Git<'_, '_>, report: &mut Report, force_not_needed: bo
 
 pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
     let sub = git.args.iter().find(|arg| !arg.prefix().starts_with('-')).and_then(Arg::known);
+    let options = git.parse(Grammar::anywhere(
+        "m",
+        "message= pathspec-from-file= all include-untracked no-include-untracked keep-index staged patch quiet",
+    ));
+    let all = options.has(&["a", "all"]);
+    let untracked = all || options.has(&["u", "include-untracked"]);
+    if untracked && !matches!(sub, Some("list" | "show" | "pop" | "apply" | "branch" | "drop" | "clear")) {
+        let word = usize::from(matches!(sub, Some("push" | "save")));
+        let named = options.operands.get(word..).unwrap_or_default();
+        // `save` takes a message, not paths.
+        let named = if sub == Some("save") { &[] } else { named };
+        report.git(
+            if all { GitEffect::StashAll } else { GitEffect::StashUntracked },
+            Some(&joined(named).text).filter(|text| !text.is_empty()).map(|text| text.as_str()),
+        );
+    }
     if let Some("drop" | "clear") = sub {
         let target =
             git.args.iter().filter_map(Arg::known).find(|word| !matches!(*word, "drop" | "clear" | "-q"));
