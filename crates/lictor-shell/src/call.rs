@@ -98,6 +98,17 @@ pub enum Next {
     },
 }
 
+impl Next {
+    /// Code in a language whose files are known by what is called.
+    pub(crate) fn is_read_code(&self) -> bool {
+        matches!(
+            self,
+            Self::Code { language: "python" | "javascript" | "typescript" | "perl" | "ruby" | "php", .. }
+                | Self::Script { .. }
+        )
+    }
+}
+
 /// What a table entry has to say about one call.
 #[derive(Debug, Default)]
 pub struct Report {

@@ -8,6 +8,7 @@ mod act;
 mod api;
 mod broken;
 mod calls;
+mod endless;
 mod javascript;
 mod python;
 mod scripting;
@@ -28,9 +29,7 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         return report.opaque(OpaqueWhat::Limit, body);
     }
     act::code(report, language, body);
-    if only_forks(body) {
-        report.process(lictor_core::facts::ProcessEffect::ForkBomb);
-    }
+    endless::judge(body, report);
     let from = report.effects.len();
     judge_in(language, body, call, report);
     empties(language, body, report.effects.get_mut(from..).unwrap_or_default());
@@ -136,42 +135,6 @@ fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
             }
         }
     }
-}
-
-/// Whether a body forks in a loop without end and waits for nothing (`fork while fork`). What stands in quotes is no
-/// code.
-fn only_forks(body: &str) -> bool {
-    if !body.contains("fork") {
-        return false;
-    }
-    let mut code = String::with_capacity(body.len());
-    let mut quote = None;
-    for letter in body.chars() {
-        match quote {
-            Some(open) if letter == open => quote = None,
-            Some(_) => {}
-            None if matches!(letter, '"' | '\'' | '`') => quote = Some(letter),
-            None if letter.is_whitespace() => {}
-            None => code.push(letter),
-        }
-    }
-    const ENDLESS: [&str; 11] = [
-        "whileTrue",
-        "while1",
-        "while(1)",
-        "while(true)",
-        "whiletrue",
-        "for(;;)",
-        "loop{",
-        "loopdo",
-        "whilefork",
-        "untilfalse",
-        "iter(int,1)",
-    ];
-    const WAITS: [&str; 6] = ["wait", "accept", "exit", "break", "sleep", "return"];
-    code.contains("fork")
-        && ENDLESS.iter().any(|start| code.contains(start))
-        && !WAITS.iter().any(|word| code.contains(word))
 }
 
 /// What a body mentions, without judging it.

@@ -142,6 +142,12 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     }
     if entry.is_none_or(|entry| entry.program.options.style != Style::First) {
         outputs(&call, entry.is_some(), report);
+        if let Some(in_text) = shows_what_it_is_given(family) {
+            secrets::unaccounted(&call, report, in_text);
+        }
+    } else if family == Some(Family::Interpreters) && !report.next.iter().any(crate::call::Next::is_read_code)
+    {
+        secrets::unaccounted(&call, report, true);
     }
     let removes = |word: &str| {
         matches!(word, "uninstall" | "remove" | "purge" | "rm" | "autoremove" | "erase" | "unlink")
@@ -387,6 +393,22 @@ fn outputs(call: &Call<'_>, known: bool, report: &mut Report) {
         if !stream && !told {
             files::write_maybe_device(call, report, &target, lictor_core::facts::Access::Write);
         }
+    }
+}
+
+/// Whether programs of a family may show a secret that they are given, and whether they may find it in text. Messages,
+/// patterns and words of other programs are none of their own.
+fn shows_what_it_is_given(family: Option<Family>) -> Option<bool> {
+    use Family::*;
+    match family {
+        Some(
+            Builtins | Git | Forges | Agents | Shells | Wrappers | Find | Files | Containers | Clusters
+            | Clouds | SecretStores | Windows | Text,
+        ) => None,
+        Some(Databases | Documents | Interpreters | Sessions | Services | Machine | Machines | Editors) => {
+            Some(true)
+        }
+        _ => Some(false),
     }
 }
 

@@ -136,7 +136,22 @@ impl Walker<'_> {
             if let Some((name, text)) = word.arg.known().and_then(|text| text.split_once('=')) {
                 self.state.set_alias(name, text);
                 // An everyday name is used without a thought; a new one is only what its maker calls.
-                if crate::programs::is_known(name) {
+                let everyday = matches!(
+                    name,
+                    "cd" | "pwd"
+                        | "exit"
+                        | "ll"
+                        | "la"
+                        | "l"
+                        | ".."
+                        | "clear"
+                        | "history"
+                        | "jobs"
+                        | "help"
+                        | "fg"
+                        | "bg"
+                );
+                if everyday || crate::programs::is_known(name) {
                     self.aliased.push(text.to_owned());
                 }
             }

@@ -216,6 +216,20 @@ impl Actor<'_, '_, '_> {
                 self.argv(argv);
             }
             Api::Fetch | Api::Send => self.reach(api == Api::Send, invocation),
+            Api::Download => {
+                self.reach(false, invocation);
+                self.files(Access::Write, second.or_else(|| invocation.option("out")), false, text);
+                self.report.taint.network = true;
+            }
+            Api::Edit => {
+                let changes = invocation.option("inplace").is_some_and(Value::is_true);
+                self.files(if changes { Access::Modify } else { Access::Read }, first, false, text);
+            }
+            Api::Pack => {
+                let root = invocation.positional.get(2).or_else(|| invocation.option("root_dir"));
+                self.files(Access::Read, root, true, text);
+                self.files(Access::Write, first, false, text);
+            }
             Api::Evaluate => self.evaluate(invocation),
             Api::Kill => {
                 // The signal comes first there.

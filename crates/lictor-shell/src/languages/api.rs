@@ -47,6 +47,12 @@ pub(super) enum Api {
     Words,
     /// Talks to a host.
     Fetch,
+    /// Fetches from a host into a file.
+    Download,
+    /// Changes a file in place, when the option `inplace` says so.
+    Edit,
+    /// Puts a tree into an archive.
+    Pack,
     /// Sends to a host.
     Send,
     /// Runs the first as code of the same language.
@@ -129,9 +135,7 @@ pub(super) fn python(name: &str) -> Option<Api> {
         | "urllib.request.urlopen"
         | "urllib2.urlopen"
         | "urllib.urlopen"
-        | "urllib.request.urlretrieve"
         | "urllib.request.Request"
-        | "wget.download"
         | "socket.create_connection"
         | "socket.gethostbyname"
         | "socket.getaddrinfo"
@@ -148,7 +152,11 @@ pub(super) fn python(name: &str) -> Option<Api> {
         "eval" | "exec" | "builtins.eval" | "builtins.exec" | "__builtins__.eval" | "__builtins__.exec"
         | "execfile" | "code.interact" | "runpy.run_path" | "__builtin__.eval" | "__builtin__.exec"
         | "compile" | "builtins.compile" => Api::Evaluate,
-        "os.kill" | "os.killpg" | "psutil.Process.kill" => Api::Kill,
+        "os.kill" | "os.killpg" | "psutil.Process.kill" | "psutil.Process" => Api::Kill,
+        "urllib.request.urlretrieve" | "urllib.urlretrieve" | "wget.download" => Api::Download,
+        "fileinput.input" | "fileinput.FileInput" => Api::Edit,
+        "shutil.make_archive" => Api::Pack,
+        "sqlite3.connect" => Api::Read,
         "os.chdir" => Api::ChangeDirectory,
         _ => return None,
     })

@@ -226,6 +226,9 @@ impl Python<'_, '_> {
                 self.reflection(&name, &invocation, report);
             }
             self.redirected |= matches!(name.as_str(), "os.dup2" | "pty.spawn");
+            if name == "print" && prints_secret_variable(&text) {
+                crate::programs::reveals(report);
+            }
             if let Some(api) = api::python(&name) {
                 // `compile` is only a step; what it compiles is judged here.
                 return self.actor(report).perform(api, &invocation);
@@ -360,6 +363,19 @@ impl Python<'_, '_> {
                 self.connected = true;
                 self.actor(report).perform(Api::Send, invocation);
             }
+            // A secret goes into an archive, a store or to another machine.
+            "add" | "write" | "put" | "upload_file" | "attach" | "upload_from_filename"
+                if invocation
+                    .positional
+                    .first()
+                    .and_then(Value::known)
+                    .is_some_and(crate::programs::is_secret_path) =>
+            {
+                self.actor(report).perform(Api::Read, invocation);
+                if matches!(name.as_str(), "put" | "upload_file" | "upload_from_filename") {
+                    report.flow(FlowSource::Secret, FlowSink::Host, invocation.text);
+                }
+            }
             "post" | "put" | "patch" | "sendall" | "send" | "sendto" | "storbinary" | "sendmail" => {
                 let names_host = invocation
                     .positional
@@ -376,8 +392,22 @@ impl Python<'_, '_> {
                     self.actor(report).perform(Api::Send, invocation);
                 }
             }
-            "kill" | "terminate"
-                if invocation.positional.is_empty() && self.text(object).contains("rocess") => {}
+            // Every process there is, one by one.
+            "kill" | "terminate" | "suspend"
+                if invocation.positional.is_empty()
+                    && self.body.contains("process_iter(")
+                    && !self.body.contains("if ") =>
+            {
+                report.process(lictor_core::facts::ProcessEffect::KillAll);
+            }
+            name if (name.starts_with("delete_") || name.starts_with("terminate_"))
+                && self.body.contains("boto3")
+                && !["moto", "endpoint_url", "localhost", "Stubber"]
+                    .iter()
+                    .any(|word| self.body.contains(word)) =>
+            {
+                report.infrastructure("boto3", invocation.text, false);
+            }
             _ => {}
         }
     }
@@ -610,4 +640,15 @@ impl Python<'_, '_> {
             _ => Value::Unknown(value.taint()),
         }
     }
+}
+
+/// `print(os.environ["TOKEN"])`: the whole value of a variable that holds a secret.
+fn prints_secret_variable(text: &str) -> bool {
+    let inner = text.trim_start_matches("print(").trim_end_matches(')').trim();
+    let name = ["os.environ[", "os.environ.get(", "os.getenv("]
+        .iter()
+        .find_map(|start| inner.strip_prefix(start))
+        .and_then(|rest| rest.split(['"', '\'']).nth(1));
+    let whole = inner.ends_with(['"', '\'']) || inner.ends_with(']') && inner.matches('[').count() == 1;
+    name.is_some_and(lictor_core::redact::is_secret_name) && whole
 }

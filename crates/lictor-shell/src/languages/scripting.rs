@@ -101,11 +101,6 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
             report.flow(FlowSource::Network, FlowSink::Shell, body);
         }
     }
-    if mentions(&["IO::Socket", "TCPSocket", "fsockopen", "socket(S,", "use Socket", "socket.tcp"])
-        && mentions(&["/bin/sh", "/bin/bash", "sh -i", "bash -i"])
-    {
-        report.flow(FlowSource::Network, FlowSink::Shell, body);
-    }
 }
 
 /// Statements for a database in the words of a framework (`DB::statement("DROP …")`, `User.delete_all`).

@@ -29,7 +29,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 Grammar::anywhere("", "install-extension= uninstall-extension= goto= diff add wait")
                     .parse(call.args);
             for file in &options.operands {
-                report.file(call, Access::Read, file, false);
+                // A person who fills in variables shows them to nobody.
+                let variables = file.known().is_some_and(secrets::is_environment_path);
+                report.file(call, if variables { Access::Modify } else { Access::Read }, file, false);
             }
         }
         "patch" | "gpatch" => patch(call, report),
@@ -179,7 +181,8 @@ fn line_editor(call: &Call<'_>, report: &mut Report) {
             None => {
                 report.file(call, Access::Modify, file, false);
                 // A script can print what it edits.
-                if matches!(call.stdin, Stdin::Text(_)) && secrets::is_secret(file) {
+                let kept = !file.known().is_some_and(secrets::is_environment_path);
+                if secrets::is_secret(file) && (kept || matches!(call.stdin, Stdin::Text(_))) {
                     secrets::read(call, report, file, false);
                 }
             }
@@ -292,7 +295,8 @@ fn vim(call: &Call<'_>, report: &mut Report) {
         } else {
             let only_shows = call.program == "view" || options.has(&["R"]);
             report.file(call, if only_shows { Access::Read } else { Access::Modify }, file, false);
-            if options.has(&["e", "E", "s"]) || options.has(&["c"]) && secrets::is_secret(file) {
+            let shown = secrets::is_secret(file) && !file.known().is_some_and(secrets::is_environment_path);
+            if options.has(&["e", "E", "s"]) || shown || options.has(&["c"]) && secrets::is_secret(file) {
                 secrets::read(call, report, file, false);
             }
         }
@@ -344,6 +348,9 @@ fn emacs(call: &Call<'_>, report: &mut Report) {
     }
     for file in &options.operands {
         report.file(call, Access::Modify, file, false);
+        if secrets::is_secret(file) && !file.known().is_some_and(secrets::is_environment_path) {
+            secrets::read(call, report, file, false);
+        }
     }
 }
 

@@ -283,6 +283,17 @@ pub(crate) fn find(call: &Call<'_>, report: &mut Report) {
                 if rights && matches!(matched, Matched::All | Matched::Below) {
                     argv.insert(1, Arg::literal("-R"));
                 }
+                let edits = argv.first().and_then(Arg::known).is_some_and(|program| {
+                    matches!(
+                        program,
+                        "sed" | "gsed" | "perl" | "ruby" | "ex" | "vim" | "truncate" | "tee" | "dos2unix"
+                    )
+                });
+                let targets = if edits && matches!(matched, Matched::All | Matched::Below) {
+                    roots.iter().map(|root| below(root, "*")).collect()
+                } else {
+                    targets
+                };
                 report.next.push(Next::Argv {
                     argv: substitute(&argv, "{}", &targets),
                     assignments: Vec::new(),

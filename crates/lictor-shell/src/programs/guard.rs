@@ -43,6 +43,7 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
         }
         // Nobody can look up afterwards what was run.
         "HISTFILE" if matches!(value.known(), Some("" | "/dev/null")) => report.deed("disable", "protection"),
+        "HISTSIZE" | "HISTFILESIZE" if value.known() == Some("0") => report.deed("disable", "protection"),
         "PROMPT_COMMAND" if value.known().is_some() => report.then_shell(value, &[], name),
         // Expanded like a word in double quotes, at every prompt or when a shell starts.
         "PS0" | "PS1" | "PS2" | "PS4" | "ENV" | "BASH_ENV" if value.prefix().contains(['$', '`']) => {

@@ -552,8 +552,18 @@ pub(crate) fn openssl(call: &Call<'_>, report: &mut Report) {
         matches!(options.word(0), "x509" | "req" | "verify" | "crl" | "s_client" | "dgst" | "pkeyutl")
             || options.has(&["pubout", "pubin"])
             || options.has(&["noout"]) && !options.has(&["text"]);
+    // A key of the project in another form, under a name that says what it is.
+    let inside = |file: Option<&Arg>| file.is_some_and(|file| !file.prefix().starts_with(['/', '~', '-']));
+    let locks = options.has(&["aes128", "aes192", "aes256", "aes-256-cbc", "des3", "des"]);
+    let converted = (locks || matches!(options.word(0), "pkcs8" | "pkcs12"))
+        && inside(options.value(&["in"]))
+        && inside(options.value(&["out"]))
+        && options.value(&["out"]).is_some_and(secrets::is_secret);
     if let Some(file) = options.value(&["in"]).filter(|file| !public || !secrets::is_secret(file)) {
-        secrets::read(call, report, file, false);
+        match converted {
+            true => report.file(call, Access::List, file, false),
+            false => secrets::read(call, report, file, false),
+        }
     }
     if let Some(file) = options.value(&["out"]) {
         report.file(call, Access::Write, file, false);

@@ -239,6 +239,62 @@ pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Parts of the names of options whose value a program signs in with, or that only hand it on.
+const SIGNS_IN: [&str; 24] = [
+    "key", "cert", "identit", "cred", "config", "auth", "token", "secret", "pass", "cacert", "pem", "tls",
+    "ssl", "netrc", "env", "account", "profile", "volume", "mount", "exclude", "ignore", "context",
+    "message", "title",
+];
+
+/// Letters of options that say the same.
+const SIGNS_IN_LETTERS: [&str; 6] = ["-i", "-k", "-v", "-m", "-x", "-K"];
+
+/// Secrets outside the project that are among the words of a call, or in them (`src=/etc/shadow`, `\input{/etc/shadow}`),
+/// and of which nobody said what becomes of them: they are read. `in_text` when words with blanks are code of some kind
+/// and no message.
+pub(crate) fn unaccounted(call: &Call<'_>, report: &mut Report, in_text: bool) {
+    let mut before = "";
+    for arg in call.args {
+        let word = arg.prefix();
+        let (option, value) = match word.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => (option, value),
+            _ => (before, word),
+        };
+        before = if word.starts_with('-') && !word.contains('=') { word } else { "" };
+        let signs_in = SIGNS_IN_LETTERS.contains(&option)
+            || option.len() > 2 && SIGNS_IN.iter().any(|part| option.contains(part));
+        let code =
+            in_text || super::takes_command(option) || matches!(option, "-e" | "-x" | "-rx" | "--eval");
+        if signs_in || !code && value.contains(char::is_whitespace) {
+            continue;
+        }
+        let inner = |sign: char| "{}()\"'=:,@<>;| \t".contains(sign);
+        for part in value.split(inner).filter(|part| part.len() > 4) {
+            let doubled = part.bytes().take_while(|byte| *byte == b'/').count().saturating_sub(1);
+            let part = part.get(doubled..).unwrap_or_default();
+            if !is_kept_outside(part) {
+                continue;
+            }
+            let told = report.effects.iter().any(|effect| match effect {
+                Effect::File { target, .. } => target.arg.prefix() == part || target.arg.prefix() == value,
+                _ => false,
+            });
+            if !told {
+                read(call, report, &Arg::literal(part), false);
+            }
+        }
+    }
+}
+
+/// A secret by a path from the root or from a home: no file of the project, and none that a tool loads by itself.
+fn is_kept_outside(path: &str) -> bool {
+    path.starts_with(['/', '~'])
+        && is_secret_path(path)
+        && !is_environment_path(path)
+        && !path.ends_with(".pem")
+        && !path.ends_with(".key")
+}
+
 /// Secrets that are known by their name alone and that few tools make.
 fn is_plain_secret(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();

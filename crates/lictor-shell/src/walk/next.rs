@@ -232,7 +232,8 @@ impl Walker<'_> {
         let target = Operand::new(path.clone(), context.cwd.clone());
         let reads_input = matches!(path.known(), Some("-" | "/dev/stdin"));
         if !reads_input && !path.known().is_some_and(crate::paths::is_descriptor) {
-            self.effect(Effect::File { access: Access::Execute, target, recursive: false, by: context.by });
+            let access = path.known().map_or(Access::Execute, run_or_read);
+            self.effect(Effect::File { access, target, recursive: false, by: context.by });
         }
         if !self.state.wrote_nothing() && (path.glob || path.known().is_none() || self.elsewhere > 0) {
             self.run_meant(path, language, context);
@@ -364,7 +365,7 @@ impl Walker<'_> {
         self.loaded |= crate::programs::is_environment_path(known);
         if !crate::paths::is_stream(known) {
             let target = Operand::new(path.clone(), self.state.directories().now.clone());
-            self.effect(Effect::File { access: Access::Execute, target, recursive: false, by: None });
+            self.effect(Effect::File { access: run_or_read(known), target, recursive: false, by: None });
         }
         let written = if known == "/dev/stdin" {
             match self.stdin.as_ref() {
@@ -454,6 +455,12 @@ fn is_clear_danger(effect: &Effect<Operand>) -> bool {
         }
         _ => true,
     }
+}
+
+/// An interpreter that is given a secret in place of a script complains with what is in it.
+fn run_or_read(path: &str) -> Access {
+    let secret = crate::programs::is_secret_path(path) && !crate::programs::is_environment_path(path);
+    if secret { Access::Read } else { Access::Execute }
 }
 
 /// The language that a first line `#!…` names.

@@ -175,8 +175,16 @@ impl Walker<'_> {
         // What the names stand for is run by whoever uses them.
         let aliased = std::mem::replace(&mut self.aliased, aliases);
         let set_up = self.reading.effects.len();
+        let mut destroys = false;
         for text in aliased.iter().take(16) {
             self.through("startup file", |this| this.text(text, scene));
+            // `alias ls="rm -rf"`: what follows the everyday name goes.
+            let mut words = text.split_whitespace().skip_while(|word| *word == "sudo");
+            let program = words.next().unwrap_or_default();
+            destroys |= matches!(program, "rm" | "shred" | "unlink" | "dd" | "wipe" | "srm")
+                && (program != "rm" || words.next().is_some_and(|option| option.contains(['r', 'f'])))
+                && !text.contains(" -i")
+                && !text.contains(" -I");
         }
         for (function, _) in self.functions.get(functions..).unwrap_or_default().to_vec() {
             self.through("startup file", |this| this.node(&function.body, scene));
@@ -197,7 +205,7 @@ impl Walker<'_> {
             _ => true,
         });
         self.state.leave(mark);
-        if harmful {
+        if harmful || destroys {
             return true;
         }
         self.reading.opaque.truncate(opaque + usize::from(unclear));

@@ -39,7 +39,10 @@ impl Walker<'_> {
                 _ => false,
             },
             Effect::Database { text, .. } => {
-                self.runs_as_test(assignments, context) || in_temporary_file(context) || drops_marked(text)
+                self.runs_as_test(assignments, context)
+                    || in_temporary_file(context)
+                    || drops_marked(text)
+                    || on_marked_database(context)
             }
             _ => false,
         }
@@ -84,6 +87,12 @@ impl Walker<'_> {
         STAGES.iter().any(|name| value(name).as_deref() == Some("test"))
             || value("DATABASE_URL").is_some_and(|url| is_marked(url.rsplit('/').next().unwrap_or_default()))
             || context.args.iter().filter_map(Arg::known).any(|word| {
+                let stage = word
+                    .split_once('=')
+                    .is_some_and(|(name, value)| STAGES.contains(&name) && value == "test");
+                if stage {
+                    return true;
+                }
                 let option = ["--settings=", "--env=", "--environment="]
                     .iter()
                     .find_map(|start| word.strip_prefix(start));
@@ -98,6 +107,27 @@ fn in_temporary_file(context: &Context<'_>) -> bool {
         && context.args.iter().filter_map(Arg::known).find(|word| !word.starts_with('-')).is_some_and(
             |file| file == ":memory:" || file.starts_with("/tmp/") || file.starts_with("/var/tmp/"),
         )
+}
+
+/// `psql app_test -c …`, `mysql -D ci`, `mongosh test`.
+fn on_marked_database(context: &Context<'_>) -> bool {
+    let (option, valued) = match context.program {
+        "psql" | "pgcli" => ("-d", "-h-p-U-c-f-v-o-d-F-P-R-T-L"),
+        "mysql" | "mariadb" | "mycli" => ("-D", "-h-P-u-e-S-D"),
+        "mongosh" | "mongo" => ("--db", "--eval--host--port-u-p--db"),
+        _ => return false,
+    };
+    let mut before = "";
+    context.args.iter().filter_map(Arg::known).any(|word| {
+        let named = if before == option {
+            true
+        } else {
+            !word.starts_with('-') && (before.is_empty() || !valued.contains(before))
+        };
+        before = if word.starts_with('-') && !word.contains('=') { word } else { "" };
+        let name = word.rsplit('/').next().unwrap_or(word);
+        named && name.len() < 64 && !name.contains(char::is_whitespace) && is_marked(name)
+    })
 }
 
 /// Whether a statement, or the words of a tool, destroy only what is marked.

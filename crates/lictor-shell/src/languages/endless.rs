@@ -1,0 +1,98 @@
+//! Loops without an end that only start processes or fill a disk, and shells for somebody elsewhere, in any language.
+
+use crate::call::Report;
+
+/// Reports what a body does by its form alone.
+pub(super) fn judge(body: &str, report: &mut Report) {
+    if gives_shell_away(body) {
+        report.flow(lictor_core::facts::FlowSource::Network, lictor_core::facts::FlowSink::Shell, body);
+    }
+    if !["while", "for", "loop", "until", "iter("].iter().any(|word| body.contains(word)) {
+        return;
+    }
+    let code = without_quotes(body);
+    if !ENDLESS.iter().any(|start| code.contains(start)) || WAITS.iter().any(|word| code.contains(word)) {
+        return;
+    }
+    let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
+    if has(&["fork"]) || has(&["Process(", "Thread(", "Popen(", "spawn("]) && !has(CHOOSES) {
+        report.process(lictor_core::facts::ProcessEffect::ForkBomb);
+    } else if has(&[".write(", "appendFile", "fwrite(", "file_put_contents", "IO.write"]) && !has(CHOOSES) {
+        report.deed("exhaust", "disk");
+    }
+}
+
+/// How loops without an end begin, without blanks.
+const ENDLESS: [&str; 11] = [
+    "whileTrue",
+    "while1",
+    "while(1)",
+    "while(true)",
+    "whiletrue",
+    "for(;;)",
+    "loop{",
+    "loopdo",
+    "whilefork",
+    "untilfalse",
+    "iter(int,1)",
+];
+/// What makes them wait or end.
+const WAITS: [&str; 6] = ["wait", "accept", "exit", "break", "sleep", "return"];
+/// What may make them wait or end.
+const CHOOSES: &[&str] =
+    &["if", ".read", "readline", "recv", "input(", "join(", ".get(", "poll", "communicate", "next("];
+
+/// Code without blanks and without what stands in quotes.
+fn without_quotes(body: &str) -> String {
+    let mut code = String::with_capacity(body.len());
+    let mut quote = None;
+    for letter in body.chars() {
+        match quote {
+            Some(open) if letter == open => quote = None,
+            Some(_) => {}
+            None if matches!(letter, '"' | '\'' | '`') => quote = Some(letter),
+            None if letter.is_whitespace() => {}
+            None => code.push(letter),
+        }
+    }
+    code
+}
+
+/// Whether a body connects to another machine and starts a shell: one that nobody here types into.
+fn gives_shell_away(body: &str) -> bool {
+    const CONNECTS: [&str; 17] = [
+        "IO::Socket",
+        "TCPSocket",
+        "fsockopen",
+        "socket(S,",
+        "use Socket",
+        "socket.tcp",
+        "net.Dial",
+        "gen_tcp:connect",
+        "new Socket(",
+        "Socket.connect(",
+        "socketConnection(",
+        "using Sockets",
+        "new net.Socket",
+        "net.connect(",
+        "TcpStream::connect",
+        "TCPClient",
+        "[socket ",
+    ];
+    const SHELLS: [&str; 13] = [
+        "/bin/sh",
+        "/bin/bash",
+        "sh -i",
+        "bash -i",
+        "\"sh\"",
+        "'sh'",
+        "`sh`",
+        "\"bash\"",
+        "'bash'",
+        "cmd.exe",
+        "/bin/zsh",
+        "\"/bin/dash\"",
+        "exec $c",
+    ];
+    CONNECTS.iter().any(|word| body.contains(word)) && SHELLS.iter().any(|word| body.contains(word))
+}
