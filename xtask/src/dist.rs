@@ -2,6 +2,7 @@
 //!
 //! The same commit gives the same bytes: times are the commit's, owners and order are fixed.
 
+mod check;
 mod npm;
 mod targets;
 mod wheel;
@@ -28,7 +29,7 @@ usage: cargo xtask dist [--target NAME]… [--all] [--binary FILE] [--quick] [--
 const QUICK: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
-    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
 ];
 
 /// Where packages are put together, below the output directory.
@@ -45,7 +46,11 @@ pub fn run(args: &[String]) -> Result<()> {
     for target in &targets {
         let program = match &binary {
             Some(file) => file.clone(),
-            None => target.build(&release)?,
+            None => {
+                let built = target.build(&release)?;
+                println!("{}: {}", target.name, check::program(target, &built)?);
+                built
+            }
         };
         archive(&release, target, &program)?;
         npm::platform(&release, target, &program)?;
