@@ -8,6 +8,7 @@ mod approvals;
 mod build;
 mod earlier;
 mod judge;
+mod judged;
 mod lifecycle;
 mod mode;
 mod post;

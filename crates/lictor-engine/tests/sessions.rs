@@ -332,4 +332,29 @@ mod tests {
         let stored = store.view(|view| view.get(Space::Session, b"0:s")).unwrap().unwrap();
         assert!(!String::from_utf8(stored).unwrap().contains("files"));
     }
+
+    #[test]
+    fn a_call_that_comes_again_can_be_answered_as_before() {
+        let asked = AtomicUsize::new(0);
+        let engine = engine(guard_fn("once", move |_, _| match asked.fetch_add(1, Ordering::Relaxed) {
+            0 => Verdict::ask("really?"),
+            _ => Verdict::block("not twice", "ask first"),
+        }));
+        let mut call = Action::bash("make deploy").in_session("s");
+        assert!(engine.judged(&call).unwrap().is_none(), "a call without an id is never the same");
+        call.tool_use_id = Some("t1".to_owned());
+        assert!(engine.judged(&call).unwrap().is_none());
+        let given = engine.evaluate(&call);
+        assert_eq!(
+            engine.judged(&call).unwrap().map(|known| (known.id, known.decision)),
+            Some((given.id, Decision::Ask))
+        );
+        let answered = engine.resolve(&call, given, Some(&mut |_| vec![lictor_engine::Answer::yes()]));
+        assert_eq!(engine.judged(&call).unwrap().unwrap().decision, answered.decision);
+        for other in ["t2", "t1"] {
+            let mut action = Action::bash("make clean").in_session("s");
+            action.tool_use_id = Some(other.to_owned());
+            assert!(engine.judged(&action).unwrap().is_none(), "{other}");
+        }
+    }
 }

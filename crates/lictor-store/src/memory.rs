@@ -1,6 +1,6 @@
 //! A store that ends with the process: tests, replay, and embedding where one process is all there is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{PoisonError, RwLock};
 
@@ -12,6 +12,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     state: RwLock<State>,
+    /// How many records are kept; all of them if not said.
+    keep: Option<usize>,
 }
 
 impl MemoryStore {
@@ -19,6 +21,13 @@ impl MemoryStore {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty store that forgets all but the newest records, as [`Transaction::prune`] does, for a process that runs
+    /// for long. What is known of sessions stays.
+    #[must_use]
+    pub fn keeping(records: usize) -> Self {
+        Self { keep: Some(records), ..Self::default() }
     }
 }
 
@@ -28,13 +37,13 @@ type Slot = (Space, Vec<u8>);
 #[derive(Debug)]
 struct State {
     base: Head,
-    log: Vec<Record>,
+    log: VecDeque<Record>,
     entries: BTreeMap<Slot, Vec<u8>>,
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { base: Head::START, log: Vec::new(), entries: BTreeMap::new() }
+        Self { base: Head::START, log: VecDeque::new(), entries: BTreeMap::new() }
     }
 }
 
@@ -73,7 +82,7 @@ impl View for State {
     }
 
     fn head(&self) -> Result<Head, StoreError> {
-        Ok(self.log.last().map_or(self.base, Record::head))
+        Ok(self.log.back().map_or(self.base, Record::head))
     }
 
     fn base(&self) -> Result<Head, StoreError> {
@@ -86,7 +95,7 @@ struct Change<'a> {
     state: &'a mut State,
     undo: Vec<(Slot, Option<Vec<u8>>)>,
     appended: usize,
-    pruned: Option<(Head, Vec<Record>)>,
+    pruned: Option<(Head, VecDeque<Record>)>,
     committed: bool,
 }
 
@@ -137,7 +146,7 @@ impl View for Change<'_> {
 impl Transaction for Change<'_> {
     fn append(&mut self, draft: Draft) -> Result<Record, StoreError> {
         let record = Record::after(self.state.head()?, draft);
-        self.state.log.push(record.clone());
+        self.state.log.push_back(record.clone());
         self.appended += 1;
         Ok(record)
     }
@@ -161,8 +170,8 @@ impl Transaction for Change<'_> {
         let Some(at) = self.state.log.iter().position(|record| record.seq == through) else { return Ok(()) };
         let kept = self.state.log.split_off(at + 1);
         let gone = std::mem::replace(&mut self.state.log, kept);
-        let base = gone.last().map_or(self.state.base, Record::head);
-        let (_, archived) = self.pruned.get_or_insert((self.state.base, Vec::new()));
+        let base = gone.back().map_or(self.state.base, Record::head);
+        let (_, archived) = self.pruned.get_or_insert((self.state.base, VecDeque::new()));
         archived.extend(gone);
         self.state.base = base;
         Ok(())
@@ -185,6 +194,12 @@ impl Store for MemoryStore {
             Change { state: &mut state, undo: Vec::new(), appended: 0, pruned: None, committed: false };
         f(&mut change)?;
         change.committed = true;
+        drop(change);
+        let over = state.log.len().saturating_sub(self.keep.unwrap_or(usize::MAX));
+        if let Some(last) = over.checked_sub(1).and_then(|last| state.log.get(last)) {
+            state.base = last.head();
+            state.log.drain(..over);
+        }
         Ok(())
     }
 }

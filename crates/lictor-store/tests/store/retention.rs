@@ -288,3 +288,20 @@ fn a_forged_archive_is_found() {
         .collect();
     assert_eq!(faults(unsealed), [Fault::Unsealed { seq: 70 }]);
 }
+
+#[test]
+fn a_store_in_memory_may_keep_only_the_newest_records() {
+    let store = MemoryStore::keeping(10);
+    let records = fill(&store, 0..25);
+    assert_eq!(base(&store), records[14].head());
+    let kept = store.view(|view| view.records(&Query::all())).unwrap();
+    assert_eq!(kept, records[15..]);
+    let rest = store.view(|view| verify(view, 16..=u64::MAX, None)).unwrap();
+    assert_eq!(rest.faults, []);
+    let given_up = store.update::<()>(Durability::Process, |tx| {
+        tx.append(log::draft("{}"))?;
+        Err(lictor_store::StoreError::Abandoned)
+    });
+    assert!(given_up.is_err());
+    assert_eq!(store.view(|view| view.records(&Query::all())).unwrap(), kept);
+}
