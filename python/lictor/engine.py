@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import logging
@@ -13,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from lictor._lictor import RawEngine, RawEvaluation
+from lictor._forks import Reopening
 from lictor.actions import Action
+from lictor.approvals import Approvals
 from lictor.context import GovernanceContext, SessionState
 from lictor.errors import Blocked, GraphError, NeedsApproval, PolicyError, StoreError
 from lictor.nodes import Plan
@@ -171,16 +172,29 @@ class PolicyEngine:
         if facts not in ("project", "none"):
             raise PolicyError(f"`{facts}` says nothing about facts", "give `project` or `none`")
         project = directory if facts == "project" else None
-        try:
-            self._raw = RawEngine(
-                plan.root, plan.observers, GovernanceContext, store.path, project, plan.fingerprint
+        keep = store.keep if isinstance(store, InMemorySessionStore) else 0
+
+        def build() -> RawEngine:
+            return RawEngine(
+                plan.root, plan.observers, GovernanceContext, store.path, keep, project, plan.fingerprint
             )
+
+        try:
+            if store.path is None:
+                raw = build()
+                self._reopening = Reopening(lambda: raw)
+            else:
+                self._reopening = Reopening(build)
         except OSError as error:
-            raise StoreError(str(error), "give a file that can be written") from error
+            raise StoreError(str(error)) from error
         except ValueError as error:
             raise GraphError(str(error)) from error
         # The bridge knows guards by their identity, so they live as long as the engine.
         self._plan = plan
+
+    @property
+    def _raw(self) -> RawEngine:
+        return self._reopening.get()
 
     def evaluate(self, action: Action, *, dry: bool = False, observe: bool = False) -> EvaluationResult:
         """Judges one action and records the judgement. Whatever goes wrong on the way is a block."""
@@ -193,7 +207,17 @@ class PolicyEngine:
         """As :meth:`evaluate`; on a thread where a file is written."""
         if self._quick:
             return self.evaluate(action, dry=dry, observe=observe)
+        import asyncio
+
         return await asyncio.to_thread(self.evaluate, action, dry=dry, observe=observe)
+
+    def judged(self, action: Action) -> EvaluationResult | None:
+        """What was decided about this very call before: the same session, ``tool_use_id`` and action."""
+        try:
+            known = self._raw.judged(self._in_session(action)._raw)
+        except OSError as error:
+            raise StoreError(str(error)) from error
+        return None if known is None else EvaluationResult(known, action)
 
     def check(self, action: Action) -> EvaluationResult:
         """As :meth:`evaluate` with ``on_ask`` heard; raises :class:`Blocked` when the action may not go ahead."""
@@ -233,6 +257,11 @@ class PolicyEngine:
     async def apost_action(
         self, action: Action, outcome: Outcome | bool | BaseException = True, *, advise: bool = True
     ) -> PostResult:
+        """As :meth:`post_action`; on a thread where a file is written."""
+        if self._quick:
+            return self.post_action(action, outcome, advise=advise)
+        import asyncio
+
         return await asyncio.to_thread(self.post_action, action, outcome, advise=advise)
 
     def session(self, session_id: str | None = None, agent: str = "") -> SessionState:
@@ -282,9 +311,9 @@ class PolicyEngine:
         return self._quick
 
     @property
-    def pending(self) -> list[dict[str, Any]]:
+    def approvals(self) -> Approvals:
         """Questions that wait for a person."""
-        return self._raw.pending()
+        return Approvals(self._raw)
 
     @property
     def graph(self) -> dict[str, Any]:

@@ -13,6 +13,9 @@ class LictorError(Exception):
     """The family. ``reason`` says what is wrong, ``fix`` what to do next."""
 
     def __init__(self, reason: str, fix: str = "") -> None:
+        # What comes from the engine has its way out after a semicolon.
+        if not fix:
+            reason, _, fix = reason.partition("; ")
         super().__init__(f"{reason}; {fix}" if fix else reason)
         self.reason = reason
         self.fix = fix
@@ -32,6 +35,18 @@ class PolicyError(LictorError, ValueError):
 
 class StoreError(LictorError, OSError):
     """The record could not be read or written."""
+
+
+class ApprovalError(LictorError, LookupError):
+    """A question that cannot be answered."""
+
+
+class LedgerError(LictorError, LookupError):
+    """A plan, a finding or evidence that cannot be used."""
+
+
+class Incomplete(LictorError):
+    """An agent may not stop yet."""
 
 
 class ContextClosed(LictorError, RuntimeError):

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lictor._lictor import RawProject
+from lictor._forks import Reopening
 from lictor.actions import Action
+from lictor.approvals import Approvals
 from lictor.engine import PostResult, Question
 from lictor.errors import Blocked, LictorError, NeedsApproval, PolicyError, StoreError
 from lictor.outcomes import Answer, Outcome
@@ -112,25 +113,45 @@ class ProjectEvaluation:
         return f"ProjectEvaluation({self.decision!r}, {self.reason!r})"
 
 
+class _Questions:
+    """A project's questions, as :class:`Approvals` takes them."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+
+    def pending(self) -> list[dict[str, Any]]:
+        waiting: list[dict[str, Any]] = self._project.call("approvals")
+        return waiting
+
+    def answer(self, id: str, by: str, minutes: int | None, reason: str | None) -> dict[str, Any]:
+        return self._project._raw.answer(id, by, minutes, reason)
+
+
 class Project:
     """The policy files, the store, the ledger and the approvals of a project. May be shared between threads."""
 
-    def __init__(self, raw: RawProject) -> None:
-        self._raw = raw
+    def __init__(self, open_raw: Callable[[], RawProject]) -> None:
+        self._reopening = Reopening(open_raw)
+
+    @property
+    def _raw(self) -> RawProject:
+        return self._reopening.get()
 
     @classmethod
     def open(cls, directory: str | os.PathLike[str] = ".") -> Project:
         """The project around a directory: the managed, the user's and the repository's policy."""
         try:
-            return cls(RawProject.open(os.path.abspath(directory)))
+            path = os.path.abspath(directory)
+            return cls(lambda: RawProject.open(path))
         except OSError as error:
-            raise StoreError(str(error), "run `lictor check` and `lictor doctor` there") from error
+            raise StoreError(str(error)) from error
 
     @classmethod
     def from_yaml(cls, text: str, directory: str | os.PathLike[str] = ".") -> Project:
         """A policy without files, kept in memory."""
         try:
-            return cls(RawProject.from_yaml(text, os.path.abspath(directory)))
+            raw = RawProject.from_yaml(text, os.path.abspath(directory))
+            return cls(lambda: raw)
         except ValueError as error:
             raise PolicyError(str(error)) from error
 
@@ -146,6 +167,8 @@ class Project:
         return ProjectEvaluation(self.call("evaluate", {"action": action.to_dict(), "mode": mode}), action)
 
     async def aevaluate(self, action: Action, *, mode: str = "enforce") -> ProjectEvaluation:
+        import asyncio
+
         return await asyncio.to_thread(self.evaluate, action, mode=mode)
 
     def check(self, action: Action) -> ProjectEvaluation:
@@ -217,11 +240,9 @@ class Project:
         self.call("end", {"session_id": session_id, "agent": agent})
 
     @property
-    def approvals(self) -> list[dict[str, Any]]:
+    def approvals(self) -> Approvals:
         """Questions that wait for a person."""
-        waiting = self.call("approvals")
-        rows: list[dict[str, Any]] = waiting["approvals"] if isinstance(waiting, dict) else waiting
-        return rows
+        return Approvals(_Questions(self))
 
     def record(self, finding: Mapping[str, Any]) -> dict[str, Any]:
         """Records a reviewer's finding in the ledger."""

@@ -17,7 +17,9 @@ class SessionStore(Protocol):
 
 @dataclass(frozen=True)
 class InMemorySessionStore:
-    """Ends with the process."""
+    """Ends with the process. Keeps the newest records, and what is known of each session."""
+
+    keep: int = 10_000
 
     @property
     def path(self) -> None:

@@ -12,7 +12,7 @@ use pyo3::types::PyTuple;
 use crate::action::RawAction;
 use crate::evaluation::{self, RawEvaluation};
 use crate::graph::Factory;
-use crate::{frame, json};
+use crate::{approvals, frame, json};
 
 /// A graph with its store.
 #[pyclass(frozen, module = "lictor._lictor")]
@@ -28,15 +28,17 @@ fn key(id: &str, agent: &str) -> SessionKey {
 
 #[pymethods]
 impl RawEngine {
-    /// Builds the graph from its description. `store` is a file for SQLite, or nothing for memory; `project` is the
-    /// directory whose files facts are worked out from, or nothing for no facts.
+    /// Builds the graph from its description. `store` is a file for SQLite, or nothing for memory, which keeps that many
+    /// records; `project` is the directory whose files facts are worked out from, or nothing for no facts.
     #[new]
+    #[expect(clippy::too_many_arguments, reason = "all of an engine's parts")]
     fn new(
         py: Python<'_>,
         root: &Bound<'_, PyAny>,
         observers: Vec<Bound<'_, PyTuple>>,
         context: Bound<'_, PyAny>,
         store: Option<PathBuf>,
+        keep: usize,
         project: Option<&str>,
         fingerprint: &str,
     ) -> PyResult<Self> {
@@ -45,7 +47,7 @@ impl RawEngine {
         let observers = observers.iter().map(|guard| factory.python(guard)).collect::<PyResult<Vec<_>>>()?;
         let store: Arc<dyn Store> = match store {
             Some(file) => Arc::new(py.detach(|| SqliteStore::open(file)).map_err(store_failed)?),
-            None => Arc::new(MemoryStore::new()),
+            None => Arc::new(MemoryStore::keeping(keep)),
         };
         let mut builder =
             PolicyEngine::builder(node).shared_store(store).policy_digest(Digest::of(fingerprint.as_bytes()));
@@ -74,6 +76,13 @@ impl RawEngine {
         py.detach(|| frame::during(seen, || self.0.evaluate_with(action, mode))).map(RawEvaluation)
     }
 
+    /// The recorded decision of this very call, if there is one.
+    fn judged(&self, py: Python<'_>, action: &Bound<'_, RawAction>) -> PyResult<Option<RawEvaluation>> {
+        let action = &action.get().0;
+        let known = py.detach(|| self.0.judged(action)).map_err(store_failed)?;
+        Ok(known.map(RawEvaluation))
+    }
+
     /// Answers what was asked, one answer for each question; nothing given is a no.
     fn resolve(
         &self,
@@ -97,8 +106,7 @@ impl RawEngine {
         outcome: &Bound<'_, PyAny>,
         advise: bool,
     ) -> PyResult<(String, String)> {
-        let outcome: Outcome = serde_json::from_value(json::value(outcome)?)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let outcome: Outcome = json::read(json::value(outcome)?)?;
         let action = &action.get().0;
         py.detach(|| {
             let standing = self.0.post_action(action, outcome).map_err(store_failed)?;
@@ -125,9 +133,19 @@ impl RawEngine {
 
     /// Questions that wait for a person.
     fn pending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let now = lictor::Clock::now(&lictor::SystemClock);
-        let pending = py.detach(|| self.0.approvals().pending(now)).map_err(store_failed)?;
-        json::plain(py, &pending)
+        approvals::pending(py, &self.0.approvals())
+    }
+
+    /// Says yes for so many minutes, or no. Gives the question.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        id: &str,
+        by: &str,
+        minutes: Option<i64>,
+        reason: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        approvals::answer(py, &self.0.approvals(), id, by, minutes, reason)
     }
 
     /// The graph as data.

@@ -18,11 +18,10 @@ use lictor::{
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::guard::{self, PyGuard};
-use crate::json;
+use crate::json::{self, read};
 
 /// Builds one graph.
 pub(crate) struct Factory<'py> {
@@ -141,10 +140,6 @@ fn named(node: Node, name: Option<String>) -> Node {
         Some(name) => node.named(&name),
         None => node,
     }
-}
-
-fn read<T: DeserializeOwned>(config: Value) -> PyResult<T> {
-    serde_json::from_value(config).map_err(wrong)
 }
 
 fn wrong(error: impl std::fmt::Display) -> PyErr {

@@ -109,3 +109,17 @@ pub(crate) fn plain<'py>(py: Python<'py>, data: &impl serde::Serialize) -> PyRes
     let value = serde_json::to_value(data).map_err(|error| PyValueError::new_err(error.to_string()))?;
     to_python(py, &value)
 }
+
+/// Text that is JSON, as plain Python data.
+pub(crate) fn parsed<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    to_python(py, &serde_json::from_str(text).map_err(wrong_form)?)
+}
+
+/// Plain data as one of the engine's types.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(value: Value) -> PyResult<T> {
+    serde_json::from_value(value).map_err(wrong_form)
+}
+
+fn wrong_form(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}

@@ -4,6 +4,7 @@
 //! that no store is waited for while other Python threads stand still. What users import is typed Python in `lictor/`.
 
 mod action;
+mod approvals;
 mod context;
 mod engine;
 mod evaluation;

@@ -2,32 +2,58 @@
 
 use std::path::PathBuf;
 
-use lictor::{Options, Runtime, rpc};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use lictor::ledger::{LedgerError, Level, render};
+use lictor::rpc::{self, Access};
+use lictor::{Error, Options, Runtime};
+use pyo3::exceptions::{PyLookupError, PyOSError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::approvals;
 use crate::json;
 
 /// The runtime of a project.
 #[pyclass(frozen, module = "lictor._lictor")]
-pub(crate) struct RawProject(Runtime);
+pub(crate) struct RawProject {
+    runtime: Runtime,
+    access: Access,
+}
+
+/// As `lictor rpc` does it: a program that a governed agent started does not answer for a person.
+fn opened(runtime: Runtime) -> RawProject {
+    let access = match lictor::governed::above(runtime.project()) {
+        None => Access::Full,
+        Some(_) => Access::own_sessions(),
+    };
+    RawProject { runtime, access }
+}
+
+fn failed(error: impl std::fmt::Display) -> PyErr {
+    PyOSError::new_err(error.to_string())
+}
+
+fn in_ledger(error: LedgerError) -> PyErr {
+    match error {
+        LedgerError::NoPlan(_) => PyLookupError::new_err(error.to_string()),
+        other => PyValueError::new_err(other.to_string()),
+    }
+}
 
 #[pymethods]
 impl RawProject {
     /// The project around a directory.
     #[staticmethod]
     fn open(py: Python<'_>, directory: PathBuf) -> PyResult<Self> {
-        py.detach(|| Runtime::open(directory))
-            .map(Self)
-            .map_err(|error| PyOSError::new_err(error.to_string()))
+        py.detach(|| Runtime::open(directory).map(opened)).map_err(failed)
     }
 
     /// A policy without a project, kept in memory.
     #[staticmethod]
     fn from_yaml(py: Python<'_>, text: &str, directory: PathBuf) -> PyResult<Self> {
         let options = || Options::from_process().cwd(directory).store(lictor::MemoryStore::new());
-        let opened = py.detach(|| Runtime::from_yaml(text, options()));
-        opened.map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+        let made = py.detach(|| Runtime::from_yaml(text, options()));
+        let runtime = made.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        // Nobody else has its store.
+        Ok(Self { runtime, access: Access::Full })
     }
 
     /// Calls a method. Gives its result, or its error as `(kind, message, fix)`.
@@ -38,10 +64,75 @@ impl RawProject {
         params: &Bound<'py, PyAny>,
     ) -> PyResult<(Option<Bound<'py, PyAny>>, Option<(String, String, String)>)> {
         let params = json::value(params)?;
-        match py.detach(|| rpc::dispatch(&self.0, method, params)) {
+        match py.detach(|| rpc::dispatch_for(&self.runtime, &self.access, method, params)) {
             Ok(result) => Ok((Some(json::to_python(py, &result)?), None)),
             Err(error) => {
                 Ok((None, Some((error.kind().to_owned(), error.to_string(), error.fix().to_owned()))))
+            }
+        }
+    }
+
+    /// Says yes or no to a question that waits. Gives the question.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        id: &str,
+        by: &str,
+        minutes: Option<i64>,
+        reason: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.for_people("answer a question")?;
+        approvals::answer(py, &self.runtime.approvals(), id, by, minutes, reason)
+    }
+
+    /// A plan's verdict, as `lictor verdict show --json` has it.
+    fn verdict<'py>(&self, py: Python<'py>, plan: &str) -> PyResult<Bound<'py, PyAny>> {
+        let shown = py.detach(|| -> Result<String, LedgerError> {
+            let ledger = self.runtime.ledger();
+            let ledger = ledger.reading();
+            let verdict = ledger.verdict(plan)?;
+            let mut history = std::collections::HashMap::new();
+            for finding in verdict.open.iter().chain(&verdict.closed) {
+                history.insert(finding.id.clone(), ledger.history(&verdict.plan, &finding.id)?);
+            }
+            Ok(render::json::verdict(&verdict, |id| history.get(id).map_or(&[], Vec::as_slice)))
+        });
+        json::parsed(py, &shown.map_err(in_ledger)?)
+    }
+
+    /// A plan's verdict in words.
+    fn explain(&self, py: Python<'_>, plan: &str) -> PyResult<String> {
+        let shown = py.detach(|| {
+            let ledger = self.runtime.ledger();
+            ledger.reading().verdict(plan).map(|verdict| render::text::explain(&verdict))
+        });
+        shown.map_err(in_ledger)
+    }
+
+    /// The verdicts that changed last.
+    fn retro<'py>(&self, py: Python<'py>, limit: usize, at_least: &str) -> PyResult<Bound<'py, PyAny>> {
+        let at_least: Level = json::read(serde_json::Value::String(at_least.to_uppercase()))?;
+        let recent = py.detach(|| self.runtime.ledger().reading().retro(limit, at_least));
+        json::parsed(py, &render::json::retro(&recent.map_err(in_ledger)?))
+    }
+
+    /// Takes a finding out of its plan's level. Whether there was an open one.
+    fn clear(&self, py: Python<'_>, plan: &str, id: &str, by: &str, reason: &str) -> PyResult<bool> {
+        self.for_people("clear a finding")?;
+        let cleared = py.detach(|| -> Result<_, Error> {
+            let ledger = self.runtime.ledger();
+            Ok(ledger.writing()?.clear(plan, id, by, reason))
+        });
+        Ok(cleared.map_err(failed)?.map_err(in_ledger)?.is_some())
+    }
+}
+
+impl RawProject {
+    fn for_people(&self, what: &str) -> PyResult<()> {
+        match self.access {
+            Access::Full => Ok(()),
+            Access::OwnSessions(_) => {
+                Err(PyPermissionError::new_err(format!("under a governed agent, nobody may {what}")))
             }
         }
     }

@@ -164,8 +164,15 @@ class Governor:
 
     def _recall(self, action: Action) -> Call | None:
         key = _key(action)
+        if key is None:
+            return None
         with self._lock:
-            return None if key is None else self._judged.get(key)
+            known = self._judged.get(key)
+        if known is None and isinstance(self._engine, PolicyEngine):
+            # An interrupted call may come back in another process.
+            recorded = self._engine.judged(action)
+            return None if recorded is None else self._keep(_call(action, recorded))
+        return known
 
     def _keep(self, call: Call) -> Call:
         key = None if call.action is None else _key(call.action)

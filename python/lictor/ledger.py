@@ -1,0 +1,144 @@
+"""What reviewers found in a project, and what it amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lictor.approvals import user
+from lictor.errors import LedgerError
+from lictor.project import Project
+
+Level = Literal["LOW", "MEDIUM", "HIGH", "CRITICAL"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Where a finding shows."""
+
+    file: str
+    line: int | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        line = "" if self.line is None and not self.note else f":{self.line if self.line is not None else ''}"
+        return f"{self.file}{line}{f':{self.note}' if self.note else ''}"
+
+
+def parse_evidence(spec: str) -> Evidence:
+    """``file``, ``file:line`` or ``file:line:note``."""
+    file, _, rest = spec.partition(":")
+    line, _, note = rest.partition(":")
+    if not file or (line and not line.isdigit()):
+        raise LedgerError(f"`{spec}` is no evidence", "write `file`, `file:line` or `file:line:note`")
+    return Evidence(file, int(line) if line else None, note)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A reviewer's claim. ``fields`` has all that is known of it."""
+
+    id: str
+    level: Level
+    title: str
+    agent: str
+    evidence: tuple[Evidence, ...]
+    rationale: str
+    created_at: float
+    status: str
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class PlanVerdict:
+    """A plan's findings and what they amount to: the worst level of those that are open."""
+
+    plan_hash: str
+    level: str
+    summary: str
+    findings: tuple[Finding, ...]
+    created_at: float
+    updated_at: float
+    fields: dict[str, Any]
+
+
+class Ledger:
+    """The findings of a project. Hooks and reviewers use the same ones."""
+
+    def __init__(self, project: Project | None = None) -> None:
+        self._project = project or Project.open()
+
+    def record(
+        self,
+        plan_hash: str,
+        level: Level,
+        title: str,
+        agent: str = "",
+        evidence: Sequence[Evidence | str] = (),
+        rationale: str = "",
+        id: str | None = None,
+    ) -> str:
+        """Records a finding and gives its id. The same one again refines it or raises its level, and never lowers it."""
+        finding = {
+            "plan": plan_hash,
+            "level": level,
+            "title": title,
+            "agent": agent,
+            "evidence": [str(one) for one in evidence],
+            "rationale": rationale,
+            "id": id,
+        }
+        return str(self._project.record(finding)["id"])
+
+    def show(self, plan_hash: str) -> PlanVerdict:
+        """A plan's verdict. The plan may be shortened."""
+        return _verdict(self._read(lambda: self._project._raw.verdict(plan_hash)))
+
+    def explain(self, plan_hash: str) -> str:
+        """The same in words."""
+        return str(self._read(lambda: self._project._raw.explain(plan_hash)))
+
+    def recent_verdicts(self, limit: int = 10, min_level: Level = "LOW") -> list[dict[str, Any]]:
+        """The plans whose verdict changed last."""
+        recent = self._read(lambda: self._project._raw.retro(limit, min_level))
+        rows: list[dict[str, Any]] = recent["plans"] if isinstance(recent, dict) else recent
+        return rows
+
+    def clear(self, plan_hash: str, id: str, *, by: str | None = None, reason: str = "") -> bool:
+        """Takes a finding out of its plan's level. Whether there was such an open one. For people, not for agents."""
+        return bool(self._read(lambda: self._project._raw.clear(plan_hash, id, by or user(), reason)))
+
+    @staticmethod
+    def _read(read: Any) -> Any:
+        try:
+            return read()
+        except (LookupError, PermissionError, ValueError, OSError) as error:
+            raise LedgerError(str(error)) from error
+
+
+def _verdict(fields: dict[str, Any]) -> PlanVerdict:
+    return PlanVerdict(
+        fields["plan_hash"],
+        fields["level"],
+        fields.get("summary", ""),
+        tuple(_finding(finding) for finding in fields["findings"]),
+        fields["created_at"],
+        fields["updated_at"],
+        fields,
+    )
+
+
+def _finding(fields: dict[str, Any]) -> Finding:
+    evidence = tuple(Evidence(one["file"], one.get("line"), one.get("note") or "") for one in fields.get("evidence", ()))
+    return Finding(
+        fields["id"],
+        fields["level"],
+        fields["title"],
+        fields.get("agent", ""),
+        evidence,
+        fields.get("rationale") or "",
+        fields["created_at"],
+        fields.get("status", "open"),
+        fields,
+    )
