@@ -41,4 +41,5 @@ pub use reader::millis;
 pub use redact::Redactor;
 pub use reference::reference_markdown;
 pub use schema::{SCHEMA_ADDRESS, schema};
+pub use sections::{Away, RetentionConfig, ServerConfig};
 pub use source::{Origin, Source};

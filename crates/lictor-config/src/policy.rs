@@ -8,7 +8,9 @@ use lictor_guards::Pack;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::sections::{Command, GuardDecides, Mode, PolicyCallback, RunConfig, Sections};
+use crate::sections::{
+    Command, GuardDecides, Mode, PolicyCallback, RetentionConfig, RunConfig, Sections, ServerConfig,
+};
 use crate::source::{self, Origin};
 
 mod cache;
@@ -170,6 +172,29 @@ impl Policy {
     #[must_use]
     pub fn notify(&self) -> Vec<&Command> {
         self.layers.iter().filter_map(|layer| layer.sections.notify.as_ref()).collect()
+    }
+
+    /// The database that keeps the record, if it is not a file in the state directory. The strongest file's word counts.
+    #[must_use]
+    pub fn database(&self) -> Option<&str> {
+        self.own().find_map(|layer| layer.sections.store.as_deref())
+    }
+
+    /// The server of the team. The strongest file's word counts.
+    #[must_use]
+    pub fn server(&self) -> Option<&ServerConfig> {
+        self.own().find_map(|layer| layer.sections.server.as_ref())
+    }
+
+    /// How long records stay in the store. The strongest file's word counts.
+    #[must_use]
+    pub fn retention(&self) -> RetentionConfig {
+        self.trusted().find_map(|layer| layer.sections.retention).unwrap_or_default()
+    }
+
+    /// Files of this machine: what a server publishes does not say where the record or the server is.
+    fn own(&self) -> impl Iterator<Item = &Layered> {
+        self.trusted().filter(|layer| layer.origin != Origin::Team)
     }
 
     /// The councils of all files in the form that the ledger reads, with whose they are.

@@ -60,6 +60,11 @@ impl<'a> Reader<'a> {
         self.origin != Origin::Repository
     }
 
+    /// Whether the person cannot change the file.
+    pub(crate) fn is_managed(&self) -> bool {
+        matches!(self.origin, Origin::Managed | Origin::Team)
+    }
+
     /// Everything that was wrong, in the order of the file.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
         self.problems.sort_by_key(|problem| (problem.span.line, problem.span.column));

@@ -20,6 +20,7 @@ pub(crate) mod network;
 pub(crate) mod policies;
 pub(crate) mod run;
 pub(crate) mod sandbox;
+pub(crate) mod team;
 pub(crate) mod tools;
 
 use lictor_core::Decision;
@@ -43,6 +44,7 @@ pub use intent::{IntentSection, TaskRule};
 pub use layers::{LayerSection, LayersSection};
 pub use policies::{PolicyCallback, PolicyEffect, PolicyRule};
 pub use run::{RunConfig, RunNetwork, Socket};
+pub use team::{Away, RetentionConfig, ServerConfig};
 pub use tools::ToolsSection;
 
 /// What one file says, section by section. A section that is absent says nothing.
@@ -109,4 +111,10 @@ pub struct Sections {
     pub redact: Vec<String>,
     /// `run:`.
     pub run: Option<RunConfig>,
+    /// `store:`, when it is a database.
+    pub store: Option<String>,
+    /// `server:`.
+    pub server: Option<ServerConfig>,
+    /// `retention:`.
+    pub retention: Option<RetentionConfig>,
 }

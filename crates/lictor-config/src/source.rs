@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Origin {
     /// The machine's administrator.
     Managed,
+    /// The team, as its server publishes it.
+    Team,
     /// The person.
     User,
     /// The repository.
@@ -19,6 +21,7 @@ impl Origin {
     pub(crate) fn prefix(self) -> &'static str {
         match self {
             Self::Managed => "managed.",
+            Self::Team => "team.",
             Self::User => "user.",
             Self::Repository => "",
         }
@@ -29,6 +32,7 @@ impl Origin {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Managed => "managed",
+            Self::Team => "team",
             Self::User => "user",
             Self::Repository => "repository",
         }

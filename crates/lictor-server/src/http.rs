@@ -1,16 +1,21 @@
-//! The addresses of the server. One table says for each what it needs; the router and `/openapi.json` are made from it.
+//! The addresses of the server: who may use them, how often, and what an answer looks like. `table` lists them.
 
 mod admin;
+pub(crate) mod entrance;
+mod findings;
 pub(crate) mod judge;
 mod openapi;
 mod ops;
 mod policy;
 mod problem;
 mod records;
+mod sessions;
 pub(crate) mod stream;
+mod table;
 
 use std::collections::HashMap;
 use std::io::Write as _;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,11 +33,15 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
+pub use openapi::openapi;
 pub use ops::Metrics;
 pub use problem::Problem;
 pub(crate) use records::entry;
+use table::{Endpoint, endpoints};
 
-use crate::identity::{Caller, Need, Role};
+use crate::identity::{Caller, Need};
+use crate::oidc::SignIns;
+use crate::password::Guesses;
 use crate::tenants::{Tenants, now};
 
 /// What one server shares between its requests.
@@ -57,6 +66,12 @@ pub struct Shared {
     done: Mutex<HashMap<Asked, (Instant, Option<Value>)>>,
     /// Whether every request is written to standard error, as a line of JSON.
     pub log: bool,
+    /// Wrong passwords.
+    pub guesses: Guesses,
+    /// People who are signing in with a provider.
+    pub sign_ins: SignIns,
+    /// The address under which browsers reach the server, if it is not its own.
+    pub address: Option<String>,
 }
 
 impl Shared {
@@ -74,6 +89,9 @@ impl Shared {
             buckets: Mutex::default(),
             done: Mutex::default(),
             log: false,
+            guesses: Guesses::default(),
+            sign_ins: SignIns::default(),
+            address: None,
         }
     }
 }
@@ -106,6 +124,15 @@ impl Call {
         self.path.get(name).map(String::as_str).unwrap_or_default()
     }
 
+    /// A number in the query, within bounds.
+    pub(crate) fn number(&self, name: &str, bounds: RangeInclusive<u64>) -> Result<Option<u64>, Problem> {
+        let Some(text) = self.query.get(name) else { return Ok(None) };
+        let number = text.parse().ok().filter(|number| bounds.contains(number));
+        let (least, most) = bounds.into_inner();
+        let bad = || Problem::bad(format!("`{name}` is a number from {least} to {most}"));
+        number.ok_or_else(bad).map(Some)
+    }
+
     /// The tenant in the address: the caller's own, unless the caller is the operator.
     pub(crate) fn tenant(&self) -> Result<&str, Problem> {
         let named = self.part("tenant");
@@ -118,249 +145,6 @@ impl Call {
             format!("the token does not belong to the tenant `{named}`"),
         ))
     }
-}
-
-/// One endpoint.
-pub(crate) struct Endpoint {
-    pub(crate) method: Method,
-    pub(crate) path: &'static str,
-    pub(crate) about: &'static str,
-    pub(crate) need: Need,
-    /// Fields of the body or the query, for the document.
-    pub(crate) takes: &'static [&'static str],
-    handler: fn(&Call) -> Answer,
-}
-
-fn endpoint(
-    method: Method,
-    path: &'static str,
-    need: Need,
-    handler: fn(&Call) -> Answer,
-    takes: &'static [&'static str],
-    about: &'static str,
-) -> Endpoint {
-    Endpoint { method, path, about, need, takes, handler }
-}
-
-/// Every endpoint that answers with JSON and needs a token.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    use Need::{Operate, Role as Has, Use};
-    let (get, post, put, patch, delete) =
-        (Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE);
-    vec![
-        endpoint(
-            post.clone(),
-            "/v1/evaluate",
-            Use,
-            judge::evaluate,
-            &["action", "mode", "unattended"],
-            "Judge an action and record the judgement.",
-        ),
-        endpoint(
-            post.clone(),
-            "/v1/post",
-            Use,
-            judge::post,
-            &["action", "outcome"],
-            "Record what came of an action.",
-        ),
-        endpoint(
-            post.clone(),
-            "/v1/stop",
-            Use,
-            judge::stop,
-            &["session_id", "agent", "output", "reason", "subagent"],
-            "Ask whether an agent may stop.",
-        ),
-        endpoint(
-            post.clone(),
-            "/v1/delegate",
-            Use,
-            judge::delegate,
-            &["parent", "child", "limit", "agent"],
-            "Start the session of a subagent, with less than its parent has.",
-        ),
-        endpoint(
-            post.clone(),
-            "/v1/session",
-            Use,
-            judge::session,
-            &["session_id", "agent"],
-            "The state of a session.",
-        ),
-        endpoint(post.clone(), "/v1/end", Use, judge::end, &["session_id", "agent"], "End a session."),
-        endpoint(post.clone(), "/v1/record", Use, judge::record, &["finding"], "Record a finding."),
-        endpoint(
-            post.clone(),
-            "/v1/resolve",
-            Has(Role::Approver),
-            judge::resolve,
-            &["id", "answers"],
-            "Answer the questions of an evaluation.",
-        ),
-        endpoint(get.clone(), "/v1/whoami", Use, judge::whoami, &[], "Whose token it is."),
-        endpoint(
-            get.clone(),
-            "/v1/bundle",
-            Use,
-            policy::bundle,
-            &[],
-            "The policy in force and what to do while the server is away.",
-        ),
-        endpoint(
-            get.clone(),
-            "/v1/approvals",
-            Has(Role::Viewer),
-            judge::approvals,
-            &[],
-            "Questions that wait for a person.",
-        ),
-        endpoint(
-            post.clone(),
-            "/v1/approvals/{id}/approve",
-            Has(Role::Approver),
-            judge::approve,
-            &["lifetime", "for_seconds", "seen"],
-            "Say yes.",
-        ),
-        endpoint(
-            post.clone(),
-            "/v1/approvals/{id}/deny",
-            Has(Role::Approver),
-            judge::deny,
-            &["reason"],
-            "Say no.",
-        ),
-        endpoint(
-            get.clone(),
-            "/v1/records",
-            Has(Role::Viewer),
-            records::list,
-            &["since", "before", "session", "kind", "decision", "user", "tool", "rule", "machine", "limit"],
-            "Records, oldest first; `next` is the cursor.",
-        ),
-        endpoint(
-            get.clone(),
-            "/v1/records/{seq}",
-            Has(Role::Viewer),
-            records::one,
-            &["machine"],
-            "One record, whole.",
-        ),
-        endpoint(
-            get.clone(),
-            "/v1/verify",
-            Has(Role::Auditor),
-            records::verify_all,
-            &["machine"],
-            "Check chain, seals and entries.",
-        ),
-        endpoint(
-            post.clone(),
-            "/v1/machines/{machine}/records",
-            Use,
-            records::ingest,
-            &["records"],
-            "Records of a machine, verified on arrival.",
-        ),
-        endpoint(
-            post.clone(),
-            "/v1/policy/check",
-            Has(Role::Author),
-            policy::check,
-            &["text"],
-            "Whether a policy would be accepted.",
-        ),
-        endpoint(
-            post.clone(),
-            "/v1/policy/simulate",
-            Has(Role::Author),
-            policy::simulate,
-            &["text", "since", "limit"],
-            "What a policy would have said about recorded actions.",
-        ),
-        endpoint(
-            put.clone(),
-            "/v1/tenants/{tenant}",
-            Operate,
-            admin::put_tenant,
-            &["name", "away", "max_age"],
-            "Make a tenant, or change it.",
-        ),
-        endpoint(get.clone(), "/v1/tenants", Operate, admin::tenants, &[], "All tenants."),
-        endpoint(
-            put.clone(),
-            "/v1/tenants/{tenant}/people",
-            Has(Role::Admin),
-            admin::put_people,
-            &["people"],
-            "Add or change people.",
-        ),
-        endpoint(
-            get.clone(),
-            "/v1/tenants/{tenant}/people",
-            Has(Role::Admin),
-            admin::people,
-            &[],
-            "The people of a tenant.",
-        ),
-        endpoint(
-            put.clone(),
-            "/v1/tenants/{tenant}/policy",
-            Has(Role::Publisher),
-            policy::publish,
-            &["text"],
-            "Put a policy in force.",
-        ),
-        endpoint(
-            patch.clone(),
-            "/v1/tenants/{tenant}/policy",
-            Has(Role::Publisher),
-            policy::rollback,
-            &["version"],
-            "Put an earlier policy in force again.",
-        ),
-        endpoint(
-            get.clone(),
-            "/v1/tenants/{tenant}/policy",
-            Has(Role::Viewer),
-            policy::get,
-            &["version"],
-            "The policy in force, or an earlier one.",
-        ),
-        endpoint(
-            get.clone(),
-            "/v1/tenants/{tenant}/policies",
-            Has(Role::Viewer),
-            policy::history,
-            &[],
-            "All policies so far.",
-        ),
-        endpoint(
-            post,
-            "/v1/tenants/{tenant}/tokens",
-            Has(Role::Admin),
-            admin::mint,
-            &["kind", "owner", "for_seconds"],
-            "Make a token; its secret is shown once.",
-        ),
-        endpoint(
-            get,
-            "/v1/tenants/{tenant}/tokens",
-            Has(Role::Admin),
-            admin::tokens,
-            &[],
-            "Tokens without their secrets.",
-        ),
-        endpoint(
-            delete,
-            "/v1/tenants/{tenant}/tokens/{id}",
-            Has(Role::Admin),
-            admin::revoke,
-            &[],
-            "Take a token back.",
-        ),
-    ]
 }
 
 /// Does what the endpoint does, with what it needs of the caller: what the page does is what a program can do.
@@ -407,6 +191,9 @@ pub fn router(server: Server) -> Router {
     router
         .route("/v1/records/stream", axum::routing::get(stream::records))
         .route("/v1/setup", axum::routing::post(admin::setup))
+        .route("/v1/sign-in", axum::routing::post(entrance::sign_in))
+        .route("/oidc/{tenant}/start", axum::routing::get(entrance::begin))
+        .route("/oidc/callback", axum::routing::get(entrance::callback))
         .route("/healthz", axum::routing::get(ops::healthz))
         .route("/readyz", axum::routing::get(ops::readyz))
         .route("/metrics", axum::routing::get(ops::metrics))
@@ -500,7 +287,8 @@ fn throttle(server: &Server, caller: &Caller) -> Result<(), Problem> {
             StatusCode::TOO_MANY_REQUESTS,
             "too_fast",
             format!("this token may make {rate} requests a second"),
-        ));
+        )
+        .retry_after(1));
     }
     *left -= 1.0;
     Ok(())

@@ -6,13 +6,18 @@
 //! server, and what they do when it is away.
 
 pub mod client;
+pub mod hold;
 pub mod http;
 pub mod identity;
+pub mod listen;
 pub mod local;
+pub mod oidc;
 pub mod page;
+pub mod password;
 pub mod registry;
 pub mod serve;
 pub mod stores;
+pub mod sync;
 pub mod tenants;
 pub mod ui;
 

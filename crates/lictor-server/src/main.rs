@@ -3,10 +3,12 @@
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use clap::{Args, Parser, Subcommand};
 use lictor_server::client::{Client, Settings as ClientSettings};
+use lictor_server::hold;
 use lictor_server::serve::{self, Settings};
 
 /// Lictor for teams and other programs: the runtime behind HTTP.
@@ -25,6 +27,13 @@ enum Command {
     Ui(UiArgs),
     /// Call a server: JSON-RPC, one message a line on standard input and output. Says what is done while it is away.
     Rpc(RpcArgs),
+    /// Fetch the team's policy for hooks on this machine, and send the records of a project.
+    Sync(SyncArgs),
+    /// Print the OpenAPI document.
+    Openapi,
+    /// Hold a project's record in a database for `lictor`, which starts this itself.
+    #[command(hide = true)]
+    HoldStore(HoldArgs),
 }
 
 #[derive(Debug, Args)]
@@ -50,6 +59,18 @@ struct ServeArgs {
     /// Write every request to standard error, as a line of JSON.
     #[arg(long)]
     log: bool,
+    /// The certificate chain, in PEM: the server speaks TLS itself.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Its key.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// The address under which browsers reach the server, if it is not its own: `https://lictor.example.com`.
+    #[arg(long, value_name = "URL")]
+    address: Option<String>,
+    /// How many milliseconds the head of a request may take, and a connection may be idle.
+    #[arg(long, default_value_t = 30_000, hide = true)]
+    patience: u64,
 }
 
 #[derive(Debug, Args)]
@@ -78,10 +99,53 @@ struct RpcArgs {
     token: String,
 }
 
+#[derive(Debug, Args)]
+struct SyncArgs {
+    /// The project whose records are sent.
+    #[arg(long, value_name = "DIRECTORY", default_value = ".")]
+    cwd: PathBuf,
+    /// Only fetch the policy.
+    #[arg(long)]
+    fetch_only: bool,
+}
+
+#[derive(Debug, Args)]
+struct HoldArgs {
+    /// The name of the chain.
+    #[arg(long)]
+    chain: String,
+    /// How long to wait for other writers, in milliseconds.
+    #[arg(long)]
+    wait: u64,
+    /// The file with the key that seals records.
+    #[arg(long)]
+    key: Option<PathBuf>,
+    /// The key is new: what is there without a seal is older.
+    #[arg(long)]
+    adopt: bool,
+    /// The address of the database: not on the command line, which everybody on the machine can read.
+    #[arg(long, env = lictor::companion::ADDRESS, hide_env_values = true)]
+    address: String,
+}
+
 fn main() -> Result<()> {
     match Cli::parse().command {
         Command::Serve(args) => serve(args),
         Command::Ui(args) => ui(args),
+        Command::Sync(args) => {
+            let said = lictor_server::sync::run(&args.cwd, args.fetch_only)?;
+            writeln!(std::io::stdout(), "{said}")?;
+            Ok(())
+        }
+        Command::Openapi => {
+            let document = serde_json::to_string_pretty(&lictor_server::http::openapi())?;
+            writeln!(std::io::stdout(), "{document}")?;
+            Ok(())
+        }
+        Command::HoldStore(HoldArgs { chain, wait, key, adopt, address }) => {
+            let held = hold::Held { address, chain, wait: Duration::from_millis(wait), key, adopt };
+            hold::run(&held, &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
+        }
         Command::Rpc(args) => {
             let mut client =
                 Client::open(ClientSettings { server: args.server, token: args.token, state: args.state })?;
@@ -110,11 +174,14 @@ fn serve(args: ServeArgs) -> Result<()> {
         behind_proxy: args.behind_proxy,
         rate: args.rate,
         log: args.log,
+        tls: args.tls_cert.zip(args.tls_key),
+        address: args.address,
+        patience: Duration::from_millis(args.patience),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(serve::run(settings, |address, link| {
         let mut stdout = std::io::stdout();
-        let _ = writeln!(stdout, "lictor serves on http://{address}");
+        let _ = writeln!(stdout, "lictor serves on {address}");
         if let Some(link) = link {
             let _ = writeln!(stdout, "open this once to become its operator: {link}");
         }

@@ -1,5 +1,6 @@
 //! Tenants, people, tokens and policies: what the server knows itself, kept on record in a chain of its own.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lictor_core::{Digest, Timestamp};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::identity::{Caller, Kind, Role};
+use crate::password::Hashed;
 use crate::random;
 
 /// What a client does while the server is away.
@@ -37,11 +39,30 @@ pub struct Tenant {
     /// How long a fetched policy counts, in seconds.
     #[serde(default = "a_week")]
     pub max_age: u64,
+    /// Where its people sign in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oidc: Option<Oidc>,
+}
+
+/// An OpenID provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Oidc {
+    /// Its address, as tokens name it.
+    pub issuer: String,
+    /// What it calls this server.
+    pub client_id: String,
+    /// The file on this machine that holds what this server proves itself with; none for a public client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret_file: Option<String>,
+    /// The roles that come with a group of the provider. Without any, roles are given here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<String, Vec<Role>>,
 }
 
 impl Default for Tenant {
     fn default() -> Self {
-        Self { name: String::new(), away: Away::default(), max_age: a_week() }
+        Self { name: String::new(), away: Away::default(), max_age: a_week(), oidc: None }
     }
 }
 
@@ -278,6 +299,47 @@ impl Registry {
         Ok(self.store.view(|view| list(view, &format!("person/{tenant}/")))?)
     }
 
+    /// A person of a tenant.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn person(&self, tenant: &str, uid: &str) -> Result<Option<Person>, RegistryError> {
+        Ok(self.store.view(|view| get(view, &format!("person/{tenant}/{uid}")))?)
+    }
+
+    /// Gives a person a password, or takes it away. Only what it hashes to is kept.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn put_password(
+        &self,
+        tenant: &str,
+        uid: &str,
+        hashed: Option<&Hashed>,
+        by: &str,
+        at: Timestamp,
+    ) -> Result<(), RegistryError> {
+        self.change(at, "password.changed", by, |tx| {
+            if get::<Person>(tx, &format!("person/{tenant}/{uid}"))?.is_none() {
+                return Err(RegistryError::Missing { what: "person", name: uid.to_owned() });
+            }
+            let key = format!("password/{tenant}/{uid}");
+            match hashed {
+                Some(hashed) => put(tx, &key, hashed)?,
+                None => tx.delete(Space::Meta, key.as_bytes())?,
+            }
+            Ok(((), json!({"tenant": tenant, "uid": uid, "has_password": hashed.is_some()})))
+        })
+    }
+
+    /// What a person's password hashes to.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn password(&self, tenant: &str, uid: &str) -> Result<Option<Hashed>, RegistryError> {
+        Ok(self.store.view(|view| get(view, &format!("password/{tenant}/{uid}")))?)
+    }
+
     /// Makes a token and returns its secret, which is not kept. Only for people who are there.
     ///
     /// # Errors
@@ -414,6 +476,26 @@ impl Registry {
     /// See [`RegistryError`].
     pub fn policies(&self, tenant: &str) -> Result<Vec<Published>, RegistryError> {
         Ok(self.store.view(|view| list(view, &format!("policies/{tenant}/")))?)
+    }
+
+    /// Remembers that a machine of a tenant sends records.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn note_machine(&self, tenant: &str, machine: &str) -> Result<(), RegistryError> {
+        let key = format!("machine/{tenant}/{machine}");
+        if self.store.view(|view| view.get(Space::Meta, key.as_bytes()))?.is_none() {
+            self.store.update(Durability::Power, |tx| put(tx, &key, &machine))?;
+        }
+        Ok(())
+    }
+
+    /// The machines of a tenant that sent records.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn machines(&self, tenant: &str) -> Result<Vec<String>, RegistryError> {
+        Ok(self.store.view(|view| list(view, &format!("machine/{tenant}/")))?)
     }
 
     /// Whether an operator has been made.

@@ -1,6 +1,5 @@
 //! Listening, and ending well.
 
-use std::future::IntoFuture as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -11,6 +10,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 
 use crate::http::{Shared, router};
+use crate::listen::{self, Serving};
 use crate::random;
 use crate::stores::Stores;
 use crate::tenants::Tenants;
@@ -32,16 +32,22 @@ pub struct Settings {
     pub rate: u32,
     /// Whether every request is written to standard error, as a line of JSON.
     pub log: bool,
+    /// The certificate chain and its key, when the server speaks TLS itself.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// The address under which browsers reach the server, if it is not its own.
+    pub address: Option<String>,
+    /// How long the head of a request may take, and a connection may be idle.
+    pub patience: Duration,
 }
 
 /// Serves until it is told to end. `ready` gets the address and, at the first start, the link for the operator.
 ///
 /// # Errors
 /// When the stores cannot be opened or the addresses cannot be listened on.
-pub async fn run(settings: Settings, ready: impl FnOnce(SocketAddr, Option<String>)) -> Result<()> {
-    if !settings.listen.ip().is_loopback() && !settings.behind_proxy {
+pub async fn run(settings: Settings, ready: impl FnOnce(&str, Option<String>)) -> Result<()> {
+    if !settings.listen.ip().is_loopback() && !settings.behind_proxy && settings.tls.is_none() {
         bail!(
-            "`{}` can be reached from other machines, and tokens would travel unencrypted; listen on 127.0.0.1, or put a proxy with TLS in front and say `--behind-proxy`",
+            "`{}` can be reached from other machines, and tokens would travel unencrypted; listen on 127.0.0.1, say `--tls-cert FILE --tls-key FILE`, or put a proxy with TLS in front and say `--behind-proxy`",
             settings.listen
         );
     }
@@ -54,6 +60,7 @@ pub async fn run(settings: Settings, ready: impl FnOnce(SocketAddr, Option<Strin
         let tenants = Tenants::new(stores, nowhere)?;
         let mut shared = Shared::new(tenants, opening.rate, 4 * threads.max(4));
         shared.log = opening.log;
+        shared.address = opening.address;
         if !shared.tenants.registry.has_operator()? {
             *shared.setup.lock().unwrap_or_else(PoisonError::into_inner) = Some(random::hex(16)?);
         }
@@ -66,16 +73,15 @@ pub async fn run(settings: Settings, ready: impl FnOnce(SocketAddr, Option<Strin
     let code = shared.setup.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let unix = settings.socket.as_deref().map(bind).transpose()?;
     let (stop, stopped) = watch::channel(false);
-    let ended = |mut stopped: watch::Receiver<bool>| async move {
-        let _ = stopped.wait_for(|stopped| *stopped).await;
-    };
-    let app = router(Arc::clone(&shared));
-    let on_tcp = axum::serve(tcp, app.clone()).with_graceful_shutdown(ended(stopped.clone())).into_future();
-    let on_tcp = tokio::spawn(on_tcp);
-    let on_unix = unix.map(|unix| {
-        tokio::spawn(axum::serve(unix, app).with_graceful_shutdown(ended(stopped.clone())).into_future())
-    });
-    ready(address, code.map(|code| format!("http://{address}/setup?code={code}")));
+    let acceptor = settings.tls.as_ref().map(|(chain, key)| listen::tls(chain, key)).transpose()?;
+    let scheme = if acceptor.is_some() { "https" } else { "http" };
+    let serving = Serving { app: router(Arc::clone(&shared)), stopped, patience: settings.patience };
+    let on_tcp = tokio::spawn(listen::on_tcp(tcp, acceptor, serving.clone()));
+    let on_unix = unix.map(|unix| tokio::spawn(listen::on_unix(unix, serving)));
+    ready(
+        &format!("{scheme}://{address}"),
+        code.map(|code| format!("{scheme}://{address}/setup?code={code}")),
+    );
     signalled().await;
     shared.stopping.store(true, std::sync::atomic::Ordering::Relaxed);
     let _ = stop.send(true);

@@ -201,6 +201,16 @@ fn random(file: &Path) -> Result<[u8; 32], KeyError> {
     Ok(bytes)
 }
 
+/// A name that nobody else has, for machines.
+///
+/// # Errors
+/// When the system has no random numbers.
+pub fn random_name() -> io::Result<String> {
+    let mut bytes = [0; 6];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
 fn draft(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     file.with_file_name(format!(".{name}.{}.new", std::process::id()))

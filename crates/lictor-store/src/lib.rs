@@ -10,6 +10,7 @@
 //!   findings. The layer that owns a space can always rebuild it by folding the log.
 //! * With a [`Keyring`] from outside, every record and every entry is sealed: who can write the file but has no key can
 //!   neither add nor change one, nor put an entry back to what it was, without being found.
+//! * [`PipedStore`] is a store that another process holds with [`serve_store`].
 //! * [`Retention`] moves old records to compressed archives; [`WithArchives`] reads both as one log.
 //!
 //! This crate knows nothing of actions, decisions or findings: bodies and values are text and bytes that other
@@ -25,6 +26,7 @@ mod error;
 mod key;
 mod memory;
 mod pack;
+mod piped;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod query;
@@ -41,8 +43,9 @@ pub use anchor::{Anchor, BadAnchor};
 pub use archive::{ArchiveError, Keep, RetainError, Retained, Segment, retain};
 pub use buffered::Buffered;
 pub use error::StoreError;
-pub use key::{KeyError, KeyId, Keyring, RecordKey};
+pub use key::{KeyError, KeyId, Keyring, RecordKey, random_name};
 pub use memory::MemoryStore;
+pub use piped::{PipedStore, serve_store};
 #[cfg(feature = "postgres")]
 pub use postgres::{PostgresOptions, PostgresPool, PostgresStore};
 pub use query::{Entry, Keys, Query};

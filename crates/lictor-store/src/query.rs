@@ -1,6 +1,7 @@
 //! Which records, which entries.
 
 use lictor_core::SessionKey;
+use serde::{Deserialize, Serialize};
 
 use crate::Record;
 
@@ -12,7 +13,7 @@ pub type Entry = (Vec<u8>, Vec<u8>);
 
 /// Which records to read. Read on by asking again [`after`](Self::after) (or, newest first,
 /// [`before`](Self::before)) the last record of the page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Query {
     pub(crate) after: u64,
     pub(crate) before: u64,
@@ -82,7 +83,7 @@ impl Query {
 }
 
 /// Which keys of a space to read, in byte order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Keys {
     /// The smallest key.
     pub(crate) from: Vec<u8>,

@@ -86,6 +86,17 @@ pub enum Error {
     /// The key that a person's answers are signed with cannot be used.
     #[error(transparent)]
     PersonKey(#[from] lictor_engine::KeyError),
+    /// The program that databases and servers need is not installed.
+    #[error("`lictor-server` is neither beside `lictor` nor on the PATH; install it with the same release")]
+    NoCompanion,
+    /// The team's policy cannot be had, and nothing passes without it.
+    #[error("the server `{url}` is away: {why}")]
+    ServerAway {
+        /// The server.
+        url: String,
+        /// What is missing.
+        why: String,
+    },
     /// The project has no record yet.
     #[error(
         "nothing has been recorded for `{}` yet; `lictor doctor` says whether its hooks are in place",
@@ -161,6 +172,8 @@ impl Error {
             Self::KeptPolicy { .. } => "kept_policy",
             Self::MadeUp => "made_up",
             Self::RecordKey(_) | Self::PersonKey(_) => "key",
+            Self::NoCompanion => "no_companion",
+            Self::ServerAway { .. } => "server_away",
             Self::NothingRecorded(_) => "nothing_recorded",
             Self::NoRepository => "no_repository",
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "no_council",
@@ -189,6 +202,10 @@ impl Error {
             }
             Self::MadeUp => "let the agent's own hooks send events",
             Self::RecordKey(_) | Self::PersonKey(_) => "run `lictor doctor`",
+            Self::NoCompanion => "install `lictor-server` from the same release",
+            Self::ServerAway { .. } => {
+                "see whether the server can be reached and the token is right: `lictor-server sync` says"
+            }
             Self::NothingRecorded(_) => "start the agent in this project, then look again",
             Self::NoRepository => "run `git init`",
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "look with `lictor council list`",

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use lictor_config::{Loaded, Origin, Policy, Redactor, Source};
+use lictor_config::{Loaded, Origin, Policy, Redactor, ServerConfig, Source};
 use lictor_core::{Action, Digest, FactSource};
 use lictor_observe::facts as observe;
 
@@ -15,9 +15,14 @@ use crate::error::Error;
 use crate::files;
 use crate::memory::Bounded;
 use crate::project::Project;
+use crate::team::{self, Standing};
 
 /// The stored form of the policy in the state directory.
 const CACHE: &str = "policy.bin";
+/// The same of the machine's own files alone.
+const OF_MACHINE: &str = "machine.bin";
+/// A file without these words names neither a database nor a server.
+const ELSEWHERE: [&str; 2] = ["postgres", "server"];
 /// More than a policy may have; the rest of a larger file is not read.
 const READ_LIMIT: u64 = 2 * 1024 * 1024;
 /// More than the stored form of the largest policy has.
@@ -28,6 +33,34 @@ const CACHE_LIMIT: u64 = 64 * 1024 * 1024;
 /// # Errors
 /// A file that is there and cannot be read, or a managed one that others than root can change.
 pub fn sources(project: &Project) -> Result<Vec<Source>, Error> {
+    let (mut sources, machine) = of_files(project)?;
+    sources.extend(machine.as_ref().and_then(|machine| team::fetched(project, machine.server()?)));
+    Ok(sources)
+}
+
+/// The files to judge by: what the team's server published counts only while it is young enough, and is fetched again
+/// when it is due. The second value is the server whose policy does not count at the moment, and why.
+///
+/// # Errors
+/// As [`sources`], and when nothing passes without the team's policy.
+pub(crate) fn in_force(project: &Project) -> Result<(Vec<Source>, Option<Absent>), Error> {
+    let (mut sources, machine) = of_files(project)?;
+    project.settle(machine.as_ref().and_then(Policy::database));
+    let mut absent = None;
+    if let Some(server) = machine.as_ref().and_then(Policy::server) {
+        match team::standing(project, server)? {
+            Standing::Counts(source) => sources.extend(source),
+            Standing::Absent(why) => absent = Some((server.clone(), why)),
+        }
+    }
+    Ok((sources, absent))
+}
+
+/// The server whose policy does not count, and why.
+pub(crate) type Absent = (ServerConfig, String);
+
+/// The files of this machine, and what they say about databases and servers if they name any, as most do not.
+fn of_files(project: &Project) -> Result<(Vec<Source>, Option<Policy>), Error> {
     let files = [
         (Origin::Managed, project.dirs().managed_policy.clone()),
         (Origin::User, project.dirs().user_policy.clone()),
@@ -47,7 +80,34 @@ pub fn sources(project: &Project) -> Result<Vec<Source>, Error> {
         };
         sources.push(Source { origin, path, bytes });
     }
-    Ok(sources)
+    let machine = of_machine(project, &sources)?;
+    Ok((sources, machine))
+}
+
+fn of_machine(project: &Project, sources: &[Source]) -> Result<Option<Policy>, Error> {
+    let own = |source: &&Source| matches!(source.origin, Origin::Managed | Origin::User);
+    let names = |source: &Source| ELSEWHERE.iter().any(|word| contains(&source.bytes, word.as_bytes()));
+    if !sources.iter().filter(own).any(names) {
+        return Ok(None);
+    }
+    let own: Vec<Source> = sources.iter().filter(own).cloned().collect();
+    compiled(project, &own, &project.state_dir().join(OF_MACHINE)).map(Some)
+}
+
+fn contains(bytes: &[u8], word: &[u8]) -> bool {
+    bytes.windows(word.len()).any(|part| part == word)
+}
+
+/// The database that keeps the record; none for the file in the state directory.
+pub(crate) fn database(project: &Project) -> Result<Option<String>, Error> {
+    let (_, machine) = of_files(project)?;
+    Ok(machine.and_then(|machine| machine.database().map(str::to_owned)))
+}
+
+/// The server of the team.
+pub(crate) fn server(project: &Project) -> Result<Option<ServerConfig>, Error> {
+    let (_, machine) = of_files(project)?;
+    Ok(machine.and_then(|machine| machine.server().cloned()))
 }
 
 fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -101,7 +161,11 @@ impl Snapshot {
     /// # Errors
     /// A file that cannot be read, or a policy that is refused.
     pub fn read(project: &Project) -> Result<Self, Error> {
-        let sources = sources(project)?;
+        Self::of_project(project, sources(project)?)
+    }
+
+    /// The policy of those files, which are the project's.
+    pub(crate) fn of_project(project: &Project, sources: Vec<Source>) -> Result<Self, Error> {
         let policy = compiled(project, &sources, &project.state_dir().join(CACHE))?;
         Self::of(sources, policy, &project.root)
     }

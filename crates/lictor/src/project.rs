@@ -11,14 +11,18 @@ use lictor_core::Digest;
 use lictor_observe::{Identity, Names, Observer, RealObserver, Seen, Stat};
 use lictor_store::{KeyError, Keyring, SqliteOptions, Store};
 
+use crate::companion;
 use crate::dirs::{self, Dirs};
 use crate::error::Error;
 use crate::options::{Environment, Options};
+use crate::policy_files;
 
 /// The store's file in the state directory.
 const STORE: &str = "lictor.db";
 /// How long commands of people and reviewers wait for their turn at the store.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a hook waits for its turn at a database.
+const TURN: Duration = Duration::from_secs(2);
 
 /// The project that an action belongs to.
 #[derive(Debug, Clone)]
@@ -30,6 +34,8 @@ pub struct Project {
     dirs: Arc<Dirs>,
     options: Options,
     state_dir: OnceLock<PathBuf>,
+    /// The database that keeps the record; none for the file in the state directory.
+    database: OnceLock<Option<String>>,
 }
 
 impl Project {
@@ -47,7 +53,14 @@ impl Project {
         let eyes = Eyes::new(&options.environment, &dirs.home);
         let seen = lictor_observe::Project::at(&root.to_string_lossy(), &eyes);
         let root = if seen.root.is_empty() { start } else { PathBuf::from(&seen.root) };
-        Self { root, seen, dirs, options: options.clone(), state_dir: OnceLock::new() }
+        Self {
+            root,
+            seen,
+            dirs,
+            options: options.clone(),
+            state_dir: OnceLock::new(),
+            database: OnceLock::new(),
+        }
     }
 
     /// The project with that root and that state, whatever lies around it by now: a repository that was made above it
@@ -74,7 +87,7 @@ impl Project {
     /// The keys that seal the project's record and what is kept beside it, made where there are none if wanted. The
     /// second value says whether they were.
     pub(crate) fn record_keys(&self, create: bool) -> Result<Option<(Keyring, bool)>, Error> {
-        let file = self.state_dir().join("keys").join("record.key");
+        let file = self.record_key_file();
         match Keyring::load(&file) {
             Ok(keys) => Ok(Some((keys, false))),
             Err(KeyError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -88,6 +101,10 @@ impl Project {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    pub(crate) fn record_key_file(&self) -> PathBuf {
+        self.state_dir().join("keys").join("record.key")
     }
 
     /// Where the user's things are, as this project sees them.
@@ -153,7 +170,7 @@ impl Project {
     pub fn store(&self) -> Result<Arc<dyn Store>, Error> {
         match &self.options.store {
             Some(store) => Ok(Arc::clone(store)),
-            None => self.open_store(SqliteOptions::new(), true),
+            None => self.open_store(None, true, true),
         }
     }
 
@@ -166,7 +183,7 @@ impl Project {
         if !create && !self.has_store() {
             return Err(Error::NothingRecorded(self.root.clone()));
         }
-        self.open_store(SqliteOptions::new().create(create).wait(PATIENCE), true)
+        self.open_store(Some(PATIENCE), create, true)
     }
 
     /// The project's store, when there is one: commands that only read must not create it.
@@ -177,12 +194,38 @@ impl Project {
         if !self.has_store() {
             return Err(Error::NothingRecorded(self.root.clone()));
         }
-        self.open_store(SqliteOptions::new().create(false), false)
+        self.open_store(None, false, false)
     }
 
-    fn open_store(&self, mut options: SqliteOptions, new_keys: bool) -> Result<Arc<dyn Store>, Error> {
+    /// The database that keeps the record, by the files that say so.
+    fn database(&self) -> Result<Option<&str>, Error> {
+        if let Some(known) = self.database.get() {
+            return Ok(known.as_deref());
+        }
+        let said = policy_files::database(self)?;
+        Ok(self.database.get_or_init(|| said).as_deref())
+    }
+
+    /// The same, by files that were read already.
+    pub(crate) fn settle(&self, database: Option<&str>) {
+        self.database.get_or_init(|| database.map(str::to_owned));
+    }
+
+    fn open_store(
+        &self,
+        wait: Option<Duration>,
+        create: bool,
+        new_keys: bool,
+    ) -> Result<Arc<dyn Store>, Error> {
         if let Some(store) = &self.options.store {
             return Ok(Arc::clone(store));
+        }
+        if let Some(address) = self.database()? {
+            return companion::store(self, address, wait.unwrap_or(TURN), new_keys);
+        }
+        let mut options = SqliteOptions::new().create(create);
+        if let Some(wait) = wait {
+            options = options.wait(wait);
         }
         // Where keys are made now, what is there already was written by a version that had none.
         if let Some((keys, made)) = self.record_keys(new_keys)? {
@@ -191,10 +234,18 @@ impl Project {
         Ok(Arc::new(options.open(self.state_dir().join(STORE))?))
     }
 
+    /// Where old records go.
+    #[must_use]
+    pub fn archives(&self) -> PathBuf {
+        self.state_dir().join("archive")
+    }
+
     /// Whether the project has a store. One that cannot be looked at counts: opening it says what is wrong.
     #[must_use]
     pub fn has_store(&self) -> bool {
-        self.options.store.is_some() || self.state_dir().join(STORE).try_exists().unwrap_or(true)
+        self.options.store.is_some()
+            || self.state_dir().join(STORE).try_exists().unwrap_or(true)
+            || self.database().map_or(true, |database| database.is_some())
     }
 }
 

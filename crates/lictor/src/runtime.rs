@@ -20,9 +20,10 @@ use lictor_store::{MemoryStore, Query, Store, StoreExt as _};
 
 use crate::error::Error;
 use crate::options::{Options, SharedClock};
-use crate::policy_files::Snapshot;
+use crate::policy_files::{self, Snapshot};
 use crate::project::Project;
 use crate::project_ledger::{self, ProgressFn, ProjectLedger};
+use crate::team;
 
 /// A governed project: judges actions by its policy files, records everything in its store, and answers for what an
 /// agent may do next. Cheap to clone, made to be shared between threads.
@@ -114,8 +115,12 @@ impl Runtime {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn of_project(project: Project) -> Result<Self, Error> {
+        let (sources, absent) = policy_files::in_force(&project)?;
         let store = project.store()?;
-        let current = Arc::new(Snapshot::read(&project)?);
+        let current = Arc::new(Snapshot::of_project(&project, sources)?);
+        if let Some((server, why)) = &absent {
+            team::note_absence(&*store, project.options().now(), server, why)?;
+        }
         let earlier =
             Earlier { project: project.clone(), store: Arc::clone(&store), current: Arc::clone(&current) };
         let parts =
@@ -179,8 +184,9 @@ impl Runtime {
 
     /// For sessions that belong elsewhere: only the current policy has a word.
     pub(crate) fn visited(project: Project) -> Result<Self, Error> {
+        let (sources, _) = policy_files::in_force(&project)?;
         let (store, clock) = (project.store()?, project.options().clock.clone());
-        let current = Arc::new(Snapshot::read(&project)?);
+        let current = Arc::new(Snapshot::of_project(&project, sources)?);
         Self::alone(project, store, clock, current, |look, action| look.facts(action))
     }
 

@@ -1,9 +1,14 @@
 //! `lictor schema`: the JSON Schema of policy files, and of what commands print with `--json`.
 
-use anyhow::Result;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
 use clap::Args;
+use lictor::companion;
 
 use crate::exit::{self, Exit};
+use crate::here;
 use crate::output;
 use crate::schemas;
 
@@ -17,6 +22,7 @@ after `lictor schema > governance.schema.json`.
 Examples:
   lictor schema --output eval
   lictor schema --output verdict show
+  lictor schema --output openapi          the addresses of `lictor serve`
 
 Later versions may add fields to what commands print; they do not remove or change any.")]
 pub struct SchemaArgs {
@@ -39,6 +45,11 @@ pub fn run(args: &SchemaArgs) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     let command = args.output.join(" ");
+    if command == "openapi" {
+        let server = companion::find(&here::options()).map_err(|error| exit::not_there(error.to_string()))?;
+        let error = Command::new(server).arg("openapi").exec();
+        return Err(error).with_context(|| format!("`{}` cannot be started", companion::PROGRAM));
+    }
     let Some(schema) = schemas::of(&command)? else {
         let all = schemas::COMMANDS.iter().map(|(name, _)| *name);
         let mut known: Vec<&str> =

@@ -2,16 +2,14 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use lictor::companion;
 
 use crate::exit::{self, Exit};
-
-/// The program.
-const PROGRAM: &str = "lictor-server";
+use crate::here;
 
 /// Serve teams and other programs over HTTP.
 #[derive(Debug, Args)]
@@ -39,11 +37,24 @@ pub struct ServeArgs {
     /// Requests a second for each token; 500 when it is not said.
     #[arg(long)]
     rate: Option<OsString>,
+    /// Write every request to standard error, as a line of JSON.
+    #[arg(long)]
+    log: bool,
+    /// The certificate chain, in PEM: the server speaks TLS itself.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<OsString>,
+    /// Its key.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<OsString>,
+    /// The address under which browsers reach the server, if it is not its own.
+    #[arg(long, value_name = "URL")]
+    address: Option<OsString>,
 }
 
 /// Becomes the server.
 pub fn run(args: &ServeArgs) -> Result<Exit> {
-    let mut command = Command::new(program()?);
+    let mut command =
+        Command::new(companion::find(&here::options()).map_err(|error| exit::not_there(error.to_string()))?);
     command.arg("serve");
     let options = [
         ("--listen", &args.listen),
@@ -51,6 +62,9 @@ pub fn run(args: &ServeArgs) -> Result<Exit> {
         ("--store", &args.store),
         ("--state", &args.state),
         ("--rate", &args.rate),
+        ("--tls-cert", &args.tls_cert),
+        ("--tls-key", &args.tls_key),
+        ("--address", &args.address),
     ];
     for (name, value) in options {
         if let Some(value) = value {
@@ -60,18 +74,8 @@ pub fn run(args: &ServeArgs) -> Result<Exit> {
     if args.behind_proxy {
         command.arg("--behind-proxy");
     }
-    Err(command.exec()).with_context(|| format!("`{PROGRAM}` cannot be started"))
-}
-
-/// The server's program: beside this one, or wherever programs are.
-pub(super) fn program() -> Result<PathBuf> {
-    let beside = std::env::current_exe().ok().map(|own| own.with_file_name(PROGRAM));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let elsewhere =
-        std::env::split_paths(&path).filter(|place| place.is_absolute()).map(|place| place.join(PROGRAM));
-    beside.into_iter().chain(elsewhere).find(|file| file.is_file()).ok_or_else(|| {
-        exit::not_there(format!(
-            "`{PROGRAM}` is neither beside `lictor` nor on the PATH; install it with the same release"
-        ))
-    })
+    if args.log {
+        command.arg("--log");
+    }
+    Err(command.exec()).with_context(|| format!("`{}` cannot be started", companion::PROGRAM))
 }

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use lictor::{Project, Runtime, Snapshot};
+use lictor::{Project, Snapshot, policy_run};
 use lictor_config::Diagnostic;
-use lictor_config::policy_tests::{self, PolicyTest, Step};
+use lictor_config::policy_tests::{self, PolicyTest};
 use lictor_core::graph::Outline;
-use lictor_core::{Clock, Decision, Evaluation, NodeKind, Outcome, Timestamp};
+use lictor_core::{Evaluation, NodeKind};
 use serde_json::json;
 
 use crate::args::Common;
@@ -53,16 +52,6 @@ pub struct TestArgs {
     common: Common,
 }
 
-/// Time as the tests tell it.
-#[derive(Clone)]
-struct TestClock(Arc<AtomicI64>);
-
-impl Clock for TestClock {
-    fn now(&self) -> Timestamp {
-        Timestamp(self.0.load(Ordering::Relaxed))
-    }
-}
-
 /// What was reached.
 #[derive(Default)]
 struct Coverage {
@@ -97,10 +86,10 @@ pub fn run(args: &TestArgs) -> Result<Exit> {
     let chosen =
         |test: &&(String, PolicyTest)| args.filter.as_ref().is_none_or(|text| test.1.name.contains(text));
     for (file, test) in tests.iter().filter(chosen) {
-        let clock = TestClock(Arc::new(AtomicI64::new(0)));
-        let runtime = Runtime::in_memory(&project, Arc::clone(&current), clock.clone())?;
-        let problem = one(&runtime, &clock, &project, test, &mut coverage);
-        graph.get_or_insert_with(|| runtime.engine().graph().outline());
+        let problem = policy_run::run(&project, &current, test, |runtime, evaluation| {
+            coverage.add(evaluation);
+            graph.get_or_insert_with(|| runtime.engine().graph().outline());
+        })?;
         rows.push(
             json!({"file": file, "line": test.span.line, "name": test.name, "passed": problem.is_none(),
                          "problem": problem}),
@@ -138,71 +127,6 @@ pub fn run(args: &TestArgs) -> Result<Exit> {
     }
     output::print(&text)?;
     Ok(exit)
-}
-
-/// Runs one test; says where and how it failed.
-fn one(
-    runtime: &Runtime,
-    clock: &TestClock,
-    project: &Project,
-    test: &PolicyTest,
-    coverage: &mut Coverage,
-) -> Option<String> {
-    for (number, step) in test.steps.iter().enumerate() {
-        let after = i64::try_from(step.after).unwrap_or(i64::MAX);
-        // A little time always passes, so that nothing happens at the same moment.
-        clock.0.fetch_add(after.max(1), Ordering::Relaxed);
-        let mut action = step.action.clone();
-        action.cwd = project.root.to_string_lossy().into_owned();
-        action.at = clock.now();
-        let action = action.in_session("test");
-        let evaluation = runtime.engine().evaluate(&action);
-        coverage.add(&evaluation);
-        if let Some(problem) = compare(step, &evaluation) {
-            return Some(format!(
-                "{}:{}: `{}`, step {}: {problem}",
-                step.span.line,
-                step.span.column,
-                test.name,
-                number + 1
-            ));
-        }
-        if evaluation.decision != Decision::Block {
-            let outcome =
-                if step.success { Outcome::success() } else { Outcome::failure("as the test says") };
-            if let Err(error) = runtime.engine().post_action(&action, outcome) {
-                return Some(format!("{}:{}: {error}", step.span.line, step.span.column));
-            }
-        }
-    }
-    None
-}
-
-fn compare(step: &Step, evaluation: &Evaluation) -> Option<String> {
-    let reason = evaluation.reason();
-    let shown = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-    if evaluation.decision != step.expect {
-        return Some(format!("expected {}, got {}{shown}", step.expect, evaluation.decision));
-    }
-    if let Some(rule) = &step.rule {
-        let decided: Vec<String> = evaluation
-            .active()
-            .iter()
-            .flat_map(|given| [Some(given.guard().to_owned()), given.verdict.rule().map(str::to_owned)])
-            .flatten()
-            .collect();
-        // `require_first` stands for every rule of that family.
-        let family = format!("{rule}.");
-        if !decided.iter().any(|name| name == rule || name.starts_with(&family)) {
-            return Some(format!("expected rule `{rule}`, but {} decided", decided.join(", ")));
-        }
-    }
-    match &step.message {
-        Some(message) if !reason.contains(message.as_str()) => {
-            Some(format!("expected a reason that contains `{message}`, got `{reason}`"))
-        }
-        _ => None,
-    }
 }
 
 /// Guards and branches that no test reached.

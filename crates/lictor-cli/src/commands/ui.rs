@@ -6,10 +6,10 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use lictor::companion;
 
-use super::serve;
 use crate::args;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::here;
 
 /// Look at what agents do here, and answer their questions, in a browser.
@@ -36,7 +36,8 @@ pub struct UiArgs {
 /// Becomes the server's program.
 pub fn run(args: &UiArgs) -> Result<Exit> {
     here::people_only("ui", &here::project(&args.cwd))?;
-    let mut command = Command::new(serve::program()?);
+    let mut command =
+        Command::new(companion::find(&here::options()).map_err(|error| exit::not_there(error.to_string()))?);
     command.arg("ui").arg("--cwd").arg(here::absolute(&args.cwd));
     if args.no_open {
         command.arg("--no-open");

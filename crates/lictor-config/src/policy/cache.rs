@@ -5,7 +5,7 @@ use lictor_core::Digest;
 use super::Policy;
 
 /// Changes with the form of what follows it.
-const HEAD: &[u8; 16] = b"lictor policy 03";
+const HEAD: &[u8; 16] = b"lictor policy 04";
 
 impl Policy {
     /// The policy as bytes under a seal, which is made of their digest by whoever keeps a secret. `None` only when it

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     Sections, command, completion, councils, describe, feedback, graph, guards, intent, known_tools, layers,
 };
-use super::{access, approvals, bash_safety, boundaries, limits, network, policies, run, sandbox, tools};
+use super::{
+    access, approvals, bash_safety, boundaries, limits, network, policies, run, sandbox, team, tools,
+};
 use crate::diagnostic::suggest;
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, REGEXES, Shape, TEXTS, Table};
@@ -187,9 +189,25 @@ pub(crate) static FILE: Table = Table {
         ),
         Key::new(
             "store",
-            Shape::Word(&["sqlite"]),
+            Shape::Text,
             "sqlite",
-            "Where the record is kept: `sqlite` is a file in the state directory. There is no store for PostgreSQL yet.",
+            "Where the record is kept: `sqlite` is a file in the state directory, also when it is not said. \
+             `postgres://user@host/database` is a database, with one chain for each machine and project; `lictor-server` \
+             must be installed beside `lictor`.",
+        )
+        .trusted(),
+        Key::new(
+            "server",
+            Shape::Fields(&team::SERVER),
+            "{url: 'https://lictor.example.com'}",
+            "The team's server: it publishes a policy and collects records.",
+        )
+        .trusted(),
+        Key::new(
+            "retention",
+            Shape::Fields(&team::RETENTION),
+            "{keep: 90d, max_size: 1GB}",
+            "How long records stay in the store before they move to archives.",
         )
         .trusted(),
         Key::new(
@@ -226,7 +244,6 @@ pub(crate) static FILE: Table = Table {
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
     let f = r.fields(tree, &FILE)?;
     r.field(&f, "version", |r, tree, what| r.choice(tree, what, &[("1", ())]));
-    r.field(&f, "store", store);
     let unknown = section(r, &f, "known_tools", known_tools::read).unwrap_or_default();
     let described = unknown.tools.as_ref().map(|tools| tools.known.clone()).unwrap_or_default();
     let mut sections = Sections {
@@ -264,6 +281,9 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         notify: section(r, &f, "notify", |r, tree| command::read(r, tree, &command::NOTIFY)),
         redact: r.field(&f, "redact", redact).unwrap_or_default(),
         run: section(r, &f, "run", run::read),
+        store: r.field(&f, "store", team::store),
+        server: section(r, &f, "server", team::server),
+        retention: section(r, &f, "retention", team::retention),
     };
     if let Some(names) = f.get("guards").and_then(entries) {
         let accepted = |name: &str| sections.guards.iter().any(|guard| guard.name == name);
@@ -327,18 +347,4 @@ fn redact(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
         }
         Some(pattern)
     })
-}
-
-/// There is one place so far, so that nothing but the check is left of it.
-fn store(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<()> {
-    let text = r.text(tree, what)?;
-    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-        r.error(
-            tree.span,
-            "this Lictor cannot keep its record in PostgreSQL: only the SQLite store is built",
-            "say `store: sqlite`, or leave it out; programs that embed Lictor can bring a store of their own",
-        );
-        return None;
-    }
-    r.choice(tree, what, &[("sqlite", ())])
 }

@@ -57,7 +57,7 @@ pub(super) fn approvals(call: &Call) -> Answer {
 }
 
 /// A yes or no is a person's.
-fn not_a_program(call: &Call) -> Result<(), Problem> {
+pub(super) fn not_a_program(call: &Call) -> Result<(), Problem> {
     match call.caller.kind {
         Kind::Person => Ok(()),
         _ => Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", "only a person can answer questions")),

@@ -1,66 +1,189 @@
-//! `/openapi.json`, made from the table of endpoints.
+//! `/openapi.json`, made from the table of endpoints and from the forms that the command line prints.
 
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
-use super::{endpoints, problem};
+use super::problem;
+use super::table::{Endpoint, Param, ParamKind, endpoints};
+
+/// What bodies and answers look like.
+const SCHEMAS: &str = include_str!("schemas.json");
+/// What the command prints with `--json`: a copy of its definitions, which a test holds to the original.
+const FORMS: &str = include_str!("defs.json");
+
+/// Why any endpoint may refuse.
+const REFUSALS: [(u16, &str); 9] = [
+    (400, "The request does not fit."),
+    (401, "Nobody knows the token."),
+    (403, "The token may not do this, or the request names somebody else."),
+    (404, "There is no such thing."),
+    (409, "Something else is under way, or was answered already."),
+    (413, "The body is too large."),
+    (422, "The policy is refused."),
+    (429, "Too many requests for one token."),
+    (503, "The record cannot be reached; nothing was acknowledged."),
+];
 
 pub(super) async fn document() -> Response {
     problem::json(StatusCode::OK, "application/json", &openapi())
 }
 
 /// The document.
-pub(crate) fn openapi() -> Value {
+#[must_use]
+pub fn openapi() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for endpoint in endpoints() {
-        let by_query = endpoint.method == Method::GET || endpoint.method == Method::DELETE;
-        let in_path = endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-        let text = json!({"type": "string"});
-        let in_path =
-            in_path.map(|name| json!({"name": name, "in": "path", "required": true, "schema": text}));
-        let taken = endpoint.takes.iter().filter(|_| by_query);
-        let in_query = taken.map(|name| json!({"name": name, "in": "query", "schema": text}));
-        let mut operation = Map::new();
-        let mut set = |name: &str, value: Value| operation.insert(name.to_owned(), value);
-        set("summary", json!(endpoint.about));
-        set("security", json!([{"token": []}]));
-        set("parameters", in_path.chain(in_query).collect());
-        let problem =
-            json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
-        set(
-            "responses",
-            json!({
-                "200": {"description": "Done.", "content": {"application/json": {"schema": {"type": "object"}}}},
-                "default": {"description": "Why not.", "content": problem},
-            }),
-        );
-        if !by_query {
-            let fields: Map<String, Value> =
-                endpoint.takes.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
-            let schema = json!({"type": "object", "properties": fields, "additionalProperties": false});
-            let content = json!({"application/json": {"schema": schema}});
-            set("requestBody", json!({"required": true, "content": content}));
-        }
-        let path = paths.entry(endpoint.path).or_insert_with(|| Value::Object(Map::new()));
+        let path = paths.entry(endpoint.path).or_insert_with(|| json!({}));
         if let Some(methods) = path.as_object_mut() {
-            methods.insert(endpoint.method.as_str().to_ascii_lowercase(), Value::Object(operation));
+            methods.insert(endpoint.method.as_str().to_ascii_lowercase(), operation(&endpoint));
         }
     }
-    let open = |about: &str, kind: &str| json!({"get": {"summary": about, "responses": {"200": {"description": "As it is.", "content": {kind: {}}}, "default": {"description": "Why not."}}}});
-    paths.insert("/healthz".to_owned(), open("Whether the server lives.", "text/plain"));
-    paths.insert("/readyz".to_owned(), open("Whether it can answer.", "text/plain"));
-    paths.insert("/metrics".to_owned(), open("What it has done, for Prometheus.", "text/plain"));
-    paths.insert("/openapi.json".to_owned(), open("This document.", "application/json"));
+    for (path, method, value) in others() {
+        paths.insert(path.to_owned(), json!({method: value}));
+    }
+    let mut schemas: Map<String, Value> = serde_json::from_str(SCHEMAS).unwrap_or_default();
+    let mut forms: Value = serde_json::from_str(FORMS).unwrap_or_default();
+    refer(&mut forms);
+    schemas.extend(forms.as_object().cloned().unwrap_or_default());
     json!({
         "openapi": "3.1.0",
-        "info": {"title": "Lictor", "version": env!("CARGO_PKG_VERSION"), "description": "Bodies are the params of `lictor rpc`; see docs/rpc.md."},
+        "info": {
+            "title": "Lictor", "version": env!("CARGO_PKG_VERSION"),
+            "description": "Bodies are the params of `lictor rpc`, answers what commands print with `--json`. Later versions add fields and change none. `Idempotency-Key`: a request that was answered before gets the same answer.",
+        },
         "paths": paths,
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {"Problem": {"type": "object", "required": ["type", "status", "detail"], "properties": {
-                "type": {"type": "string"}, "title": {"type": "string"}, "status": {"type": "integer"},
-                "detail": {"type": "string"}, "fix": {"type": "string"}}}},
+            "schemas": schemas,
         },
     })
 }
+
+/// Definitions refer to each other by where they stand.
+fn refer(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(Value::String(target)) = fields.get_mut("$ref") {
+                *target = target.replace("#/$defs/", "#/components/schemas/");
+            }
+            fields.values_mut().for_each(refer);
+        }
+        Value::Array(items) => items.iter_mut().for_each(refer),
+        _ => {}
+    }
+}
+
+fn content(kind: &str, schema: &str) -> Value {
+    json!({kind: {"schema": {"$ref": format!("#/components/schemas/{schema}")}}})
+}
+
+fn responses(gives: &str, codes: impl Fn(u16) -> bool) -> Value {
+    let mut all = Map::new();
+    all.insert(
+        "200".to_owned(),
+        json!({"description": "Done.", "content": content("application/json", gives)}),
+    );
+    for (code, about) in REFUSALS.into_iter().filter(|(code, _)| codes(*code)) {
+        let refusal =
+            json!({"description": about, "content": content("application/problem+json", "Problem")});
+        all.insert(code.to_string(), refusal);
+    }
+    Value::Object(all)
+}
+
+fn operation(endpoint: &Endpoint) -> Value {
+    let mut value = json!({
+        "summary": endpoint.about,
+        "security": [{"token": []}],
+        "parameters": parameters(endpoint),
+        "responses": responses(endpoint.gives, |_| true),
+    });
+    if let (Some(takes), Some(fields)) = (endpoint.takes, value.as_object_mut()) {
+        let body = json!({"required": true, "content": content("application/json", takes)});
+        fields.insert("requestBody".to_owned(), body);
+    }
+    value
+}
+
+fn parameters(endpoint: &Endpoint) -> Vec<Value> {
+    let in_path = endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let in_path = in_path.map(|name| {
+        let schema = match name {
+            "seq" => json!({"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}),
+            _ => json!({"type": "string", "minLength": 1}),
+        };
+        json!({"name": name, "in": "path", "required": true, "schema": schema})
+    });
+    let in_query = endpoint.query.iter().map(|Param { name, kind, about }| {
+        let schema = match kind {
+            ParamKind::Text => json!({"type": "string"}),
+            ParamKind::Number(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+            ParamKind::Word(words) => json!({"enum": words}),
+        };
+        json!({"name": name, "in": "query", "description": about, "schema": schema})
+    });
+    let key = (endpoint.method != Method::GET).then(
+        || json!({"name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": 200}}),
+    );
+    in_path.chain(in_query).chain(key).collect()
+}
+
+/// Addresses that need no token, or answer with something else.
+fn others() -> Vec<(&'static str, &'static str, Value)> {
+    let plain = |about: &str, kind: &str| json!({"summary": about, "responses": {"200": {"description": "As it is.", "content": {kind: {}}}}});
+    let entering = |about: &str, takes: &str| {
+        json!({
+            "summary": about,
+            "requestBody": {"required": true, "content": content("application/json", takes)},
+            "responses": responses("MintedToken", |code| code != 404 && code != 422),
+        })
+    };
+    let mut ready = plain("Whether it can answer.", "text/plain");
+    if let Some(all) = ready.get_mut("responses").and_then(Value::as_object_mut) {
+        all.insert(
+            "503".to_owned(),
+            json!({"description": "Not now.", "content": content("application/problem+json", "Problem")}),
+        );
+    }
+    let mut stream = plain(
+        "Records as they come: server-sent events whose id is the record's number.",
+        "text/event-stream",
+    );
+    if let (Some(fields), Some(refusals)) =
+        (stream.as_object_mut(), responses("Anything", |code| code < 404).as_object())
+    {
+        fields.insert("security".to_owned(), json!([{"token": []}]));
+        fields.insert("parameters".to_owned(), json!([
+            {"name": "since", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}, "description": "Records after this one; those that are written from now on when it is not said."},
+            {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}, "description": "The same, as browsers say it."},
+        ]));
+        if let Some(all) = fields.get_mut("responses").and_then(Value::as_object_mut) {
+            all.extend(
+                refusals
+                    .iter()
+                    .filter(|(code, _)| *code != "200")
+                    .map(|(code, value)| (code.clone(), value.clone())),
+            );
+        }
+    }
+    vec![
+        ("/v1/records/stream", "get", stream),
+        (
+            "/v1/setup",
+            "post",
+            entering(
+                "Become the first operator, with the code that was printed at the first start.",
+                "Setup",
+            ),
+        ),
+        ("/v1/sign-in", "post", entering("Get a token for twelve hours with a password.", "SignIn")),
+        ("/healthz", "get", plain("Whether the server lives.", "text/plain")),
+        ("/readyz", "get", ready),
+        ("/metrics", "get", plain("What it has done, for Prometheus.", "text/plain")),
+        ("/openapi.json", "get", plain("This document.", "application/json")),
+    ]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,20 @@
 //! Policies: in force, earlier, tried out.
 
 use axum::http::StatusCode;
+use lictor::config::policy_tests;
+use lictor::policy_run;
 use lictor_engine::Mode;
 use lictor_engine::log::{Evaluated, kind};
 use lictor_store::{Query, StoreExt as _};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::table::MOST_SEQ;
 use super::{Answer, Call, Problem};
 use crate::tenants::now;
+
+/// Tests in one request.
+const MOST_TESTS: usize = 1_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,6 +31,38 @@ pub(super) fn check(call: &Call) -> Answer {
     let Text { text } = call.read()?;
     accepted(call, &text)?;
     Ok(json!({"accepted": true}))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tests {
+    text: Option<String>,
+    tests: String,
+}
+
+/// Runs policy tests against a policy, or against the one in force when none is given.
+pub(super) fn test(call: &Call) -> Answer {
+    let Tests { text, tests } = call.read()?;
+    let tests = match policy_tests::read("tests", tests.as_bytes()) {
+        Ok(tests) => tests,
+        Err(problems) => return Ok(json!({"tests": [], "failed": 0, "problems": problems})),
+    };
+    let text = match text {
+        Some(text) => text,
+        None => {
+            let current = call.server.tenants.registry.policy(&call.caller.tenant, None)?;
+            current.map_or_else(|| "{version: 1}".to_owned(), |policy| policy.text)
+        }
+    };
+    let runtime = call.server.tenants.runtime(&text, None)?;
+    let (project, current) = (runtime.project(), runtime.snapshot());
+    let (mut rows, mut failed) = (Vec::new(), 0);
+    for test in tests.iter().take(MOST_TESTS) {
+        let problem = policy_run::run(project, current, test, |_, _| {})?;
+        failed += u32::from(problem.is_some());
+        rows.push(json!({"name": test.name, "line": test.span.line, "passed": problem.is_none(), "problem": problem}));
+    }
+    Ok(json!({"tests": rows, "failed": failed, "problems": []}))
 }
 
 pub(super) fn publish(call: &Call) -> Answer {
@@ -57,8 +95,7 @@ pub(super) fn rollback(call: &Call) -> Answer {
 }
 
 pub(super) fn get(call: &Call) -> Answer {
-    let version = call.query.get("version").map(|text| text.parse());
-    let version = version.transpose().map_err(|_| Problem::bad("`version` is a number"))?;
+    let version = call.number("version", 1..=MOST_SEQ)?;
     let policy = call.server.tenants.registry.policy(call.tenant()?, version)?;
     let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "no policy was published");
     Ok(json!(policy.ok_or_else(missing)?))
@@ -103,9 +140,12 @@ struct Simulate {
 /// Judges recorded actions by another policy and lists where it differs. Facts are as they were; nothing is recorded.
 pub(super) fn simulate(call: &Call) -> Answer {
     let Simulate { text, since, limit } = call.read()?;
+    if limit.is_some_and(|limit| !(1..=10_000).contains(&limit)) {
+        return Err(Problem::bad("`limit` is a number from 1 to 10000"));
+    }
     let candidate = call.server.tenants.runtime(&text, None)?;
     let open = call.server.tenants.open(&call.caller.tenant)?;
-    let query = Query::all().kind(kind::EVALUATED).after(since).limit(limit.unwrap_or(1000).min(10_000));
+    let query = Query::all().kind(kind::EVALUATED).after(since).limit(limit.unwrap_or(1_000));
     let records = open.store.view(|view| view.records(&query))?;
     let mut changed = Vec::new();
     let judged = records.len();

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use lictor::config::Diagnostic;
 use serde_json::{Value, json};
 
 use crate::registry::RegistryError;
@@ -16,12 +17,23 @@ pub struct Problem {
     kind: String,
     detail: String,
     fix: String,
+    /// Seconds after which another try makes sense.
+    retry: Option<u32>,
+    /// Everything that is wrong with a policy, where it is one.
+    problems: Vec<Diagnostic>,
 }
 
 impl Problem {
     /// A problem without a fix of its own.
     pub fn new(status: StatusCode, kind: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { status, kind: kind.into(), detail: detail.into(), fix: String::new() }
+        Self {
+            status,
+            kind: kind.into(),
+            detail: detail.into(),
+            fix: String::new(),
+            retry: None,
+            problems: Vec::new(),
+        }
     }
 
     /// The request is not one.
@@ -32,6 +44,13 @@ impl Problem {
     /// The status, and what a person reads.
     pub(crate) fn told(&self) -> (StatusCode, &str, &str) {
         (self.status, &self.detail, &self.fix)
+    }
+
+    /// The same, with how many seconds to wait.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry = Some(seconds);
+        self
     }
 
     /// The same, with what to do.
@@ -53,12 +72,23 @@ pub(super) fn json(status: StatusCode, kind: &'static str, value: &Value) -> Res
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let Self { status, kind, detail, fix } = self;
+        let Self { status, kind, detail, fix, retry, problems } = self;
         let mut value = json!({"type": format!("urn:lictor:{kind}"), "title": status.canonical_reason(), "status": status.as_u16(), "detail": detail});
         if let Some(fields) = value.as_object_mut().filter(|_| !fix.is_empty()) {
             fields.insert("fix".to_owned(), json!(fix));
         }
-        json(status, "application/problem+json", &value)
+        if let Some(fields) = value.as_object_mut().filter(|_| !problems.is_empty()) {
+            fields.insert("problems".to_owned(), json!(problems));
+        }
+        let mut response = json(status, "application/problem+json", &value);
+        let headers = response.headers_mut();
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = retry {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
     }
 }
 
@@ -94,7 +124,11 @@ impl From<lictor::Error> for Problem {
             _ if error.is_absence() => StatusCode::NOT_FOUND,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(status, error.kind(), error.chain()).fix(error.fix())
+        let mut problem = Self::new(status, error.kind(), error.chain()).fix(error.fix());
+        if let lictor::Error::Policy(refused) = error {
+            problem.problems = refused.diagnostics;
+        }
+        problem
     }
 }
 

@@ -8,11 +8,12 @@ use lictor_store::{Draft, Durability, Head, Query, Record, Store, StoreExt as _,
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::table::MOST_SEQ;
 use super::{Answer, Call, Problem};
 use crate::identity::Kind;
 
 /// Records in one answer.
-const MOST: usize = 1_000;
+pub(super) const MOST: u64 = 1_000;
 /// Records that are looked at for one answer; more is another request.
 const MOST_SEEN: usize = 50_000;
 
@@ -24,11 +25,6 @@ pub(super) fn store(call: &Call) -> Result<Arc<dyn Store>, Problem> {
         }
         None => Ok(Arc::clone(&call.server.tenants.open(&call.caller.tenant)?.store)),
     }
-}
-
-fn number(call: &Call, name: &str) -> Result<Option<u64>, Problem> {
-    let bad = |_| Problem::bad(format!("`{name}` is a number"));
-    call.query.get(name).map(|text| text.parse().map_err(bad)).transpose()
 }
 
 /// A record with what people look for in it.
@@ -68,11 +64,10 @@ pub(crate) fn entry(record: &Record) -> Value {
 }
 
 pub(super) fn list(call: &Call) -> Answer {
-    let limit =
-        number(call, "limit")?.map_or(100, |limit| usize::try_from(limit).unwrap_or(MOST)).clamp(1, MOST);
-    let mut after = number(call, "since")?.unwrap_or(0);
+    let limit = usize::try_from(call.number("limit", 1..=MOST)?.unwrap_or(100)).unwrap_or(usize::MAX);
+    let mut after = call.number("since", 0..=MOST_SEQ)?.unwrap_or(0);
     let mut query = Query::all();
-    if let Some(before) = number(call, "before")? {
+    if let Some(before) = call.number("before", 0..=MOST_SEQ)? {
         query = query.before(before);
     }
     if let Some(kind) = call.query.get("kind") {
@@ -117,8 +112,8 @@ pub(super) fn list(call: &Call) -> Answer {
 }
 
 pub(super) fn one(call: &Call) -> Answer {
-    let bad = |_| Problem::bad("the number of a record is a number");
-    let seq: u64 = call.part("seq").parse().map_err(bad)?;
+    let bad = || Problem::bad("the number of a record is a number");
+    let seq: u64 = call.part("seq").parse().ok().filter(|seq| *seq <= MOST_SEQ).ok_or_else(bad)?;
     let query = Query::all().after(seq.saturating_sub(1)).before(seq.saturating_add(1)).limit(1);
     let found = store(call)?.view(|view| view.records(&query))?;
     let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", format!("there is no record {seq}"));
@@ -139,6 +134,19 @@ pub(super) fn verify_all(call: &Call) -> Answer {
               "head": {"seq": result.head.seq, "hash": result.head.hash}, "sealing": result.sealing.to_string()}))
 }
 
+/// Machines that sent records, with the newest one of each.
+pub(super) fn machines(call: &Call) -> Answer {
+    let tenants = &call.server.tenants;
+    let mut rows = Vec::new();
+    for name in tenants.registry.machines(&call.caller.tenant)? {
+        let store = tenants.stores.machine(&call.caller.tenant, &name)?;
+        let newest = store.view(|view| view.records(&Query::all().newest_first().limit(1)))?;
+        let head = newest.first().map(|record| json!({"seq": record.seq, "hash": record.hash}));
+        rows.push(json!({"name": name, "head": head, "newest_at": newest.first().map(|record| record.at)}));
+    }
+    Ok(json!({"machines": rows}))
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ingest {
@@ -148,18 +156,16 @@ struct Ingest {
 /// Takes the records that a machine wrote, if they follow those that are here already. What is here already is passed over.
 pub(super) fn ingest(call: &Call) -> Answer {
     let machine = crate::registry::name(call.part("machine"))?;
-    let own = call.caller.kind != Kind::Operator
-        && (call.caller.kind != Kind::Machine || call.caller.owner == machine);
-    if !own {
-        return Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            "not_yours",
-            format!("the token is not that of `{machine}`"),
-        ));
+    // Chains of different tokens cannot meet: each is named after its owner. The operator has no records.
+    if call.caller.kind == Kind::Operator {
+        let text = format!("the token is not that of `{machine}`");
+        return Err(Problem::new(StatusCode::FORBIDDEN, "not_yours", text));
     }
     let Ingest { records } = call.read()?;
     let machine = format!("{}.{machine}", call.caller.owner);
-    let store = call.server.tenants.stores.machine(&call.caller.tenant, &machine)?;
+    let tenants = &call.server.tenants;
+    let store = tenants.stores.machine(&call.caller.tenant, &machine)?;
+    tenants.registry.note_machine(&call.caller.tenant, &machine)?;
     let head = store.try_update(Durability::Power, |tx| take(tx, records))?;
     call.server.tenants.changed();
     Ok(json!({"head": {"seq": head.seq, "hash": head.hash}}))

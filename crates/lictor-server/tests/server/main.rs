@@ -10,6 +10,8 @@ mod cluster;
 #[cfg(test)]
 mod databases;
 #[cfg(test)]
+mod hooks;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod world;

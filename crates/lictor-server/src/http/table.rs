@@ -1,0 +1,402 @@
+//! Every address that answers with JSON and needs a token. The router and `/openapi.json` are made from this table.
+
+use axum::http::Method;
+
+use super::{Answer, Call, admin, findings, judge, policy, records, sessions};
+use crate::identity::{Need, Role};
+
+/// One endpoint.
+pub(crate) struct Endpoint {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) need: Need,
+    /// What may stand behind the question mark.
+    pub(crate) query: &'static [Param],
+    /// The schema of the body, by its name in `schemas.json`; none when there is no body.
+    pub(crate) takes: Option<&'static str>,
+    /// The schema of the answer.
+    pub(crate) gives: &'static str,
+    pub(crate) handler: fn(&Call) -> Answer,
+}
+
+/// One key of a query.
+pub(crate) struct Param {
+    pub(crate) name: &'static str,
+    pub(crate) kind: ParamKind,
+    pub(crate) about: &'static str,
+}
+
+/// What the value of a key may be.
+pub(crate) enum ParamKind {
+    Text,
+    /// A number from the first to the second.
+    Number(u64, u64),
+    Word(&'static [&'static str]),
+}
+
+const fn text(name: &'static str, about: &'static str) -> Param {
+    Param { name, kind: ParamKind::Text, about }
+}
+
+const fn number(name: &'static str, least: u64, most: u64, about: &'static str) -> Param {
+    Param { name, kind: ParamKind::Number(least, most), about }
+}
+
+/// The largest number of a record: programs in other languages cannot count further.
+pub(crate) const MOST_SEQ: u64 = (1 << 53) - 1;
+
+const MACHINE: Param = text("machine", "The record that this machine sent, instead of the tenant's own.");
+const SESSIONS: &[Param] = &[
+    text("since", "Only sessions after this one: the cursor."),
+    number("limit", 1, sessions::MOST, "At most so many; 100 when it is not said."),
+];
+const FINDINGS: &[Param] = &[
+    text("plan", "All findings of this plan."),
+    Param {
+        name: "level",
+        kind: ParamKind::Word(&["LOW", "MEDIUM", "HIGH", "CRITICAL"]),
+        about: "Only plans of this level or worse.",
+    },
+    number("limit", 1, findings::MOST, "At most so many plans; 100 when it is not said."),
+];
+const VERSION: &[Param] = &[number("version", 1, MOST_SEQ, "The earlier one.")];
+const RECORDS: &[Param] = &[
+    number("since", 0, MOST_SEQ, "Only records after this one: the cursor."),
+    number("before", 0, MOST_SEQ, "Only records before this one."),
+    number("limit", 1, records::MOST, "At most so many; 100 when it is not said."),
+    text("session", "Only of this session: `agent:id`."),
+    text("kind", "Only of this kind: `evaluated`, `happened`, …."),
+    Param {
+        name: "decision",
+        kind: ParamKind::Word(&["pass", "warn", "ask", "block"]),
+        about: "Only decisions of this strictness or more.",
+    },
+    text("user", "Only actions for this person."),
+    text("tool", "Only actions with this tool."),
+    text("rule", "Only where this rule or guard decided."),
+    MACHINE,
+];
+
+impl Endpoint {
+    fn new(
+        method: &Method,
+        path: &'static str,
+        need: Need,
+        handler: fn(&Call) -> Answer,
+        about: &'static str,
+    ) -> Self {
+        let method = method.clone();
+        Self { method, path, about, need, query: &[], takes: None, gives: "Anything", handler }
+    }
+
+    fn query(self, query: &'static [Param]) -> Self {
+        Self { query, ..self }
+    }
+
+    fn takes(self, schema: &'static str) -> Self {
+        Self { takes: Some(schema), ..self }
+    }
+
+    fn gives(self, gives: &'static str) -> Self {
+        Self { gives, ..self }
+    }
+}
+
+/// Every endpoint.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    [judging(), questions(), of_records(), of_findings(), of_policies(), of_tenants()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn judging() -> Vec<Endpoint> {
+    use Need::{Role as Has, Use};
+    let (get, post) = (&Method::GET, &Method::POST);
+    vec![
+        Endpoint::new(
+            post,
+            "/v1/evaluate",
+            Use,
+            judge::evaluate,
+            "Judge an action and record the judgement.",
+        )
+        .takes("Evaluate")
+        .gives("Evaluation"),
+        Endpoint::new(post, "/v1/post", Use, judge::post, "Record what came of an action.")
+            .takes("Post")
+            .gives("Posted"),
+        Endpoint::new(post, "/v1/stop", Use, judge::stop, "Ask whether an agent may stop.")
+            .takes("Stop")
+            .gives("Stopped"),
+        Endpoint::new(
+            post,
+            "/v1/delegate",
+            Use,
+            judge::delegate,
+            "Start a subagent's session, with less than its parent has.",
+        )
+        .takes("Delegate")
+        .gives("Session"),
+        Endpoint::new(post, "/v1/session", Use, judge::session, "The state of a session of one's own.")
+            .takes("SessionName")
+            .gives("Session"),
+        Endpoint::new(post, "/v1/end", Use, judge::end, "End a session of one's own.")
+            .takes("SessionName")
+            .gives("Session"),
+        Endpoint::new(
+            get,
+            "/v1/sessions",
+            Has(Role::Viewer),
+            sessions::list,
+            "The sessions of the tenant, by name.",
+        )
+        .query(SESSIONS)
+        .gives("Sessions"),
+        Endpoint::new(
+            get,
+            "/v1/sessions/{session}",
+            Has(Role::Viewer),
+            sessions::one,
+            "One session: `agent:id`.",
+        )
+        .gives("Session"),
+        Endpoint::new(get, "/v1/whoami", Use, judge::whoami, "Whose token it is.").gives("Whoami"),
+        Endpoint::new(
+            get,
+            "/v1/bundle",
+            Use,
+            policy::bundle,
+            "The policy in force, and what to do while the server is away.",
+        )
+        .gives("Bundle"),
+    ]
+}
+
+fn questions() -> Vec<Endpoint> {
+    use Need::Role as Has;
+    let (get, post) = (&Method::GET, &Method::POST);
+    vec![
+        Endpoint::new(
+            get,
+            "/v1/approvals",
+            Has(Role::Viewer),
+            judge::approvals,
+            "Questions that wait for a person.",
+        )
+        .gives("Approvals"),
+        Endpoint::new(post, "/v1/approvals/{id}/approve", Has(Role::Approver), judge::approve, "Say yes.")
+            .takes("Approve")
+            .gives("Approved"),
+        Endpoint::new(post, "/v1/approvals/{id}/deny", Has(Role::Approver), judge::deny, "Say no.")
+            .takes("Deny")
+            .gives("Denied"),
+        Endpoint::new(
+            post,
+            "/v1/resolve",
+            Has(Role::Approver),
+            judge::resolve,
+            "Answer the questions of an evaluation.",
+        )
+        .takes("Resolve")
+        .gives("Evaluation"),
+    ]
+}
+
+fn of_records() -> Vec<Endpoint> {
+    use Need::{Role as Has, Use};
+    let (get, post) = (&Method::GET, &Method::POST);
+    vec![
+        Endpoint::new(
+            get,
+            "/v1/records",
+            Has(Role::Viewer),
+            records::list,
+            "Records, oldest first; `next` is the cursor.",
+        )
+        .query(RECORDS)
+        .gives("Records"),
+        Endpoint::new(get, "/v1/records/{seq}", Has(Role::Viewer), records::one, "One record, whole.")
+            .query(&[MACHINE])
+            .gives("WholeRecord"),
+        Endpoint::new(
+            get,
+            "/v1/verify",
+            Has(Role::Auditor),
+            records::verify_all,
+            "Check chain, seals and entries.",
+        )
+        .query(&[MACHINE])
+        .gives("Verification"),
+        Endpoint::new(
+            get,
+            "/v1/machines",
+            Has(Role::Viewer),
+            records::machines,
+            "Machines that sent records.",
+        )
+        .gives("Machines"),
+        Endpoint::new(
+            post,
+            "/v1/machines/{machine}/records",
+            Use,
+            records::ingest,
+            "Records of a machine, verified on arrival.",
+        )
+        .takes("Ingest")
+        .gives("Ingested"),
+    ]
+}
+
+fn of_findings() -> Vec<Endpoint> {
+    use Need::{Role as Has, Use};
+    let (get, post) = (&Method::GET, &Method::POST);
+    vec![
+        Endpoint::new(
+            get,
+            "/v1/findings",
+            Has(Role::Viewer),
+            findings::list,
+            "Open findings, worst first, or all of one plan.",
+        )
+        .query(FINDINGS)
+        .gives("Findings"),
+        Endpoint::new(post, "/v1/findings", Use, judge::record, "Record a finding.")
+            .takes("RecordFinding")
+            .gives("RecordedFinding"),
+        Endpoint::new(
+            post,
+            "/v1/record",
+            Use,
+            judge::record,
+            "The same, by the name that `lictor rpc` has for it.",
+        )
+        .takes("RecordFinding")
+        .gives("RecordedFinding"),
+        Endpoint::new(
+            post,
+            "/v1/findings/{plan}/{id}/clear",
+            Has(Role::Approver),
+            findings::clear,
+            "Say that a finding is dealt with.",
+        )
+        .takes("Ruling")
+        .gives("Ruled"),
+        Endpoint::new(
+            post,
+            "/v1/findings/{plan}/{id}/waive",
+            Has(Role::Approver),
+            findings::waive,
+            "Let a finding be, with a reason.",
+        )
+        .takes("Ruling")
+        .gives("Ruled"),
+    ]
+}
+
+fn of_policies() -> Vec<Endpoint> {
+    use Need::Role as Has;
+    let (get, post, put, patch) = (&Method::GET, &Method::POST, &Method::PUT, &Method::PATCH);
+    let current = "/v1/tenants/{tenant}/policy";
+    vec![
+        Endpoint::new(
+            post,
+            "/v1/policy/check",
+            Has(Role::Author),
+            policy::check,
+            "Whether a policy would be accepted.",
+        )
+        .takes("PolicyText")
+        .gives("Accepted"),
+        Endpoint::new(
+            post,
+            "/v1/policy/test",
+            Has(Role::Author),
+            policy::test,
+            "Run policy tests, as `lictor test` does.",
+        )
+        .takes("PolicyTest")
+        .gives("Tested"),
+        Endpoint::new(
+            post,
+            "/v1/policy/simulate",
+            Has(Role::Author),
+            policy::simulate,
+            "What a policy would have said about recorded actions.",
+        )
+        .takes("Simulate")
+        .gives("Simulated"),
+        Endpoint::new(put, current, Has(Role::Publisher), policy::publish, "Put a policy in force.")
+            .takes("PolicyText")
+            .gives("Published"),
+        Endpoint::new(
+            patch,
+            current,
+            Has(Role::Publisher),
+            policy::rollback,
+            "Put an earlier policy in force again.",
+        )
+        .takes("Version")
+        .gives("Published"),
+        Endpoint::new(
+            get,
+            current,
+            Has(Role::Viewer),
+            policy::get,
+            "The policy in force, or an earlier one.",
+        )
+        .query(VERSION)
+        .gives("Policy"),
+        Endpoint::new(
+            get,
+            "/v1/tenants/{tenant}/policies",
+            Has(Role::Viewer),
+            policy::history,
+            "All policies so far.",
+        )
+        .gives("Policies"),
+    ]
+}
+
+fn of_tenants() -> Vec<Endpoint> {
+    use Need::{Operate, Role as Has};
+    let (get, post, put, delete) = (&Method::GET, &Method::POST, &Method::PUT, &Method::DELETE);
+    let (tenant, people, tokens) =
+        ("/v1/tenants/{tenant}", "/v1/tenants/{tenant}/people", "/v1/tenants/{tenant}/tokens");
+    vec![
+        Endpoint::new(get, "/v1/tenants", Operate, admin::tenants, "All tenants.").gives("Tenants"),
+        Endpoint::new(put, tenant, Operate, admin::put_tenant, "Make a tenant, or change it.")
+            .takes("TenantSettings")
+            .gives("Tenant"),
+        Endpoint::new(get, tenant, Has(Role::Viewer), admin::tenant, "The settings of a tenant.")
+            .gives("Tenant"),
+        Endpoint::new(put, people, Has(Role::Admin), admin::put_people, "Add or change people.")
+            .takes("People")
+            .gives("People"),
+        Endpoint::new(get, people, Has(Role::Admin), admin::people, "The people of a tenant.")
+            .gives("People"),
+        Endpoint::new(
+            put,
+            "/v1/tenants/{tenant}/people/{uid}/password",
+            Has(Role::Admin),
+            admin::put_password,
+            "Give a person a password, or take it away.",
+        )
+        .takes("Password")
+        .gives("PasswordSet"),
+        Endpoint::new(post, tokens, Has(Role::Admin), admin::mint, "Make a token; its secret is shown once.")
+            .takes("MintToken")
+            .gives("MintedToken"),
+        Endpoint::new(get, tokens, Has(Role::Admin), admin::tokens, "Tokens without their secrets.")
+            .gives("Tokens"),
+        Endpoint::new(
+            delete,
+            "/v1/tenants/{tenant}/tokens/{id}",
+            Has(Role::Admin),
+            admin::revoke,
+            "Take a token back.",
+        )
+        .gives("Revoked"),
+    ]
+}

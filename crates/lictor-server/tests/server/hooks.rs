@@ -1,0 +1,183 @@
+//! The real hook of `lictor` with its record in a database, and with a policy that a server publishes.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use lictor_store::{PipedStore, Store, conformance};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::cluster::Cluster;
+use crate::world::{PROGRAM, World};
+
+/// `lictor` of this very tree, beside the server.
+fn lictor() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let built =
+            Command::new(env!("CARGO")).args(["build", "--quiet", "-p", "lictor-cli"]).status().unwrap();
+        assert!(built.success(), "`lictor` cannot be built");
+        Path::new(PROGRAM).with_file_name("lictor")
+    })
+}
+
+/// A repository, and a home with a policy of the user.
+struct Machine {
+    directory: TempDir,
+}
+
+impl Machine {
+    fn new(policy: &str) -> Self {
+        let machine = Self { directory: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(machine.config()).unwrap();
+        fs::create_dir_all(machine.project().join(".git")).unwrap();
+        fs::write(machine.project().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(machine.config().join("governance.yaml"), format!("version: 1\n{policy}\n")).unwrap();
+        machine
+    }
+
+    fn home(&self) -> PathBuf {
+        self.directory.path().join("home")
+    }
+
+    fn config(&self) -> PathBuf {
+        self.home().join(".config/lictor")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.directory.path().join("project")
+    }
+
+    fn run(&self, program: &Path, args: &[&str], input: &str) -> Output {
+        let mut child = Command::new(program)
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .env("HOME", self.home())
+            .env("LICTOR_TEST_HOME", self.home())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    fn lictor(&self, args: &[&str]) -> String {
+        let output = self.run(lictor(), args, "");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{args:?}: {text}{errors}");
+        text
+    }
+
+    /// The exit code of the hook for a command: 0 passes, 2 blocks.
+    fn hook(&self, command: &str) -> (i32, String) {
+        let event = json!({
+            "session_id": "s1", "cwd": self.project(), "hook_event_name": "PreToolUse", "permission_mode": "default",
+            "transcript_path": "/tmp/t.jsonl", "tool_name": "Bash", "tool_input": {"command": command},
+        });
+        let output = self.run(lictor(), &["hook", "claude-code", "PreToolUse"], &event.to_string());
+        (output.status.code().unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    fn sync(&self) -> Output {
+        self.run(Path::new(PROGRAM), &["sync"], "")
+    }
+}
+
+#[test]
+fn a_store_through_pipes_does_what_every_store_must() {
+    let cluster = Cluster::start();
+    drop(cluster.database("lictor"));
+    let count = std::cell::Cell::new(0);
+    let make = || {
+        count.set(count.get() + 1);
+        let mut command = Command::new(PROGRAM);
+        command.args(["hold-store", "--wait", "2000", "--chain", &format!("chain {}", count.get())]);
+        command.env("LICTOR_STORE_ADDRESS", cluster.url("owner", "lictor"));
+        PipedStore::start(command, "postgres://test", None).unwrap()
+    };
+    for (name, check) in conformance::CHECKS {
+        let store = make();
+        assert_eq!(check(&store as &dyn Store).map_err(|error| error.to_string()), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn a_hook_keeps_its_record_in_a_database() {
+    let cluster = Cluster::start();
+    drop(cluster.database("lictor"));
+    let machine = Machine::new(&format!("store: {}", cluster.url("owner", "lictor")));
+    assert_eq!(machine.hook("ls").0, 0);
+    assert_eq!(machine.hook("rm -rf ~").0, 2);
+    let verified: Value = serde_json::from_str(&machine.lictor(&["audit", "verify", "--json"])).unwrap();
+    assert_eq!(verified["sound"], true, "{verified}");
+    let log = machine.lictor(&["log"]);
+    assert!(log.contains("ls") && log.contains("rm -rf ~"), "{log}");
+    let found = fs::read_dir(machine.home().join(".local/state/lictor")).unwrap().flatten();
+    let files: Vec<_> = found.filter(|entry| entry.path().join("lictor.db").exists()).collect();
+    assert!(files.is_empty(), "nothing is kept in a file: {files:?}");
+    // The record follows the machine, and another one has its own.
+    let other = Machine::new(&format!("store: {}", cluster.url("owner", "lictor")));
+    assert_eq!(other.hook("pwd").0, 0);
+    assert!(!other.lictor(&["log"]).contains("ls"), "chains do not mix");
+    cluster.kill();
+    let (code, said) = machine.hook("ls");
+    assert_eq!(code, 2, "without its record nothing passes: {said}");
+    cluster.up();
+    assert_eq!(machine.hook("ls").0, 0, "it recovers by itself");
+}
+
+#[test]
+fn what_the_server_publishes_counts_on_the_machine() {
+    let mut world = World::new();
+    world.tenant(
+        "acme",
+        &json!({"max_age": 3600}),
+        "{version: 1, bash_safety: {blocked_programs: [terraform]}}",
+    );
+    let machine = Machine::new(&format!("server: {{url: '{}'}}", world.url));
+    let (code, _) = machine.hook("ls");
+    assert_eq!(code, 2, "without a token no policy can be had");
+    fs::write(machine.config().join("server.token"), world.token("acme", "machine", "laptop")).unwrap();
+    assert_eq!(machine.hook("ls").0, 0);
+    let (code, said) = machine.hook("terraform plan");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("terraform"), "{said}");
+    // What was recorded arrives, each record once.
+    let sent = machine.sync();
+    assert!(sent.status.success(), "{sent:?}");
+    let again = machine.sync();
+    assert!(String::from_utf8_lossy(&again.stdout).contains("; 0 records sent"), "{again:?}");
+    let machines = world.ask("GET", "/v1/machines", &world.token("acme", "person", "ada"), &json!({}));
+    let name = machines["machines"][0]["name"].as_str().unwrap_or_else(|| panic!("{machines}")).to_owned();
+    let path = format!("/v1/records?kind=evaluated&machine={name}");
+    let records = world.ask("GET", &path, &world.token("acme", "person", "ada"), &json!({}));
+    let decisions: Vec<_> =
+        records["records"].as_array().unwrap().iter().map(|row| row["decision"].clone()).collect();
+    assert_eq!(decisions, ["pass", "block"], "{records}");
+    // The server is gone: the last policy counts, until it is too old.
+    world.kill();
+    assert_eq!(machine.hook("ls").0, 0);
+    assert_eq!(machine.hook("terraform plan").0, 2);
+    age(&machine, 3_601);
+    let (code, said) = machine.hook("ls");
+    assert_eq!(code, 2, "an expired policy lets nothing pass: {said}");
+    assert!(machine.lictor(&["doctor"]).len() > 1);
+    world.restart();
+    assert_eq!(machine.hook("ls").0, 0, "it recovers by itself");
+}
+
+/// Makes what was fetched older than it is.
+fn age(machine: &Machine, seconds: i64) {
+    let file = machine.home().join(".local/state/lictor/server/bundle.json");
+    let mut bundle: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let fetched = bundle["fetched"].as_i64().unwrap();
+    bundle["fetched"] = json!(fetched - seconds * 1_000);
+    fs::write(&file, bundle.to_string()).unwrap();
+}
