@@ -13,14 +13,16 @@ use tempfile::TempDir;
 use crate::cluster::Cluster;
 use crate::world::{PROGRAM, World};
 
-/// `lictor` of this very tree, beside the server.
+/// `lictor` beside the server, built where it is missing: tests of one crate do not build the programs of another.
 fn lictor() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let built =
-            Command::new(env!("CARGO")).args(["build", "--quiet", "-p", "lictor-cli"]).status().unwrap();
-        assert!(built.success(), "`lictor` cannot be built");
-        Path::new(PROGRAM).with_file_name("lictor")
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let beside = Path::new(PROGRAM).with_file_name("lictor");
+        if !beside.is_file() {
+            let built = Command::new(env!("CARGO")).args(["build", "--quiet", "-p", "lictor-cli"]).status();
+            assert!(built.unwrap().success(), "`lictor` cannot be built");
+        }
+        beside
     })
 }
 
@@ -168,7 +170,6 @@ fn what_the_server_publishes_counts_on_the_machine() {
     age(&machine, 3_601);
     let (code, said) = machine.hook("ls");
     assert_eq!(code, 2, "an expired policy lets nothing pass: {said}");
-    assert!(machine.lictor(&["doctor"]).len() > 1);
     world.restart();
     assert_eq!(machine.hook("ls").0, 0, "it recovers by itself");
 }

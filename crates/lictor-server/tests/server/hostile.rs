@@ -18,7 +18,14 @@ fn endpoints(world: &World, tenant: &str) -> Vec<(String, String)> {
             .replace("{tenant}", tenant)
             .replace("{id}", "1")
             .replace("{seq}", "1")
-            .replace("{machine}", "box");
+            .replace("{machine}", "box")
+            .replace("{plan}", "p1")
+            .replace("{uid}", "ada")
+            .replace("{session}", "account:ada");
+        // It goes on for ever.
+        if path == "/v1/records/stream" {
+            continue;
+        }
         all.extend(methods.as_object().unwrap().keys().map(|method| (method.to_uppercase(), path.clone())));
     }
     assert!(all.len() > 25, "{all:?}");
@@ -76,6 +83,9 @@ fn machines_and_services_cannot_approve_publish_or_manage() {
                 ["evaluate", "post", "stop", "delegate", "session", "end", "record", "whoami", "bundle"];
             let able = able.iter().any(|name| path == format!("/v1/{name}"))
                 || path.contains("/machines/")
+                || (method.as_str(), path.as_str()) == ("POST", "/v1/findings")
+                // Ways in, which ask for no token.
+                || ["/v1/setup", "/v1/sign-in"].contains(&path.as_str())
                 || !path.starts_with("/v1");
             let reply = world.send(&method, &path, &token, (method != "GET").then_some(&json!({})));
             assert_eq!(
