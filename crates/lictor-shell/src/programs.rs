@@ -149,6 +149,12 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     {
         secrets::unaccounted(&call, report, true);
     }
+    if family == Some(Family::Packages) {
+        packages::sources(&call, report);
+    }
+    if call.args.iter().any(|arg| arg.prefix().contains("stratum+")) {
+        report.deed("attack", "machine");
+    }
     let removes = |word: &str| {
         matches!(word, "uninstall" | "remove" | "purge" | "rm" | "autoremove" | "erase" | "unlink")
     };

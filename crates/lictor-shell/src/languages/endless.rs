@@ -60,7 +60,7 @@ fn without_quotes(body: &str) -> String {
 
 /// Whether a body connects to another machine and starts a shell: one that nobody here types into.
 fn gives_shell_away(body: &str) -> bool {
-    const CONNECTS: [&str; 17] = [
+    const CONNECTS: [&str; 20] = [
         "IO::Socket",
         "TCPSocket",
         "fsockopen",
@@ -78,6 +78,9 @@ fn gives_shell_away(body: &str) -> bool {
         "TcpStream::connect",
         "TCPClient",
         "[socket ",
+        "sockaddr_in",
+        "net.Socket(",
+        "TcpClient(",
     ];
     const SHELLS: [&str; 13] = [
         "/bin/sh",

@@ -289,7 +289,26 @@ pub(crate) fn find(call: &Call<'_>, report: &mut Report) {
                         "sed" | "gsed" | "perl" | "ruby" | "ex" | "vim" | "truncate" | "tee" | "dos2unix"
                     )
                 });
-                let targets = if edits && matches!(matched, Matched::All | Matched::Below) {
+                let sends = argv.first().and_then(Arg::known).is_some_and(|program| {
+                    matches!(
+                        program,
+                        "curl"
+                            | "wget"
+                            | "http"
+                            | "https"
+                            | "xh"
+                            | "scp"
+                            | "nc"
+                            | "ncat"
+                            | "aws"
+                            | "gsutil"
+                            | "rclone"
+                            | "tftp"
+                    )
+                });
+                let targets = if sends && matches!(matched, Matched::All | Matched::Below) {
+                    roots.iter().map(|root| below(root, "**/*")).collect()
+                } else if edits && matches!(matched, Matched::All | Matched::Below) {
                     roots.iter().map(|root| below(root, "*")).collect()
                 } else {
                     targets

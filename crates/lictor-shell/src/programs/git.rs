@@ -101,6 +101,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let git = Git { call: &inner, args };
+    transports(&git, report, name);
     match name {
         "checkout" => tree::checkout(&git, report),
         "switch" => tree::switch(&git, report),
@@ -125,13 +126,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "branch" => branch(&git, report),
         "worktree" => worktree(&git, report),
         "submodule" => submodule(&git, report),
-        "add" | "stage"
-            if args.iter().any(|arg| arg.prefix().starts_with('-') && arg.prefix().contains('f')) =>
-        {
-            // What is kept out of commits on purpose is forced into one.
-            let options = git.parse(Grammar::anywhere("", "force all patch update"));
+        "add" | "stage" => {
+            // What has to stay out of commits is put into one by its name.
+            let options = git.parse(Grammar::anywhere("", "force all patch update dry-run intent-to-add"));
             let secret = options.operands.iter().find(|arg| super::secrets::is_secret(arg));
-            if let Some(file) = secret.filter(|_| options.has(&["f", "force"])) {
+            if let Some(file) = secret.filter(|_| !options.has(&["n", "dry-run"])) {
                 super::secrets::read(git.call, report, file, false);
             }
         }
@@ -202,6 +201,42 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "rev-parse" if args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
         _ => {}
+    }
+}
+
+/// Programs that git is told to talk to the other side with: `ext::command`, `--upload-pack=command`.
+fn transports(git: &Git<'_, '_>, report: &mut Report, name: &str) {
+    if !matches!(
+        name,
+        "clone"
+            | "fetch"
+            | "pull"
+            | "push"
+            | "ls-remote"
+            | "remote"
+            | "submodule"
+            | "fetch-pack"
+            | "send-pack"
+            | "archive"
+    ) {
+        return;
+    }
+    let mut before = "";
+    for arg in git.args {
+        let word = arg.prefix();
+        if word.starts_with("ext::") {
+            report.then_shell(&super::options::after(arg, 5), &[], "git");
+            report.git(GitEffect::ConfigureExecution, Some(word));
+        }
+        let (option, value) = match word.split_once('=') {
+            Some((option, value)) => (option, value),
+            None => (before, word),
+        };
+        if matches!(option, "--upload-pack" | "--receive-pack" | "--exec") && !value.is_empty() {
+            report.then_shell(&Arg::literal(value), &[], "git");
+            report.git(GitEffect::ConfigureExecution, Some(option));
+        }
+        before = if word.contains('=') { "" } else { word };
     }
 }
 

@@ -53,6 +53,9 @@ pub(crate) fn reach(report: &mut Report, arg: &Arg, sends: bool) {
     {
         secrets::reveals(report);
     }
+    if names_by_output(&arg.text) {
+        report.flow(FlowSource::Private, FlowSink::Host, &arg.text);
+    }
     report.reach(host, &arg.text, sends);
 }
 
@@ -135,8 +138,27 @@ pub(crate) fn look_up(call: &Call<'_>, report: &mut Report) {
         }
         if arg.taint.secret {
             report.flow(FlowSource::Secret, FlowSink::Host, &arg.text);
+        } else if names_by_output(&arg.text) {
+            report.flow(FlowSource::Private, FlowSink::Host, &arg.text);
         }
     }
+}
+
+/// Whether the first label of a name is what a command prints (`$(whoami).example.com`): whoever answers for the rest of
+/// the name gets to read it.
+fn names_by_output(text: &str) -> bool {
+    let name = text.trim_matches('"');
+    let name = name.split_once("://").map_or(name, |(_, rest)| rest);
+    let behind = match (name.strip_prefix("$("), name.strip_prefix('`')) {
+        (Some(_), _) => name.rsplit_once(')').map(|(_, behind)| behind),
+        (None, Some(rest)) => rest.split_once('`').map(|(_, behind)| behind),
+        (None, None) => None,
+    };
+    let domain = behind.and_then(|behind| behind.strip_prefix('.')).unwrap_or_default();
+    let domain = domain.split(['/', ':']).next().unwrap_or_default();
+    domain.contains('.')
+        && domain.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && domain.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-".contains(letter))
 }
 
 /// A local file leaves the machine.
@@ -150,7 +172,17 @@ pub(crate) fn send_file(call: &Call<'_>, report: &mut Report, file: &Arg) {
     report.file(call, Access::Read, file, false);
     if secrets::is_secret(file) || file.taint.secret {
         report.flow(FlowSource::Secret, FlowSink::Host, &file.text);
+    } else if is_whatever_is_found(file) {
+        report.flow(FlowSource::Private, FlowSink::Host, &file.text);
     }
+}
+
+/// Whether a file is one of all those that a search finds (`find -exec curl -T {}`), outside of what a build leaves.
+fn is_whatever_is_found(file: &Arg) -> bool {
+    const BUILT: [&str; 7] = ["dist", "build", "target", "out", "coverage", "artifacts", "release"];
+    let top = file.prefix().trim_start_matches("./").split('/').next().unwrap_or_default();
+    let found = file.prefix().contains("/**/") || file.known().is_none() && file.text == "input of xargs";
+    found && !BUILT.contains(&top)
 }
 
 const CURL: Grammar = Grammar::anywhere(
@@ -522,6 +554,15 @@ pub(crate) fn ssh(call: &Call<'_>, report: &mut Report) {
     let tail = Grammar::until_operand("BbcDEeFIiJLlmOopQRSWw", "").parse(command);
     ssh_options(report, &tail);
     report.reach(host.known().and_then(host_of), &host.text, *call.stdin != Stdin::Inherited);
+    let opens = |options: &Options| {
+        options.has(&["R", "D", "w"])
+            || options
+                .values(&["L"])
+                .any(|at| at.prefix().starts_with("0.0.0.0") || at.prefix().starts_with('*'))
+    };
+    if opens(&options) || opens(&tail) {
+        report.deed("open", "tunnel");
+    }
     let sends_secret = text::stdin_taint(call).secret || command.iter().any(|arg| arg.taint.secret);
     if sends_secret {
         report.flow(FlowSource::Secret, FlowSink::Host, &written(call));

@@ -250,3 +250,39 @@ pub(crate) fn javascript_runtime(call: &Call<'_>, report: &mut Report) -> bool {
         _ => false,
     }
 }
+
+/// Packages that come over a connection which anybody on the way can change.
+pub(super) fn sources(call: &Call<'_>, report: &mut Report) {
+    let mut before = "";
+    for arg in call.args {
+        let word = arg.prefix();
+        // What the traffic goes through is not where packages come from.
+        if before.contains("proxy") || word.contains("proxy=") {
+            before = word;
+            continue;
+        }
+        let plain = word.find("http://").and_then(|at| word.get(at..)).is_some_and(|url| {
+            let host = super::host_of(url).unwrap_or_default();
+            !is_nearby(&host)
+        });
+        let unchecked = (before == "--trusted-host" || word.starts_with("--trusted-host="))
+            && !is_nearby(word.trim_start_matches("--trusted-host=").split(':').next().unwrap_or_default())
+            && !["pypi.org", "files.pythonhosted.org", "pypi.python.org"]
+                .iter()
+                .any(|known| word.ends_with(known));
+        if plain || unchecked {
+            return report.deed("trust", "source");
+        }
+        before = word;
+    }
+}
+
+/// A host of this machine or of the network around it.
+fn is_nearby(host: &str) -> bool {
+    host.is_empty()
+        || !host.contains('.')
+        || ["127.", "10.", "192.168.", "172.", "0.0.0.0", "host.docker.internal"]
+            .iter()
+            .any(|start| host.starts_with(start))
+        || [".local", ".internal", ".lan", ".localhost"].iter().any(|end| host.ends_with(end))
+}

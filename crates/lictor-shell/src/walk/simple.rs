@@ -299,7 +299,10 @@ impl Walker<'_> {
             && report.next.is_empty()
             && *stdin == Stdin::Inherited
             && !args.iter().any(|arg| matches!(arg.known(), Some("--version" | "--help" | "-n")))
-            && self.through.last().is_some_and(|outer| opens_no_shells(outer))
+            && (self.through.last().is_some_and(|outer| opens_no_shells(outer))
+                || args.is_empty()
+                    && !scene.capture
+                    && self.through.iter().any(|outer| matches!(outer.as_str(), "sudo" | "doas" | "pkexec")))
         {
             // A shell behind an editor, a pager or an interpreter: what is typed there is seen by nobody.
             report.opaque(OpaqueWhat::Code, path);
