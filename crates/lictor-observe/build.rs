@@ -7,7 +7,7 @@ mod describe;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use describe::{Act, Source};
 use serde::Deserialize;
@@ -27,7 +27,9 @@ struct Server {
 }
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
+    let folder =
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the crate is"))
+            .join("tools");
     println!("cargo::rerun-if-changed={}", folder.display());
     println!("cargo::rerun-if-changed=src/describe.rs");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)

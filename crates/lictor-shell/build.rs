@@ -16,7 +16,9 @@ use describe::source::Source;
 use describe::{Act, Deep, Given, Place, Program, Rule, Text, Token};
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let folder =
+        PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the crate is"))
+            .join("programs");
     println!("cargo::rerun-if-changed={}", folder.display());
     println!("cargo::rerun-if-changed=src/describe.rs");
     println!("cargo::rerun-if-changed=src/describe/source.rs");

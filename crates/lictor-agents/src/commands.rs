@@ -34,9 +34,12 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("doctor", Audience::Agents),
     ("eval", Audience::Agents),
     ("explain", Audience::Agents),
+    // Signs in a person's name.
+    ("export", Audience::People),
     ("graph", Audience::Agents),
     ("help", Audience::Agents),
     ("hook", Audience::Internal),
+    ("import", Audience::People),
     ("init", Audience::People),
     ("log", Audience::Agents),
     ("man", Audience::Agents),

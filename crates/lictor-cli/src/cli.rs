@@ -8,8 +8,8 @@ use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
     agents, allow, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init,
-    log, man, mcp, replay, report, rpc, run, schema, serve, session, test, trust, ui, uninstall, verdict,
-    why_not, wrong,
+    log, man, mcp, replay, report, rpc, run, schema, serve, session, share, test, trust, ui, uninstall,
+    verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -98,6 +98,10 @@ Examples:
     Completions(completions::CompletionsArgs),
     /// Print manual pages.
     Man(man::ManArgs),
+    /// Print what you have decided for this project, for others.
+    Export(share::ExportArgs),
+    /// Take over what somebody else has decided for this project.
+    Import(share::ImportArgs),
     /// Take Lictor out of every project and off this machine.
     Uninstall(uninstall::UninstallArgs),
     /// Explain a command or a topic (`exit-codes`).
@@ -181,6 +185,8 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Log(args) => log::run(args),
         Command::Report(args) => report::run(args),
         Command::Man(args) => man::run(args, definition()),
+        Command::Export(args) => share::export(args),
+        Command::Import(args) => share::import(args),
         Command::Uninstall(args) => uninstall::run(args),
         Command::Help { topic } => help(topic),
     }

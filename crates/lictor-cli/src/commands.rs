@@ -23,6 +23,7 @@ pub mod run;
 pub mod schema;
 pub mod serve;
 pub mod session;
+pub mod share;
 pub mod test;
 pub mod trust;
 pub mod ui;

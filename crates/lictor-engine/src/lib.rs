@@ -245,7 +245,7 @@ pub use governed::{Blocked, enforce, governed};
 pub use lictor_core::*;
 pub use lictor_guards as guards;
 pub use lictor_store::{MemoryStore, SqliteOptions, SqliteStore, Store, StoreError};
-pub use person_key::{KeyError, PersonKey, PersonSeals, PersonSigner};
+pub use person_key::{KeyError, PersonKey, PersonSeals, PersonSigner, is_signed};
 pub use surroundings::Surroundings;
 pub use system_clock::SystemClock;
 pub use tracer::{CollectingTracer, StderrTracer, Tracer};

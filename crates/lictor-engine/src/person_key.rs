@@ -117,14 +117,20 @@ impl PersonSeals {
 
 impl CheckSeal for PersonSeals {
     fn is_theirs(&self, message: &[u8], seal: &Seal) -> bool {
-        let known = || {
-            let key = VerifyingKey::from_bytes(&read(&self.0.join(PUBLIC)).ok()?).ok()?;
-            let signature = Signature::from_bytes(&from_digits::<64>(&seal.signature)?);
-            (seal.key == digits(key.as_bytes())).then_some(())?;
-            key.verify_strict(message, &signature).ok()
-        };
-        known().is_some()
+        let known = read(&self.0.join(PUBLIC)).is_ok_and(|key| seal.key == digits(&key));
+        known && is_signed(message, seal)
     }
+}
+
+/// Whether the key that a seal names has signed these bytes. Whose key it is, is for the caller to know.
+#[must_use]
+pub fn is_signed(message: &[u8], seal: &Seal) -> bool {
+    let checked = || {
+        let key = VerifyingKey::from_bytes(&from_digits::<32>(&seal.key)?).ok()?;
+        let signature = Signature::from_bytes(&from_digits::<64>(&seal.signature)?);
+        key.verify_strict(message, &signature).ok()
+    };
+    checked().is_some()
 }
 
 /// Thirty-two bytes of a private regular file.

@@ -5,6 +5,7 @@
 
 mod edit;
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -99,7 +100,9 @@ pub fn propose(project: &Project, decided: &Decided) -> Result<Exception, AllowE
     }
     for candidate in candidates(decided) {
         for origin in [Origin::Repository, Origin::User] {
-            let Some(exception) = with(project, &sources, origin, &candidate, decided.id) else { continue };
+            let Some(exception) = with(project, &sources, origin, &candidate, &edit::note(decided.id)) else {
+                continue;
+            };
             // A file that the policy refuses is no way.
             if passes(project, exception.sources.clone(), decided).unwrap_or(false) {
                 return Ok(exception);
@@ -107,6 +110,38 @@ pub fn propose(project: &Project, decided: &Decided) -> Result<Exception, AllowE
         }
     }
     Err(AllowError::NoWay { rule: decided.rules.first().cloned().unwrap_or_default() })
+}
+
+/// Excepts commands in the person's own policy; with `dry` it only says whether that could be done.
+///
+/// # Errors
+/// When a policy file cannot be read or written.
+pub(crate) fn add_for_user(project: &Project, entries: &[String], dry: bool) -> Result<bool, Error> {
+    let sources = policy_files::sources(project)?;
+    let candidate = Candidate { section: "bash_safety", key: "allow", entries: entries.to_vec() };
+    let Some(exception) = with(project, &sources, Origin::User, &candidate, "lictor import") else {
+        return Ok(false);
+    };
+    if !dry {
+        exception.write()?;
+    }
+    Ok(true)
+}
+
+impl Exception {
+    /// Puts the file in place, whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(&self) -> Result<(), Error> {
+        let file = &self.file;
+        if let Some(directory) = file.parent() {
+            fs::create_dir_all(directory).map_err(Error::file("cannot make", directory))?;
+        }
+        let beside = file.with_extension("yaml.new");
+        let written = fs::write(&beside, &self.after).and_then(|()| fs::rename(&beside, file));
+        written.map_err(Error::file("cannot write", file))
+    }
 }
 
 /// Whether a policy lets the recorded action pass, in a session of its own.
@@ -183,7 +218,7 @@ fn with(
     sources: &[Source],
     origin: Origin,
     candidate: &Candidate,
-    id: u64,
+    note: &str,
 ) -> Option<Exception> {
     let file = match origin {
         Origin::Repository => project.policy_file(),
@@ -199,7 +234,7 @@ fn with(
         Some(source) => String::from_utf8(source.bytes.clone()).ok()?,
         None => String::new(),
     };
-    let after = edit::with(&before, candidate.section, candidate.key, &candidate.entries, id)?;
+    let after = edit::with(&before, candidate.section, candidate.key, &candidate.entries, note)?;
     let changed = Source { origin, path: file.display().to_string(), bytes: after.clone().into_bytes() };
     match known.and_then(|index| sources.get_mut(index)) {
         Some(source) => source.bytes = changed.bytes,

@@ -66,6 +66,7 @@ pub mod rpc;
 mod runtime;
 mod sandboxed;
 pub mod session_home;
+pub mod share;
 pub mod team;
 mod trust;
 

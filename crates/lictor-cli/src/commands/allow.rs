@@ -75,7 +75,7 @@ pub fn run(args: &AllowArgs) -> Result<Exit> {
     let agreed = args.yes || (!args.common.json && agreed()?);
     let mut test = None;
     if agreed {
-        write(&exception)?;
+        exception.write()?;
         test = wrong::add_test(&project, stopped.id, &stopped.action, Decision::Pass).ok();
         note(&*store, &stopped, &exception)?;
     }
@@ -139,12 +139,6 @@ fn agreed() -> Result<bool> {
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-fn write(exception: &Exception) -> Result<()> {
-    let directory = exception.file.parent().context("the file has no directory")?;
-    fs::create_dir_all(directory).with_context(|| format!("cannot create `{}`", directory.display()))?;
-    replace(&exception.file, &exception.after)
 }
 
 /// Replaces a file in one step: a policy that is half written would stop everything.

@@ -160,7 +160,7 @@ fn without_digests(line: &str) -> String {
         let (word, more) = rest.split_at(end);
         let hex = word.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'));
         // Digests and shortened ones; a number of another length is a number.
-        if hex && matches!(word.len(), 12 | 16 | 40 | 64) {
+        if hex && matches!(word.len(), 12 | 16 | 40 | 64 | 128) {
             write!(out, "[HEX{}]", word.len()).unwrap();
         } else {
             out.push_str(word);

@@ -1,15 +1,20 @@
 //! Entries added to a list in a policy file, and taken out again, without touching anything else in it.
 
 /// What stands behind an entry, so that it can be found again.
-fn mark(id: u64) -> String {
-    format!("  # lictor allow {id}")
+fn mark(note: &str) -> String {
+    format!("  # {note}")
+}
+
+/// The note at the entries of a decision.
+pub(super) fn note(id: u64) -> String {
+    format!("lictor allow {id}")
 }
 
 /// The text with entries in the list `section: {key: […]}`. `None` where the file is written in a way that is not
 /// understood; whoever asks tries something else.
-pub(super) fn with(text: &str, section: &str, key: &str, entries: &[String], id: u64) -> Option<String> {
+pub(super) fn with(text: &str, section: &str, key: &str, entries: &[String], note: &str) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let item = |indent: usize, entry: &String| format!("{:indent$}- {}{}", "", quoted(entry), mark(id));
+    let item = |indent: usize, entry: &String| format!("{:indent$}- {}{}", "", quoted(entry), mark(note));
     let Some(top) = lines.iter().position(|line| begins(line, section, 0)) else {
         if lines.is_empty() {
             lines.push("version: 1".to_owned());
@@ -59,7 +64,7 @@ pub(super) fn with(text: &str, section: &str, key: &str, entries: &[String], id:
 /// The text without the entries that were added for a decision; `None` when there are none.
 #[must_use]
 pub fn without(text: &str, id: u64) -> Option<String> {
-    let mark = mark(id);
+    let mark = mark(&note(id));
     let kept: Vec<&str> = text.lines().filter(|line| !line.ends_with(&mark)).collect();
     if kept.len() == text.lines().count() {
         return None;

@@ -1,0 +1,114 @@
+//! `lictor export`, `lictor import`: what a person has decided for a project, as a file for others.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use lictor::PersonKey;
+use lictor::share::{Shared, Taken};
+use lictor_core::text::visible_line;
+use serde_json::json;
+
+use super::init;
+use crate::args::Common;
+use crate::exit::{self, Exit};
+use crate::here;
+use crate::output::{self, Style};
+use crate::when;
+
+/// Print what you have decided for this project: trusted programs, waivers, exceptions.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The file is plain YAML to be read before it is taken over, and signed with your key: a changed one
+is refused. Exceptions are those of your own policy file (`bash_safety.allow`).
+
+Examples:
+  lictor export > lictor-shared.yaml
+  lictor import lictor-shared.yaml")]
+pub struct ExportArgs {
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Take over what somebody else has decided for this project.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Shows what would count here and asks. A program is trusted only if its files are the same as there.
+
+Examples:
+  lictor import lictor-shared.yaml
+  lictor import lictor-shared.yaml --yes
+
+Exit codes: 0 taken over or nothing to do, 3 nothing was taken over because nobody said yes.")]
+pub struct ImportArgs {
+    /// The file that `lictor export` wrote.
+    file: PathBuf,
+    /// Take it over without asking.
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Runs `lictor export`.
+pub fn export(args: &ExportArgs) -> Result<Exit> {
+    let project = here::project(&args.common.cwd);
+    here::people_only("export", &project)?;
+    let key = PersonKey::open_or_create(&project.person_keys())?;
+    let shared = Shared::collect(&project, &here::person(), when::now(), &key)?;
+    if args.common.json {
+        output::print_json(&shared)?;
+    } else {
+        output::print(&shared.to_yaml()?)?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Runs `lictor import`.
+pub fn import(args: &ImportArgs) -> Result<Exit> {
+    let project = here::project(&args.common.cwd);
+    here::people_only("import", &project)?;
+    let name = args.file.display().to_string();
+    let bytes = fs::read(&args.file).with_context(|| format!("cannot read `{name}`"))?;
+    let shared = Shared::read(&name, &bytes).map_err(|error| exit::usage(error.to_string()))?;
+    let (by, at) = (here::person(), when::now());
+    let would = shared.apply(&project, &by, at, true)?;
+    let something = would.iter().any(|entry| entry.taken);
+    if !args.common.json {
+        output::print(&told(&shared, &would))?;
+    }
+    let agreed = something && (args.yes || (!args.common.json && init::said_yes("take this over?")?));
+    if agreed {
+        shared.apply(&project, &by, at, false)?;
+    }
+    if args.common.json {
+        output::print_json(&json!({"by": shared.by, "entries": would, "taken_over": agreed}))?;
+    } else if agreed {
+        output::print("taken over\n")?;
+    } else if something {
+        output::print("\nnothing was taken over. Run the same with `--yes` to do it.\n")?;
+    } else {
+        output::print("nothing to take over\n")?;
+    }
+    Ok(if agreed || !something { Exit::Ok } else { Exit::Ask })
+}
+
+fn told(shared: &Shared, entries: &[Taken]) -> String {
+    let style = Style::stdout();
+    let key = shared.seal.as_ref().map_or("", |seal| seal.key.as_str());
+    let mut text = format!(
+        "from {}, {}, signed with key {}\n",
+        visible_line(&shared.by),
+        when::utc(shared.at),
+        key.get(..12).unwrap_or(key)
+    );
+    for entry in entries {
+        let word = if entry.taken { style.green("+") } else { style.dim("-") };
+        text += &format!("{word} {}\n", visible_line(&entry.what));
+        if let Some(why) = &entry.why {
+            text += &format!("    not taken over: {why}\n");
+        }
+    }
+    text
+}

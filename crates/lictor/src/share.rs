@@ -1,0 +1,348 @@
+//! What a person has decided for a project, as a file that can be reviewed and passed on: trusted programs, waivers of
+//! findings, exceptions. It is signed by who wrote it; it counts where another person takes it over.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lictor_config::Origin;
+use lictor_core::canonical;
+use lictor_core::{Digest, Seal, Sign, Timestamp};
+use lictor_engine::is_signed;
+use lictor_ledger::ledger::Verb;
+use lictor_ledger::{Claim, Disposition, Evidence, Finding, Level, PlanHash};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::allow;
+use crate::councils;
+use crate::error::Error;
+use crate::files;
+use crate::policy_files::{self, Snapshot};
+use crate::project::Project;
+use crate::project_ledger::ProjectLedger;
+use crate::trust::Program;
+
+/// The form of the file.
+const VERSION: u32 = 1;
+/// The plan under which imported waivers are recorded.
+const PLAN: &str = "shared";
+
+/// The file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shared {
+    /// The form of the file.
+    pub version: u32,
+    /// Who wrote it.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+    /// Programs of the repository's policy that may run.
+    #[serde(default)]
+    pub trust: Vec<SharedProgram>,
+    /// Findings that do not count.
+    #[serde(default)]
+    pub waivers: Vec<SharedWaiver>,
+    /// Commands that the person's own policy excepts (`bash_safety.allow`).
+    #[serde(default)]
+    pub exceptions: Vec<String>,
+    /// The signature under all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Seal>,
+}
+
+/// A trusted program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedProgram {
+    /// What it is for.
+    pub what: String,
+    /// The command line.
+    pub argv: Vec<String>,
+    /// The files of the repository that it names, by their content.
+    #[serde(default)]
+    pub files: BTreeMap<String, Digest>,
+}
+
+/// A waiver.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedWaiver {
+    /// What is wrong.
+    pub title: String,
+    /// How bad.
+    pub level: Level,
+    /// Which reviewer said so.
+    pub agent: String,
+    /// Where.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    /// Why it does not count.
+    pub ruling: SharedRuling,
+    /// Who ruled.
+    pub by: String,
+    /// Their reason.
+    pub reason: String,
+    /// Until when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+/// Why a finding does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SharedRuling {
+    /// It was wrong.
+    FalsePositive,
+    /// It is right and somebody answers for it.
+    AcceptedRisk,
+}
+
+/// A file that cannot be taken over.
+#[derive(Debug, thiserror::Error)]
+pub enum ShareError {
+    /// It is not YAML.
+    #[error("`{file}` is not a file that `lictor export` wrote: {message}")]
+    NotShared {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// Nobody signed it, or it was changed since.
+    #[error("`{0}` was changed after it was signed, or nobody signed it; ask for a new export")]
+    NotSigned(String),
+    /// The project failed.
+    #[error(transparent)]
+    Project(#[from] Error),
+}
+
+/// What became of one entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Taken {
+    /// What it is, in a line.
+    pub what: String,
+    /// Whether it counts here now, or would.
+    pub taken: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+impl Shared {
+    /// Everything that a person has decided for this project, signed.
+    ///
+    /// # Errors
+    /// When policy, store or files cannot be read.
+    pub fn collect(project: &Project, by: &str, at: Timestamp, key: &dyn Sign) -> Result<Self, Error> {
+        let mut shared = Self {
+            version: VERSION,
+            by: by.to_owned(),
+            at,
+            trust: trusted(project)?,
+            waivers: waivers(project)?,
+            exceptions: exceptions(project)?,
+            seal: None,
+        };
+        shared.seal = Some(key.sign(&shared.message()));
+        Ok(shared)
+    }
+
+    /// Reads a file and checks that it is as it was signed.
+    ///
+    /// # Errors
+    /// See [`ShareError`].
+    pub fn read(file: &str, bytes: &[u8]) -> Result<Self, ShareError> {
+        let refused = |message: String| ShareError::NotShared { file: file.to_owned(), message };
+        let value = lictor_config::read_plain(file, bytes).map_err(|problems| {
+            refused(problems.first().map(|problem| problem.message.clone()).unwrap_or_default())
+        })?;
+        let shared: Self = serde_json::from_value(value).map_err(|error| refused(error.to_string()))?;
+        if shared.version != VERSION {
+            return Err(refused(format!("it has version {}, this program reads {VERSION}", shared.version)));
+        }
+        match &shared.seal {
+            Some(seal) if is_signed(&shared.message(), seal) => Ok(shared),
+            _ => Err(ShareError::NotSigned(file.to_owned())),
+        }
+    }
+
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// Never for what [`Self::collect`] made.
+    pub fn to_yaml(&self) -> Result<String, serde_json::Error> {
+        let head = "# Written by `lictor export`, taken over by `lictor import`. Signed: a changed file is refused.\n";
+        Ok(format!("{head}{}", lictor_config::write_plain(&serde_json::to_value(self)?)))
+    }
+
+    /// What is signed: everything but the signature, in one spelling.
+    fn message(&self) -> Vec<u8> {
+        let bare = Self { seal: None, ..self.clone() };
+        let mut message = b"lictor share 1\n".to_vec();
+        message.extend(canonical::bytes(&serde_json::to_value(bare).unwrap_or(Value::Null)));
+        message
+    }
+
+    /// Takes over what fits this project; with `dry` it only says what would be.
+    ///
+    /// # Errors
+    /// When policy, store or files cannot be read or written.
+    pub fn apply(&self, project: &Project, by: &str, at: Timestamp, dry: bool) -> Result<Vec<Taken>, Error> {
+        let mut taken = Vec::new();
+        let named = councils::programs(&Snapshot::read(project)?.policy)?;
+        for program in &self.trust {
+            taken.push(program.apply(project, &named, by, at, dry)?);
+        }
+        for waiver in &self.waivers {
+            taken.push(waiver.apply(project, at, dry)?);
+        }
+        taken.extend(self.apply_exceptions(project, dry)?);
+        Ok(taken)
+    }
+
+    fn apply_exceptions(&self, project: &Project, dry: bool) -> Result<Vec<Taken>, Error> {
+        let known = exceptions(project)?;
+        let told = |entry: &String, taken, why| Taken { what: format!("exception: {entry}"), taken, why };
+        let (old, new): (Vec<String>, Vec<String>) =
+            self.exceptions.iter().cloned().partition(|entry| known.contains(entry));
+        let mut rows: Vec<Taken> =
+            old.iter().map(|entry| told(entry, false, Some("it is there already".to_owned()))).collect();
+        if !new.is_empty() {
+            let why = match allow::add_for_user(project, &new, dry)? {
+                true => None,
+                false => Some("your policy file is written in a way that cannot be added to".to_owned()),
+            };
+            rows.extend(new.iter().map(|entry| told(entry, why.is_none(), why.clone())));
+        }
+        Ok(rows)
+    }
+}
+
+impl SharedProgram {
+    fn apply(
+        &self,
+        project: &Project,
+        named: &[Program],
+        by: &str,
+        at: Timestamp,
+        dry: bool,
+    ) -> Result<Taken, Error> {
+        let what = format!("trust: {}: {}", self.what, self.argv.join(" "));
+        let Some(program) = named.iter().find(|program| program.argv == self.argv) else {
+            let why = Some("the repository's policy here runs no such program".to_owned());
+            return Ok(Taken { what, taken: false, why });
+        };
+        if contents(program, &project.root)? != self.files {
+            let why = Some("its files are not those that were trusted".to_owned());
+            return Ok(Taken { what, taken: false, why });
+        }
+        if !dry {
+            program.trust(&*project.store()?, &project.root, by, at)?;
+        }
+        Ok(Taken { what, taken: true, why: None })
+    }
+}
+
+impl SharedWaiver {
+    fn of(finding: Finding) -> Option<Self> {
+        let (ruling, said) = match finding.disposition {
+            Disposition::FalsePositive(said) => (SharedRuling::FalsePositive, said),
+            Disposition::AcceptedRisk(said) => (SharedRuling::AcceptedRisk, said),
+            _ => return None,
+        };
+        Some(Self {
+            title: finding.title,
+            level: finding.level,
+            agent: finding.agent,
+            evidence: finding.evidence,
+            ruling,
+            by: said.by,
+            reason: said.reason,
+            until: said.until,
+        })
+    }
+
+    fn apply(&self, project: &Project, at: Timestamp, dry: bool) -> Result<Taken, Error> {
+        let what = format!("waiver: {} ({}, by {}: {})", self.title, self.agent, self.by, self.reason);
+        let refused = |why: String| Ok(Taken { what: what.clone(), taken: false, why: Some(why) });
+        if self.until.is_some_and(|until| until <= at) {
+            return refused("it has ended".to_owned());
+        }
+        let claim = Claim::new(self.level, &self.title, &self.agent)
+            .and_then(|claim| claim.with_evidence(self.evidence.clone()));
+        let claim = match claim {
+            Ok(claim) => claim,
+            Err(error) => return refused(error.to_string()),
+        };
+        let Ok(plan) = PLAN.parse::<PlanHash>() else { return refused("it cannot be recorded".to_owned()) };
+        if !dry {
+            let ledger = ProjectLedger::open(project.clone(), true)?;
+            let ledger = ledger.writing()?;
+            // The places are bound to the code that was waived, not to what stands there now.
+            let recorded = ledger.record(&plan, &claim)?;
+            let verb = match self.ruling {
+                SharedRuling::FalsePositive => Verb::FalsePositive,
+                SharedRuling::AcceptedRisk => Verb::AcceptRisk,
+            };
+            ledger.rule(plan.as_str(), recorded.id.as_str(), verb, &self.by, &self.reason, self.until)?;
+        }
+        Ok(Taken { what, taken: true, why: None })
+    }
+}
+
+/// The programs of the repository's policy that somebody has trusted.
+fn trusted(project: &Project) -> Result<Vec<SharedProgram>, Error> {
+    if !project.has_store() {
+        return Ok(Vec::new());
+    }
+    let store = project.existing_store()?;
+    let mut found = Vec::new();
+    for program in councils::programs(&Snapshot::read(project)?.policy)? {
+        if program.is_trusted(&*store, &project.root)? {
+            let files = contents(&program, &project.root)?;
+            found.push(SharedProgram { what: program.what, argv: program.argv, files });
+        }
+    }
+    Ok(found)
+}
+
+/// The files that a command line names, by their content.
+fn contents(program: &Program, root: &Path) -> Result<BTreeMap<String, Digest>, Error> {
+    let mut found = BTreeMap::new();
+    for file in program.files(root) {
+        let bytes = files::read(&file, files::PROGRAM).map_err(Error::file("cannot read", &file))?;
+        let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().into_owned();
+        found.insert(name, Digest::of(&bytes));
+    }
+    Ok(found)
+}
+
+fn waivers(project: &Project) -> Result<Vec<SharedWaiver>, Error> {
+    if !project.has_store() {
+        return Ok(Vec::new());
+    }
+    let ledger = ProjectLedger::open(project.clone(), false)?;
+    let reading = ledger.reading();
+    let mut found: Vec<SharedWaiver> = Vec::new();
+    for recent in reading.retro(usize::MAX, Level::Low)? {
+        for finding in reading.verdict(recent.plan.as_str())?.closed {
+            found.extend(SharedWaiver::of(finding).filter(|waiver| !found.contains(waiver)));
+        }
+    }
+    Ok(found)
+}
+
+/// The commands that the person's own policy excepts.
+fn exceptions(project: &Project) -> Result<Vec<String>, Error> {
+    let sources = policy_files::sources(project)?;
+    let Some(source) = sources.into_iter().find(|source| source.origin == Origin::User) else {
+        return Ok(Vec::new());
+    };
+    let value = lictor_config::read_plain(&source.path, &source.bytes).unwrap_or(Value::Null);
+    let listed = value.pointer("/bash_safety/allow").and_then(Value::as_array).cloned().unwrap_or_default();
+    Ok(listed.into_iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect())
+}
+
+#[cfg(test)]
+mod tests;
