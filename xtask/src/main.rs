@@ -32,7 +32,8 @@ cargo xtask <chore>
   test            everything a change must pass: setup, lint, all tests, doc tests (what .ci/run calls)
   python          build the Python package for this machine, check its types, run its tests
   frameworks      each adapter for an agent framework against the real package with a scripted model; [name…]
-  ui-test [words] the page in a real browser, with real hooks that wait (needs Chromium and Node; part of `test`)
+  ui-test [words] the page in a real browser, with real hooks that wait (needs Chromium and Node; part of `test`);
+                  --pictures takes docs/pictures/page-*.png anew
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
   advisories      known security advisories against the locked dependencies (needs cargo-deny and a network)
   msrv            compile with the oldest Rust that Cargo.toml promises (needs that toolchain)

@@ -10,7 +10,8 @@ use crate::shell;
 /// What drives the browser, and what checks that everybody can use the page. From npm, into `target/ui`.
 const MODULES: [&str; 2] = ["playwright-core@1.65.0", "axe-core@4.14.0"];
 
-/// Builds the programs, gets the modules, runs the tests whose names hold one of the words.
+/// Builds the programs, gets the modules, runs the tests whose names hold one of the words. With `--pictures`, takes those
+/// of the docs instead.
 pub fn run(words: &[String]) -> Result<()> {
     shell::run("cargo", &["build", "--locked", "--quiet", "--bin", "lictor"])?;
     shell::run(
@@ -19,9 +20,14 @@ pub fn run(words: &[String]) -> Result<()> {
     )?;
     let modules = modules()?;
     let programs = shell::root().join("target/debug");
+    let (script, words) = match words {
+        [word] if word == "--pictures" => ("pictures.mjs", &[][..]),
+        words => ("run.mjs", words),
+    };
     let status = Command::new("node")
-        .arg(shell::root().join("xtask/ui/run.mjs"))
+        .arg(shell::root().join("xtask/ui").join(script))
         .args(words)
+        .env("PICTURES", shell::root().join("docs/pictures"))
         .env("LICTOR", programs.join("lictor"))
         .env("LICTOR_SERVER", programs.join("lictor-server"))
         .env("UI_MODULES", modules)

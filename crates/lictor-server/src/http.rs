@@ -57,6 +57,8 @@ pub struct Shared {
     pub rate: u32,
     /// How many judgements run at a time; more would only wait for each other.
     pub judging: Semaphore,
+    /// What people are told about questions.
+    pub outbox: crate::notify::Outbox,
     /// How people come to the page.
     pub entrance: crate::page::Entrance,
     /// Ending: not ready any more.
@@ -84,6 +86,7 @@ impl Shared {
             setup: Mutex::new(None),
             rate,
             judging: Semaphore::new(judging),
+            outbox: crate::notify::Outbox::default(),
             entrance: crate::page::Entrance::default(),
             stopping: false.into(),
             buckets: Mutex::default(),

@@ -53,6 +53,9 @@ struct ServeArgs {
     /// Something in front of the server speaks TLS: other addresses than this machine's are allowed.
     #[arg(long)]
     behind_proxy: bool,
+    /// Where people reach the page, for links in notifications: `https://lictor.example.com`.
+    #[arg(long, env = "LICTOR_SERVER_URL")]
+    url: Option<String>,
     /// Requests a second for each token.
     #[arg(long, default_value_t = 500)]
     rate: u32,
@@ -172,6 +175,7 @@ fn serve(args: ServeArgs) -> Result<()> {
         store: args.store,
         state,
         behind_proxy: args.behind_proxy,
+        url: args.url,
         rate: args.rate,
         log: args.log,
         tls: args.tls_cert.zip(args.tls_key),
@@ -198,7 +202,7 @@ fn ui(args: UiArgs) -> Result<()> {
         let _ = stdout.flush();
     }))?;
     // Streams that browsers hold open are not waited for.
-    runtime.shutdown_timeout(std::time::Duration::from_millis(500));
+    runtime.shutdown_timeout(Duration::from_millis(500));
     Ok(())
 }
 

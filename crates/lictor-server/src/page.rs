@@ -4,11 +4,24 @@
 //! [`gate`] knows who comes and what a browser may do; each view has a file of its own; [`live`] sends what is new.
 
 mod assets;
+mod audit;
+mod demo;
 mod enter;
 mod explain;
+mod export;
+mod feed;
+mod findings;
 mod gate;
+mod graph;
 mod inbox;
 mod live;
+mod people;
+mod places;
+mod plot;
+mod policy;
+mod rules;
+mod sessions;
+mod tally;
 mod words;
 
 pub(crate) use enter::LOCAL;
@@ -50,7 +63,11 @@ pub(crate) enum Shown {
     Page(String),
     /// Look there.
     Go(String),
+    /// A file to keep, piece by piece.
+    Stream { name: String, kind: &'static str, chunks: Chunks },
 }
+
+type Chunks = tokio::sync::mpsc::Receiver<Result<String, std::io::Error>>;
 
 type View = fn(&Visit) -> Result<Shown, Problem>;
 
@@ -62,6 +79,23 @@ fn views() -> Vec<(Method, &'static str, Need, View)> {
         (Method::GET, "/approvals/{id}", viewer, inbox::one),
         (Method::POST, "/approvals/{id}", Need::Role(Role::Approver), inbox::answer),
         (Method::GET, "/decisions/{seq}", viewer, explain::decision),
+        (Method::POST, "/decisions/{seq}/wrong", Need::Role(Role::Author), rules::wrong),
+        (Method::GET, "/feed", viewer, feed::list),
+        (Method::GET, "/rules", viewer, rules::list),
+        (Method::GET, "/rules/one", viewer, rules::one),
+        (Method::GET, "/findings", viewer, findings::board),
+        (Method::GET, "/policy", viewer, policy::look),
+        (Method::POST, "/policy", Need::Role(Role::Author), policy::act),
+        (Method::GET, "/people", Need::Role(Role::Admin), people::list),
+        (Method::POST, "/people", Need::Role(Role::Admin), people::act),
+        (Method::GET, "/projects", viewer, places::list),
+        (Method::POST, "/projects", viewer, places::prove),
+        (Method::GET, "/sessions", viewer, sessions::list),
+        (Method::GET, "/session", viewer, sessions::one),
+        (Method::GET, "/audit", viewer, audit::list),
+        (Method::POST, "/audit/verify", Need::Role(Role::Auditor), audit::verify),
+        (Method::GET, "/audit/export", Need::Role(Role::Auditor), export::download),
+        (Method::POST, "/demo", viewer, demo::begin),
         (Method::POST, "/sign-out", Need::Use, enter::sign_out),
     ]
 }
@@ -120,6 +154,7 @@ async fn visit(
     match work.await {
         Ok(Ok(Shown::Page(html))) => page(StatusCode::OK, html, zipped),
         Ok(Ok(Shown::Go(address))) => go(&address),
+        Ok(Ok(Shown::Stream { name, kind, chunks })) => download(&name, kind, chunks),
         Ok(Err(problem)) => failed(&problem),
         Err(_) => failed(&Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -232,8 +267,25 @@ pub(crate) struct Frame {
 impl Frame {
     /// The views, in the order in which people ask for them.
     pub(crate) fn views(&self) -> Vec<(&'static str, &'static str)> {
-        let all = [("/approvals", "Approvals")];
+        let all = [
+            ("/approvals", "Approvals"),
+            ("/feed", "Feed"),
+            ("/sessions", "Sessions"),
+            ("/rules", "Rules"),
+            ("/policy", "Policy"),
+            ("/findings", "Findings"),
+            ("/projects", "Projects"),
+            ("/audit", "Audit"),
+            ("/people", "People"),
+        ];
         all.into_iter().filter(|(address, _)| *address != "/people" || self.admin).collect()
+    }
+}
+
+impl Frame {
+    /// The same, where more follows in the address.
+    pub(crate) fn and(&self) -> String {
+        if self.keep.is_empty() { "?".to_owned() } else { format!("{}&", self.keep) }
     }
 }
 
@@ -301,6 +353,30 @@ pub(crate) fn go(address: &str) -> Response {
     let address = HeaderValue::from_str(address).unwrap_or_else(|_| HeaderValue::from_static("/approvals"));
     response.headers_mut().insert(header::LOCATION, address);
     response
+}
+
+fn download(name: &str, kind: &'static str, chunks: Chunks) -> Response {
+    let mut response = Response::new(axum::body::Body::from_stream(Pieces(chunks)));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+        headers.insert(header::CONTENT_DISPOSITION, value);
+    }
+    response
+}
+
+/// A file as it is written.
+struct Pieces(Chunks);
+
+impl tokio_stream::Stream for Pieces {
+    type Item = Result<String, std::io::Error>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        self.0.poll_recv(context)
+    }
 }
 
 #[derive(Template)]

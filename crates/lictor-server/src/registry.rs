@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::identity::{Caller, Kind, Role};
+use crate::notify::{Letter, Target};
 use crate::password::Hashed;
 use crate::random;
 
@@ -143,6 +144,9 @@ pub enum RegistryError {
     /// A name that cannot be one.
     #[error("`{0}` cannot be a name; use letters, digits, `.`, `_`, `-` and `@`, at most 100 of them")]
     Name(String),
+    /// Nobody can be told that way.
+    #[error("nobody can be told that way: {0}")]
+    Target(&'static str),
     /// The system has no random numbers.
     #[error("no random numbers: {0}")]
     Random(#[from] std::io::Error),
@@ -496,6 +500,92 @@ impl Registry {
     /// See [`RegistryError`].
     pub fn machines(&self, tenant: &str) -> Result<Vec<String>, RegistryError> {
         Ok(self.store.view(|view| list(view, &format!("machine/{tenant}/")))?)
+    }
+
+    /// Who is told about the questions of a tenant.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn targets(&self, tenant: &str) -> Result<Vec<Target>, RegistryError> {
+        Ok(self.store.view(|view| list(view, &format!("target/{tenant}/")))?)
+    }
+
+    /// Lets somebody be told. What is secret about it is not on record.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn put_target(
+        &self,
+        tenant: &str,
+        target: &Target,
+        by: &str,
+        at: Timestamp,
+    ) -> Result<(), RegistryError> {
+        name(&target.name)?;
+        if let Some(why) = target.way.wrong() {
+            return Err(RegistryError::Target(why));
+        }
+        self.change(at, "target.changed", by, |tx| {
+            put(tx, &format!("target/{tenant}/{}", target.name), target)?;
+            let what = json!({"name": target.name, "way": target.way.word(), "to": target.way.place()});
+            Ok(((), json!({"tenant": tenant, "target": what})))
+        })
+    }
+
+    /// Tells somebody no more.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn delete_target(
+        &self,
+        tenant: &str,
+        target: &str,
+        by: &str,
+        at: Timestamp,
+    ) -> Result<(), RegistryError> {
+        self.change(at, "target.removed", by, |tx| {
+            tx.delete(Space::Meta, format!("target/{tenant}/{target}").as_bytes())?;
+            Ok(((), json!({"tenant": tenant, "target": target})))
+        })
+    }
+
+    /// What is sent to a target about a question, as far as it got.
+    pub(crate) fn letter(
+        &self,
+        tenant: &str,
+        target: &str,
+        id: &str,
+    ) -> Result<Option<Letter>, RegistryError> {
+        Ok(self.store.view(|view| get(view, &format!("letter/{tenant}/{target}/{id}")))?)
+    }
+
+    pub(crate) fn put_letter(
+        &self,
+        tenant: &str,
+        target: &str,
+        letter: &Letter,
+    ) -> Result<(), RegistryError> {
+        let key = format!("letter/{tenant}/{target}/{}", letter.message.id);
+        Ok(self.store.update(Durability::Process, |tx| put(tx, &key, letter))?)
+    }
+
+    /// Forgets what was sent about questions that wait no more.
+    pub(crate) fn forget_letters(&self, tenant: &str, waiting: &[String]) -> Result<(), RegistryError> {
+        let prefix = format!("letter/{tenant}/");
+        let all = self
+            .store
+            .view(|view| view.scan(Space::Meta, &Keys::prefix(prefix.as_str()).limit(usize::MAX)))?;
+        let done = |key: &[u8]| {
+            let key = String::from_utf8_lossy(key);
+            !waiting.iter().any(|id| key.ends_with(&format!("/{id}")))
+        };
+        let over: Vec<Vec<u8>> = all.into_iter().map(|(key, _)| key).filter(|key| done(key)).collect();
+        if over.is_empty() {
+            return Ok(());
+        }
+        Ok(self
+            .store
+            .update(Durability::Process, |tx| over.iter().try_for_each(|key| tx.delete(Space::Meta, key)))?)
     }
 
     /// Whether an operator has been made.

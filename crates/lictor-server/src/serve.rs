@@ -28,6 +28,8 @@ pub struct Settings {
     pub state: PathBuf,
     /// Something in front of the server speaks TLS.
     pub behind_proxy: bool,
+    /// Where people reach the page, for links in notifications; the address that is listened on when it is not said.
+    pub url: Option<String>,
     /// Requests a second for each token.
     pub rate: u32,
     /// Whether every request is written to standard error, as a line of JSON.
@@ -75,6 +77,10 @@ pub async fn run(settings: Settings, ready: impl FnOnce(&str, Option<String>)) -
     let (stop, stopped) = watch::channel(false);
     let acceptor = settings.tls.as_ref().map(|(chain, key)| listen::tls(chain, key)).transpose()?;
     let scheme = if acceptor.is_some() { "https" } else { "http" };
+    let base = settings.url.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
+    *shared.outbox.link.lock().unwrap_or_else(PoisonError::into_inner) = base;
+    let telling = Arc::clone(&shared);
+    let telling = std::thread::spawn(move || crate::notify::run(&telling));
     let serving = Serving { app: router(Arc::clone(&shared)), stopped, patience: settings.patience };
     let on_tcp = tokio::spawn(listen::on_tcp(tcp, acceptor, serving.clone()));
     let on_unix = unix.map(|unix| tokio::spawn(listen::on_unix(unix, serving)));
@@ -93,6 +99,7 @@ pub async fn run(settings: Settings, ready: impl FnOnce(&str, Option<String>)) -
     if let Some(socket) = &settings.socket {
         let _ = std::fs::remove_file(socket);
     }
+    let _ = tokio::task::spawn_blocking(move || telling.join()).await;
     // Connections to a database have a runtime of their own, which must not end inside of this one.
     let _ = tokio::task::spawn_blocking(move || drop(shared)).await;
     Ok(())

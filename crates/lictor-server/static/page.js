@@ -50,6 +50,43 @@ async function cards() {
   document.title = (count ? "(" + count.textContent + ") " : "") + document.title.replace(/^\(\d+\) /, "");
 }
 
+// What is new in the feed: everything after the record that was looked at last, so that nothing is missed or shown twice.
+let paused = false;
+async function rows() {
+  const table = $("[data-live=feed]");
+  if (!table || paused || new URLSearchParams(location.search).has("before")) return;
+  for (let more = true; more && !paused;) {
+    const address = new URL(location.href);
+    address.searchParams.set("after", table.dataset.head);
+    const answer = await fetch(address, { headers: { accept: "text/html" } });
+    if (!answer.ok || answer.redirected) return;
+    const fresh = $("[data-live=feed]", new DOMParser().parseFromString(await answer.text(), "text/html"));
+    if (!fresh) return;
+    more = Number(fresh.dataset.head) > Number(table.dataset.head);
+    table.dataset.head = fresh.dataset.head;
+    const added = $$("tbody tr", fresh).map((row) => document.importNode(row, true));
+    for (const row of added) row.classList.add("fresh");
+    const body = $("tbody", table);
+    body.prepend(...added);
+    if (added.length) $("#none")?.remove();
+    for (const row of added) times(row);
+    for (const row of $$("tr", body).slice(500)) row.remove();
+  }
+}
+
+function pause() {
+  const button = $("#pause");
+  if (!button) return;
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    paused = !paused;
+    button.setAttribute("aria-pressed", String(paused));
+    button.textContent = paused ? "Resume" : "Pause";
+    say(paused ? "paused" : "live");
+    refresh();
+  });
+}
+
 // One look at a time, and another one after it when something came meanwhile: an older answer must not undo a newer one.
 let looking = false;
 let again = false;
@@ -59,7 +96,7 @@ async function refresh() {
   looking = true;
   while (again) {
     again = false;
-    await cards().catch(() => {});
+    await Promise.all([cards(), rows()]).catch(() => {});
   }
   looking = false;
 }
@@ -73,11 +110,10 @@ function say(text) {
 function live() {
   if (!$("[data-live], [hx-trigger*=news]")) return;
   source = new EventSource("/live");
-  source.addEventListener("open", () => say("live"));
+  source.addEventListener("open", () => say(paused ? "paused" : "live"));
   source.addEventListener("change", () => {
     refresh();
     document.body.dispatchEvent(new CustomEvent("news"));
-    document.dispatchEvent(new CustomEvent("feed"));
   });
   source.addEventListener("error", () => {
     say("not connected; trying again");
@@ -99,5 +135,6 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("DOMContentLoaded", () => {
   times(document);
   document.body.addEventListener("htmx:after:swap", () => times(document));
+  pause();
   live();
 });

@@ -49,6 +49,7 @@ struct Page {
     observed: bool,
     dry: bool,
     raw: String,
+    may_mark: bool,
 }
 
 /// The record with that number.
@@ -87,6 +88,7 @@ pub(super) fn decision(visit: &Visit) -> Result<Shown, Problem> {
             observed: false,
             dry: false,
             raw: words::clipped(&raw, 100_000),
+            may_mark: false,
         });
     };
     let evaluation = &told.evaluation;
@@ -111,6 +113,7 @@ pub(super) fn decision(visit: &Visit) -> Result<Shown, Problem> {
         observed: evaluation.observed,
         dry: evaluation.dry,
         raw: words::clipped(&raw, 100_000),
+        may_mark: visit.has(crate::identity::Role::Author),
     })
 }
 

@@ -28,13 +28,15 @@ pub struct Entrance {
     hosts: Vec<String>,
     /// The word that opens the page once, for the person who started it.
     once: Mutex<Option<String>>,
+    /// What rules came to, as far as it was counted.
+    pub(super) tallies: super::tally::Tallies,
 }
 
 impl Entrance {
     /// For one person on this machine: only these addresses count, and this word opens the page once.
     #[must_use]
     pub fn local(hosts: Vec<String>, once: String) -> Self {
-        Self { hosts, once: Mutex::new(Some(once)) }
+        Self { hosts, once: Mutex::new(Some(once)), ..Self::default() }
     }
 
     /// The word, while nobody has used it.

@@ -42,7 +42,8 @@ pub(crate) struct Card {
     pub(crate) session: Option<(String, String)>,
     pub(crate) asked_at: Option<When>,
     pub(crate) left: String,
-    pub(crate) decision: Option<(u64, String)>,
+    pub(crate) decision: Option<u64>,
+    pub(crate) place: String,
     pub(crate) risk: Option<String>,
     pub(crate) seen: String,
     pub(crate) standing: Standing,
@@ -229,7 +230,8 @@ fn card(
         session: key.map(|key| (words::clipped(&key.id, 24), format!("{}:{}", key.agent, key.id))),
         asked_at: Some(When(question.requested_at)),
         left: words::length(question.expires.millis_since(now())),
-        decision: call.as_ref().map(|record| (record.seq, place.to_owned())),
+        decision: call.as_ref().map(|record| record.seq),
+        place: words::in_address(place),
         risk: recorded
             .map(|told| told.evaluation.risk)
             .filter(|risk| !risk.is_none())

@@ -24,6 +24,12 @@ impl fmt::Display for When {
     }
 }
 
+/// The day, where the reader is: `2026-11-16`.
+pub(crate) fn day(at: Timestamp) -> String {
+    let at = jiff::Timestamp::from_millisecond(at.0).unwrap_or_default();
+    at.to_zoned(TimeZone::system()).strftime("%Y-%m-%d").to_string()
+}
+
 /// A length of time in its largest unit: `40 s`, `12 min`, `3 h`, `2 days`.
 pub(crate) fn length(millis: i64) -> String {
     match millis.max(0) / 1000 {
@@ -108,6 +114,26 @@ pub(crate) fn word(decision: Decision) -> &'static str {
     }
 }
 
+/// The decision of that name.
+pub(crate) fn decision(text: &str) -> Option<Decision> {
+    [Decision::Pass, Decision::Warn, Decision::Ask, Decision::Block]
+        .into_iter()
+        .find(|decision| word(*decision) == text)
+}
+
+/// A number with thin gaps between its thousands.
+pub(crate) fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +142,7 @@ mod tests {
     fn lengths_and_addresses_read_well() {
         let said: Vec<String> = [5, 40_000, 720_000, 10_800_000, 172_800_000].map(length).to_vec();
         assert_eq!(said, ["5 ms", "40 s", "12 min", "3 h", "2 days"]);
+        assert_eq!((number(7).as_str(), number(1_234_567).as_str()), ("7", "1\u{202f}234\u{202f}567"));
         assert_eq!(in_address("a b&c=d/é"), "a%20b%26c%3Dd/%C3%A9");
         assert_eq!(clipped("häuser", 2), "hä…");
     }

@@ -14,4 +14,6 @@ mod hooks;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod page;
+#[cfg(test)]
 mod world;

@@ -1,0 +1,116 @@
+//! Telling people that a question waits: by webhook, Slack-compatible webhook, ntfy or mail.
+//!
+//! A message has one redacted line and a link that asks for sign-in: an address is never an authority. What is to be sent
+//! stands in an outbox, so that a restart forgets nothing; what fails is tried again, later each time.
+
+mod outbox;
+mod send;
+
+pub use outbox::Outbox;
+pub(crate) use outbox::{Letter, run};
+
+use serde::{Deserialize, Serialize};
+
+/// Somebody who is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// What administrators call it.
+    pub name: String,
+    /// How.
+    pub way: Way,
+}
+
+/// How a message goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "way", rename_all = "snake_case")]
+pub enum Way {
+    /// JSON to an address, signed with a shared secret.
+    Webhook {
+        /// The address.
+        url: String,
+        /// What both sides know.
+        secret: String,
+    },
+    /// What Slack, Mattermost and others take.
+    Slack {
+        /// The address.
+        url: String,
+    },
+    /// A topic of an ntfy server.
+    Ntfy {
+        /// The address of the topic.
+        url: String,
+    },
+    /// A mail, through a relay that takes it from this server.
+    Mail {
+        /// `host:port`.
+        server: String,
+        /// The mailbox.
+        to: String,
+    },
+}
+
+impl Way {
+    /// Its name.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Webhook { .. } => "webhook",
+            Self::Slack { .. } => "slack",
+            Self::Ntfy { .. } => "ntfy",
+            Self::Mail { .. } => "mail",
+        }
+    }
+
+    /// Where it goes, without what is secret: some services put a secret into the path.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        match self {
+            Self::Mail { to, .. } => to,
+            Self::Webhook { url, .. } | Self::Slack { url } | Self::Ntfy { url } => {
+                let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+                rest.split(['/', '?', '@']).next().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Why it cannot be used, if it cannot.
+    #[must_use]
+    pub fn wrong(&self) -> Option<&'static str> {
+        let (Self::Webhook { url, .. } | Self::Slack { url } | Self::Ntfy { url }) = self else {
+            let Self::Mail { server, to } = self else { return None };
+            let plain = |text: &str| !text.contains(['\r', '\n', '<', '>', ' ']) && !text.is_empty();
+            return (!plain(to) || !to.contains('@') || !plain(server) || !server.contains(':'))
+                .then_some("a mail needs a mailbox and a server as `host:port`");
+        };
+        if !url.starts_with("https://") && !url.starts_with("http://") {
+            return Some("the address has to begin with `https://` or `http://`");
+        }
+        match self {
+            Self::Webhook { secret, .. } if secret.len() < 8 => {
+                Some("a webhook needs a secret of at least 8 characters, to sign with")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// The question.
+    pub id: String,
+    /// The tenant.
+    pub tenant: String,
+    /// One redacted line.
+    pub summary: String,
+    /// Which agent asks.
+    pub agent: String,
+    /// When the question lapses.
+    pub expires: lictor_core::Timestamp,
+    /// Where it can be answered by whoever is signed in.
+    pub link: String,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,300 @@
+//! The policy: looked at, edited with the same diagnostics as `lictor check`, tried on one action and on what happened.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use askama::Template;
+use axum::http::Method;
+use lictor::config::{LoadError, Origin, Severity, Source};
+use lictor::log::{Evaluated, kind};
+use lictor::{Runtime, Snapshot, SystemClock, policy_files};
+use lictor_core::{Action, Digest, Facts, Outcome};
+use lictor_engine::{Asking, Mode};
+use lictor_store::{Query, StoreExt as _};
+use serde_json::{Value, json};
+
+use super::explain::{self, Said, Step};
+use super::{Frame, Shown, Visit, graph, shown, words};
+use crate::http::{Problem, ask};
+use crate::identity::Role;
+use crate::tenants::Open;
+
+/// Recorded decisions that a change is tried on.
+const HISTORY: usize = 1_000;
+/// How long that may take.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Differences that are listed.
+const CHANGED: usize = 100;
+
+/// A problem of the policy, as `lictor check` shows it.
+struct Trouble {
+    class: &'static str,
+    text: String,
+}
+
+/// What one action would get.
+struct Tried {
+    word: &'static str,
+    said: Vec<Said>,
+    steps: Vec<Step>,
+}
+
+/// A recorded decision that would be another one.
+struct Changed {
+    seq: u64,
+    title: String,
+    was: &'static str,
+    now: &'static str,
+    reason: String,
+}
+
+/// What a change comes to on what happened.
+struct Simulated {
+    judged: usize,
+    changed: Vec<Changed>,
+    more: usize,
+}
+
+#[derive(Template)]
+#[template(path = "policy.html")]
+struct Page {
+    frame: Frame,
+    /// As numbers of characters where it could change how the page reads: an editor must give back what it got.
+    text: String,
+    file: String,
+    others: Vec<(String, String)>,
+    troubles: Option<Vec<Trouble>>,
+    accepted: bool,
+    tried: Option<Tried>,
+    simulated: Option<Simulated>,
+    graph: String,
+    kind: String,
+    what: String,
+    notice: String,
+    may_try: bool,
+    may_publish: bool,
+    versions: Vec<(u64, String)>,
+}
+
+/// The text that is edited, what it is called, and the other files in force.
+struct Current {
+    text: String,
+    file: String,
+    others: Vec<Source>,
+    origin: Origin,
+}
+
+fn current(visit: &Visit, open: &Open) -> Result<Current, Problem> {
+    if visit.server.tenants.local.is_none() {
+        let published = visit.server.tenants.registry.policy(&visit.caller.tenant, None)?;
+        let text = published.map_or_else(|| "version: 1\n".to_owned(), |policy| policy.text);
+        return Ok(Current { text, file: "policy".to_owned(), others: Vec::new(), origin: Origin::User });
+    }
+    let project = open.runtime.project();
+    let sources = policy_files::sources(project)?;
+    let (own, others): (Vec<Source>, Vec<Source>) =
+        sources.into_iter().partition(|source| source.origin == Origin::Repository);
+    let text = own.first().map(|source| String::from_utf8_lossy(&source.bytes).into_owned());
+    let text = text.unwrap_or_else(|| "version: 1\n".to_owned());
+    Ok(Current { text, file: "governance.yaml".to_owned(), others, origin: Origin::Repository })
+}
+
+impl Current {
+    fn sources(&self, text: &str) -> Vec<Source> {
+        let own = Source { origin: self.origin, path: self.file.clone(), bytes: text.as_bytes().to_vec() };
+        self.others.iter().cloned().chain([own]).collect()
+    }
+}
+
+pub(super) fn look(visit: &Visit) -> Result<Shown, Problem> {
+    page(visit, None, "")
+}
+
+pub(super) fn act(visit: &Visit) -> Result<Shown, Problem> {
+    let text = visit.form.get("text").cloned().unwrap_or_default().replace("\r\n", "\n");
+    let does = visit.form.get("do").map(String::as_str).unwrap_or("check");
+    let mut notice = "";
+    if does == "publish" {
+        publish(visit, &text)?;
+        notice = "In force from the next call on.";
+    }
+    page(visit, Some((does, text)), notice)
+}
+
+fn publish(visit: &Visit, text: &str) -> Result<(), Problem> {
+    if visit.server.tenants.local.is_none() {
+        let tenant = visit.caller.tenant.clone();
+        let to = (Method::PUT, "/v1/tenants/{tenant}/policy");
+        ask(&visit.server, &visit.caller, to, &[("tenant", &tenant)], json!({"text": text}))?;
+        return Ok(());
+    }
+    let open = visit.open()?;
+    let current = current(visit, &open)?;
+    Snapshot::from_sources(current.sources(text), &open.runtime.project().root)?;
+    let file = open.runtime.project().policy_file();
+    std::fs::write(&file, text).map_err(|error| {
+        let text = format!("cannot write `{}`: {error}", file.display());
+        Problem::new(axum::http::StatusCode::CONFLICT, "file", text)
+    })
+}
+
+fn page(visit: &Visit, done: Option<(&str, String)>, notice: &str) -> Result<Shown, Problem> {
+    let open = visit.open()?;
+    let current = current(visit, &open)?;
+    let (does, text) = done.unwrap_or(("", current.text.clone()));
+    let sources = current.sources(&text);
+    let troubles = troubles(&sources);
+    let accepted = !troubles.iter().any(|trouble| trouble.class == "block");
+    let said = |name: &str| visit.form.get(name).map(String::as_str).unwrap_or_default().to_owned();
+    let (kind, what) = (said("kind"), said("what"));
+    let (mut tried, mut simulated, mut drawn) = (None, None, String::new());
+    if accepted {
+        let project = open.runtime.project();
+        let snapshot = Arc::new(Snapshot::from_sources(sources, &project.root)?);
+        let candidate = Runtime::in_memory(project, Arc::clone(&snapshot), SystemClock)?;
+        let mut trace = None;
+        if does == "try" && !what.trim().is_empty() {
+            let action = candidate.action(&kind, &what);
+            let evaluation = candidate.evaluate_dry(&action);
+            tried = Some(Tried {
+                word: words::word(evaluation.decision),
+                said: explain::said(&evaluation),
+                steps: explain::steps(&evaluation),
+            });
+            trace = Some(evaluation.trace);
+        } else if let Some(seq) = visit.asked("decision") {
+            let record = explain::record(&*open.store, seq)?;
+            let told = serde_json::from_str::<Evaluated<'_>>(&record.body).ok();
+            trace = told.map(|told| told.evaluation.trace.clone());
+        }
+        drawn = graph::draw(&candidate.engine().graph().outline(), trace.as_ref());
+        if does == "simulate" {
+            simulated = Some(simulate(&open, snapshot)?);
+        }
+    }
+    let versions = match &visit.server.tenants.local {
+        Some(_) => Vec::new(),
+        None => {
+            let all = visit.server.tenants.registry.policies(&visit.caller.tenant)?;
+            let newest = all.into_iter().rev().take(10);
+            newest.map(|policy| (policy.version, format!("by {}", policy.by))).collect()
+        }
+    };
+    let others = current.others.iter();
+    let others =
+        others.map(|source| (source.path.clone(), String::from_utf8_lossy(&source.bytes).into_owned()));
+    shown(&Page {
+        frame: visit.frame("Policy", "/policy"),
+        text: editable(&text),
+        file: current.file.clone(),
+        others: others.collect(),
+        troubles: (!does.is_empty() || !troubles.is_empty()).then_some(troubles),
+        accepted,
+        tried,
+        simulated,
+        graph: drawn,
+        kind,
+        what,
+        notice: notice.to_owned(),
+        may_try: visit.has(Role::Author),
+        may_publish: visit.has(Role::Publisher),
+        versions,
+    })
+}
+
+/// Text for an editor. What is not seen is written as the number of its character, which the browser turns back.
+fn editable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' | '<' | '>' | '"' | '\'' => out.push_str(&format!("&#{};", u32::from(c))),
+            '\n' => out.push('\n'),
+            c if lictor_core::text::is_deceptive(c) => out.push_str(&format!("&#{};", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn troubles(sources: &[Source]) -> Vec<Trouble> {
+    let found = match lictor::config::load(sources) {
+        Ok(loaded) => loaded.check(),
+        Err(LoadError { diagnostics }) => diagnostics,
+    };
+    let show = |problem: &lictor::config::Diagnostic| {
+        let source = sources.iter().find(|source| source.path == problem.file);
+        let lines = source.map(|source| String::from_utf8_lossy(&source.bytes)).unwrap_or_default();
+        let class = match problem.severity {
+            Severity::Error => "block",
+            Severity::Warning => "warn",
+        };
+        Trouble { class, text: words::clipped(&problem.render(&lines), 4_000) }
+    };
+    found.iter().take(50).map(show).collect()
+}
+
+/// Judges what is on record again, in order, by another policy. Facts are those of then; nothing is recorded.
+fn simulate(open: &Open, candidate: Arc<Snapshot>) -> Result<Simulated, Problem> {
+    let seen: Arc<Mutex<Option<Facts>>> = Arc::default();
+    let recorded = Arc::clone(&seen);
+    let facts = move || recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let runtime = Runtime::replaying(open.runtime.project(), candidate, SystemClock, facts)?;
+    let newest = Query::all().kind(kind::EVALUATED).newest_first().limit(HISTORY);
+    let first = open.store.view(|view| view.records(&newest))?.last().map_or(0, |record| record.seq);
+    let query = Query::all().after(first.saturating_sub(1)).limit(HISTORY * 4);
+    let mut actions: std::collections::HashMap<Digest, Action> = std::collections::HashMap::new();
+    let mut out = Simulated { judged: 0, changed: Vec::new(), more: 0 };
+    let begun = Instant::now();
+    for record in open.store.view(|view| view.records(&query))? {
+        if begun.elapsed() > PATIENCE {
+            break;
+        }
+        if record.kind == kind::HAPPENED {
+            let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
+            let of = |path: &str| body.pointer(path).cloned().unwrap_or_default();
+            let action =
+                serde_json::from_value(of("/event/action")).ok().and_then(|digest| actions.get(&digest));
+            if let (Some(action), Ok(outcome)) =
+                (action, serde_json::from_value::<Outcome>(of("/event/outcome")))
+            {
+                runtime.post(action, outcome)?;
+            }
+            continue;
+        }
+        let Some(told) = (record.kind == kind::EVALUATED)
+            .then(|| serde_json::from_str::<Evaluated<'_>>(&record.body).ok())
+            .flatten()
+            .filter(|told| !told.evaluation.dry)
+        else {
+            continue;
+        };
+        *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(told.facts.clone().into_owned());
+        let mode = Mode { asking: Asking::Nobody, ..Mode::default() };
+        let now = runtime.evaluate_with(&told.action, mode);
+        out.judged += 1;
+        let was = told.evaluation.decision;
+        if now.decision != was {
+            if out.changed.len() < CHANGED {
+                out.changed.push(Changed {
+                    seq: record.seq,
+                    title: words::clipped(&lictor::past::title(&told.action), 200),
+                    was: words::word(was),
+                    now: words::word(now.decision),
+                    reason: words::clipped(&now.reason(), 300),
+                });
+            } else {
+                out.more += 1;
+            }
+        }
+        actions.insert(told.evaluation.action, told.action.into_owned());
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_editor_gives_back_what_it_got() {
+        assert_eq!(super::editable("a: '<b>'\n# \u{202e}x"), "a: &#39;&#60;b&#62;&#39;\n# &#8238;x");
+    }
+}

@@ -1,0 +1,152 @@
+//! What rules came to: folded from the record once, and taken up again where it was left.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lictor::log::{Approving, kind};
+use lictor::past::decided;
+use lictor_core::{Decision, Timestamp};
+use lictor_store::{Query, Record, Store, StoreError, StoreExt as _};
+use serde_json::Value;
+
+use super::words;
+
+/// Records that are read at a time.
+const PAGE: usize = 500;
+/// So many questions are remembered until their answer is seen.
+const OPEN: usize = 10_000;
+
+/// What one rule came to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rule {
+    /// Pass, warn, ask, block: decisions that it had a word in.
+    pub(crate) counts: [u64; 4],
+    /// By day.
+    pub(crate) days: BTreeMap<String, u64>,
+    /// A person said yes, and the agent used it.
+    pub(crate) overridden: u64,
+    /// A person said no.
+    pub(crate) denied: u64,
+    /// A person said that the decision was wrong.
+    pub(crate) wrong: u64,
+    /// When it last had a word.
+    pub(crate) last: Option<Timestamp>,
+}
+
+/// What a record came to so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    /// The last record that is in it.
+    pub(crate) through: u64,
+    /// The head of the record when it was looked at.
+    pub(crate) head: u64,
+    pub(crate) rules: BTreeMap<String, Rule>,
+    /// Pass, warn, ask, block, by day.
+    pub(crate) days: BTreeMap<String, [u64; 4]>,
+    asked: HashMap<String, Vec<String>>,
+}
+
+/// The tallies of all records that were asked about.
+#[derive(Debug, Default)]
+pub(crate) struct Tallies(Mutex<HashMap<String, Arc<Mutex<Tally>>>>);
+
+impl Tallies {
+    /// What the record came to, as far as that can be told in so much time. What is left is counted meanwhile.
+    pub(crate) fn of(
+        &self,
+        name: &str,
+        store: &Arc<dyn Store>,
+        patience: Duration,
+    ) -> Result<Tally, StoreError> {
+        let counting = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(all.entry(name.to_owned()).or_default())
+        };
+        let begun = Instant::now();
+        let mut tally = counting.lock().unwrap_or_else(PoisonError::into_inner);
+        while tally.more(&**store)? {
+            if begun.elapsed() > patience {
+                let (rest, store) = (Arc::clone(&counting), Arc::clone(store));
+                // Short turns, so that whoever looks meanwhile is told how far it got.
+                let next = move || rest.lock().unwrap_or_else(PoisonError::into_inner).more(&*store);
+                std::thread::spawn(move || while let Ok(true) = next() {});
+                break;
+            }
+        }
+        Ok(tally.clone())
+    }
+}
+
+impl Tally {
+    /// Adds the next records; whether there are more.
+    fn more(&mut self, store: &dyn Store) -> Result<bool, StoreError> {
+        let query = Query::all().after(self.through).limit(PAGE);
+        let (head, page) = store.view(|view| Ok((view.head()?.seq, view.records(&query)?)))?;
+        self.head = head;
+        for record in &page {
+            self.through = record.seq;
+            self.add(store, record)?;
+        }
+        Ok(page.len() == PAGE)
+    }
+
+    fn add(&mut self, store: &dyn Store, record: &Record) -> Result<(), StoreError> {
+        match record.kind.as_str() {
+            kind::EVALUATED => self.decided(record),
+            kind::APPROVAL_REQUESTED => {
+                if let Ok(told) = serde_json::from_str::<Approving<'_>>(&record.body)
+                    && let Some(approval) = told.approval
+                    && self.asked.len() < OPEN
+                {
+                    let rules = approval.asked.iter();
+                    let rules = rules.map(|point| point.rule.clone().unwrap_or_else(|| point.guard.clone()));
+                    self.asked.insert(told.id.into_owned(), rules.collect());
+                }
+            }
+            kind::GRANT_USED | kind::APPROVAL_DENIED => {
+                let Ok(told) = serde_json::from_str::<Approving<'_>>(&record.body) else { return Ok(()) };
+                for name in self.asked.get(&*told.id).cloned().unwrap_or_default() {
+                    let rule = self.rules.entry(name).or_default();
+                    match record.kind.as_str() {
+                        kind::GRANT_USED => rule.overridden += 1,
+                        _ => rule.denied += 1,
+                    }
+                }
+            }
+            "decision.wrong" => {
+                let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
+                let Some(id) = body.get("id").and_then(Value::as_u64) else { return Ok(()) };
+                let query = Query::all().after(id.saturating_sub(1)).before(id.saturating_add(1)).limit(1);
+                let found = store.view(|view| view.records(&query))?;
+                for name in found.first().and_then(decided).map(|found| found.rules).unwrap_or_default() {
+                    self.rules.entry(name).or_default().wrong += 1;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn decided(&mut self, record: &Record) {
+        let Some(found) = decided(record).filter(|found| !found.dry) else { return };
+        let place = match found.decision {
+            Decision::Pass => 0,
+            Decision::Warn => 1,
+            Decision::Ask => 2,
+            Decision::Block => 3,
+        };
+        let day = words::day(record.at);
+        if let Some(count) = self.days.entry(day.clone()).or_default().get_mut(place) {
+            *count += 1;
+        }
+        for name in found.rules {
+            let rule = self.rules.entry(name).or_default();
+            if let Some(count) = rule.counts.get_mut(place) {
+                *count += 1;
+            }
+            *rule.days.entry(day.clone()).or_default() += 1;
+            rule.last = Some(record.at);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The page of a server: signing in, roles, answers, who is told. The rest is tried in a browser (`cargo xtask ui-test`).
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::world::{POLICY, World, tool};
+
+/// A browser without a screen: one request, no redirect followed.
+struct Browser<'a> {
+    world: &'a World,
+    cookie: String,
+}
+
+struct Page {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl<'a> Browser<'a> {
+    fn send(&self, method: &str, path: &str, form: &str) -> Page {
+        let host = self.world.url.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(host).unwrap();
+        let length = form.len();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nhost: {host}\r\norigin: {}\r\ncookie: {}\r\nconnection: close\r\n\
+             content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{form}",
+            self.world.url, self.cookie
+        )
+        .unwrap();
+        let mut text = Vec::new();
+        stream.read_to_end(&mut text).unwrap();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Page { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+
+    fn sign_in(world: &'a World, token: &str) -> Self {
+        let mut browser = Self { world, cookie: String::new() };
+        let page = browser.send("POST", "/sign-in", &format!("token={token}&next=/feed"));
+        assert_eq!(page.status, 303, "{}", page.body);
+        let cookie = page.head.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+        for part in ["__host-lictor", "; secure", "; httponly", "; samesite=lax", "; path=/"] {
+            assert!(cookie.contains(part), "{cookie}");
+        }
+        browser.cookie = cookie.split(';').next().unwrap().replace("__host-", "__Host-");
+        browser
+    }
+}
+
+fn csrf(page: &Page) -> String {
+    let rest = page.body.split_once("name=\"csrf\" value=\"").expect("a form").1;
+    rest.split('"').next().unwrap().to_owned()
+}
+
+fn world() -> World {
+    let world = World::new();
+    world.tenant("team", &json!({}), POLICY);
+    world
+}
+
+#[test]
+fn people_sign_in_with_a_token_and_programs_do_not() {
+    let world = world();
+    let nobody = Browser { world: &world, cookie: String::new() };
+    let page = nobody.send("GET", "/approvals?x=1", "");
+    assert_eq!(page.status, 303);
+    assert!(page.head.contains("location: /sign-in?next=/approvals%3fx%3d1"), "{}", page.head);
+    assert!(page.head.contains("content-security-policy: default-src 'none'"));
+    for token in ["", "nonsense", &world.token("team", "machine", "m1")] {
+        let page = nobody.send("POST", "/sign-in", &format!("token={token}"));
+        assert!(page.head.contains("location: /sign-in?wrong=1"), "{}", page.head);
+    }
+    let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));
+    for view in [
+        "/approvals",
+        "/feed",
+        "/sessions",
+        "/rules",
+        "/policy",
+        "/findings",
+        "/projects",
+        "/audit",
+        "/people",
+    ] {
+        let page = ada.send("GET", view, "");
+        assert_eq!(page.status, 200, "{view}: {}", page.body);
+    }
+    let out = ada.send("POST", "/sign-out", &format!("csrf={}", csrf(&ada.send("GET", "/feed", ""))));
+    assert_eq!(out.status, 303);
+    assert_eq!(ada.send("GET", "/feed", "").status, 303, "signed out");
+    let away = nobody.send("GET", "/sign-in?next=//evil.example", "");
+    assert!(!away.body.contains("evil.example"));
+}
+
+#[test]
+fn roles_say_who_answers_and_who_manages() {
+    let world = world();
+    let service = world.token("team", "person", "bob");
+    world.ask("POST", "/v1/evaluate", &service, &json!({"action": tool("write_file"), "unattended": true}));
+    let waiting = world.ask("GET", "/v1/approvals", &world.token("team", "person", "ada"), &json!({}));
+    let id = waiting["approvals"][0]["id"].as_str().expect("a question").to_owned();
+    let bob = Browser::sign_in(&world, &service);
+    assert_eq!(bob.send("GET", "/approvals", "").status, 403, "bob has no role");
+    let eve = Browser::sign_in(&world, &world.token("team", "person", "eve"));
+    let seen = eve.send("GET", "/approvals", "");
+    assert!(seen.body.contains("write_file") && !seen.body.contains("Approve once"), "{}", seen.body);
+    let path = format!("/approvals/{id}");
+    let answer =
+        |browser: &Browser<'_>, csrf: &str| browser.send("POST", &path, &format!("answer=once&csrf={csrf}"));
+    assert_eq!(answer(&eve, &csrf(&seen)).status, 403, "an auditor does not answer");
+    assert_eq!(eve.send("GET", "/people", "").status, 403);
+    let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));
+    assert_eq!(answer(&ada, &csrf(&seen)).status, 403, "the form of another person");
+    let own = csrf(&ada.send("GET", "/approvals", ""));
+    let changed = ada.send("POST", &path, &format!("answer=once&csrf={own}&seen=another"));
+    assert_eq!(changed.status, 409, "{}", changed.body);
+    assert_eq!(answer(&ada, &own).status, 303);
+    let shown = ada.send("GET", &path, "");
+    assert!(
+        shown.body.contains("Approved once") && shown.body.contains("has not used it yet"),
+        "{}",
+        shown.body
+    );
+    assert_eq!(answer(&ada, &own).status, 409, "answered once");
+}
+
+#[test]
+fn a_question_is_told_until_it_was_taken() {
+    let world = world();
+    let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let hook = format!("http://{}/hook", listener.local_addr().unwrap());
+    let form = csrf(&ada.send("GET", "/people", ""));
+    let target = format!("do=target&name=desk&way=webhook&to={hook}&secret=a-shared-secret&csrf={form}");
+    assert_eq!(ada.send("POST", "/people", &target).status, 303);
+    let listed = ada.send("GET", "/people", "");
+    assert!(listed.body.contains("desk") && !listed.body.contains("a-shared-secret"));
+    let bob = world.token("team", "person", "bob");
+    world.ask("POST", "/v1/evaluate", &bob, &json!({"action": tool("write_file"), "unattended": true}));
+    let mut bodies = Vec::new();
+    for answer in
+        ["HTTP/1.1 503 later\r\ncontent-length: 0\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"]
+    {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let (mut head, mut length) = (String::new(), 0);
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            if line.trim().is_empty() {
+                break;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            head += &line.to_ascii_lowercase();
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        stream.write_all(answer.as_bytes()).unwrap();
+        assert!(head.contains("lictor-signature: sha256="), "{head}");
+        bodies.push(String::from_utf8(body).unwrap());
+    }
+    assert_eq!(bodies[0], bodies[1], "the same message again");
+    assert!(bodies[0].contains("write_file") && bodies[0].contains("/approvals/"), "{}", bodies[0]);
+    listener.set_nonblocking(true).unwrap();
+    std::thread::sleep(Duration::from_millis(3_000));
+    assert!(listener.accept().is_err(), "what was taken is not sent again");
+}
