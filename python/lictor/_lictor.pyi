@@ -2,6 +2,8 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, final
 
+__all__ = ["RawAction", "RawContext", "RawEngine", "RawEvaluation", "RawProject"]
+
 @final
 class RawAction:
     def __new__(
@@ -11,14 +13,14 @@ class RawAction:
         *,
         session_id: str | None = None,
         task_type: str | None = None,
-        tool: str = "",
-        agent: str = "",
+        tool: str = ...,
+        agent: str = ...,
         user: str | None = None,
         tenant: str | None = None,
         chain: list[str] = ...,
         parent_session_id: str | None = None,
         tool_use_id: str | None = None,
-        cwd: str = "",
+        cwd: str = ...,
     ) -> RawAction: ...
     @property
     def digest(self) -> str: ...

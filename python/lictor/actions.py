@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
@@ -203,8 +203,8 @@ def _plain(payload: Any) -> dict[str, Any]:
         return dict(payload)
     if dataclasses.is_dataclass(payload) and not isinstance(payload, type):
         return dataclasses.asdict(payload)
-    dump = getattr(payload, "model_dump", None)
+    dump: Any = getattr(payload, "model_dump", None)
     if callable(dump):
-        fields: Iterable[tuple[str, Any]] = dump(mode="json").items()
+        fields: Any = dump(mode="json")
         return dict(fields)
     raise ActionError(f"a payload of type `{type(payload).__name__}` is not plain data", "give a mapping")

@@ -30,7 +30,8 @@ cargo xtask <chore>
   dist            build what people install without Rust into dist/: archives, npm packages, the wheel; --all for every target
   setup           install the programs that the tests start (PostgreSQL, bubblewrap, Chromium, Node), where they are missing
   test            everything a change must pass: setup, lint, all tests, doc tests (what .ci/run calls)
-  python          build the Python package for this machine, check its types, run its tests
+  python          build the Python package for this machine, check its types, run its tests; `python bench` says what it
+                  costs beside peers (--check holds the promises)
   frameworks      each adapter for an agent framework against the real package with a scripted model; [name…]
   ui-test [words] the page in a real browser, with real hooks that wait (needs Chromium and Node; part of `test`);
                   --pictures takes docs/pictures/page-*.png anew
@@ -60,6 +61,9 @@ fn main() -> Result<()> {
         (Some("test"), []) => test::run(),
         (Some("frameworks"), names) => frameworks::run(names),
         (Some("python"), []) => python::test(),
+        (Some("python"), [what, rest @ ..]) if what == "bench" => {
+            python::bench(&rest.iter().map(String::as_str).collect::<Vec<_>>())
+        }
         (Some("ui-test"), words) => ui_test::run(words),
         (Some("setup"), []) => setup::run(),
         (Some("advisories"), []) => supply::advisories(),

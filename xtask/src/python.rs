@@ -42,12 +42,17 @@ impl Environment {
 
     /// Builds the package's module for it.
     pub fn develop(&self) -> Result<()> {
+        self.develop_with(&[])
+    }
+
+    fn develop_with(&self, more: &[&str]) -> Result<()> {
         let target = shell::root().join("target");
         let variables: [(&str, &OsStr); 2] =
             [("CARGO_TARGET_DIR", target.as_os_str()), ("VIRTUAL_ENV", self.directory.as_os_str())];
         let maturin = self.directory.join("bin/maturin").to_string_lossy().into_owned();
         let manifest = shell::root().join("python/Cargo.toml").to_string_lossy().into_owned();
-        shell::run_with(&maturin, &["develop", "--locked", "--manifest-path", &manifest], &variables)
+        let develop = ["develop", "--locked", "--manifest-path", &manifest];
+        shell::run_with(&maturin, &[&develop[..], more].concat(), &variables)
     }
 }
 
@@ -58,6 +63,8 @@ pub fn test() -> Result<()> {
     let source = shell::root().join("python");
     let inside = |name: &str| source.join(name).to_string_lossy().into_owned();
     environment.python(&["-m", "mypy", "--config-file", &inside("pyproject.toml"), &inside("lictor")])?;
+    environment.python_with_package(&["-m", "mypy.stubtest", "lictor._lictor"])?;
+    shell::run("npx", &["--yes", "pyright@1.1.409", "--project", &inside("pyproject.toml")])?;
     // Those of frameworks want the frameworks: `cargo xtask frameworks`.
     environment.python(&[
         "-m",
@@ -67,4 +74,15 @@ pub fn test() -> Result<()> {
         &inside("tests/frameworks"),
         &inside("tests"),
     ])
+}
+
+/// Peers that can be installed beside the package.
+const PEERS: [&str; 2] = ["invariant-ai==0.3.5", "guardrails-ai==0.11.0"];
+
+/// What governing costs from Python, beside peers, with an optimised module.
+pub fn bench(args: &[&str]) -> Result<()> {
+    let environment = environment("bench", &PEERS)?;
+    environment.develop_with(&["--release"])?;
+    let script = shell::root().join("python/benches/overhead.py").to_string_lossy().into_owned();
+    environment.python(&[&[script.as_str()], args].concat())
 }

@@ -11,6 +11,11 @@ from lictor.errors import PolicyError
 from lictor.layers import GovernanceLayer
 
 
+def snake_case(name: str) -> str:
+    """``RateLimitGuard`` → ``rate_limit_guard``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
 @runtime_checkable
 class Guard(Protocol):
     """``check(action)`` or ``check(action, ctx)``. It returns a Verdict, True or None for a pass, False for a block."""
@@ -19,30 +24,26 @@ class Guard(Protocol):
 
 
 class BaseGuard:
-    """A guard with a layer. The name is the class name in snake case unless the class says otherwise."""
+    """A guard with a layer: a subclass has ``check(action)`` or ``check(action, ctx)``. The name is the class name in snake
+    case unless the class says otherwise."""
 
     governance_layer: ClassVar[GovernanceLayer] = GovernanceLayer.INTENT
+    name: str = "base_guard"
 
-    @property
-    def name(self) -> str:
-        return snake_case(type(self).__name__)
-
-    def check(self, *args: Any) -> Any:
-        raise NotImplementedError
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in cls.__dict__:
+            cls.name = snake_case(cls.__name__)
 
 
 class FunctionGuard(BaseGuard):
     """A function as a guard."""
 
     def __init__(self, function: Callable[..., Any], name: str, layer: GovernanceLayer) -> None:
-        self._name = name
-        self.check = function  # type: ignore[method-assign]
+        self.name = name
+        self.check = function
         self.layer = layer
         self.__doc__ = function.__doc__
-
-    @property
-    def name(self) -> str:
-        return self._name
 
 
 def guard(
@@ -54,11 +55,6 @@ def guard(
         def check(action, ctx): ...
     """
     return lambda function: FunctionGuard(function, name or function.__name__, layer)
-
-
-def snake_case(name: str) -> str:
-    """``RateLimitGuard`` → ``rate_limit_guard``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def describe(node: Any) -> tuple[str, GovernanceLayer, Callable[..., Any], bool]:
@@ -77,6 +73,15 @@ def describe(node: Any) -> tuple[str, GovernanceLayer, Callable[..., Any], bool]
     if inspect.iscoroutinefunction(check):
         raise PolicyError(f"the guard `{name}` is asynchronous", "write a plain function: it is called on a thread")
     return name, GovernanceLayer(layer), check, _takes_context(name, check)
+
+
+def is_tool_policy(node: Any) -> bool:
+    """Whether its check takes a tool, its parameters and ``context``."""
+    check = getattr(node, "check", None)
+    if check is None:
+        return False
+    context = inspect.signature(check).parameters.get("context")
+    return context is not None and context.kind is inspect.Parameter.KEYWORD_ONLY
 
 
 def _takes_context(name: str, check: Callable[..., Any]) -> bool:
