@@ -4,10 +4,24 @@ use anyhow::Result;
 
 use crate::shell;
 
-/// Kills writers of the store and of the ledger at random points, has two processes race for one grant, many times
+/// Kills writers of the store and of the ledger and the guardian of `lictor run` at random points, has two processes race for one grant, many times
 /// over, and works through 300 sessions of a scripted agent.
 pub fn run() -> Result<()> {
     shell::run("env", &["LICTOR_STORE_KILLS=520", "cargo", "test", "--locked", "--package", "lictor-store"])?;
+    let guardian = [
+        "cargo",
+        "test",
+        "--locked",
+        "--package",
+        "lictor-cli",
+        "--test",
+        "cli",
+        "kills::",
+        "--",
+        "--nocapture",
+    ];
+    let args: Vec<&str> = ["LICTOR_GUARDIAN_KILLS=500"].into_iter().chain(guardian).collect();
+    shell::run("env", &args)?;
     let ledger =
         ["test", "--locked", "--package", "lictor-ledger", "--test", "processes", "--", "--ignored", "soak"];
     shell::run("cargo", &ledger)?;

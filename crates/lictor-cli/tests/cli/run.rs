@@ -2,7 +2,10 @@
 //! what counts.
 
 mod git;
+mod kills;
+mod landlock;
 mod policy;
+mod terminal;
 mod ways_to_end;
 
 use std::fs;

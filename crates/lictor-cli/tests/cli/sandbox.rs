@@ -84,6 +84,11 @@ impl Sandbox {
         self.path = std::env::join_paths(std::iter::once(directory.to_owned()).chain(rest)).unwrap();
     }
 
+    /// Has programs be found in one directory alone.
+    pub fn only_path(&mut self, directory: &Path) {
+        self.path = directory.into();
+    }
+
     pub fn home(&self) -> &Path {
         self.home.path()
     }
