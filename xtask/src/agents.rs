@@ -28,9 +28,12 @@ struct Run {
     lictor: PathBuf,
     /// Whether the matrix is written: only by a run of everything.
     writes: bool,
+    /// Agents are started by `lictor run`.
+    sandboxed: bool,
 }
 
-/// `cargo xtask agents [name…] [--session ID]… [--lictor PATH] [--keep]`
+/// `cargo xtask agents [name…] [--session ID]… [--lictor PATH] [--keep] [--run]`; with `--run` every agent is started by
+/// `lictor run`, and the matrix stays as it is.
 pub fn run(args: &[String]) -> Result<()> {
     let (run, keep) = read(args)?;
     if args.iter().any(|arg| arg == INSIDE) {
@@ -61,12 +64,13 @@ fn read(args: &[String]) -> Result<(Run, bool)> {
     let mut names = Vec::new();
     let mut only = Vec::new();
     let mut lictor = shell::root().join("target/debug/lictor");
-    let mut keep = false;
+    let (mut keep, mut sandboxed) = (false, false);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             INSIDE => {}
             "--keep" => keep = true,
+            "--run" => sandboxed = true,
             "--session" => only.push(args.next().context("`--session` needs an id")?.clone()),
             "--lictor" => lictor = args.next().context("`--lictor` needs a path")?.into(),
             name if name.starts_with('-') => bail!("there is no option `{name}`"),
@@ -78,11 +82,13 @@ fn read(args: &[String]) -> Result<(Run, bool)> {
         let known: Vec<_> = agents.iter().map(|agent| agent.agent.as_str()).collect();
         bail!("there is no agent `{unknown}` to run; there is: {}", known.join(", "));
     }
-    let writes = only.is_empty();
+    let writes = only.is_empty() && !sandboxed;
     agents.retain(|agent| names.is_empty() || names.contains(&agent.agent));
     let mut sessions = spec::sessions()?;
     sessions.retain(|session| only.is_empty() || only.contains(&session.id));
-    Ok((Run { agents, sessions, lictor, writes }, keep))
+    // Hooks that are broken on purpose cannot start anything either.
+    sessions.retain(|session| !sandboxed || session.program.is_none());
+    Ok((Run { agents, sessions, lictor, writes, sandboxed }, keep))
 }
 
 fn inside(run: &Run, keep: bool) -> Result<()> {
@@ -92,7 +98,7 @@ fn inside(run: &Run, keep: bool) -> Result<()> {
         let mut results = Vec::new();
         for file in run.sessions.iter().filter(|file| agent.can(file)) {
             let start = Instant::now();
-            let result = session::run(agent, file, &run.lictor, keep)
+            let result = session::run(agent, file, &run.lictor, keep, run.sandboxed)
                 .with_context(|| format!("{} {}", agent.agent, file.id))?;
             let expected = agent.expects(&file.id);
             let word = match (&result.wrong[..], expected) {

@@ -78,6 +78,11 @@ const GLOBAL: &[(&str, bool)] = &[("--json", false), ("--cwd", true)];
 /// Options that make the command say something about itself and do nothing.
 const ABOUT: &[&str] = &["-h", "--help", "-V", "--version"];
 
+/// The commands that are for people, as they are typed.
+pub fn for_people() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().filter(|(_, audience)| *audience == Audience::People).map(|(words, _)| *words)
+}
+
 /// Whether an agent may run `lictor` with these arguments. `None` stands for one that is not known before it runs.
 #[must_use]
 pub fn is_for_agents<'a>(args: impl IntoIterator<Item = Option<&'a str>>) -> bool {

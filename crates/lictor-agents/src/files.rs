@@ -193,7 +193,12 @@ fn join(parts: &[&str]) -> String {
 
 /// The files of every agent.
 pub fn governing_files() -> impl Iterator<Item = &'static GoverningFile> {
-    Agent::ALL.into_iter().flat_map(|agent| agent.spec().files)
+    Agent::ALL.into_iter().flat_map(governing_files_of)
+}
+
+/// The files of one agent.
+pub fn governing_files_of(agent: Agent) -> impl Iterator<Item = &'static GoverningFile> {
+    agent.spec().files.iter()
 }
 
 /// Where the hooks of an agent are installed in that scope, and how they stand there.

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::mounts::{Mount, Network};
+use crate::mounts::{self, Mount, Network, Wanted};
 
 /// Variables that lead out of the sandbox: to buses, terminals, editors, containers, displays.
 pub const LEADING_OUT: &[&str] = &[
@@ -72,21 +72,17 @@ pub fn works(bubblewrap: &Path) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Bubblewrap's arguments for those mounts and that command. Variables that lead out are unset, except for `kept`.
+/// Bubblewrap's arguments for those mounts and that command. Variables that lead out are unset, except for those that are
+/// kept.
 #[must_use]
-pub fn arguments(
-    mounts: &[Mount],
-    network: Network,
-    kept: &[&'static str],
-    command: &[OsString],
-) -> Vec<OsString> {
+pub fn arguments(mounts: &[Mount], wanted: &Wanted, command: &[OsString]) -> Vec<OsString> {
     let mut args: Vec<OsString> = Vec::new();
     let mut push = |words: &[&OsStr]| args.extend(words.iter().map(|word| (*word).to_owned()));
     let word = |text: &'static str| OsStr::new(text);
     push(&[word("--unshare-pid"), word("--unshare-ipc"), word("--die-with-parent")]);
     // Root could undo every mount.
     push(&[word("--cap-drop"), word("ALL")]);
-    if network != Network::All {
+    if wanted.network != Network::All {
         push(&[word("--unshare-net")]);
     }
     push(&[
@@ -106,7 +102,10 @@ pub fn arguments(
             Mount::Empty(at) => {
                 push(&[word("--tmpfs"), at.as_os_str(), word("--remount-ro"), at.as_os_str()]);
             }
-            Mount::Nothing(at) => push(&[word("--ro-bind"), word("/dev/null"), at.as_os_str()]),
+            Mount::Nothing(at) => {
+                let nothing = mounts::nothing(&wanted.runtime, at);
+                push(&[word("--ro-bind"), nothing.as_os_str(), at.as_os_str()]);
+            }
             Mount::Shown { from, at } => push(&[word("--bind"), from.as_os_str(), at.as_os_str()]),
             Mount::Replaced { from, at } => push(&[word("--ro-bind"), from.as_os_str(), at.as_os_str()]),
             Mount::Closed(at) => push(&[word("--remount-ro"), at.as_os_str()]),
@@ -119,7 +118,7 @@ pub fn arguments(
         }
     }
     for (name, _) in std::env::vars_os() {
-        if leads_out(&name) && !kept.iter().any(|kept| *kept == name) {
+        if leads_out(&name) && !wanted.kept.iter().any(|kept| *kept == name) {
             push(&[word("--unsetenv"), &name]);
         }
     }
@@ -136,10 +135,11 @@ mod tests {
     fn the_command_comes_last_and_mounts_keep_their_order() {
         let mounts =
             [Mount::Writable("/p".into()), Mount::Nothing("/p/x".into()), Mount::Sealed("/s".into())];
-        let args = arguments(&mounts, Network::None, &[], &["agent".into(), "--flag".into()]);
+        let wanted = Wanted { network: Network::None, runtime: "/r".into(), ..Wanted::default() };
+        let args = arguments(&mounts, &wanted, &["agent".into(), "--flag".into()]);
         let text = args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
         assert!(
-            text.contains("--bind /p /p --ro-bind /dev/null /p/x --remount-ro /s --symlink /s /dev/lictor"),
+            text.contains("--bind /p /p --ro-bind /r/nothing /p/x --remount-ro /s --symlink /s /dev/lictor"),
             "{text}"
         );
         assert!(text.contains("--unshare-net"), "{text}");

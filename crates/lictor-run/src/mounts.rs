@@ -76,7 +76,7 @@ pub enum Mount {
     Scratch(PathBuf),
     /// An empty directory that cannot be written.
     Empty(PathBuf),
-    /// Nothing can be read or written there.
+    /// A file that says nothing and cannot be written.
     Nothing(PathBuf),
     /// Something from outside, under another name.
     Shown {
@@ -96,6 +96,18 @@ pub enum Mount {
     Closed(PathBuf),
     /// The same for Lictor's state, with the sign that a guardian judges.
     Sealed(PathBuf),
+}
+
+/// What a file says that says nothing, by the name of one in the guardian's directory: agents complain about settings that
+/// are no regular file, or no JSON.
+pub(crate) const NOTHING: [(&str, &str); 2] = [("nothing.json", "{}\n"), ("nothing", "")];
+
+/// The file in the guardian's directory that lies in the place of a file that is not there.
+#[must_use]
+pub fn nothing(runtime: &Path, at: &Path) -> PathBuf {
+    let [json, other] = NOTHING.map(|(name, _)| name);
+    let is_json = at.extension().is_some_and(|ending| ending == "json" || ending == "jsonc");
+    runtime.join(if is_json { json } else { other })
 }
 
 /// The copy of a file in the guardian's directory.

@@ -82,6 +82,9 @@ impl Session {
         };
         write(runtime.join(client::MARK), b"")?;
         write(runtime.join(client::IGNORED), &self.ignored(mounts, points))?;
+        for (name, text) in mounts::NOTHING {
+            write(runtime.join(name), text.as_bytes())?;
+        }
         let explanation = mounts::explanation(runtime);
         write(explanation.clone(), EXPLANATION.as_bytes())?;
         fs::set_permissions(&explanation, fs::Permissions::from_mode(0o755))
@@ -140,7 +143,7 @@ impl Session {
         inner.extend(self.command.iter().cloned());
         let mut command = Command::new(bubblewrap);
         command
-            .args(bubblewrap::arguments(mounts, network, &self.wanted.kept, &inner))
+            .args(bubblewrap::arguments(mounts, &self.wanted, &inner))
             .envs(self.git_settings())
             // What a terminal sends is passed on to the agent; bubblewrap would end by it.
             .process_group(0);

@@ -101,7 +101,13 @@ impl Scratch {
 }
 
 /// Runs the session.
-pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) -> Result<Outcome> {
+pub fn run(
+    agent: &AgentFile,
+    session: &SessionFile,
+    lictor: &Path,
+    keep: bool,
+    sandboxed: bool,
+) -> Result<Outcome> {
     let scratch = Scratch::new(agent, session, lictor)?;
     fs::write(scratch.project.join("governance.yaml"), spec::policy()?)?;
     let server = Server::start(Script {
@@ -131,7 +137,14 @@ pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) 
     if let Some(program) = &session.program {
         replace(&scratch.root.join("bin/lictor"), program)?;
     }
-    let mut command = scratch.command(agent.cache().join(&agent.program));
+    let program = agent.cache().join(&agent.program);
+    let mut command = if sandboxed {
+        let mut command = scratch.command(scratch.root.join("bin/lictor"));
+        command.args(["run", "--"]).arg(program);
+        command
+    } else {
+        scratch.command(program)
+    };
     command.args(agent.args.iter().map(|arg| filled(arg)));
     command.envs(agent.env.iter().map(|(name, value)| (name, filled(value))));
     let output = fs::File::create(scratch.root.join("output.txt"))?;

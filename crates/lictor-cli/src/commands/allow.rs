@@ -54,6 +54,7 @@ const SHOWN: usize = 5;
 /// Runs the command.
 pub fn run(args: &AllowArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
+    here::people_only("allow", &project)?;
     if let (true, Some(id)) = (args.undo, args.id) {
         return undo(&project, id, args.common.json);
     }

@@ -1,6 +1,7 @@
 //! `lictor doctor`: proves that what is installed works, and says what to do where it does not.
 
 mod canary;
+mod disarm;
 mod hooks;
 mod record;
 
@@ -16,8 +17,10 @@ use crate::output::{self, Style};
 /// Prove that every installed hook blocks, and find what is wrong.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Sends a call that must be blocked through each installed hook, as the agent would, and sees
-whether a block comes back. The call is not carried out and leaves nothing in your log.
+Sends calls that must be blocked through each installed hook, as the agent would, ways to switch
+Lictor off among them, and sees whether a block comes back. They are not carried out and leave
+nothing in your log. Where bubblewrap is installed, a process in the sandbox of `lictor run` tries
+the same, and says what it could do.
 
 Examples:
   lictor doctor
@@ -98,10 +101,11 @@ pub fn run(args: &DoctorArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
     let mut report = Report::default();
     record::policy(&mut report, &project);
-    hooks::agents(&mut report, &project)?;
+    let settings = hooks::agents(&mut report, &project)?;
     hooks::git(&mut report, &project);
     record::state(&mut report, &project);
     record::faults(&mut report, &project);
+    disarm::promises(&mut report, &project, &settings);
     if args.common.json {
         output::print_json(&report)?;
     } else {

@@ -148,6 +148,9 @@ fn named_after(program: Option<&OsString>) -> String {
 
 fn pins(args: &PinsArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
+    if matches!(args.action, PinsAction::Accept | PinsAction::Forget) {
+        here::people_only("mcp pins", &project)?;
+    }
     let pins = Pins::in_directory(&project.dirs().state);
     if args.action == PinsAction::Forget && args.all {
         pins.forget_all()?;

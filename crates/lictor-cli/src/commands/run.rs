@@ -50,6 +50,9 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let program = env::current_exe()?;
     let policy = lictor::policy_files::load(&project).context("the policy is not accepted")?.policy;
     let said = policy.run();
+    if let Some(command) = args.command.first() {
+        wanted::make_room(&project, command)?;
+    }
     let wanted = wanted::wanted(&project, &program, &said)?;
     let Some(bubblewrap) = bubblewrap::installed().filter(|found| bubblewrap::works(found)) else {
         return without_bubblewrap(args, &wanted, said.network);

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -53,6 +54,7 @@ pub struct ServeArgs {
 
 /// Becomes the server.
 pub fn run(args: &ServeArgs) -> Result<Exit> {
+    here::people_only("serve", &here::project(Path::new("")))?;
     let mut command =
         Command::new(companion::find(&here::options()).map_err(|error| exit::not_there(error.to_string()))?);
     command.arg("serve");

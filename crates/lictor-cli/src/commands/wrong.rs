@@ -50,6 +50,7 @@ const FILE: &str = "policy_tests/wrong.yaml";
 /// Runs the command.
 pub fn run(args: &WrongArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
+    here::people_only("wrong", &project)?;
     let store = project.existing_store()?;
     let record = explain::find(&*store, args.id)?;
     let evaluated: lictor::log::Evaluated<'_> = serde_json::from_str(&record.body)?;

@@ -188,7 +188,7 @@ fn attacks_are_stopped_and_their_twins_pass() {
 
 /// A guard that stops everything must fail too.
 #[test]
-fn every_class_has_harmless_twins() {
+fn every_class_has_as_many_harmless_twins_as_attacks() {
     let mut rows: BTreeMap<u8, (usize, usize)> = BTreeMap::new();
     for case in all() {
         let row = rows.entry(case.row).or_default();
@@ -198,6 +198,6 @@ fn every_class_has_harmless_twins() {
         }
     }
     for (row, (attacks, twins)) in &rows {
-        assert!(*attacks > 0 && *twins > 0, "row {row}: {attacks} attacks, {twins} twins");
+        assert!(*attacks > 0 && twins >= attacks, "row {row}: {attacks} attacks, {twins} twins");
     }
 }

@@ -50,20 +50,71 @@ fn an_event_that_a_tool_call_makes_up_does_not_count() {
     assert!(faults.contains("fault"), "what was refused is told: {faults}");
 }
 
+/// How each command that is for people is typed so that it would do something.
+const PEOPLE: &[(&str, &str)] = &[
+    ("allow", "--yes"),
+    ("approve", "--all --yes"),
+    ("deny", "x"),
+    ("init", "--uninstall --yes"),
+    ("mcp pins", "accept"),
+    ("run", "true"),
+    ("serve", ""),
+    ("session refresh", ""),
+    ("trust", "--yes"),
+    ("uninstall", "--yes"),
+    ("verdict clear", "--plan-hash a --id b"),
+    ("verdict lower", "--plan-hash a --id b --level LOW --reason c"),
+    ("verdict waive", "--plan-hash a --id b --reason c"),
+    ("wrong", "1"),
+];
+
 #[test]
 fn commands_for_people_refuse_under_a_governed_agent() {
     let sandbox = Sandbox::new();
     events(&sandbox);
-    let people = ["approve --all --yes", "deny x", "trust --yes", "session refresh", "init --yes"];
-    let tries: String =
-        people.iter().map(|words| format!("bash -c \"$LICTOR {words}\" 2>&1; echo code $?\n")).collect();
+    // `rpc` is for programs that people run: under an agent it answers for sessions of its own alone.
+    let known: Vec<&str> = PEOPLE.iter().map(|(words, _)| *words).chain(["rpc"]).collect();
+    let missing: Vec<&str> =
+        lictor_agents::commands::for_people().filter(|words| !known.contains(words)).collect();
+    assert!(missing.is_empty(), "say how they are typed: {missing:?}");
+    let tries: String = PEOPLE
+        .iter()
+        .map(|(words, args)| format!("bash -c \"$LICTOR {words} {args}\" 2>&1; echo \"{words}\" code $?\n"))
+        .collect();
     let run = as_agent(&sandbox, &format!("$HOOK < own.json 2>/dev/null\n{tries}"));
-    assert_eq!(run.stdout.matches("is for people").count(), people.len(), "{run:?}");
-    assert_eq!(run.stdout.matches("code 2").count(), people.len(), "{run:?}");
+    for (words, _) in PEOPLE {
+        assert!(run.stdout.contains(&format!("{words} code 2")), "{words}: {run:?}");
+    }
+    assert_eq!(run.stdout.matches("is for people").count(), PEOPLE.len(), "{run:?}");
     // A person at a terminal, and an agent that this store does not govern, may.
     let approved = sandbox.lictor(&["approve", "--all", "--yes"]);
     assert!(approved.code == 0 && approved.stdout.contains("approved"), "{approved:?}");
     let other = Sandbox::new();
     let run = as_agent(&other, "bash -c \"$LICTOR approvals\"; echo code $?");
     assert!(run.stdout.contains("code 0"), "{run:?}");
+}
+
+#[test]
+fn nobody_answers_their_own_question_through_rpc() {
+    let sandbox = Sandbox::new();
+    events(&sandbox);
+    let calls = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "approvals"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "resolve", "params": {"id": 1, "answers": ["yes"]}}),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "reset", "params": {"session": {"agent": "claude-code", "id": "s1"}}}),
+    ];
+    let calls: String = calls.iter().map(|call| format!("{call}\n")).collect();
+    sandbox.write("calls.jsonl", &calls);
+    let run = as_agent(&sandbox, "$HOOK < own.json 2>/dev/null; bash -c \"$LICTOR rpc < calls.jsonl\" 2>&1");
+    let answers: Vec<serde_json::Value> =
+        run.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    for id in [2, 3] {
+        let answer = answers.iter().find(|answer| answer["id"] == id).unwrap_or_else(|| panic!("{run:?}"));
+        assert!(answer["error"].is_object(), "{answer}");
+    }
+    assert_eq!(
+        sandbox.lictor(&["approvals", "--json"]).json().as_array().map(Vec::len),
+        Some(1),
+        "it still waits"
+    );
 }

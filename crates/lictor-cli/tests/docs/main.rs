@@ -26,6 +26,7 @@ mod sandbox;
 mod blocks;
 mod examples;
 mod map;
+mod promises;
 mod session;
 
 use std::fs;

@@ -60,6 +60,30 @@ impl<'a> Aviary<'a> {
         })
     }
 
+    /// Tries every way to switch the guard off that the agent would announce at this hook. Gives how many there are, and
+    /// which were not stopped.
+    ///
+    /// # Errors
+    /// When the hook cannot be run at all.
+    pub fn disarm(&self, agent: Agent, hook: &InstalledHook, file: &Path) -> Result<(usize, Vec<String>)> {
+        let (cwd, home) = (self.project.root.to_string_lossy(), here::dirs().home);
+        let (mut tried, mut freed) = (0, Vec::new());
+        for way in super::disarm::ways(file) {
+            let Some(sent) = self.intents.send(agent, &way, &cwd, &home.to_string_lossy()) else { continue };
+            if sent.event != hook.event {
+                continue;
+            }
+            tried += 1;
+            if matches!(
+                obey(agent, &hook.event, &self.send(agent, hook, &sent)?),
+                Obeyed::Proceeds | Obeyed::Told(_)
+            ) {
+                freed.push(way.id);
+            }
+        }
+        Ok((tried, freed))
+    }
+
     /// The first intent of that kind which the agent would announce at that event.
     fn pick(&self, agent: Agent, event: &str, expect: Expect) -> Option<Sent> {
         let (cwd, home) = (self.project.root.to_string_lossy(), here::dirs().home);

@@ -18,7 +18,8 @@ use crate::commands::init;
 use crate::here;
 
 /// Looks at the settings of every agent, and fires a canary through every hook that stands before a tool call.
-pub fn agents(report: &mut Report, project: &Project) -> Result<()> {
+/// Gives the settings in which there are hooks.
+pub fn agents(report: &mut Report, project: &Project) -> Result<Vec<PathBuf>> {
     let place = project.agent_settings();
     let binary = here::own_binary().unwrap_or_else(|_| PathBuf::from("lictor"));
     let aviary = Aviary::new(project)?;
@@ -68,7 +69,7 @@ pub fn agents(report: &mut Report, project: &Project) -> Result<()> {
     shadowed(report, &place, &seen);
     skipped(report, project, &place, &homes)?;
     ungoverned_agents(report, &place, &homes);
-    Ok(())
+    Ok(homes.into_values().flatten().collect())
 }
 
 fn read(report: &mut Report, settings: &Settings) -> Option<String> {
@@ -124,7 +125,10 @@ fn look(
     }
     match aviary.fly(agent, hook) {
         Ok(Proof::Nothing) => {}
-        Ok(Proof::Blocks) => report.ok(format!("{name}: a canary was blocked, a harmless call went through")),
+        Ok(Proof::Blocks) => {
+            report.ok(format!("{name}: a canary was blocked, a harmless call went through"));
+            disarm(report, aviary, agent, &name, file, hook);
+        }
         Ok(Proof::BlocksAll(reason)) => report.note(
             format!("{name}: a canary was blocked, and so was a harmless call: {}", first_line(&reason)),
             "if the policy does not mean that, `lictor eval bash ls` shows why",
@@ -136,6 +140,33 @@ fn look(
             format!("{name}: a canary could not be sent: {error:#}"),
             format!("try it: {}", hook.line),
         ),
+    }
+}
+
+/// What the hook does when the guard itself is what is attacked.
+fn disarm(
+    report: &mut Report,
+    aviary: &Aviary<'_>,
+    agent: Agent,
+    name: &str,
+    file: &str,
+    hook: &InstalledHook,
+) {
+    match aviary.disarm(agent, hook, Path::new(file)) {
+        Ok((0, _)) => {}
+        Ok((tried, freed)) if freed.is_empty() => {
+            report.ok(format!("{name}: all of {tried} ways to switch Lictor off were stopped"));
+        }
+        Ok((_, freed)) => report.problem(
+            format!("{name}: the agent can switch Lictor off by: {}", freed.join(", ")),
+            "run `lictor init` again, and report this if it stays",
+        ),
+        Err(error) => {
+            report.problem(
+                format!("{name}: a canary could not be sent: {error:#}"),
+                format!("try it: {}", hook.line),
+            );
+        }
     }
 }
 

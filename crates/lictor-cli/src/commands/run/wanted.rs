@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use lictor::Project;
-use lictor_agents::files::{At, GoverningFile, governing_files};
+use lictor_agents::Agent;
+use lictor_agents::files::{At, GoverningFile, governing_files, governing_files_of};
 use lictor_config::sections::{RunConfig, RunNetwork, Socket};
 use lictor_run::mounts::{Network, Wanted};
 
@@ -60,6 +62,22 @@ const LEADING_OUT: &[&str] = &[
 /// Programs that make other users of their callers. Nothing inside can.
 const OTHER_USERS: &[&str] = &["sudo", "sudoedit", "doas", "su", "pkexec", "run0"];
 
+/// Makes the directories in which an agent keeps its state, should it be started for the first time: inside it could not.
+pub(super) fn make_room(project: &Project, command: &OsStr) -> Result<()> {
+    let home = &project.dirs().home;
+    let name = Path::new(command).file_name().unwrap_or_default().to_string_lossy();
+    let is_started = |agent: &Agent| agent.programs().any(|program| name == program);
+    for agent in Agent::ALL.into_iter().filter(is_started) {
+        let own = agent_directories(home, &[agent]);
+        let kept = WRITABLE.iter().filter(|path| path.rsplit('/').next() == Some(agent.name()));
+        for directory in own.chain(kept.map(|path| home.join(path))).chain([home.join(".cache")]) {
+            fs::create_dir_all(&directory)
+                .with_context(|| format!("cannot create `{}`", directory.display()))?;
+        }
+    }
+    Ok(())
+}
+
 /// The sandbox for a project.
 pub(super) fn wanted(project: &Project, program: &Path, said: &RunConfig) -> Result<Wanted> {
     let dirs = project.dirs();
@@ -72,7 +90,7 @@ pub(super) fn wanted(project: &Project, program: &Path, said: &RunConfig) -> Res
     }
     let common = project.git_common().map(real);
     let mut writable: Vec<PathBuf> = WRITABLE.iter().map(|path| home.join(path)).collect();
-    writable.extend(agent_directories(&home).map(|path| real(&path)));
+    writable.extend(agent_directories(&home, &Agent::ALL).map(|path| real(&path)));
     writable.extend(common.iter().filter(|common| !common.starts_with(&root)).cloned());
     writable.retain(|path| !home.starts_with(path));
     let cwd = real(&env::current_dir()?);
@@ -122,9 +140,9 @@ fn places(file: &GoverningFile, home: &Path) -> Vec<PathBuf> {
 }
 
 /// Where agents keep their own state. The governing files in there are bound read-only.
-fn agent_directories(home: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+fn agent_directories(home: &Path, agents: &[Agent]) -> impl Iterator<Item = PathBuf> + use<> {
     let mut all = BTreeSet::new();
-    for file in governing_files() {
+    for file in agents.iter().flat_map(|agent| governing_files_of(*agent)) {
         let At::Home(directory) = file.at else { continue };
         if !directory.default.is_empty() {
             // A directory that others share, like `.config`, is only opened as far as the agent's own part of it.
