@@ -61,6 +61,7 @@ const PEOPLE: &[(&str, &str)] = &[
     ("serve", ""),
     ("session refresh", ""),
     ("trust", "--yes"),
+    ("ui", "--no-open"),
     ("uninstall", "--yes"),
     ("verdict clear", "--plan-hash a --id b"),
     ("verdict lower", "--plan-hash a --id b --level LOW --reason c"),

@@ -11,9 +11,12 @@ use lictor_run::bubblewrap;
 use super::Report;
 use crate::here;
 
+/// A name, the tool, and what goes into its fields.
+type Way = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// What an agent would do to be free: an id, the tool, what goes into it. `{file}` governs the agent, `{program}` is
 /// Lictor's own.
-const WAYS: &[(&str, &str, &[(&str, &str)])] = &[
+const WAYS: &[Way] = &[
     ("write", "write", &[("path", "{file}"), ("content", "{}")]),
     ("edit", "edit", &[("path", "{file}"), ("old", "a"), ("new", "b")]),
     ("patch", "patch", &[("patch", "*** Begin Patch\n*** Delete File: {file}\n*** End Patch")]),
@@ -38,7 +41,7 @@ pub fn ways(file: &Path) -> Vec<Intent> {
     let fill = |text: &str| {
         text.replace("{file}", &file.to_string_lossy()).replace("{program}", &program.to_string_lossy())
     };
-    let intent = |(id, deed, values): &(&str, &str, &[(&str, &str)])| Intent {
+    let intent = |(id, deed, values): &Way| Intent {
         id: (*id).to_owned(),
         deed: (*deed).to_owned(),
         expect: Expect::Block,
