@@ -14,7 +14,7 @@ mod world;
 use std::path::{Path, PathBuf};
 
 use lictor_shell::describe::source::Source;
-use world::{Case, Judge, Table, own_corpus, read_cases};
+use world::{Case, Judge, Row, Table, own_corpus, read_cases};
 
 /// Where the corpus that is not ours lies, on machines that have it.
 const SHARED: &str = "/work/shared/corpora/shell-safety.jsonl";
@@ -55,7 +55,7 @@ fn main() {
         .filter(|case| !exceptions.contains(&case.id))
         .collect();
     let table = Table::judge(&judge, &cases);
-    println!("{}\n{}", knowledge(), table.markdown());
+    println!("{}\n{}", knowledge(table.total()), table.markdown());
     if wrong {
         for (case, decision) in &table.wrong {
             let reasons: Vec<String> = judge
@@ -82,8 +82,9 @@ fn main() {
 fn write_docs() {
     let judge = Judge::new();
     let own: Vec<Case> = own_corpus().iter().flat_map(|file| read_cases(file)).collect();
-    let table = Table::judge(&judge, &own).markdown();
-    let knowledge = knowledge();
+    let table = Table::judge(&judge, &own);
+    let knowledge = knowledge(table.total());
+    let table = table.markdown();
     put("own", &table);
     put("knowledge", &knowledge);
     println!("{knowledge}\n{table}");
@@ -96,8 +97,8 @@ fn write_docs() {
     }
 }
 
-/// How much is known of programs, and how it is written down.
-fn knowledge() -> String {
+/// How much is known of programs, how it is written down, and how often it is right.
+fn knowledge(judged: Row) -> String {
     let shell = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lictor-shell");
     let (mut programs, mut rows, mut by_code, mut examples, mut data) = (0, 0, 0, 0, 0);
     for file in files(&shell.join("programs"), "yaml") {
@@ -121,9 +122,12 @@ fn knowledge() -> String {
             text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).count()
         })
         .sum();
+    let percent = |part: usize, all: usize| 100.0 * part as f64 / all.max(1) as f64;
+    let stopped = percent(judged.blocked + judged.asked, judged.harmful);
+    let alarms = percent(judged.alarms, judged.harmless);
     format!(
-        "| programs | of these in code alone | rows | example lines | lines of data | lines of code |\n\
-         |--:|--:|--:|--:|--:|--:|\n| {programs} | {by_code} | {rows} | {examples} | {data} | {code} |\n"
+        "| programs | of these in code alone | rows | example lines | lines of data | lines of code | harmful stopped | harmless stopped |\n\
+         |--:|--:|--:|--:|--:|--:|--:|--:|\n| {programs} | {by_code} | {rows} | {examples} | {data} | {code} | {stopped:.2} % | {alarms:.2} % |\n"
     )
 }
 

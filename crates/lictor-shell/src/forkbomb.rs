@@ -63,7 +63,11 @@ pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
     match condition.items.as_slice() {
         [item] if item.rest.is_empty() => match item.first.stages.as_slice() {
             [Node::Simple(simple)] => {
-                let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
+                let words: Vec<&str> = simple
+                    .words
+                    .iter()
+                    .map(|word| word.literal().unwrap_or_else(|| word.written()))
+                    .collect();
                 let holds = matches!(words.as_slice(), ["true" | ":"] | ["[" | "test", "1", ..]);
                 let fails = matches!(words.as_slice(), ["false"]);
                 if until != item.first.negated { fails } else { holds }
