@@ -4,9 +4,12 @@ A driver has ``run(engine, *turns, answer=None)``: the scripted model makes thos
 calls of the tool ``bash``, text is its answer), and every question is answered with ``answer``. It returns a ``Seen``.
 """
 
+import ast
 import os
+import re
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -142,6 +145,15 @@ class Conformance:
         project = Project.from_yaml('{version: 1, feedback: [{name: hint, every_n_calls: 1, say: "keep it small"}]}')
         told = self.run(project, ["ls"], "done").told["c0"]
         assert "ran ls" in told and "keep it small" in told
+
+    def test_the_quickstart_is_short_and_names_what_is_there(self):
+        name = type(self).__module__.removeprefix("test_")
+        page = (Path(__file__).parents[3] / "docs/python.md").read_text()
+        [sample] = re.findall(rf"^```python {name}\n(.*?)^```", page, re.S | re.M)
+        lines = sample.splitlines()
+        assert len(lines) <= 15
+        compile(sample, "docs/python.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        exec("\n".join(line for line in lines if line.startswith(("from ", "import "))), {})
 
     def test_an_agent_that_is_not_done_goes_on(self):
         if not self.stops:
