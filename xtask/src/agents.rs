@@ -26,14 +26,16 @@ struct Run {
     agents: Vec<AgentFile>,
     sessions: Vec<SessionFile>,
     lictor: PathBuf,
+    /// The hook's program says nothing to anything: sessions that stop something must fail.
+    planted: bool,
     /// Whether the matrix is written: only by a run of everything.
     writes: bool,
     /// Agents are started by `lictor run`.
     sandboxed: bool,
 }
 
-/// `cargo xtask agents [name…] [--session ID]… [--lictor PATH] [--keep] [--run]`; with `--run` every agent is started by
-/// `lictor run`, and the matrix stays as it is.
+/// `cargo xtask agents [name…] [--session ID]… [--lictor PATH] [--keep] [--run] [--planted]`; with `--run` every agent is
+/// started by `lictor run`, with `--planted` a hook judges nothing; the matrix stays as it is then.
 pub fn run(args: &[String]) -> Result<()> {
     let (run, keep) = read(args)?;
     if args.iter().any(|arg| arg == INSIDE) {
@@ -41,6 +43,9 @@ pub fn run(args: &[String]) -> Result<()> {
     }
     for agent in &run.agents {
         install::ensure(agent)?;
+    }
+    if run.sessions.iter().any(|session| session.mcp.is_some()) {
+        crate::mcp::install("filesystem")?;
     }
     if !args.iter().any(|arg| arg == "--lictor") {
         shell::run("cargo", &["build", "--locked", "--package", "lictor-cli"])?;
@@ -64,13 +69,14 @@ fn read(args: &[String]) -> Result<(Run, bool)> {
     let mut names = Vec::new();
     let mut only = Vec::new();
     let mut lictor = shell::root().join("target/debug/lictor");
-    let (mut keep, mut sandboxed) = (false, false);
+    let (mut keep, mut sandboxed, mut planted) = (false, false, false);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             INSIDE => {}
             "--keep" => keep = true,
             "--run" => sandboxed = true,
+            "--planted" => planted = true,
             "--session" => only.push(args.next().context("`--session` needs an id")?.clone()),
             "--lictor" => lictor = args.next().context("`--lictor` needs a path")?.into(),
             name if name.starts_with('-') => bail!("there is no option `{name}`"),
@@ -82,13 +88,45 @@ fn read(args: &[String]) -> Result<(Run, bool)> {
         let known: Vec<_> = agents.iter().map(|agent| agent.agent.as_str()).collect();
         bail!("there is no agent `{unknown}` to run; there is: {}", known.join(", "));
     }
-    let writes = only.is_empty() && !sandboxed;
+    let writes = only.is_empty() && !planted && !sandboxed;
     agents.retain(|agent| names.is_empty() || names.contains(&agent.agent));
     let mut sessions = spec::sessions()?;
     sessions.retain(|session| only.is_empty() || only.contains(&session.id));
     // Hooks that are broken on purpose cannot start anything either.
     sessions.retain(|session| !sandboxed || session.program.is_none());
-    Ok((Run { agents, sessions, lictor, writes, sandboxed }, keep))
+    Ok((Run { agents, sessions, lictor, planted, writes, sandboxed }, keep))
+}
+
+/// Sessions that a broken adapter must turn red.
+const STOPPED: [&str; 3] = ["block", "red-line-shell", "parallel"];
+
+impl Run {
+    /// The session as it is run: with a hook that judges nothing where that is planted, and under `lictor run` where all are.
+    fn as_run(&self, session: &SessionFile) -> SessionFile {
+        let program = if self.planted { Some("exit 0".to_owned()) } else { session.program.clone() };
+        SessionFile { program, under_run: session.under_run || self.sandboxed, ..session.clone() }
+    }
+}
+
+/// Two agents that are quickly installed and started, as far as their packages can be had: what they must do, and that a
+/// hook that judges nothing is seen.
+pub fn light() -> Result<()> {
+    let agents = spec::agents()?;
+    for name in ["claude-code", "opencode"] {
+        let agent = agents.iter().find(|agent| agent.agent == name).context("an agent")?;
+        if let Err(error) = install::ensure(agent) {
+            println!("{name}: not run, its package cannot be had: {error:#}");
+            continue;
+        }
+        let args = |more: &[&str]| -> Vec<String> {
+            let words = [name, "--session", "pass", "--session", "block", "--session", "mcp-wrapped"];
+            words.iter().chain(more).map(|word| (*word).to_owned()).collect()
+        };
+        run(&args(&[]))?;
+        let planted: Vec<String> = [name, "--session", "block", "--planted"].map(str::to_owned).to_vec();
+        run(&planted)?;
+    }
+    Ok(())
 }
 
 fn inside(run: &Run, keep: bool) -> Result<()> {
@@ -98,8 +136,19 @@ fn inside(run: &Run, keep: bool) -> Result<()> {
         let mut results = Vec::new();
         for file in run.sessions.iter().filter(|file| agent.can(file)) {
             let start = Instant::now();
-            let result = session::run(agent, file, &run.lictor, keep, run.sandboxed)
+            let result = session::run(agent, &run.as_run(file), &run.lictor, keep)
                 .with_context(|| format!("{} {}", agent.agent, file.id))?;
+            if run.planted {
+                let red = !result.wrong.is_empty();
+                println!(
+                    "{:12} {:22} {}",
+                    agent.agent,
+                    file.id,
+                    if red { "red, as it must be" } else { "NOT RED" }
+                );
+                failed += usize::from(!red && STOPPED.contains(&file.id.as_str()));
+                continue;
+            }
             let expected = agent.expects(&file.id);
             let word = match (&result.wrong[..], expected) {
                 ([], None) => "ok",

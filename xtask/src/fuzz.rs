@@ -76,6 +76,13 @@ const TARGETS: &[Target] = &[
         heads: &[&[]],
         by_line: true,
     },
+    Target {
+        name: "mcp",
+        seeds: &["crates/lictor-mcp/src/message"],
+        endings: &["yaml"],
+        heads: &[&[]],
+        by_line: true,
+    },
 ];
 
 /// The hook's command line names no event.

@@ -43,7 +43,7 @@ cargo xtask <chore>
   soak            kill writers of the record at random points, many times over
   fuzz [target]   look for inputs that break what must hold for every input; --seconds N for each target, 60 if not said
   agents [name]   run the real agents, governed, against scripted model servers, and write the matrix in docs/agents.md;
-                  --session ID for one session, --keep to keep its files in target/agents/run (needs npm, unshare, ip)
+                  --session ID for one session, --planted for a hook that judges nothing, --keep to keep its files in target/agents/run (needs npm, unshare, ip)
   mcp [name]      real MCP servers behind `lictor mcp run`: what passes is what they say without it; `bench` for what it
                   costs (--lictor PATH for a release build) (needs npm, python3, unshare, ip)
   bench [what]    release figures, written into docs/benchmarks.md: shell, store, session, ledger, peers, hook; `all` of

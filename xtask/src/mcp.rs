@@ -55,6 +55,11 @@ pub fn run(args: &[String]) -> Result<()> {
     sessions(&servers, &lictor)
 }
 
+/// Installs one of the servers.
+pub fn install(name: &str) -> Result<()> {
+    spec::servers()?.iter().filter(|server| server.name == name).try_for_each(ServerFile::install)
+}
+
 fn prepare(servers: &[ServerFile], what: (bool, bool), given: bool) -> Result<()> {
     for server in servers {
         server.install()?;

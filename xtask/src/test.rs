@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{frameworks, lint, pictures, python, setup, shell, ui_test};
+use crate::{agents, frameworks, lint, pictures, python, setup, shell, ui_test};
 
 /// What the tests need, lint, then all tests of all crates, examples and doc tests included.
 pub fn run() -> Result<()> {
@@ -14,6 +14,7 @@ pub fn run() -> Result<()> {
     shell::run("npm", &["--prefix", "npm/lictor", "test", "--silent"])?;
     python::test()?;
     frameworks::light()?;
+    agents::light()?;
     ui_test::run(&[])?;
     pictures::run(true)
 }

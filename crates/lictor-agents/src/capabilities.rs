@@ -20,7 +20,7 @@ pub struct Capabilities {
     pub stop: bool,
     /// A subagent can be sent back when it wants to stop.
     pub subagents: bool,
-    /// A hook that fails stops the call, because `lictor init` tells the agent so or because it always does.
+    /// A hook that fails in any way stops the call, because `lictor init` tells the agent so or because it always does.
     pub fails_closed: bool,
     /// The machine's settings can hold the hooks, out of reach of the person's account.
     pub managed: bool,
@@ -41,7 +41,7 @@ impl Agent {
             feedback: at(Moment::PostTool).any(|row| told(row.tell)),
             stop: blocks(Moment::Stop),
             subagents: blocks(Moment::SubagentStop),
-            fails_closed: spec.fails_closed || self.installs_closed(),
+            fails_closed: !spec.leaks && (spec.fails_closed || self.installs_closed()),
             managed: spec
                 .files
                 .iter()

@@ -18,6 +18,7 @@ mod inspect;
 pub(crate) mod json;
 mod jsonc;
 pub(crate) mod layout;
+pub mod servers;
 mod toml;
 
 pub use command::Command;

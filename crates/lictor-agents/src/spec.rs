@@ -34,6 +34,8 @@ pub(crate) struct AgentSpec {
     pub(crate) any_shell: bool,
     /// Whether a hook that fails stops the call without the agent being told so.
     pub(crate) fails_closed: bool,
+    /// Whether a way of failing was seen on the real agent in which the call goes through although it was told to stop it.
+    pub(crate) leaks: bool,
     /// Where it reads hooks, permissions and trust from.
     pub(crate) files: &'static [GoverningFile],
     /// The file and the setting by which the machine's owner switches all hooks off but those of the machine.
@@ -71,6 +73,7 @@ impl AgentSpec {
             trust: Trust::AtStart,
             any_shell: false,
             fails_closed: false,
+            leaks: false,
             files: &[],
             managed_only: None,
             also_reads: &[],

@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 45] = [
+pub const COMMANDS: [(&str, &str); 46] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -39,6 +39,7 @@ pub const COMMANDS: [(&str, &str); 45] = [
     ("allow", include_str!("schemas/allow.json")),
     ("wrong", include_str!("schemas/wrong.json")),
     ("mcp pins", include_str!("schemas/mcp-pins.json")),
+    ("mcp scan", include_str!("schemas/mcp-scan.json")),
     ("export", include_str!("schemas/export.json")),
     ("import", include_str!("schemas/import.json")),
     ("uninstall", include_str!("schemas/uninstall.json")),

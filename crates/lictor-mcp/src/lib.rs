@@ -12,10 +12,12 @@ mod gateway;
 mod message;
 pub mod pins;
 mod poison;
+mod scan;
 mod state;
 mod stdio;
 
 pub use gateway::{Gateway, Out};
 pub use message::{Malformed, Message};
 pub use poison::{Origin, Suspicion, suspicions};
+pub use scan::{Scan, compare, scan};
 pub use stdio::{ServerCommand, StartError, confine, run};

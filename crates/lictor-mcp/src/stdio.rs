@@ -230,7 +230,7 @@ pub fn confine() -> io::Result<()> {
     Ok(())
 }
 
-fn start(server: &ServerCommand) -> Result<Child, StartError> {
+pub(crate) fn start(server: &ServerCommand) -> Result<Child, StartError> {
     server.argv.first().ok_or(StartError::Empty)?;
     let words: Vec<&OsString> = server.through.iter().chain(&server.argv).collect();
     let (program, args) = words.split_first().ok_or(StartError::Empty)?;
@@ -249,7 +249,7 @@ fn start(server: &ServerCommand) -> Result<Child, StartError> {
 }
 
 /// The server has closed its output. It and everything that it started end with it.
-fn end(child: &mut Child) -> Result<ExitStatus, StartError> {
+pub(crate) fn end(child: &mut Child) -> Result<ExitStatus, StartError> {
     for _ in 0..50 {
         if let Some(status) = child.try_wait()? {
             return Ok(status);

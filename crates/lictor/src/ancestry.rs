@@ -137,10 +137,15 @@ fn is_agent(stat: &Stat) -> bool {
     })
 }
 
+/// Options with which agents start a shell for a hook, and which make it do nothing more.
+const QUIET: [&str; 6] = ["--norc", "--noprofile", "--posix", "--login", "-l", "-e"];
+
 /// Whether a shell's command line is a hook's: what `init` writes, or one simple command that is this program's own.
 fn runs_only_this(shell: &[String], all: &[String]) -> bool {
     let [_, options @ .., line] = shell else { return false };
-    let one_command = matches!(options, [option] if option.starts_with('-') && option.ends_with('c'));
+    let quiet = |option: &String| QUIET.contains(&option.as_str());
+    let one_command = matches!(options, [quiets @ .., option]
+        if quiets.iter().all(quiet) && option.starts_with('-') && !option.starts_with("--") && option.ends_with('c'));
     let simple = !line.contains(['<', '>', '|', ';', '&', '`', '\n', '(', '{']);
     let mut own = all.iter();
     let same = line
@@ -189,5 +194,21 @@ mod tests {
         assert!(!runs_only_this(&words("cat forged | lictor hook claude-code PreToolUse"), &own));
         assert!(!runs_only_this(&words("lictor hook claude-code"), &own));
         assert!(!runs_only_this(&[], &own));
+        let with = |options: &[&str]| {
+            let mut all = vec!["/bin/bash".to_owned()];
+            all.extend(options.iter().map(|&option| option.to_owned()));
+            all.push(installed.to_owned());
+            all
+        };
+        assert!(runs_only_this(&with(&["--norc", "--noprofile", "-c"]), &own));
+        assert!(!runs_only_this(&with(&["--init-file", "forge", "-c"]), &own));
+        assert!(!runs_only_this(&with(&["--rcfile", "--norc", "-c"]), &own));
+        assert!(!runs_only_this(&with(&["--norc"]), &own));
+        // Some agents put the values of variables into their settings.
+        let search = "\"$HOME/.local/bin:$HOME/.cargo/bin:$PATH\"";
+        let expanded = |path: &str| words(&installed.replace(search, path));
+        assert!(runs_only_this(&expanded("\"/home/ada/.local/bin:/usr/bin\""), &own));
+        assert!(!runs_only_this(&expanded("\"$(forge)\""), &own));
+        assert!(!runs_only_this(&expanded("\"/usr/bin\"; forge; PATH=\"x\""), &own));
     }
 }

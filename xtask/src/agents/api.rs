@@ -124,9 +124,12 @@ fn responses(turn: &Turn) -> (u16, &'static str, String) {
                 Value::String(text) => {
                     json!({"type": "custom_tool_call", "call_id": id, "name": name, "input": text})
                 }
-                input => json!({
-                    "type": "function_call", "call_id": id, "name": name, "arguments": input.to_string()
-                }),
+                input => {
+                    let call = json!({
+                        "type": "function_call", "call_id": id, "name": name, "arguments": input.to_string()
+                    });
+                    in_namespace(call, name)
+                }
             },
         })
         .collect();
@@ -209,6 +212,15 @@ fn gemini(path: &str, turn: &Turn) -> (u16, &'static str, String) {
     (200, "application/json", answer.to_string())
 }
 
+/// A tool of a namespace is called by both names: `mcp__files/write_file`.
+fn in_namespace(mut call: Value, name: &str) -> Value {
+    if let Some((namespace, name)) = name.split_once('/') {
+        call["namespace"] = json!(namespace);
+        call["name"] = json!(name);
+    }
+    call
+}
+
 /// What the model has been told since the person's prompt: results of its calls and words put in by hooks. System
 /// prompts are the agent's.
 pub fn told(api: Api, request: &Value) -> Vec<String> {
@@ -218,10 +230,12 @@ pub fn told(api: Api, request: &Value) -> Vec<String> {
         Api::Gemini => "contents",
     };
     let mut texts = Vec::new();
-    for message in request.get(list).and_then(Value::as_array).into_iter().flatten() {
+    for (at, message) in request.get(list).and_then(Value::as_array).into_iter().flatten().enumerate() {
         let role = message.get("role").and_then(Value::as_str).unwrap_or_default();
         let kind = message.get("type").and_then(Value::as_str).unwrap_or_default();
-        let by_model = matches!(role, "assistant" | "model" | "system")
+        // The first is the agent's own prompt; later ones carry what hooks say.
+        let by_model = matches!(role, "assistant" | "model")
+            || (at, role) == (0, "system")
             || matches!(kind, "function_call" | "custom_tool_call" | "reasoning");
         if !by_model {
             strings(message, &mut texts);

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::api;
 use super::server::{Act, Script, Server, Turn};
-use super::spec::{self, AgentFile, SessionFile, Step};
+use super::spec::{self, AgentFile, SessionFile, Step, Wrapping};
 use crate::shell;
 
 /// How long an agent may take.
@@ -33,6 +33,8 @@ struct Scratch {
     home: PathBuf,
     project: PathBuf,
     path: String,
+    /// The program of the MCP server for files, and its arguments as a list without brackets.
+    mcp: (String, String),
 }
 
 impl Scratch {
@@ -53,7 +55,8 @@ impl Scratch {
             bin.display(),
             agent.cache().join("node_modules/.bin").display()
         );
-        let scratch = Self { root, home, project, path };
+        let mcp = mcp_server(session.mcp, &root, &project);
+        let scratch = Self { root, home, project, path, mcp };
         scratch.sh(
             "git init -q -b main . && git config user.email dev@example.com && git config user.name Dev && \
                     echo hello > readme.txt && git add -A && git commit -q -m start",
@@ -94,20 +97,32 @@ impl Scratch {
             .replace("{root}", &self.root.to_string_lossy())
             .replace("{cache}", &agent.cache().to_string_lossy())
             .replace("{xtask}", &shell::root().join("xtask/agents").to_string_lossy())
+            .replace("{mcp_program}", &self.mcp.0)
+            .replace("{mcp_args}", &self.mcp.1)
             .replace("{settings}", &agent.settings)
             .replace("{shorten}", &agent.shorten)
             .replace("{prompt}", "Do what is needed.")
     }
 }
 
+/// The real server for files, before which Lictor stands or not.
+fn mcp_server(wrapping: Option<Wrapping>, root: &Path, project: &Path) -> (String, String) {
+    let server = shell::root().join("target/mcp/filesystem/node_modules/.bin/mcp-server-filesystem");
+    let own = [server.to_string_lossy().into_owned(), project.to_string_lossy().into_owned()];
+    let words = match wrapping {
+        Some(Wrapping::Wrapped) => {
+            let lictor = root.join("bin/lictor").to_string_lossy().into_owned();
+            let before = [&lictor, "mcp", "run", "--name", "files", "--"].map(str::to_owned);
+            [&before[..], &own[..]].concat()
+        }
+        _ => own.to_vec(),
+    };
+    let args: Vec<String> = words.iter().skip(1).map(|word| Value::from(word.as_str()).to_string()).collect();
+    (words.first().cloned().unwrap_or_default(), args.join(", "))
+}
+
 /// Runs the session.
-pub fn run(
-    agent: &AgentFile,
-    session: &SessionFile,
-    lictor: &Path,
-    keep: bool,
-    sandboxed: bool,
-) -> Result<Outcome> {
+pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) -> Result<Outcome> {
     let scratch = Scratch::new(agent, session, lictor)?;
     fs::write(scratch.project.join("governance.yaml"), spec::policy()?)?;
     let server = Server::start(Script {
@@ -123,12 +138,15 @@ pub fn run(
         paths: Vec::new(),
     })?;
     let filled = |text: &str| scratch.filled(text, &server.address, agent);
-    for (path, text) in &agent.files {
+    let mcp = agent.mcp.clone().filter(|_| session.mcp.is_some()).unwrap_or_default();
+    for (path, text) in agent.files.iter().chain(&mcp.files) {
         let path = PathBuf::from(filled(path));
         fs::create_dir_all(path.parent().context("a file has a directory")?)?;
         fs::write(path, filled(text))?;
     }
-    for line in agent.init.iter().filter(|line| !line.is_empty()) {
+    // A wrapped server is governed without hooks.
+    let hooks = session.mcp != Some(Wrapping::Wrapped);
+    for line in agent.init.iter().filter(|line| hooks && !line.is_empty()) {
         scratch.sh(&filled(line))?;
     }
     if !session.before.is_empty() {
@@ -137,24 +155,42 @@ pub fn run(
     if let Some(program) = &session.program {
         replace(&scratch.root.join("bin/lictor"), program)?;
     }
-    let program = agent.cache().join(&agent.program);
-    let mut command = if sandboxed {
-        let mut command = scratch.command(scratch.root.join("bin/lictor"));
-        command.args(["run", "--"]).arg(program);
-        command
-    } else {
-        scratch.command(program)
-    };
-    command.args(agent.args.iter().map(|arg| filled(arg)));
-    command.envs(agent.env.iter().map(|(name, value)| (name, filled(value))));
-    let output = fs::File::create(scratch.root.join("output.txt"))?;
-    command.stdout(output.try_clone()?).stderr(output);
-    let in_time = wait(command.spawn().with_context(|| format!("cannot start `{}`", agent.program))?)?;
+    let mut in_time = start(&scratch, agent, session, &[&agent.args, &mcp.args], &filled)?;
+    if session.again {
+        in_time &= start(&scratch, agent, session, &[&agent.resume], &filled)?;
+    }
     let outcome = judge(&scratch, agent, session, &server, in_time)?;
     if !keep && outcome.wrong.is_empty() {
         fs::remove_dir_all(&scratch.root)?;
     }
     Ok(outcome)
+}
+
+/// Starts the agent, and waits for its end; `false` when it had to be ended.
+fn start(
+    scratch: &Scratch,
+    agent: &AgentFile,
+    session: &SessionFile,
+    args: &[&Vec<String>],
+    filled: &dyn Fn(&str) -> String,
+) -> Result<bool> {
+    let program = agent.cache().join(&agent.program);
+    let mut command = if session.under_run {
+        let mut command = scratch.command(scratch.root.join("bin/lictor"));
+        command.args(["run", "--"]).arg(&program);
+        command
+    } else {
+        scratch.command(&program)
+    };
+    if session.worktree {
+        scratch.sh("git add -A && git commit -q -m governed && git worktree add -q -b other ../worktree")?;
+        command.current_dir(scratch.root.join("worktree"));
+    }
+    command.args(args.iter().flat_map(|args| args.iter()).map(|arg| filled(arg)));
+    command.envs(agent.env.iter().map(|(name, value)| (name, filled(value))));
+    let output = fs::File::options().create(true).append(true).open(scratch.root.join("output.txt"))?;
+    command.stdout(output.try_clone()?).stderr(output);
+    wait(command.spawn().with_context(|| format!("cannot start `{}`", agent.program))?)
 }
 
 /// Whether it ended by itself.

@@ -37,6 +37,12 @@ pub struct AgentFile {
     pub init: Vec<String>,
     /// Its arguments.
     pub args: Vec<String>,
+    /// Its arguments when it goes on with the session before.
+    #[serde(default)]
+    pub resume: Vec<String>,
+    /// How it is told of an MCP server.
+    #[serde(default)]
+    pub mcp: Option<Mcp>,
     /// Each neutral call in the agent's words.
     pub calls: BTreeMap<String, Call>,
     /// Sessions that cannot be run, with the reason.
@@ -45,6 +51,16 @@ pub struct AgentFile {
     /// Sessions that do not hold, with what is known about it.
     #[serde(default)]
     pub known: BTreeMap<String, String>,
+}
+
+/// How an agent is told of an MCP server: `{mcp_program}` and `{mcp_args}`, a list without its brackets, are filled in.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mcp {
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    #[serde(default)]
+    pub args: Vec<String>,
 }
 
 /// A tool of an agent, and its input.
@@ -84,9 +100,29 @@ pub struct SessionFile {
     /// What becomes of the program that hooks run.
     #[serde(default)]
     pub program: Option<String>,
+    /// An MCP server for files is there: `plain`, or `wrapped` by Lictor and without any hooks.
+    #[serde(default)]
+    pub mcp: Option<Wrapping>,
+    /// The agent is started again when it has ended, and goes on with its session.
+    #[serde(default)]
+    pub again: bool,
+    /// The agent works in another worktree of the project.
+    #[serde(default)]
+    pub worktree: bool,
+    /// The agent runs under `lictor run`.
+    #[serde(default)]
+    pub under_run: bool,
     /// What the model does, turn by turn. After the last it says that it is done.
     pub turns: Vec<Vec<Step>>,
     pub expect: Expect,
+}
+
+/// Who stands before the MCP server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wrapping {
+    Plain,
+    Wrapped,
 }
 
 fn project() -> String {
@@ -133,6 +169,8 @@ impl AgentFile {
     /// Whether the session can be run with this agent.
     pub fn can(&self, session: &SessionFile) -> bool {
         !self.cannot.contains_key(&session.id)
+            && (session.mcp.is_none() || self.mcp.is_some())
+            && (!session.again || !self.resume.is_empty())
             && session.needs.iter().all(|call| self.calls.contains_key(call))
     }
 

@@ -67,7 +67,8 @@ impl Command {
             return false;
         };
         let same = arguments == ["hook", agent.name(), &event];
-        same && Self::line(&program, agent, &event) == line.trim()
+        let written = Self::line(&program, agent, &event);
+        same && (written == line.trim() || is_expanded(line.trim(), &written))
     }
 
     /// Whether the program is looked for, where everybody has it.
@@ -82,6 +83,17 @@ impl Command {
         let text = self.program.to_string_lossy();
         text.starts_with('/') || text.starts_with("\\\\") || text.chars().nth(1) == Some(':')
     }
+}
+
+/// Whether a line is the written one after the agent has put the values of variables into where programs are looked for,
+/// as Gemini CLI does with everything in its settings.
+fn is_expanded(line: &str, written: &str) -> bool {
+    let search = |line: &str| {
+        let (value, rest) = line.strip_prefix("PATH=\"")?.split_once('"')?;
+        Some((value.to_owned(), rest.to_owned()))
+    };
+    let (Some((value, rest)), Some((_, written))) = (search(line), search(written)) else { return false };
+    rest == written && !value.contains(['$', '`', '\\', '\n', '\r'])
 }
 
 fn is_bare(program: &Path) -> bool {

@@ -5,6 +5,7 @@ mod git;
 mod languages;
 mod plan;
 pub mod receipts;
+mod servers;
 mod starter;
 mod trust;
 
@@ -39,6 +40,7 @@ Examples:
   lictor init
   lictor init --yes --git
   lictor init --agent claude-code --agent codex --preset strict
+  lictor init --mcp
   lictor init --uninstall
 
 Exit codes: 0 written or nothing to do, 1 an agent does not run the hooks yet, 3 nothing was
@@ -53,6 +55,10 @@ pub struct InitArgs {
     /// Install for this agent, present or not. May be given several times; without it, for those that are found.
     #[arg(long = "agent", value_name = "NAME")]
     agents: Vec<Agent>,
+    /// Put `lictor mcp run` before the MCP servers that agents are told of, in their own settings; nothing else is written.
+    /// With `--uninstall`, take it away again.
+    #[arg(long, conflicts_with_all = ["git", "agents", "scope"])]
+    mcp: bool,
     /// Take everything out again and restore what was there before.
     #[arg(long)]
     uninstall: bool,
@@ -177,6 +183,10 @@ fn agree(agent: Agent, scope: Scope, project: &Project, receipts: &mut Receipts)
 fn enter(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan> {
     let binary = here::own_binary()?;
     let mut plan = Plan::default();
+    if args.mcp {
+        servers::wrap(&mut plan, project, &binary)?;
+        return Ok(plan);
+    }
     starter::plan(&mut plan, project, args.preset)?;
     agents::install(&mut plan, project, &args.agents, args.scope(), &binary, receipts)?;
     if args.git {
@@ -187,6 +197,10 @@ fn enter(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan
 
 fn leave(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan> {
     let mut plan = Plan::default();
+    if args.mcp {
+        servers::unwrap(&mut plan, project)?;
+        return Ok(plan);
+    }
     let scopes = match args.scope {
         Some(scope) => vec![scope.into()],
         None => vec![Scope::Project, Scope::User],
@@ -204,7 +218,8 @@ fn leave(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan
 /// What belongs to a repository and to no agent.
 fn take_out(plan: &mut Plan, project: &Project, receipts: &Receipts) -> Result<()> {
     git::uninstall(plan, project)?;
-    starter::take_back(plan, project, receipts)
+    starter::take_back(plan, project, receipts)?;
+    servers::unwrap(plan, project)
 }
 
 /// Plans to take Lictor out of every project and every scope that receipts know of.
@@ -269,6 +284,9 @@ fn closing(
     }
     text += match (agreed || plan.is_empty(), args.uninstall) {
         (true, true) => "",
+        (true, false) if args.mcp => {
+            "\n`lictor mcp scan` looks at the servers; `lictor mcp pins` shows what they are pinned to.\n"
+        }
         (true, false) => "\ngoverned. `lictor doctor` proves it; `lictor demo` shows how it looks.\n",
         (false, _) => "\nnothing was written. Run the same with `--yes` to write this.\n",
     };

@@ -1,5 +1,7 @@
 //! `lictor mcp`: govern a tool server, and look at what its tools are pinned to.
 
+mod scan;
+
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -22,6 +24,7 @@ use crate::output;
 #[command(after_help = "\
 Examples:
   lictor mcp run -- npx @modelcontextprotocol/server-filesystem .
+  lictor mcp scan
   lictor mcp pins")]
 pub struct McpArgs {
     #[command(subcommand)]
@@ -34,6 +37,8 @@ enum McpCommand {
     Run(RunArgs),
     /// Show what servers' tools and prompts are pinned to, or accept a change.
     Pins(PinsArgs),
+    /// Look at every MCP server that agents are told of, changing nothing.
+    Scan(scan::ScanArgs),
     /// Become a server, with limits; `run` starts servers through this.
     #[command(hide = true)]
     Become(BecomeArgs),
@@ -110,6 +115,7 @@ pub fn run(args: &McpArgs) -> Result<Exit> {
     match &args.command {
         McpCommand::Run(args) => serve(args),
         McpCommand::Pins(args) => pins(args),
+        McpCommand::Scan(args) => scan::run(args),
         McpCommand::Become(args) => become_server(args),
     }
 }

@@ -23,6 +23,7 @@ mod hook;
 mod init;
 mod json_schema;
 mod ledger;
+mod mcp;
 mod month;
 mod policies;
 mod policy_change;

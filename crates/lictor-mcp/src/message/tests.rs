@@ -1,36 +1,55 @@
+use serde::Deserialize as Derive;
+
 use super::*;
 
-#[test]
-fn what_could_be_read_in_two_ways_is_refused() {
-    let refused = [
-        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/call"}"#, "stands twice"),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":1,"x":2}}}"#,
-            "stands twice",
-        ),
-        (r#"{"jsonrpc":"2.0","id":1,"Method":"tools/call"}"#, "another spelling of `method`"),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"Name":"b","name":"a"}}"#,
-            "another spelling of `name`",
-        ),
-        (r#"[{"id":1,"method":"ping"}]"#, "not a JSON object"),
-        ("{\"id\":1", "not strict JSON"),
-    ];
-    for (line, told) in refused {
-        let error = Message::parse(line.as_bytes()).expect_err(line).to_string();
-        assert!(error.contains(told), "{line}: {error}");
-    }
-    let deep = "[".repeat(10_000);
-    assert!(Message::parse(format!("{{\"params\":{deep}").as_bytes()).is_err());
-    assert_eq!(Message::parse(&vec![b' '; MAX_LINE + 1]), Err(Malformed::TooLong));
+#[derive(Derive)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    id: String,
+    line: String,
+    refused: Option<String>,
 }
 
 #[test]
-fn unknown_fields_survive() {
-    let line = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a","arguments":{"Name":"kept"},"x-vendor":[1.5,null,true]}}"#;
-    let message = Message::parse(line.as_bytes()).expect("a message");
-    let again = Message::parse(message.to_line().as_bytes()).expect("the same message");
-    assert_eq!(message, again);
-    assert_eq!(message.param("x-vendor"), Some(&json!([1.5, null, true])));
-    assert_eq!(message.param("arguments"), Some(&json!({"Name": "kept"})));
+fn every_line_is_one_message_or_none() {
+    let cases: Vec<Case> = serde_saphyr::from_str(include_str!("cases.yaml")).expect("the cases");
+    assert!(cases.len() > 20);
+    for Case { id, line, refused } in cases {
+        match (Message::parse(line.as_bytes()), refused) {
+            (Ok(message), None) => assert_eq!(message.to_line(), format!("{line}\n"), "{id}"),
+            (Err(error), Some(told)) => assert!(error.to_string().contains(&told), "{id}: {error}"),
+            (read, _) => panic!("{id}: {read:?}"),
+        }
+    }
+}
+
+#[test]
+fn depth_and_length_are_bounded() {
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        let deep = format!("{}1{}", open.repeat(10_000), close.repeat(10_000));
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{{\"a\":{deep}}}}}");
+        assert!(matches!(Message::parse(line.as_bytes()), Err(Malformed::Json(_))));
+    }
+    assert_eq!(Message::parse(&vec![b' '; MAX_LINE + 1]), Err(Malformed::TooLong));
+}
+
+/// Every line that differs in one byte from a good one is read in the same way after it was written anew, or not at all.
+#[test]
+fn what_is_sent_on_is_what_was_judged() {
+    let cases: Vec<Case> = serde_saphyr::from_str(include_str!("cases.yaml")).expect("the cases");
+    let mut read = 0;
+    for case in cases {
+        for at in 0..case.line.len() {
+            for byte in [b'"', b'\\', b'{', b'}', b'0', b',', b' ', b'N', 0xff] {
+                let mut line = case.line.clone().into_bytes();
+                line[at] = byte;
+                let Ok(message) = Message::parse(&line) else { continue };
+                read += 1;
+                let again =
+                    Message::parse(message.to_line().as_bytes()).expect("what was written can be read");
+                assert_eq!(message, again, "{}", case.id);
+            }
+        }
+    }
+    assert!(read > 1000, "{read}");
 }

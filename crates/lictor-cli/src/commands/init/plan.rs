@@ -17,6 +17,8 @@ use crate::output::Style;
 #[derive(Debug, Default)]
 pub struct Plan {
     files: Vec<FileStep>,
+    /// Files in which something is put in and taken out again without anything being kept.
+    edits: Vec<Change>,
     hooks: HookPlan,
     /// What a person should know.
     pub notes: Vec<String>,
@@ -51,6 +53,20 @@ impl Plan {
         }
     }
 
+    /// Adds a file that says itself what it was before.
+    pub fn rewrite(&mut self, change: Change) {
+        if !change.is_empty() {
+            self.edits.push(change);
+        }
+    }
+
+    /// Changes what a planned file is to say; `false` when it is not planned.
+    pub fn edit(&mut self, path: &Path, change: impl Fn(&str) -> String) -> bool {
+        let Some(step) = self.files.iter_mut().find(|step| step.change.path == path) else { return false };
+        step.change.after = step.change.after.as_deref().map(change);
+        true
+    }
+
     /// Adds git hooks.
     pub fn add_hooks(&mut self, hooks: HookPlan) {
         self.notes.extend(hooks.notes.iter().cloned());
@@ -59,12 +75,13 @@ impl Plan {
 
     /// Whether everything is as it should be.
     pub fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.hooks.changes.is_empty()
+        self.files.is_empty() && self.edits.is_empty() && self.hooks.changes.is_empty()
     }
 
     /// Every file that changes.
     pub fn changes(&self) -> impl Iterator<Item = Shown<'_>> {
         let files = self.files.iter().map(|step| Shown::Text(&step.change));
+        let files = files.chain(self.edits.iter().map(Shown::Text));
         files.chain(self.hooks.changes.iter().map(Shown::Hook))
     }
 
@@ -85,6 +102,9 @@ impl Plan {
             }
             // A crash between two files must not lose what was remembered of the first.
             receipts.save()?;
+        }
+        for change in &self.edits {
+            change.apply().with_context(|| format!("cannot write `{}`", change.path.display()))?;
         }
         for change in &self.hooks.changes {
             receipts.made(missing_directories(&change.path));

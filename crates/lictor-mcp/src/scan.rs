@@ -1,0 +1,139 @@
+//! One look at a server: it is started, asked what it has, and ended. Nothing is pinned and nothing is called.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{ChildStdin, ChildStdout};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::message::{MAX_LINE, Message};
+use crate::poison::{self, Origin, Suspicion};
+use crate::stdio::{ServerCommand, StartError, end, start};
+
+/// What a server has.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scan {
+    /// The names of its tools.
+    pub tools: Vec<String>,
+    /// What should be looked at, by the name of the definition.
+    pub findings: Vec<(String, Suspicion)>,
+    definitions: Vec<(String, Value)>,
+}
+
+/// Starts the server, asks for its definitions, and ends it.
+///
+/// # Errors
+/// When it cannot be started, or does not answer in time.
+pub fn scan(server: &ServerCommand, patience: Duration) -> Result<Scan, StartError> {
+    let mut child = start(server)?;
+    let (Some(to_server), Some(of_server)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(StartError::Stream(io::Error::other("the server has no streams")));
+    };
+    let asked = Asked { to_server, answers: answers(of_server), until: Instant::now() + patience, next: 1 };
+    let looked = asked.definitions();
+    let _ = end(&mut child);
+    let mut scan = looked?;
+    for (name, definition) in &scan.definitions {
+        let found = poison::suspicions(definition, Origin::Definition);
+        scan.findings.extend(found.into_iter().map(|one| (name.clone(), one)));
+    }
+    Ok(scan)
+}
+
+/// Looks at servers beside each other: what one says about another's tools, and names that look alike.
+pub fn compare(scans: &mut [(String, Scan)]) {
+    let tools: Vec<(String, String)> = scans
+        .iter()
+        .flat_map(|(server, scan)| scan.tools.iter().map(|tool| (server.clone(), tool.clone())))
+        .collect();
+    for (server, scan) in scans {
+        let others: Vec<(&str, &str)> = tools
+            .iter()
+            .filter(|(other, _)| other != server)
+            .map(|(server, tool)| (server.as_str(), tool.as_str()))
+            .collect();
+        let own = |name: &str| scan.tools.iter().any(|tool| tool == name);
+        let mut found = Vec::new();
+        for (name, definition) in &scan.definitions {
+            let about = poison::references(definition, &own, others.iter().copied());
+            found.extend(about.into_iter().map(|one| (name.clone(), one)));
+        }
+        for name in &scan.tools {
+            let names = scan.tools.iter().map(String::as_str).chain(others.iter().map(|(_, tool)| *tool));
+            found.extend(poison::looks_like(name, names).map(|one| (name.clone(), one)));
+        }
+        scan.findings.extend(found);
+    }
+}
+
+/// A server that is asked one thing after the other.
+struct Asked {
+    to_server: ChildStdin,
+    answers: Receiver<Message>,
+    until: Instant,
+    next: u64,
+}
+
+impl Asked {
+    fn definitions(mut self) -> Result<Scan, StartError> {
+        let about = json!({"name": "lictor", "version": env!("CARGO_PKG_VERSION")});
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about});
+        let introduced = self.ask("initialize", hello)?;
+        let ready = Message::notification("notifications/initialized", json!({}));
+        self.to_server.write_all(ready.to_line().as_bytes())?;
+        let mut scan = Scan::default();
+        if let Some(instructions) = introduced.get("instructions") {
+            scan.definitions.push(("instructions".to_owned(), instructions.clone()));
+        }
+        for (method, field) in [("tools/list", "tools"), ("prompts/list", "prompts")] {
+            let listed = self.ask(method, json!({}))?;
+            for item in listed.get(field).and_then(Value::as_array).into_iter().flatten() {
+                let name = item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+                if field == "tools" {
+                    scan.tools.push(name.clone());
+                }
+                scan.definitions.push((name, item.clone()));
+            }
+        }
+        Ok(scan)
+    }
+
+    /// The result; nothing where the server has only an error for it.
+    fn ask(&mut self, method: &str, params: Value) -> Result<Value, StartError> {
+        let id = format!("scan-{}", self.next);
+        self.next += 1;
+        self.to_server.write_all(Message::request(&id, method, params).to_line().as_bytes())?;
+        loop {
+            let left = self.until.saturating_duration_since(Instant::now());
+            let Ok(message) = self.answers.recv_timeout(left) else {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer").into());
+            };
+            if message.method().is_none() && message.id().and_then(Value::as_str) == Some(&id) {
+                return Ok(message.0.get("result").cloned().unwrap_or_default());
+            }
+        }
+    }
+}
+
+/// What the server says, read by a thread of its own so that waiting for it ends in time.
+fn answers(of_server: ChildStdout) -> Receiver<Message> {
+    let (sender, answers) = channel();
+    thread::spawn(move || {
+        let mut lines = BufReader::new(of_server);
+        loop {
+            let mut line = Vec::new();
+            match (&mut lines).take(MAX_LINE as u64).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+            if let Ok(message) = Message::parse(&line)
+                && sender.send(message).is_err()
+            {
+                return;
+            }
+        }
+    });
+    answers
+}
