@@ -23,7 +23,7 @@ async function work(world) {
     "version: 1\nboundaries:\n  red_line_files: [\"**/.env\"]\ntools:\n  require_first: {bash(\"git push\"): [bash(\"cargo test\")]}\n",
   );
   const say = (more) => world.hook("", {}, "add-prices", more);
-  const post = (tool, input) => world.hook(tool, input, "add-prices", { hook_event_name: "PostToolUse", tool_response: { stdout: "", stderr: "", interrupted: false } });
+  const post = (tool, input) => world.hook(tool, input, "add-prices", { hook_event_name: "PostToolUse", tool_use_id: `t${world.calls}`, tool_response: { stdout: "", stderr: "", interrupted: false } });
   await say({ hook_event_name: "UserPromptSubmit", prompt: "Add up the prices, and push." });
   const calls = [
     ["Read", { file_path: join(world.project, "src/lib.rs") }, true],
@@ -43,7 +43,7 @@ async function work(world) {
   await say({ hook_event_name: "Stop", stop_hook_active: false });
 }
 
-const world = new World("shop");
+const world = new World("shop", "/tmp/work");
 try {
   world.policy("version: 1\n");
   await work(world);

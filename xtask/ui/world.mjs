@@ -10,8 +10,8 @@ const { LICTOR, LICTOR_SERVER } = process.env;
 export const ASKED = (what) => `eval "$CMD" && echo ${what}`;
 
 export class World {
-  constructor(name) {
-    this.directory = mkdtempSync(join(tmpdir(), `lictor-ui-${name}-`));
+  constructor(name, directory = mkdtempSync(join(tmpdir(), `lictor-ui-${name}-`))) {
+    this.directory = directory;
     this.home = join(this.directory, "home");
     this.project = join(this.directory, name);
     mkdirSync(join(this.project, ".git"), { recursive: true });

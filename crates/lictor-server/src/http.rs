@@ -33,6 +33,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::timeout::TimeoutLayer;
 
+pub(crate) use admin::become_operator;
+pub(crate) use entrance::with_password;
 pub use openapi::openapi;
 pub use ops::Metrics;
 pub use problem::Problem;

@@ -53,9 +53,6 @@ struct ServeArgs {
     /// Something in front of the server speaks TLS: other addresses than this machine's are allowed.
     #[arg(long)]
     behind_proxy: bool,
-    /// Where people reach the page, for links in notifications: `https://lictor.example.com`.
-    #[arg(long, env = "LICTOR_SERVER_URL")]
-    url: Option<String>,
     /// Requests a second for each token.
     #[arg(long, default_value_t = 500)]
     rate: u32,
@@ -175,7 +172,6 @@ fn serve(args: ServeArgs) -> Result<()> {
         store: args.store,
         state,
         behind_proxy: args.behind_proxy,
-        url: args.url,
         rate: args.rate,
         log: args.log,
         tls: args.tls_cert.zip(args.tls_key),

@@ -24,7 +24,7 @@ mod sessions;
 mod tally;
 mod words;
 
-pub(crate) use enter::LOCAL;
+pub(crate) use enter::{LOCAL, entered};
 pub use gate::Entrance;
 
 use std::collections::HashMap;
@@ -115,6 +115,7 @@ pub(crate) fn routes() -> Router<Server> {
         .route("/live", get(live::records))
         .route("/sign-in", get(enter::form).post(enter::sign_in))
         .route("/enter", get(enter::once))
+        .route("/setup", get(enter::setup).post(enter::begin))
         .route("/static/{digest}/{name}", get(assets::file))
         .layer(axum::middleware::from_fn(gate::headers))
 }

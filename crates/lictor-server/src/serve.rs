@@ -28,8 +28,6 @@ pub struct Settings {
     pub state: PathBuf,
     /// Something in front of the server speaks TLS.
     pub behind_proxy: bool,
-    /// Where people reach the page, for links in notifications; the address that is listened on when it is not said.
-    pub url: Option<String>,
     /// Requests a second for each token.
     pub rate: u32,
     /// Whether every request is written to standard error, as a line of JSON.
@@ -77,7 +75,7 @@ pub async fn run(settings: Settings, ready: impl FnOnce(&str, Option<String>)) -
     let (stop, stopped) = watch::channel(false);
     let acceptor = settings.tls.as_ref().map(|(chain, key)| listen::tls(chain, key)).transpose()?;
     let scheme = if acceptor.is_some() { "https" } else { "http" };
-    let base = settings.url.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
+    let base = settings.address.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
     *shared.outbox.link.lock().unwrap_or_else(PoisonError::into_inner) = base;
     let telling = Arc::clone(&shared);
     let telling = std::thread::spawn(move || crate::notify::run(&telling));

@@ -1,6 +1,6 @@
 //! Tenants, people, tokens, and the first operator.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use axum::Json;
 use axum::extract::State;
@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{Answer, Call, Problem, Server, problem};
 use crate::identity::{Kind, Need};
 use crate::password::{Hashed, LONGEST, SHORTEST};
-use crate::registry::{Person, Tenant};
+use crate::registry::{Person, Tenant, Token};
 use crate::tenants::now;
 
 pub(super) fn put_tenant(call: &Call) -> Answer {
@@ -109,6 +109,23 @@ pub(super) struct Setup {
     owner: String,
 }
 
+/// The first operator, for whoever has the word that was printed. It counts once.
+pub(crate) fn become_operator(server: &Server, code: &str, owner: &str) -> Result<(String, Token), Problem> {
+    let mut setup = server.setup.lock().unwrap_or_else(PoisonError::into_inner);
+    // Digests, so that how long it takes says nothing about the word.
+    let digest = |text: &str| Digest::of(text.as_bytes());
+    if setup.as_deref().is_none_or(|known| digest(known) != digest(code)) {
+        let text = "the link was used, or is not the one that was printed";
+        return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", text));
+    }
+    let registry = &server.tenants.registry;
+    let tenant = Tenant { name: "default".to_owned(), ..Tenant::default() };
+    registry.put_tenant("default", &tenant, owner, now())?;
+    let made = registry.mint("default", Kind::Operator, owner, None, owner, now())?;
+    *setup = None;
+    Ok(made)
+}
+
 /// Makes the first operator, once.
 pub(super) async fn setup(
     State(server): State<Server>,
@@ -117,28 +134,9 @@ pub(super) async fn setup(
     let Ok(Json(Setup { code, owner })) = body else {
         return Problem::bad("the body needs `code` and `owner`, as JSON").into_response();
     };
-    let work = Arc::clone(&server);
     let made = tokio::task::spawn_blocking(move || {
-        let mut setup = work.setup.lock().unwrap_or_else(PoisonError::into_inner);
-        // Digests, so that how long it takes says nothing about the word.
-        let digest = |text: &str| Digest::of(text.as_bytes());
-        if setup.as_deref().is_none_or(|known| digest(known) != digest(&code)) {
-            return Err(Problem::new(
-                StatusCode::FORBIDDEN,
-                "forbidden",
-                "the link was used, or is not the one that was printed",
-            ));
-        }
-        let registry = &work.tenants.registry;
-        registry.put_tenant(
-            "default",
-            &Tenant { name: "default".to_owned(), ..Tenant::default() },
-            &owner,
-            now(),
-        )?;
-        let (secret, token) = registry.mint("default", Kind::Operator, &owner, None, &owner, now())?;
-        *setup = None;
-        Ok(json!({"secret": secret, "token": token}))
+        let (secret, token) = become_operator(&server, &code, &owner)?;
+        Ok::<_, Problem>(json!({"secret": secret, "token": token}))
     });
     match made.await {
         Ok(Ok(value)) => problem::json(StatusCode::OK, "application/json", &value),

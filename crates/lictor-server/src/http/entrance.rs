@@ -176,11 +176,15 @@ fn went(address: &str, cookie: &str) -> Response {
     response
 }
 
-/// Where the provider sends the browser back to. Answers with a token; the page makes a cookie of it.
+/// Where the provider sends the browser back to. A browser is signed in to the page; a program gets the token.
 pub(super) async fn callback(State(server): State<Server>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
+    let headers = parts.headers.clone();
+    let accepts = headers.get(header::ACCEPT).and_then(|accepts| accepts.to_str().ok()).unwrap_or_default();
+    let browser = accepts.contains("text/html");
     let ended = tokio::task::spawn_blocking(move || finish(&server, &parts.headers, parts.uri.query()));
     match ended.await {
+        Ok(Ok((secret, _, next))) if browser => crate::page::entered(&headers, &secret, &next),
         Ok(Ok((secret, token, next))) => {
             let body = json!({"secret": secret, "token": token, "next": next});
             problem::json(StatusCode::OK, "application/json", &body)

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 
 use super::{Shown, Visit, assets, failed, gate, go, page, rendered};
-use crate::http::{Problem, Server, parse_query};
+use crate::http::{Problem, Server, become_operator, parse_query, with_password};
 use crate::identity::Kind;
 use crate::registry::Person;
 use crate::tenants::now;
@@ -24,6 +24,10 @@ struct SignIn {
     next: String,
     local: bool,
     wrong: bool,
+    /// The word from the link of a first start: whoever has it becomes the operator.
+    setup: Option<String>,
+    /// The operator's token, shown once.
+    secret: String,
 }
 
 /// An address of this page, and of no other.
@@ -40,7 +44,8 @@ pub(super) async fn form(State(server): State<Server>, request: Request) -> Resp
     let query = parse_query(request.uri().query().unwrap_or_default());
     let wrong = query.contains_key("wrong");
     let local = server.tenants.local.is_some();
-    let template = SignIn { asset: assets::address, next: own(query.get("next")), local, wrong };
+    let next = own(query.get("next"));
+    let template = SignIn { asset: assets::address, next, local, wrong, setup: None, secret: String::new() };
     match rendered(&template) {
         Ok(html) => page(StatusCode::OK, html, false),
         Err(problem) => failed(&problem),
@@ -54,8 +59,23 @@ pub(super) async fn sign_in(State(server): State<Server>, headers: HeaderMap, bo
     }
     let form = parse_query(&String::from_utf8_lossy(&body));
     let next = own(form.get("next"));
-    let token = form.get("token").map(|token| token.trim().to_owned()).unwrap_or_default();
+    let said = |name: &str| form.get(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+    let (team, uid, password, token) = (said("team"), said("uid"), said("password"), said("token"));
+    if form.contains_key("provider") {
+        let (team, next) =
+            (super::words::in_address(&team).replace('/', "%2F"), super::words::in_address(&next));
+        return go(&format!("/oidc/{team}/start?next={next}"));
+    }
+    let Ok(_turn) = server.judging.acquire().await else { return go("/sign-in") };
+    let server = Arc::clone(&server);
     let work = tokio::task::spawn_blocking(move || -> Result<Option<String>, Problem> {
+        if !uid.is_empty() {
+            return match with_password(&server, &team, &uid, &password) {
+                Ok((secret, _)) => Ok(Some(secret)),
+                Err(problem) if problem.told().0 == StatusCode::UNAUTHORIZED => Ok(None),
+                Err(problem) => Err(problem),
+            };
+        }
         let registry = &server.tenants.registry;
         let caller = registry.caller(&token, now())?;
         let Some(caller) = caller.filter(|caller| matches!(caller.kind, Kind::Person | Kind::Operator))
@@ -75,12 +95,50 @@ pub(super) async fn sign_in(State(server): State<Server>, headers: HeaderMap, bo
     }
 }
 
-fn entered(headers: &HeaderMap, secret: &str, next: &str) -> Response {
+/// Signs in, and goes on.
+pub(crate) fn entered(headers: &HeaderMap, secret: &str, next: &str) -> Response {
     let mut response = go(next);
     if let Some(cookie) = gate::set_cookie(headers, Some(secret)) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response
+}
+
+/// The link of a first start.
+pub(super) async fn setup(request: Request) -> Response {
+    let query = parse_query(request.uri().query().unwrap_or_default());
+    let setup = Some(query.get("code").cloned().unwrap_or_default());
+    let next = "/people".to_owned();
+    let secret = String::new();
+    let template = SignIn { asset: assets::address, next, local: false, wrong: false, setup, secret };
+    match rendered(&template) {
+        Ok(html) => page(StatusCode::OK, html, false),
+        Err(problem) => failed(&problem),
+    }
+}
+
+/// Makes whoever has the word the operator, once.
+pub(super) async fn begin(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> Response {
+    if let Err(problem) = gate::own_origin(&headers) {
+        return failed(&problem);
+    }
+    let form = parse_query(&String::from_utf8_lossy(&body));
+    let said = |name: &str| form.get(name).map(|text| text.trim().to_owned()).unwrap_or_default();
+    let (code, owner) = (said("code"), said("owner"));
+    let made = tokio::task::spawn_blocking(move || become_operator(&server, &code, &owner)).await;
+    match made {
+        Ok(Ok((secret, _))) => {
+            let next = "/people".to_owned();
+            let template =
+                SignIn { asset: assets::address, next, local: false, wrong: false, setup: None, secret };
+            match rendered(&template) {
+                Ok(html) => page(StatusCode::OK, html, false),
+                Err(problem) => failed(&problem),
+            }
+        }
+        Ok(Err(problem)) => failed(&problem),
+        Err(_) => failed(&Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "setting up failed")),
+    }
 }
 
 /// The link that `lictor ui` makes: good once, for the person at this machine.

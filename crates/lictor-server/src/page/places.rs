@@ -11,7 +11,6 @@ use lictor_store::{Query, StoreExt as _};
 use super::words::{self, When};
 use super::{Frame, Shown, Visit, rules, shown};
 use crate::http::Problem;
-use crate::identity::Kind;
 use crate::tenants::Open;
 
 /// Sessions that are looked at for each project.
@@ -107,14 +106,12 @@ fn page(visit: &Visit, proof: Option<(bool, String)>) -> Result<Shown, Problem> 
                 "programs that call this server".to_owned(),
                 &open,
             )?);
-            for token in tenants.registry.tokens(&tenant)?.iter().filter(|token| token.kind == Kind::Machine)
-            {
-                let store = format!("{0}.{0}", token.owner);
+            for store in tenants.registry.machines(&tenant)? {
                 let kept = tenants.stores.machine(&tenant, &store)?;
                 let newest = Query::all().newest_first().limit(1);
                 let newest = kept.view(|view| view.records(&newest))?.into_iter().next();
                 machines.push(Machine {
-                    name: token.owner.clone(),
+                    name: store.clone(),
                     records: newest.as_ref().map_or(0, |record| record.seq),
                     last: newest.map(|record| When(record.at)),
                     store,

@@ -99,6 +99,15 @@ fn people_sign_in_with_a_token_and_programs_do_not() {
 }
 
 #[test]
+fn the_first_link_has_a_page_and_counts_once() {
+    let world = World::new();
+    let browser = Browser { world: &world, cookie: String::new() };
+    let form = browser.send("GET", "/setup?code=abc", "");
+    assert!(form.body.contains("name=\"code\" value=\"abc\""), "{}", form.body);
+    assert_eq!(browser.send("POST", "/setup", "code=abc&owner=eve").status, 403, "it was used already");
+}
+
+#[test]
 fn roles_say_who_answers_and_who_manages() {
     let world = world();
     let service = world.token("team", "person", "bob");
