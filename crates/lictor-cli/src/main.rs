@@ -6,6 +6,7 @@ mod cli;
 mod commands;
 mod exit;
 mod here;
+mod home;
 mod hook;
 mod output;
 mod progress;

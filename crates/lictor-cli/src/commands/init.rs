@@ -24,6 +24,7 @@ pub use trust::{Standing, standing};
 use crate::args::Common;
 use crate::exit::Exit;
 use crate::here;
+use crate::home::Home;
 use crate::output::{self, Style};
 use crate::when;
 use lictor::Project;
@@ -130,6 +131,9 @@ pub fn run(args: &InitArgs) -> Result<Exit> {
         if args.uninstall { leave(args, &project, &receipts)? } else { enter(args, &project, &receipts)? };
     let agreed = args.yes || (!plan.is_empty() && !args.common.json && agreed(&plan)?);
     if agreed {
+        if !args.uninstall {
+            Home::of(here::own_binary()?, &project).settle()?;
+        }
         plan.apply(&mut receipts)?;
         if args.uninstall {
             receipts.remove_directories();
@@ -181,7 +185,8 @@ fn agree(agent: Agent, scope: Scope, project: &Project, receipts: &mut Receipts)
 }
 
 fn enter(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan> {
-    let binary = here::own_binary()?;
+    let home = Home::of(here::own_binary()?, project);
+    let binary = home.program.clone();
     let mut plan = Plan::default();
     if args.mcp {
         servers::wrap(&mut plan, project, &binary)?;
@@ -192,6 +197,7 @@ fn enter(args: &InitArgs, project: &Project, receipts: &Receipts) -> Result<Plan
     if args.git {
         git::install(&mut plan, project, &binary)?;
     }
+    plan.notes.extend(home.note());
     Ok(plan)
 }
 

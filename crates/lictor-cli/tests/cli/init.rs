@@ -256,3 +256,34 @@ fn uninstall_takes_lictor_out_of_every_project_and_off_the_machine() {
     assert_eq!(lictor(&["uninstall", "--yes", "--records"]).code, 0);
     assert!(!sandbox.home().join(".local/state/lictor").exists() && !program.exists());
 }
+
+#[test]
+fn hooks_never_run_a_program_that_may_be_gone_tomorrow() {
+    for place in [".npm/_npx/3f/node_modules/@lictor/cli-linux-x64/bin", "project/.venv/bin"] {
+        let sandbox = Sandbox::bare();
+        let directory = match place.strip_prefix("project/") {
+            Some(below) => sandbox.project().join(below),
+            None => sandbox.home().join(place),
+        };
+        fs::create_dir_all(&directory).unwrap();
+        let fleeting = directory.join("lictor");
+        fs::copy(env!("CARGO_BIN_EXE_lictor"), &fleeting).unwrap();
+        let run =
+            sandbox.program(&fleeting.to_string_lossy(), &["init", "--yes", "--agent", "claude-code"], "");
+        assert!(run.stdout.contains("hooks run a copy"), "{run:?}");
+        let settings = fs::read_to_string(sandbox.project().join(".claude/settings.json")).unwrap();
+        let kept =
+            sandbox.home().join(".local/share/lictor/bin").join(env!("CARGO_PKG_VERSION")).join("lictor");
+        assert!(settings.contains(&format!("{} hook", kept.display())), "{settings}");
+        fs::remove_file(&fleeting).unwrap();
+        let doctor = sandbox.program(&kept.to_string_lossy(), &["doctor"], "");
+        assert!(!doctor.stdout.contains("is not there"), "{doctor:?}");
+
+        // A hook that somebody pointed there is found.
+        fs::copy(&kept, &fleeting).unwrap();
+        let settings = settings.replace(&*kept.to_string_lossy(), &fleeting.to_string_lossy());
+        fs::write(sandbox.project().join(".claude/settings.json"), settings).unwrap();
+        let doctor = sandbox.program(&kept.to_string_lossy(), &["doctor"], "");
+        assert!(doctor.code != 0 && doctor.stdout.contains("it keeps a copy elsewhere"), "{doctor:?}");
+    }
+}

@@ -16,6 +16,7 @@ use super::Report;
 use super::canary::{self, Aviary, Proof};
 use crate::commands::init;
 use crate::here;
+use crate::home;
 
 /// Looks at the settings of every agent, and fires a canary through every hook that stands before a tool call.
 /// Gives the settings in which there are hooks.
@@ -118,6 +119,12 @@ fn look(
     if let Err((what, next)) = runnable(&program) {
         report.problem(format!("{name}: {what}"), next);
         return;
+    }
+    if let Some(why) = home::fleeting(&program, place.project()) {
+        report.problem(
+            format!("{name}: the program `{}` {why}", program.display()),
+            "run `lictor init` again: it keeps a copy elsewhere",
+        );
     }
     let other = hook.command.is_looked_for() && !here::is_found(binary, place);
     if other || hook.problems.contains(&Problem::OtherBinary) {

@@ -1,0 +1,70 @@
+//! A place for the program that lasts. Agents run everything when the program of their hooks is gone, so hooks are never
+//! given one that a package runner cleans up, or one that the governed project itself holds.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use lictor::Project;
+
+/// Where the program of hooks is, and where it comes from if it has to be put there first.
+pub struct Home {
+    /// The program that hooks start.
+    pub program: PathBuf,
+    /// The one that is running, and why it cannot be the one that hooks start.
+    pub instead_of: Option<(PathBuf, &'static str)>,
+}
+
+impl Home {
+    /// The home of a program for that project.
+    pub fn of(binary: PathBuf, project: &Project) -> Self {
+        match fleeting(&binary, &project.root) {
+            None => Self { program: binary, instead_of: None },
+            Some(why) => {
+                let place =
+                    project.dirs().home.join(".local/share/lictor/bin").join(env!("CARGO_PKG_VERSION"));
+                Self { program: place.join("lictor"), instead_of: Some((binary, why)) }
+            }
+        }
+    }
+
+    /// What a person is told about it.
+    pub fn note(&self) -> Option<String> {
+        let (from, why) = self.instead_of.as_ref()?;
+        Some(format!("hooks run a copy, `{}`: `{}` {why}", self.program.display(), from.display()))
+    }
+
+    /// Puts the program there.
+    pub fn settle(&self) -> Result<()> {
+        let Some((from, _)) = &self.instead_of else { return Ok(()) };
+        let failed = || format!("cannot copy this program to `{}`", self.program.display());
+        let directory = self.program.parent().with_context(failed)?;
+        fs::create_dir_all(directory).with_context(failed)?;
+        // A hook may be starting the old one at this moment.
+        let draft = self.program.with_extension("new");
+        fs::copy(from, &draft).with_context(failed)?;
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).with_context(failed)?;
+        fs::rename(&draft, &self.program).with_context(failed)
+    }
+}
+
+/// Why a program may be gone, or another one, tomorrow.
+pub fn fleeting(binary: &Path, project: &Path) -> Option<&'static str> {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let binary = real(binary);
+    let has = |name: &str| binary.iter().any(|part| part == name);
+    if has("_npx") {
+        return Some("lies in the cache of npx, which is cleaned up");
+    }
+    if ["archive-v0", "environments-v2", "builds-v0"].into_iter().any(has) {
+        return Some("lies in the cache of uv, which is cleaned up");
+    }
+    if has("pipx") && (has(".cache") || has("Caches")) {
+        return Some("lies in the cache of pipx, which is cleaned up");
+    }
+    binary.starts_with(real(project)).then_some("lies in the project, where the agent may replace it")
+}
+
+#[cfg(test)]
+mod tests;

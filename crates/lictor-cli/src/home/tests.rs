@@ -1,0 +1,31 @@
+use std::path::Path;
+
+use super::fleeting;
+
+#[test]
+fn a_program_in_a_cache_or_in_the_project_does_not_last() {
+    let project = Path::new("/home/ada/shop");
+    for (binary, told) in [
+        ("/home/ada/.npm/_npx/3f2a/node_modules/@lictor/cli-linux-x64/bin/lictor", "npx"),
+        ("/home/ada/.cache/uv/archive-v0/Xy/bin/lictor", "uv"),
+        ("/home/ada/.cache/uv/environments-v2/tool-1/bin/lictor", "uv"),
+        ("/home/ada/.cache/pipx/9ab/bin/lictor", "pipx"),
+        ("/home/ada/.local/pipx/.cache/9ab/bin/lictor", "pipx"),
+        ("/home/ada/shop/.venv/bin/lictor", "project"),
+        ("/home/ada/shop/node_modules/@lictor/cli-linux-x64/bin/lictor", "project"),
+    ] {
+        let why = fleeting(Path::new(binary), project);
+        assert!(why.is_some_and(|why| why.contains(told)), "{binary}: {why:?}");
+    }
+    for binary in [
+        "/usr/bin/lictor",
+        "/home/ada/.local/bin/lictor",
+        "/home/ada/.cargo/bin/lictor",
+        "/home/ada/.local/share/uv/tools/lictor/bin/lictor",
+        "/home/ada/.local/share/pipx/venvs/lictor/bin/lictor",
+        "/home/ada/.nvm/versions/node/v22/lib/node_modules/@lictor/cli-linux-x64/bin/lictor",
+        "/home/ada/shop-tools/bin/lictor",
+    ] {
+        assert_eq!(fleeting(Path::new(binary), project), None, "{binary}");
+    }
+}
