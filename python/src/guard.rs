@@ -82,10 +82,11 @@ pub(crate) fn callback(callback: &Py<PyAny>, call: &Call<'_>) -> Result<Callback
         let risk = call.context.risk.as_fraction();
         let answer = callback.bind(py).call1((action, facts, session, risk, call.policy))?;
         if let Ok(passed) = answer.cast::<PyBool>() {
-            return Ok(CallbackResult { passed: passed.is_true(), message: None });
+            return Ok(CallbackResult { passed: passed.is_true(), ..CallbackResult::default() });
         }
         let passed = answer.getattr("passed")?.cast::<PyBool>()?.is_true();
-        Ok(CallbackResult { passed, message: answer.getattr("message")?.extract()? })
+        let message = answer.getattr("message")?.extract()?;
+        Ok(CallbackResult { passed, message, ..CallbackResult::default() })
     });
     match asked {
         Some(answer) => answer.map_err(fault),

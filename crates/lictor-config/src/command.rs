@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use lictor_core::policy::{Call, CallbackResult};
-use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
-use serde_json::{Value as Json, json};
+use lictor_core::{Action, Context, Decision, Guard, Layer, Remarks, Verdict, called};
+use serde_json::Value as Json;
 
 use crate::sections::Command;
 use crate::source::Origin;
@@ -34,11 +34,7 @@ pub trait Runner: Send + Sync {
 
 /// Asks a program and reads its answer. Anything but the one object it may print is a fault.
 fn ask(runner: &dyn Runner, asked: &Asked<'_>, input: &Json) -> Result<CallbackResult, String> {
-    let output = runner.run(asked, input.to_string().as_bytes())?;
-    serde_json::from_slice(&output).map_err(|_| {
-        let shown: String = String::from_utf8_lossy(&output).chars().filter(|c| !c.is_control()).take(80).collect();
-        format!("it printed `{shown}` instead of {{\"passed\": true}} or {{\"passed\": false, \"message\": \"…\"}}")
-    })
+    called::answer(&runner.run(asked, input.to_string().as_bytes())?)
 }
 
 /// A guard that asks a program.
@@ -51,6 +47,8 @@ pub(crate) struct CommandGuard {
     pub(crate) reason: String,
     pub(crate) fix: String,
     pub(crate) layer: Layer,
+    /// What it leaves for others when it objects.
+    pub(crate) remarks: Remarks,
     pub(crate) runner: Arc<dyn Runner>,
 }
 
@@ -61,21 +59,9 @@ impl Guard for CommandGuard {
 
     fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
         let asked = Asked { what: &self.what, origin: self.origin, command: &self.command };
-        let input = json!({
-            "guard": self.name,
-            "action": action,
-            "facts": context.facts(),
-            "risk": context.risk().as_fraction(),
-            "annotations": context.annotations(),
-        });
+        let input = called::guard(&self.name, action, context);
         match ask(self.runner.as_ref(), &asked, &input) {
-            Ok(CallbackResult { passed: true, message }) => {
-                message.map_or_else(Verdict::pass, Verdict::pass_because)
-            }
-            Ok(CallbackResult { passed: false, message }) => {
-                let reason = message.unwrap_or_else(|| self.reason.clone());
-                Verdict::of(self.decision.into(), lictor_core::text::clean(&reason, 500), self.fix.as_str())
-            }
+            Ok(answer) => self.verdict(answer, context),
             Err(why) => Verdict::error(
                 format!("{} gave no answer: {why}", self.what),
                 "ask a person to look at the program; `lictor trust` lists those of this project",
@@ -88,6 +74,26 @@ impl Guard for CommandGuard {
     }
 }
 
+impl CommandGuard {
+    fn verdict(&self, answer: CallbackResult, context: &mut Context<'_>) -> Verdict {
+        let CallbackResult { passed, message, decision, fix, remarks, evidence } = answer;
+        remarks.leave(context);
+        let objects = decision.map_or(!passed, |decision| decision > Decision::Pass);
+        let verdict = if objects {
+            self.remarks.leave(context);
+            let reason = message.unwrap_or_else(|| self.reason.clone());
+            let fix = fix.unwrap_or_else(|| self.fix.clone());
+            Verdict::of(decision.unwrap_or(self.decision).into(), reason, fix)
+        } else {
+            message.map_or_else(Verdict::pass, Verdict::pass_because)
+        };
+        match evidence {
+            Some(evidence) => verdict.with_evidence(evidence),
+            None => verdict,
+        }
+    }
+}
+
 /// A callback that asks a program.
 pub(crate) fn callback(
     runner: Arc<dyn Runner>,
@@ -97,12 +103,6 @@ pub(crate) fn callback(
 ) -> impl Fn(&Call<'_>) -> Result<CallbackResult, String> + Send + Sync {
     move |call| {
         let asked = Asked { what: &what, origin, command: &command };
-        let input = json!({
-            "policy": call.policy,
-            "deed": call.deed,
-            "action": call.context.action,
-            "facts": call.facts,
-        });
-        ask(runner.as_ref(), &asked, &input)
+        ask(runner.as_ref(), &asked, &called::callback(call))
     }
 }

@@ -16,7 +16,13 @@ pub(crate) fn pattern(pattern: &lictor_expr::Pattern) -> Pattern {
         Outcome::Failed => Ended::Failed,
         Outcome::Blocked => Ended::Blocked,
     });
-    Pattern { what, ended, path: pattern.path.clone(), with: pattern.with.clone() }
+    Pattern {
+        what,
+        ended,
+        path: pattern.path.clone(),
+        with: pattern.with.clone(),
+        vars: pattern.vars.clone(),
+    }
 }
 
 /// One question, with the keys under which the session remembers what it is about.

@@ -9,6 +9,7 @@
 //! line, column and a suggestion.
 
 mod advice;
+mod as_text;
 mod command;
 pub mod diagnostic;
 mod expressions;

@@ -123,6 +123,12 @@ impl Policy {
         said.max().unwrap_or(Decision::Block)
     }
 
+    /// Whether open findings stop commits where no council is set up. The managed file's word counts before the user's.
+    #[must_use]
+    pub fn findings_block_alone(&self) -> bool {
+        self.trusted().find_map(|layer| layer.sections.findings_without_council).unwrap_or(true)
+    }
+
     /// How long a call is held while a person is asked, in milliseconds; 0: not at all.
     #[must_use]
     pub fn approval_wait(&self) -> u64 {

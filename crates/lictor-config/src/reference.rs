@@ -96,6 +96,8 @@ fn describe(shape: &Shape) -> String {
         Shape::ByActions(inner) => format!("map from actions: {}", describe(inner)),
         Shape::Fields(table) => format!("`{}`, see below", table.name),
         Shape::OneOf(shapes) => shapes.iter().map(describe).collect::<Vec<_>>().join("; or "),
+        Shape::Number => "number".to_owned(),
+        Shape::Data => "map of your own".to_owned(),
         Shape::Node => "node".to_owned(),
     }
 }

@@ -70,7 +70,7 @@ fn shape(of: &'static Shape, definitions: &mut Map<String, Json>) -> Json {
         Shape::Bool => json!({"type": "boolean"}),
         Shape::Integer => json!({"type": "integer", "minimum": 0}),
         Shape::Fraction => json!({"type": "number", "minimum": 0, "maximum": 1}),
-        Shape::Duration => json!({"type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$"}),
+        Shape::Duration => json!({"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?(ms|s|m|h|d)$"}),
         Shape::Word(words) => {
             let numbers = words.iter().filter_map(|word| word.parse::<u64>().ok()).map(Json::from);
             json!({"enum": words.iter().map(|word| json!(word)).chain(numbers).collect::<Vec<_>>()})
@@ -95,6 +95,8 @@ fn shape(of: &'static Shape, definitions: &mut Map<String, Json>) -> Json {
         Shape::OneOf(shapes) => {
             json!({"anyOf": shapes.iter().map(|one| shape(one, definitions)).collect::<Vec<_>>()})
         }
+        Shape::Number => json!({"type": "number", "minimum": 0}),
+        Shape::Data => json!({"type": ["object", "null"]}),
         Shape::Node => json!({"$ref": "#/$defs/node"}),
     }
 }

@@ -58,6 +58,8 @@ pub struct Sections {
     pub ask_when_unattended: Option<Decision>,
     /// `people:`, `roles:`, `access:` and `tools.scopes`.
     pub access: Option<AccessConfig>,
+    /// Whether findings stop commits where no council is set up.
+    pub findings_without_council: Option<bool>,
     /// `boundaries:`.
     pub boundaries: Option<FileBoundaryConfig>,
     /// `bash_safety:`.

@@ -94,6 +94,10 @@ pub(crate) enum Shape {
     Fields(&'static Table),
     /// Any of these.
     OneOf(&'static [Shape]),
+    /// A number, 0 or more.
+    Number,
+    /// A map of the author's own: names, and under them any value.
+    Data,
     /// A node of the policy graph: a guard's name or a combinator.
     Node,
 }

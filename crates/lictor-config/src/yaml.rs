@@ -3,6 +3,8 @@
 //! A policy file is small and plain. Anchors, aliases, tags and several documents in one file are refused:
 //! they add nothing to a policy and hide what it says. So are duplicate keys, where YAML readers disagree.
 
+use std::borrow::Cow;
+
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
 use crate::diagnostic::{Diagnostic, Span};
@@ -106,6 +108,13 @@ pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Tree, Vec<Diagnostic>> {
                 .help("save it as UTF-8"),
         ]
     })?;
+    parse_text(file, text).or_else(|problems| match keyed_patterns(text) {
+        Some(text) => parse_text(file, &text).map_err(|_| problems),
+        None => Err(problems),
+    })
+}
+
+fn parse_text(file: &str, text: &str) -> Result<Tree, Vec<Diagnostic>> {
     let mut builder = Builder { file, problems: Vec::new(), nodes: 0 };
     let mut parser = Parser::new_from_str(text);
     let tree = builder.document(&mut parser);
@@ -113,6 +122,24 @@ pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Tree, Vec<Diagnostic>> {
         Some(tree) if builder.problems.is_empty() => Ok(tree),
         _ => Err(builder.problems),
     }
+}
+
+/// YAML takes `write_table(table: $t)` without quotes for a map. The same text, place for place, in which it is one word:
+/// `write_table(table :$t)`. Asked for only where the file is not YAML as it stands, and only on lines without quotes,
+/// so that no text of the author's is changed.
+fn keyed_patterns(text: &str) -> Option<String> {
+    let mut changed = false;
+    let lines: Vec<Cow<'_, str>> = text
+        .split_inclusive('\n')
+        .map(|line| {
+            if !line.contains(": $") || line.contains(['"', '\'', '#', '|', '>']) {
+                return Cow::Borrowed(line);
+            }
+            changed = true;
+            Cow::Owned(line.replace(": $", " :$"))
+        })
+        .collect();
+    changed.then(|| lines.concat())
 }
 
 struct Builder<'a> {

@@ -7,16 +7,19 @@
 
 mod check;
 mod limits;
+mod situation;
 mod state;
 mod survey;
 
 pub use check::{Check, CheckError, CommandCheck, FileCheck, MAX_DEPTH};
 pub use limits::{Cause, Limits};
+pub use situation::{Left, Situation};
 pub use state::{CompletionState, PASSES_KEPT, Pass};
-pub use survey::{Found, Ran, Surveyor};
+pub use survey::{Checked, Found, Ran, Surveyor};
 
 use serde::{Deserialize, Serialize};
 
+use crate::action::SessionKey;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::session::SessionState;
@@ -81,6 +84,7 @@ impl Gate {
     pub fn judge(
         &self,
         stop: &Stop,
+        key: &SessionKey,
         session: &SessionState,
         above: &[SessionState],
         now: Timestamp,
@@ -91,7 +95,20 @@ impl Gate {
         if let Some(cause) = lineage.find_map(|session| self.limits.exhausted(session, now)) {
             return Some(StopCheck::of(Completion::Bypassed { cause }));
         }
-        let world = World::new(session, surveyor);
+        let state = &session.completion;
+        // An agent that goes on because of a hook although this gate knows of no round: the round is counted, whoever
+        // asked for it. The agent's word never resets anything.
+        let rounds = state.rounds.max(u32::from(stop.hook_active));
+        let situation = Situation {
+            stop,
+            key,
+            session,
+            now,
+            round: rounds.saturating_add(1),
+            of: self.max_rounds,
+            left: self.limits.left(session, now),
+        };
+        let world = World::new(situation, surveyor);
         let answer = check.ask(&world);
         let passes = world.passes();
         let Answer::Unmet(shortfalls) = answer else {
@@ -99,10 +116,6 @@ impl Gate {
         };
         let evidence = Digest::of_parts(shortfalls.iter().map(|one| one.evidence.as_bytes()));
         let reasons = shortfalls.into_iter().map(|one| one.reason).collect();
-        let state = &session.completion;
-        // An agent that goes on because of a hook although this gate knows of no round: the round is counted, whoever
-        // asked for it. The agent's word never resets anything.
-        let rounds = state.rounds.max(u32::from(stop.hook_active));
         let release = if stop.aborted {
             Some(Release::Interrupted)
         } else if stop.unstoppable {
@@ -128,6 +141,10 @@ impl Gate {
 /// An agent that wants to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stop {
+    /// What the agent said last: its tentative answer.
+    pub output: Option<String>,
+    /// Why it stops, in the words of whoever reports it.
+    pub reason: Option<String>,
     /// A subagent rather than the main agent.
     pub subagent: bool,
     /// The agent says that it is already going on because a hook told it to.

@@ -1,5 +1,12 @@
 //! What guards see of each other and of the session while one action is judged.
 
+mod companion;
+mod view;
+
+pub use companion::Companion;
+pub use view::ContextView;
+
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +20,7 @@ use crate::decision::Value;
 use crate::evaluation::Judged;
 use crate::facts::Facts;
 use crate::graph::Progress;
+use crate::guard_memory::Note;
 use crate::policy::Violation;
 use crate::risk::Risk;
 use crate::session::SessionState;
@@ -43,6 +51,9 @@ pub struct Context<'a> {
     risk: Risk,
     tags: Vec<String>,
     claims: Vec<(Arc<str>, Claim)>,
+    notes: Vec<Note>,
+    companion: Option<&'a Companion>,
+    shared: OnceCell<view::Shared>,
     outcome: Option<Value>,
     /// The guard that is being asked now, and what it left behind so far.
     pub(crate) asked: Asked,
@@ -86,6 +97,9 @@ impl<'a> Context<'a> {
             risk: Risk::NONE,
             tags: Vec::new(),
             claims: Vec::new(),
+            notes: Vec::new(),
+            companion: None,
+            shared: OnceCell::new(),
             outcome: None,
             asked: Asked::default(),
         }
@@ -95,6 +109,13 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn below(mut self, ancestors: &'a [SessionState]) -> Self {
         self.ancestors = ancestors;
+        self
+    }
+
+    /// The same with what the caller gives guards and callbacks.
+    #[must_use]
+    pub fn with_companion(mut self, companion: Option<&'a Companion>) -> Self {
+        self.companion = companion;
         self
     }
 
@@ -145,6 +166,12 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// What the caller gave this evaluation.
+    #[must_use]
+    pub fn companion(&self) -> Option<&'a Companion> {
+        self.companion
     }
 
     /// What guards said so far, in the order they were asked.
@@ -209,6 +236,29 @@ impl<'a> Context<'a> {
     #[must_use]
     pub fn annotations(&self) -> &BTreeMap<String, Json> {
         &self.annotations
+    }
+
+    /// What this guard has remembered of the session under that key.
+    #[must_use]
+    pub fn recall(&self, key: &str) -> Option<&Json> {
+        let guard = self.asked.at.as_ref().map_or("", |at| &at.name);
+        match self.notes.iter().rev().find(|note| note.guard == guard && note.key == key) {
+            Some(note) => note.value.as_ref(),
+            None => self.session.memory.get(guard, key),
+        }
+    }
+
+    /// Has the session remember a value for this guard. It is recorded with the judgement, so of two actions at once
+    /// the later one wins; what must be counted exactly is a [`claim`](Self::claim).
+    pub fn remember(&mut self, key: &str, value: impl Into<Json>) {
+        let guard = self.asked.at.as_ref().map_or("", |at| &at.name).to_owned();
+        let note = Note { guard, key: key.to_owned(), value: Some(value.into()) };
+        let known = self.session.memory.get(&note.guard, key).is_some();
+        if note.fits() && (known || self.session.memory.has_room()) {
+            self.notes.push(note);
+        } else {
+            self.asked.misuse = Some("it remembered more than one session keeps");
+        }
     }
 
     /// Marks the action for streaks in the session (`sensitive-file`): consecutive actions with a tag are counted.
@@ -346,6 +396,7 @@ impl<'a> Context<'a> {
             risk: self.risk,
             tags: self.tags,
             claims: self.claims,
+            notes: self.notes,
         }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use crate::claim::Claim;
 use crate::decision::{Decision, Value};
 use crate::digest::Digest;
+use crate::guard_memory::Note;
 use crate::policy::Violation;
 use crate::redact::{self, Redact};
 use crate::risk::Risk;
@@ -37,6 +38,8 @@ pub struct Judged {
     pub tags: Vec<String>,
     /// What passes depend on in the session, with the guard that relied on it.
     pub claims: Vec<(Arc<str>, Claim)>,
+    /// What guards remember from now on.
+    pub notes: Vec<Note>,
     /// A fallback went around a block, and that counts.
     pub escalated: bool,
 }
@@ -54,6 +57,7 @@ impl Judged {
             risk: Risk::NONE,
             tags: Vec::new(),
             claims: Vec::new(),
+            notes: Vec::new(),
             escalated: false,
         }
     }
@@ -99,6 +103,9 @@ pub struct Evaluation {
     /// Judged and recorded, not enforced: the action goes ahead whatever the decision.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
+    /// What guards remember from now on. It stands in the event, not here.
+    #[serde(skip)]
+    pub notes: Vec<Note>,
     /// The session after this action.
     #[serde(skip)]
     pub session: SessionState,
@@ -117,6 +124,7 @@ impl Evaluation {
             violations: judged.violations,
             tags: judged.tags,
             claims: judged.claims,
+            notes: judged.notes,
             escalated: judged.escalated,
             action,
             policy,

@@ -9,6 +9,7 @@ use crate::completion::StopCheck;
 use crate::decision::Decision;
 use crate::digest::Digest;
 use crate::feedback::Advice;
+use crate::guard_memory::Note;
 use crate::history::Mark;
 use crate::risk::Risk;
 use crate::scope::Scope;
@@ -100,7 +101,14 @@ pub enum SessionEvent {
     /// What waited was said.
     Delivered,
     /// A person sent a prompt.
-    Prompted,
+    Prompted {
+        /// Its name, where it has one: a command, a template.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// The beginning of what it says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
     /// The agent wanted to stop.
     StopChecked(StopCheck),
     /// What tool policies, feedback and the stop gate remember was cleared. Counters and budgets go on.
@@ -161,6 +169,9 @@ pub struct Judgement {
     /// Judged and recorded, not enforced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
+    /// What guards remember from now on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
     /// The same call, seen through another hook: counts for nothing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub duplicate: bool,
@@ -186,6 +197,7 @@ impl Judgement {
             escalated: false,
             dry: false,
             observed: false,
+            notes: Vec::new(),
             duplicate: false,
             dialect: None,
         }
@@ -217,6 +229,9 @@ pub struct Happened {
     /// Files whose content the agent knows by it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub learned: Vec<Knowledge>,
+    /// What guards remember from now on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
 }
 
 /// How what happened stands to what was decided.
@@ -270,6 +285,14 @@ impl Usage {
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Money, in the currency that the reporter counts in.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "an amount for people")]
+        let micros = self.cost_micros as f64;
+        micros / 1e6
     }
 
     /// This and more.

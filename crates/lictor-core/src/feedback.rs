@@ -10,7 +10,7 @@ mod state;
 
 pub use deadline::{deadline, duration};
 pub use render::render;
-pub use run::{Advice, FAULTS_BORNE, Said, run};
+pub use run::{Advice, Consulted, FAULTS_BORNE, Said, run};
 pub use state::{FeedbackState, HELD_KEPT, PROVIDERS_KEPT, Spoken};
 
 use std::num::NonZeroU64;
@@ -133,6 +133,8 @@ pub enum Source {
         /// How many milliseconds it may take.
         timeout: u64,
     },
+    /// What a provider in code says. The caller asks it, by the provider's name.
+    Custom,
 }
 
 /// What a provider may look at.
@@ -188,7 +190,7 @@ impl Provider {
             }
             Source::Budget { max_actions, warn_at } => Some(budget(moment.session, *max_actions, *warn_at)),
             Source::Stall { failures } => stall(moment.session, failures.get()),
-            Source::Findings { .. } | Source::Command { .. } => None,
+            Source::Findings { .. } | Source::Command { .. } | Source::Custom => None,
         }
     }
 }

@@ -7,6 +7,7 @@ mod children;
 mod combinators;
 mod error;
 mod fold;
+mod guards;
 mod layers;
 mod lint;
 mod outline;

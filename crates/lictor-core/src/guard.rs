@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
 use crate::context::Context;
+use crate::event::Outcome;
+use crate::guard_memory::GuardMemory;
 use crate::verdict::Verdict;
 
 /// One check. A name and `check` are enough; see [`guard_fn`] for plain closures.
@@ -22,6 +24,18 @@ pub trait Guard: Send + Sync {
     /// Which of the four layers it belongs to.
     fn layer(&self) -> Layer {
         Layer::Intent
+    }
+
+    /// Hears what came of an action, and may remember it for the session. Guards are told in no particular order; one
+    /// that panics has remembered nothing.
+    fn happened(&self, action: &Action, outcome: &Outcome, memory: &mut GuardMemory<'_>) {
+        let _ = (action, outcome, memory);
+    }
+
+    /// What tells this guard from another of the same name: its configuration, its code. It goes into
+    /// [`Graph::digest`](crate::Graph::digest), to which sessions and grants are bound.
+    fn fingerprint(&self) -> Option<String> {
+        None
     }
 }
 
@@ -103,6 +117,56 @@ where
 
     fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
         (self.check)(action, context)
+    }
+
+    fn layer(&self) -> Layer {
+        self.layer
+    }
+}
+
+/// A guard made from a name and a closure of the action alone. Made by [`action_guard`].
+pub struct ActionGuard<F> {
+    name: String,
+    layer: Layer,
+    check: F,
+}
+
+/// Makes a guard from a closure that needs no context.
+///
+/// ```
+/// use lictor_core::{action_guard, Verdict};
+///
+/// let no_rm = action_guard("no_rm", |action| match action.text("command") {
+///     Some(command) if command.starts_with("rm ") => Verdict::block("no rm", "move it to the bin"),
+///     _ => Verdict::pass(),
+/// });
+/// ```
+pub fn action_guard<F>(name: impl Into<String>, check: F) -> ActionGuard<F>
+where
+    F: Fn(&Action) -> Verdict + Send + Sync,
+{
+    ActionGuard { name: name.into(), layer: Layer::Intent, check }
+}
+
+impl<F> ActionGuard<F> {
+    /// The same in another layer.
+    #[must_use]
+    pub fn in_layer(mut self, layer: Layer) -> Self {
+        self.layer = layer;
+        self
+    }
+}
+
+impl<F> Guard for ActionGuard<F>
+where
+    F: Fn(&Action) -> Verdict + Send + Sync,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check(&self, action: &Action, _context: &mut Context<'_>) -> Verdict {
+        (self.check)(action)
     }
 
     fn layer(&self) -> Layer {

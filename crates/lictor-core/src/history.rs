@@ -13,7 +13,7 @@ mod pattern;
 mod reference;
 mod times;
 
-pub use past::{Past, RECENT_TIMES, Track};
+pub use past::{Past, RECENT_TIMES, Track, VALUES_KEPT};
 pub use pattern::{Ended, Pattern, What};
 pub use times::Times;
 
@@ -120,11 +120,14 @@ impl History {
         self.tracked
             .iter()
             .filter(|tracked| tracked.pattern.matches(action, facts, &deeds))
-            .map(|tracked| Mark {
-                key: tracked.key.clone(),
-                ended: tracked.pattern.ended,
-                window: tracked.window,
-                most: tracked.most,
+            .filter_map(|Tracked { pattern, key, window, most }| {
+                let values = pattern.values(action);
+                // What does not say which it is about proves nothing, and may have disturbed all of them.
+                if values.is_none() && pattern.ended.is_some() {
+                    return None;
+                }
+                let key = pattern.key_for(key, values.as_ref());
+                Some(Mark { key, ended: pattern.ended, window: *window, most: *most })
             })
             .collect()
     }

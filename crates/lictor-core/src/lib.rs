@@ -9,6 +9,7 @@
 
 pub mod action;
 pub mod approval;
+pub mod called;
 pub mod canonical;
 pub mod claim;
 pub mod clock;
@@ -23,10 +24,12 @@ pub mod facts;
 pub mod feedback;
 pub mod graph;
 pub mod guard;
+pub mod guard_memory;
 pub mod history;
 pub mod level;
 pub mod policy;
 pub mod redact;
+pub mod remarks;
 pub mod resolve;
 pub mod risk;
 pub mod scope;
@@ -42,7 +45,7 @@ pub use approval::{
 };
 pub use claim::Claim;
 pub use clock::{Clock, FixedClock, Stopwatch, Timestamp};
-pub use context::Context;
+pub use context::{Companion, Context, ContextView};
 pub use decision::{Decision, Value};
 pub use digest::Digest;
 pub use evaluation::{Evaluation, Judged};
@@ -52,11 +55,13 @@ pub use graph::{
     All, Any, Children, Escalate, Graph, GraphError, Layers, Lint, Node, Not, Outline, Progress, SharedGuard,
     Threshold, When, pipeline,
 };
-pub use guard::{Guard, GuardFn, Layer, guard_fn};
+pub use guard::{ActionGuard, Guard, GuardFn, Layer, action_guard, guard_fn};
+pub use guard_memory::{GuardMemory, Memory, Note};
 pub use policy::{
     CallContext, CallbackResult, Callbacks, Catalogue, Policy, PolicyResult, PolicySet, Violation,
 };
 pub use redact::{Redact, Secrets};
+pub use remarks::Remarks;
 pub use resolve::{Question, resolve};
 pub use risk::Risk;
 pub use scope::{Limit, Scope};

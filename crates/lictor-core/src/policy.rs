@@ -20,13 +20,16 @@ pub use set::PolicySet;
 pub use template::{Template, TemplateError};
 pub use violation::Violation;
 
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
 use crate::facts::Cardinality;
 
 /// Stands for any verb, any object.
 pub const ANY: &str = "*";
 
 /// What happens when a policy with neither confirmation nor callback is triggered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// The agent and the log are told.
@@ -36,7 +39,7 @@ pub enum Effect {
 }
 
 /// One rule on `verb → object`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// What people call it.
     pub name: String,
@@ -45,23 +48,33 @@ pub struct Policy {
     /// The object, or [`ANY`].
     pub object: String,
     /// Only for this cardinality. `None`: for every one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cardinality: Option<Cardinality>,
     /// A machine's opinion is not enough: a person must say yes.
     pub requires_confirmation: bool,
     /// The name of a registered callback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<String>,
     /// What is said when neither a person nor a callback decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
     /// What is said when it is triggered.
     pub message: Template,
     /// What to do instead, when it blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
     /// Only when a target matches one of these globs. Empty: whatever the target.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// Only when a host matches one of these globs. Empty: whatever the host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// Only when the tool matches one of these globs. Empty: whatever the tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+    /// What the author wants to find again in every violation: an owner, a ticket, a link. Lictor does not look at it.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Json>,
 }
 
 impl Policy {
@@ -81,6 +94,7 @@ impl Policy {
             paths: Vec::new(),
             hosts: Vec::new(),
             tools: Vec::new(),
+            metadata: Map::new(),
         }
     }
 
@@ -110,6 +124,13 @@ impl Policy {
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
         self.requires_confirmation = false;
+        self
+    }
+
+    /// The same with something that every violation of it carries.
+    #[must_use]
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Json>) -> Self {
+        self.metadata.insert(key.into(), value.into());
         self
     }
 

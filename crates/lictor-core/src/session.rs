@@ -28,6 +28,7 @@ use crate::decision::Decision;
 use crate::digest::Digest;
 use crate::event::{Happened, Judgement, SessionEvent, Standing, Usage};
 use crate::feedback::{FeedbackState, calls};
+use crate::guard_memory::Memory;
 use crate::history::Past;
 use crate::risk::Risk;
 use crate::scope::Scope;
@@ -111,9 +112,15 @@ pub struct SessionState {
     /// How often it was told to go on, and why.
     #[serde(skip_serializing_if = "CompletionState::is_empty")]
     pub completion: CompletionState,
+    /// What guards remember in their own words.
+    #[serde(skip_serializing_if = "Memory::is_empty")]
+    pub memory: Memory,
     /// The agent's own list of what is left to do; `None` when it never wrote one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub todos: Option<Todos>,
+    /// The name of the newest prompt, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
     /// First event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
@@ -178,7 +185,10 @@ impl SessionState {
             }
             SessionEvent::Held { remark } => self.feedback.hold(remark),
             SessionEvent::Delivered => self.feedback.held.clear(),
-            SessionEvent::Prompted => self.completion.prompted(),
+            SessionEvent::Prompted { name, .. } => {
+                self.prompt.clone_from(name);
+                self.completion.prompted();
+            }
             SessionEvent::StopChecked(check) => self.completion.checked(check),
             SessionEvent::Reset => self.reset(),
             SessionEvent::Ended { .. } => {
@@ -230,6 +240,7 @@ impl SessionState {
         self.feedback = FeedbackState::default();
         self.completion = CompletionState::default();
         self.streaks.clear();
+        self.memory = Memory::default();
         self.todos = None;
     }
 
@@ -257,6 +268,7 @@ impl SessionState {
             return;
         }
         self.count(judgement, at);
+        self.memory.keep(&judgement.notes);
         self.streaks.retain(|tag, _| judgement.tags.contains(tag));
         self.extend_streaks(&judgement.tags);
         if judgement.may_happen() {
@@ -311,6 +323,7 @@ impl SessionState {
             return;
         }
         self.count_outcome(happened);
+        self.memory.keep(&happened.notes);
         self.feedback.outcome(&happened.outcome);
         let open = self
             .find_open(&happened.action, happened.tool_use_id.as_deref())

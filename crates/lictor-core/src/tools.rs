@@ -1,12 +1,14 @@
 //! Tool policies: what has to have happened before a tool may be used.
 //!
 //! Both guards judge facts, not tool names alone: `cat x` counts as reading `x`, `sed -i` as writing it, and a test
-//! run is a test run whichever command line it stands on.
+//! run is a test run whichever command line it stands on. [`ToolPolicy`] is for rules that neither can say.
 
+mod custom;
 mod knowledge;
 mod read_before_write;
 mod require_first;
 
+pub use custom::{ToolCall, ToolDecision, ToolGuard, ToolPolicy};
 pub use knowledge::{FILES_KEPT, Group, Knowledge, KnownFiles, NotAGroup, asked};
 pub use read_before_write::ReadBeforeWrite;
 pub use require_first::{Need, RequireFirst, Sequence, SequenceError};

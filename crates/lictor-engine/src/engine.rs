@@ -29,17 +29,19 @@ use lictor_core::completion::Gate;
 use lictor_core::feedback::Provider;
 use lictor_core::history::History;
 use lictor_core::{
-    Action, CheckSeal, Clock, Decision, Digest, Evaluation, FactSource, Facts, Graph, GraphError, Judged,
-    Node, Redact, SessionKey, SessionState, Stopwatch, Verdict, redact,
+    Action, CheckSeal, Clock, Companion, Decision, Digest, Evaluation, FactSource, Facts, Graph, GraphError,
+    Judged, Node, Outcome, Redact, SessionKey, SessionState, Standing, Stopwatch, Verdict, redact,
 };
 use lictor_observe::{self as observe, RealObserver};
 use lictor_store::{Store, StoreError, StoreExt};
 
 pub use build::Builder;
 pub use earlier::EarlierPolicies;
+pub use lifecycle::Prompt;
 pub use mode::{Asking, Mode};
 
 use crate::approvals::Approvals;
+use crate::extend::{Checker, FeedbackProvider};
 use crate::surroundings::Surroundings;
 use crate::tracer::Tracer;
 
@@ -74,6 +76,8 @@ struct Inner {
     knows_files: bool,
     feedback: Vec<Provider>,
     gate: Option<Gate>,
+    providers: Vec<Box<dyn FeedbackProvider>>,
+    checkers: Vec<Box<dyn Checker>>,
     surroundings: Arc<dyn Surroundings>,
 }
 
@@ -131,7 +135,7 @@ impl PolicyEngine {
             Ok(sessions) => {
                 watched = sessions.seen().and_then(|own| self.first_look(own));
                 let sessions = Arc::new(sessions);
-                let judged = self.judge(action, &sessions, now);
+                let judged = self.judge(action, &sessions, now, mode.companion.as_ref());
                 // A guard that is late still looks at it.
                 read = Arc::into_inner(sessions);
                 judged
@@ -156,7 +160,7 @@ impl PolicyEngine {
         let case =
             record::Case { action, facts: &facts, mode: &mode, now, current, marks, watched, pins, seals };
         let evaluation = self.record(&case, evaluation, read);
-        self.tell(action, &evaluation);
+        self.tell(action, &evaluation, mode.companion.as_ref());
         evaluation
     }
 
@@ -210,7 +214,7 @@ impl PolicyEngine {
     }
 
     /// A tracer that fails changes nothing, but somebody should know.
-    fn tell(&self, action: &Action, evaluation: &Evaluation) {
+    fn tell(&self, action: &Action, evaluation: &Evaluation, companion: Option<&Companion>) {
         if self.inner.tracers.is_empty() {
             return;
         }
@@ -218,8 +222,30 @@ impl PolicyEngine {
             Ok(redacted) => redacted,
             Err(error) => return complain(&error.to_string()),
         };
+        self.each_tracer(|tracer| tracer.trace_with(&action, &evaluation, companion));
+    }
+
+    /// Tells tracers what came of an action.
+    fn tell_outcome(&self, action: &Action, outcome: &Outcome, standing: Standing) {
+        if self.inner.tracers.is_empty() {
+            return;
+        }
+        let redactor = &*self.inner.redactor;
+        let clean = redact::value(action, redactor)
+            .and_then(|action| Ok((action, redact::value(outcome, redactor)?)));
+        match clean {
+            Err(error) => complain(&error.to_string()),
+            Ok((clean_action, clean_outcome)) => {
+                let action = clean_action.as_ref().unwrap_or(action);
+                let outcome = clean_outcome.as_ref().unwrap_or(outcome);
+                self.each_tracer(|tracer| tracer.happened(action, outcome, standing));
+            }
+        }
+    }
+
+    fn each_tracer(&self, tell: impl Fn(&dyn Tracer) -> std::io::Result<()>) {
         for tracer in &self.inner.tracers {
-            match catch_unwind(AssertUnwindSafe(|| tracer.trace(&action, &evaluation))) {
+            match catch_unwind(AssertUnwindSafe(|| tell(&**tracer))) {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => complain(&error.to_string()),
                 Err(_) => complain("it panicked"),

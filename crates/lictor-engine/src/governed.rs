@@ -1,8 +1,11 @@
-//! Two ways to let a decision stop a program: as an error value, and as a wrapper around the deed.
+//! Ways to let a decision stop a program: as an error value, and as a wrapper around the deed.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::{ExitStatus, Output};
 
-use lictor_core::{Action, Evaluation, Outcome};
+use lictor_core::resolve::Approver;
+use lictor_core::{Action, Answer, Decision, Evaluation, Outcome, Question};
 
 use crate::PolicyEngine;
 
@@ -29,8 +32,74 @@ pub fn enforce(evaluation: Evaluation) -> Result<Evaluation, Blocked> {
     if evaluation.passed() { Ok(evaluation) } else { Err(Blocked { evaluation: Box::new(evaluation) }) }
 }
 
-/// Does `deed` only if the engine allows the action, and reports afterwards that it happened.
-/// On a block `deed` is never entered.
+/// What a deed returns says what came of it.
+pub trait Report {
+    /// What came of the deed.
+    fn outcome(&self) -> Outcome;
+}
+
+/// An error is a failure, and so is what the value itself calls one.
+impl<T: Report, E: fmt::Display> Report for Result<T, E> {
+    fn outcome(&self) -> Outcome {
+        match self {
+            Ok(value) => value.outcome(),
+            Err(error) => Outcome::failure(error.to_string()),
+        }
+    }
+}
+
+impl Report for Outcome {
+    fn outcome(&self) -> Outcome {
+        self.clone()
+    }
+}
+
+/// A child that ended with something other than 0 has failed.
+impl Report for ExitStatus {
+    fn outcome(&self) -> Outcome {
+        Outcome {
+            success: self.success(),
+            exit_code: self.code(),
+            error: (!self.success()).then(|| self.to_string()),
+            ..Outcome::default()
+        }
+    }
+}
+
+impl Report for Output {
+    fn outcome(&self) -> Outcome {
+        self.status.outcome()
+    }
+}
+
+macro_rules! plain_values {
+    ($($type:ty)*) => {$(
+        /// A plain value: it worked.
+        impl Report for $type {
+            fn outcome(&self) -> Outcome {
+                Outcome::success()
+            }
+        }
+    )*};
+}
+
+plain_values!(() bool char String &str u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64);
+
+impl<T> Report for Vec<T> {
+    fn outcome(&self) -> Outcome {
+        Outcome::success()
+    }
+}
+
+impl<T> Report for Option<T> {
+    fn outcome(&self) -> Outcome {
+        Outcome::success()
+    }
+}
+
+/// Does `deed` only if the engine allows the action, and records what came of it: an `Err` or a child's exit code other
+/// than 0 is a failure. On a block `deed` is never entered. For an approver, or a value that is no [`Report`], see
+/// [`Governed`].
 ///
 /// ```
 /// use lictor_engine::{governed, guard_fn, Action, PolicyEngine, Verdict};
@@ -45,10 +114,84 @@ pub fn enforce(evaluation: Evaluation) -> Result<Evaluation, Blocked> {
 ///
 /// # Errors
 /// When the engine does not allow the action.
-pub fn governed<T>(engine: &PolicyEngine, action: &Action, deed: impl FnOnce() -> T) -> Result<T, Blocked> {
-    enforce(engine.evaluate(action))?;
-    let result = deed();
-    // The deed is done; a record that fails now cannot undo it, and the next evaluation meets the same store.
-    let _ = engine.post_action(action, Outcome::success());
-    Ok(result)
+pub fn governed<T: Report>(
+    engine: &PolicyEngine,
+    action: &Action,
+    deed: impl FnOnce() -> T,
+) -> Result<T, Blocked> {
+    Governed::new(engine, action).run(deed)
+}
+
+/// A deed that an engine governs, with whoever answers for a person.
+///
+/// ```
+/// use lictor_engine::{Action, Answer, Governed, PolicyEngine, Verdict, action_guard};
+///
+/// let engine = PolicyEngine::new(action_guard("careful", |_| Verdict::ask("really?")))?;
+/// let action = Action::bash("make deploy").in_session("s");
+/// let result = Governed::new(&engine, &action)
+///     .on_policy(|questions| questions.iter().map(|_| Answer::yes()).collect())
+///     .run(|| Err::<(), _>("the network is down"))?;
+/// assert!(result.is_err());
+/// assert_eq!(engine.session(action.session.as_ref().unwrap())?.failure_count, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Governed<'a> {
+    engine: &'a PolicyEngine,
+    action: &'a Action,
+    approver: Option<Box<OnPolicy<'a>>>,
+}
+
+type OnPolicy<'a> = dyn FnMut(&[Question<'_>]) -> Vec<Answer> + 'a;
+
+impl<'a> Governed<'a> {
+    /// A deed that stands for that action.
+    #[must_use]
+    pub fn new(engine: &'a PolicyEngine, action: &'a Action) -> Self {
+        Self { engine, action, approver: None }
+    }
+
+    /// Who is asked when a person's word is needed: once, with everything that counts, one answer for each. Without it,
+    /// an `ask` stops the deed and waits in [`PolicyEngine::approvals`].
+    #[must_use]
+    pub fn on_policy(mut self, approver: impl FnMut(&[Question<'_>]) -> Vec<Answer> + 'a) -> Self {
+        self.approver = Some(Box::new(approver));
+        self
+    }
+
+    /// Does it if it is allowed, and records what came of it.
+    ///
+    /// # Errors
+    /// When it is not allowed.
+    pub fn run<T: Report>(self, deed: impl FnOnce() -> T) -> Result<T, Blocked> {
+        self.run_reporting(deed, T::outcome)
+    }
+
+    /// As [`run`](Self::run), for a value that does not say itself what came of the deed.
+    ///
+    /// # Errors
+    /// When it is not allowed.
+    pub fn run_reporting<T>(
+        mut self,
+        deed: impl FnOnce() -> T,
+        outcome: impl FnOnce(&T) -> Outcome,
+    ) -> Result<T, Blocked> {
+        let mut evaluation = self.engine.evaluate(self.action);
+        if evaluation.decision == Decision::Ask
+            && !evaluation.observed
+            && let Some(approver) = &mut self.approver
+        {
+            let approver: Approver<'_> = &mut **approver;
+            evaluation = self.engine.resolve(self.action, evaluation, Some(approver));
+        }
+        enforce(evaluation)?;
+        let done = catch_unwind(AssertUnwindSafe(deed));
+        let came = match &done {
+            Ok(value) => outcome(value),
+            Err(_) => Outcome::failure("it panicked"),
+        };
+        // The deed is done; a record that fails now cannot undo it, and the next evaluation meets the same store.
+        let _ = self.engine.post_action(self.action, came);
+        Ok(done.unwrap_or_else(|panic| resume_unwind(panic)))
+    }
 }

@@ -231,6 +231,7 @@
 
 mod approvals;
 mod engine;
+mod extend;
 mod governed;
 pub mod log;
 pub mod past;
@@ -240,8 +241,9 @@ mod system_clock;
 mod tracer;
 
 pub use approvals::{ApprovalError, Approvals, GRANT_LASTS_MS};
-pub use engine::{Asking, Builder, EarlierPolicies, Mode, PolicyEngine};
-pub use governed::{Blocked, enforce, governed};
+pub use engine::{Asking, Builder, EarlierPolicies, Mode, PolicyEngine, Prompt};
+pub use extend::{Checker, CompletionContext, FeedbackContext, FeedbackProvider, Given, RecentCall};
+pub use governed::{Blocked, Governed, Report, enforce, governed};
 pub use lictor_core::*;
 pub use lictor_guards as guards;
 pub use lictor_store::{MemoryStore, SqliteOptions, SqliteStore, Store, StoreError};

@@ -1,9 +1,14 @@
 //! What feedback and the stop gate may ask about the world, and what is known where nobody looks.
 
-use lictor_core::completion::{CommandCheck, Found, Ran, Surveyor};
-use lictor_core::feedback::{Feedback, Moment, Provider};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lictor_core::Digest;
+use lictor_core::completion::{Checked, CommandCheck, Found, Ran, Situation, Surveyor};
+use lictor_core::feedback::{Consulted, Provider};
 use lictor_core::level::Level;
-use lictor_core::{Digest, SessionKey};
+use lictor_store::Store;
+
+use crate::extend::{Checker, CompletionContext, FeedbackContext};
 
 /// What feedback and the stop gate see of the world: files, programs, findings.
 pub trait Surroundings: Surveyor + Send + Sync {
@@ -11,12 +16,45 @@ pub trait Surroundings: Surveyor + Send + Sync {
     ///
     /// # Errors
     /// When it cannot be found out. The agent is not told, the log is.
-    fn consult(
-        &self,
-        provider: &Provider,
-        session: &SessionKey,
-        moment: &Moment<'_>,
-    ) -> Result<Option<Feedback>, String>;
+    fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String>;
+}
+
+/// The surroundings, with the engine's own checks.
+pub(crate) struct WithCheckers<'a> {
+    pub(crate) surroundings: &'a dyn Surroundings,
+    pub(crate) checkers: &'a [Box<dyn Checker>],
+    pub(crate) store: &'a dyn Store,
+}
+
+impl Surveyor for WithCheckers<'_> {
+    fn look(&self, pattern: &str) -> Result<Vec<Found>, String> {
+        self.surroundings.look(pattern)
+    }
+
+    fn fingerprint(&self, pattern: &str) -> Result<Option<Digest>, String> {
+        self.surroundings.fingerprint(pattern)
+    }
+
+    fn tree(&self) -> Result<Option<Digest>, String> {
+        self.surroundings.tree()
+    }
+
+    fn run(&self, command: &CommandCheck, situation: &Situation<'_>) -> Ran {
+        self.surroundings.run(command, situation)
+    }
+
+    fn ask(&self, name: &str, situation: &Situation<'_>) -> Result<Checked, String> {
+        let Some(checker) = self.checkers.iter().find(|checker| checker.name() == name) else {
+            return self.surroundings.ask(name, situation);
+        };
+        let context = CompletionContext::new(self.store, situation, self);
+        catch_unwind(AssertUnwindSafe(|| checker.check(&context)))
+            .unwrap_or_else(|_| Err("it panicked".to_owned()))
+    }
+
+    fn open_findings(&self, at_least: Level) -> Result<Vec<String>, String> {
+        self.surroundings.open_findings(at_least)
+    }
 }
 
 /// Nobody looks, and nothing is taken for granted.
@@ -37,7 +75,7 @@ impl Surveyor for Unseen {
         Err(NOBODY.to_owned())
     }
 
-    fn run(&self, _command: &CommandCheck) -> Ran {
+    fn run(&self, _command: &CommandCheck, _situation: &Situation<'_>) -> Ran {
         Ran::NotRun(NOBODY.to_owned())
     }
 
@@ -47,12 +85,7 @@ impl Surveyor for Unseen {
 }
 
 impl Surroundings for Unseen {
-    fn consult(
-        &self,
-        _provider: &Provider,
-        _session: &SessionKey,
-        _moment: &Moment<'_>,
-    ) -> Result<Option<Feedback>, String> {
+    fn consult(&self, _provider: &Provider, _context: &FeedbackContext<'_>) -> Result<Consulted, String> {
         Err(NOBODY.to_owned())
     }
 }

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use lictor_core::{Action, Evaluation, Trace};
+use lictor_core::{Action, Companion, Evaluation, Outcome, Standing, Trace};
 
 /// Gets every evaluation after it was recorded.
 pub trait Tracer: Send + Sync {
@@ -13,6 +13,29 @@ pub trait Tracer: Send + Sync {
     /// # Errors
     /// What went wrong; it is reported on stderr and changes nothing.
     fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()>;
+
+    /// As [`trace`](Self::trace), with what the caller gave the evaluation.
+    ///
+    /// # Errors
+    /// As [`trace`](Self::trace).
+    fn trace_with(
+        &self,
+        action: &Action,
+        evaluation: &Evaluation,
+        companion: Option<&Companion>,
+    ) -> io::Result<()> {
+        let _ = companion;
+        self.trace(action, evaluation)
+    }
+
+    /// What came of an action, after it was recorded.
+    ///
+    /// # Errors
+    /// As [`trace`](Self::trace).
+    fn happened(&self, action: &Action, outcome: &Outcome, standing: Standing) -> io::Result<()> {
+        let _ = (action, outcome, standing);
+        Ok(())
+    }
 }
 
 /// Prints the path of every evaluation to stderr, one line a node, with how long each took.
@@ -23,6 +46,25 @@ impl Tracer for StderrTracer {
     fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()> {
         write_trace(&mut io::stderr().lock(), action, evaluation)
     }
+
+    fn happened(&self, action: &Action, outcome: &Outcome, standing: Standing) -> io::Result<()> {
+        write_outcome(&mut io::stderr().lock(), action, outcome, standing)
+    }
+}
+
+fn write_outcome(
+    out: &mut impl Write,
+    action: &Action,
+    outcome: &Outcome,
+    standing: Standing,
+) -> io::Result<()> {
+    let came = if outcome.success { "succeeded" } else { "failed" };
+    let governed = match standing {
+        Standing::Governed => "",
+        Standing::Ungoverned => ", never judged",
+        Standing::Bypass => ", although blocked",
+    };
+    writeln!(out, "{} {} {came}{governed}", action.kind, action.digest().short())
 }
 
 fn write_trace(out: &mut impl Write, action: &Action, evaluation: &Evaluation) -> io::Result<()> {
@@ -39,6 +81,7 @@ fn write_trace(out: &mut impl Write, action: &Action, evaluation: &Evaluation) -
 #[derive(Debug, Default)]
 pub struct CollectingTracer {
     traces: Mutex<Vec<(Action, Trace)>>,
+    outcomes: Mutex<Vec<(Action, Outcome)>>,
 }
 
 impl CollectingTracer {
@@ -53,6 +96,12 @@ impl CollectingTracer {
     pub fn traces(&self) -> Vec<(Action, Trace)> {
         self.traces.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
+    /// What came of actions so far.
+    #[must_use]
+    pub fn outcomes(&self) -> Vec<(Action, Outcome)> {
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Tracer for CollectingTracer {
@@ -61,12 +110,31 @@ impl Tracer for CollectingTracer {
         self.traces.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
         Ok(())
     }
+
+    fn happened(&self, action: &Action, outcome: &Outcome, _: Standing) -> io::Result<()> {
+        let entry = (action.clone(), outcome.clone());
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
+        Ok(())
+    }
 }
 
 /// One tracer for the engine and for whoever reads it.
 impl<T: Tracer + ?Sized> Tracer for std::sync::Arc<T> {
     fn trace(&self, action: &Action, evaluation: &Evaluation) -> io::Result<()> {
         (**self).trace(action, evaluation)
+    }
+
+    fn trace_with(
+        &self,
+        action: &Action,
+        evaluation: &Evaluation,
+        companion: Option<&Companion>,
+    ) -> io::Result<()> {
+        (**self).trace_with(action, evaluation, companion)
+    }
+
+    fn happened(&self, action: &Action, outcome: &Outcome, standing: Standing) -> io::Result<()> {
+        (**self).happened(action, outcome, standing)
     }
 }
 

@@ -70,6 +70,9 @@ pub struct Pattern {
     pub path: Option<String>,
     /// `with("deploy", "env", "prod")`: fields of its input and their values, sorted.
     pub with: Vec<(String, String)>,
+    /// `write_table(table: $t)`: fields of its input that stand for variables of the rule, sorted.
+    #[serde(default)]
+    pub vars: Vec<(String, String)>,
 }
 
 /// How an earlier action ended.
@@ -125,6 +128,9 @@ impl Pattern {
     /// # Ok::<(), lictor_expr::CompileError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, CompileError> {
+        if text.contains('$') && !text.contains(['"', '\'']) {
+            return Self::keyed(text);
+        }
         if text.contains(['(', '"', '\'']) {
             return Self::from_expr(&parser::parse(text)?);
         }
@@ -135,7 +141,41 @@ impl Pattern {
     /// What was allowed to run, wherever and with whatever input.
     #[must_use]
     pub fn of(what: What) -> Self {
-        Self { outcome: None, what, path: None, with: Vec::new() }
+        Self { outcome: None, what, path: None, with: Vec::new(), vars: Vec::new() }
+    }
+
+    /// `write_table(table: $t, mode: append)`: a name with fields of its input, each a variable or a value.
+    fn keyed(text: &str) -> Result<Self, CompileError> {
+        let problem = |message: &str| {
+            CompileError::new(Span::new(0, text.len()), message)
+                .help("for example `write_table(table: $t): [read_table(table: $t)]`")
+        };
+        let (name, fields) = text
+            .trim()
+            .strip_suffix(')')
+            .and_then(|text| text.split_once('('))
+            .ok_or_else(|| problem("variables stand in parentheses behind a name"))?;
+        let what = What::named(name).map_err(|problem| problem.at(Span::new(0, name.len())))?;
+        let mut pattern = Self::of(what);
+        for field in fields.split(',') {
+            let (field, value) = field
+                .split_once(':')
+                .map(|(field, value)| (field.trim().to_owned(), value.trim()))
+                .filter(|(field, value)| !field.is_empty() && !value.is_empty())
+                .ok_or_else(|| problem("a field is written `field: $variable` or `field: value`"))?;
+            match value.strip_prefix('$') {
+                None => pattern.with.push((field, value.to_owned())),
+                Some(name)
+                    if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') =>
+                {
+                    pattern.vars.push((field, name.to_owned()));
+                }
+                Some(_) => return Err(problem("a variable is `$` and a word of letters, digits and `_`")),
+            }
+        }
+        pattern.with.sort();
+        pattern.vars.sort();
+        Ok(pattern)
     }
 
     pub(crate) fn from_expr(expr: &Expr) -> Result<Self, CompileError> {

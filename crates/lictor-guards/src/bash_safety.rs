@@ -1,11 +1,12 @@
 //! Commands that a policy forbids by pattern or by name.
 
 use lictor_core::facts::{Command, Facts, OpaqueWhat};
-use lictor_core::{Action, ActionKind, Context, Decision, Guard, Layer, Verdict};
+use lictor_core::{Action, ActionKind, Context, Decision, Guard, Layer, Value, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::normal;
 use crate::pattern::{Pattern, PatternError};
+use crate::rules::{Rules, RulesConfig};
 
 /// What `bash_safety:` may say.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, PartialEq, Eq)]
@@ -21,32 +22,79 @@ pub struct BashSafetyConfig {
     pub unreadable: Option<Decision>,
 }
 
-/// Blocks commands by pattern and by program.
+/// Why a configuration is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BashSafetyError {
+    /// A pattern that is not a regular expression.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// A program that no command can have.
+    #[error(
+        "`{0}` can never be the name of a program: programs are named without directory and arguments; use a pattern for the rest"
+    )]
+    NotAProgram(String),
+}
+
+/// Blocks commands by pattern and by program, and what the `recommended` rules stop.
 #[derive(Debug)]
 pub struct BashSafety {
     patterns: Vec<Pattern>,
     programs: Vec<String>,
     allow: Vec<Pattern>,
     unreadable: Decision,
+    /// The rules underneath; `None` where they stand elsewhere in the graph.
+    rules: Option<Rules>,
+    /// Whether the patterns are only words for what the rules stop.
+    describes: bool,
+}
+
+/// What everybody knows by this pattern.
+const FAMILIAR: [&str; 2] = [r"rm\s+-rf\s+/", r"DROP\s+TABLE"];
+
+/// Blocks what the `recommended` rules stop, and says so in familiar patterns where one fits.
+impl Default for BashSafety {
+    fn default() -> Self {
+        Self {
+            patterns: FAMILIAR.into_iter().map(Pattern::accepted).collect(),
+            programs: Vec::new(),
+            allow: Vec::new(),
+            unreadable: Decision::Ask,
+            rules: Some(Rules::recommended()),
+            describes: true,
+        }
+    }
 }
 
 impl BashSafety {
-    /// A guard with that configuration.
+    /// A guard with that configuration, over the `recommended` rules; what `allow` excepts, it excepts from both.
     ///
     /// # Errors
-    /// A pattern that is not a regular expression.
-    pub fn new(config: BashSafetyConfig) -> Result<Self, PatternError> {
-        let patterns = config.blocked_patterns.iter().map(|pattern| Pattern::anywhere(pattern));
-        let allow = config.allow.iter().map(|pattern| Pattern::whole(pattern));
-        Ok(Self {
-            patterns: patterns.collect::<Result<_, _>>()?,
-            programs: config.blocked_programs,
-            allow: allow.collect::<Result<_, _>>()?,
-            unreadable: config.unreadable.unwrap_or(Decision::Ask),
-        })
+    /// A pattern that is not a regular expression, or a program that could never match.
+    pub fn new(config: BashSafetyConfig) -> Result<Self, BashSafetyError> {
+        let packs =
+            RulesConfig { packs: vec!["recommended".to_owned()], allow: config.allow.clone(), opaque: None };
+        let rules = Rules::accepted(&packs).unwrap_or_else(|_| Rules::recommended());
+        Ok(Self { rules: Some(rules), ..Self::only(config)? })
     }
 
-    /// The same configuration again, after [`BashSafety::new`] has accepted it: nothing is checked twice.
+    /// A guard with nothing but that configuration.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn only(config: BashSafetyConfig) -> Result<Self, BashSafetyError> {
+        let impossible =
+            |name: &&String| name.is_empty() || name.contains(|c: char| c.is_whitespace() || c == '/');
+        if let Some(name) = config.blocked_programs.iter().find(impossible) {
+            return Err(BashSafetyError::NotAProgram(name.clone()));
+        }
+        let all = config.blocked_patterns.iter().map(|pattern| Pattern::anywhere(pattern));
+        let whole = config.allow.iter().map(|pattern| Pattern::whole(pattern));
+        all.chain(whole).try_for_each(|pattern| pattern.map(drop))?;
+        Ok(Self::accepted(config))
+    }
+
+    /// The same configuration again, after [`BashSafety::only`] has accepted it: nothing is checked twice.
     #[must_use]
     pub fn accepted(config: BashSafetyConfig) -> Self {
         Self {
@@ -54,6 +102,8 @@ impl BashSafety {
             programs: config.blocked_programs,
             allow: config.allow.iter().map(|pattern| Pattern::accepted_whole(pattern)).collect(),
             unreadable: config.unreadable.unwrap_or(Decision::Ask),
+            rules: None,
+            describes: false,
         }
     }
 
@@ -79,6 +129,28 @@ impl BashSafety {
     }
 }
 
+impl BashSafety {
+    /// What the rules say, in the words of a familiar pattern where they block and one fits.
+    fn described(&self, action: &Action, text: &str, context: &mut Context<'_>) -> Verdict {
+        let facts = context.facts();
+        let verdict = self.rules.as_ref().map_or_else(Verdict::pass, |rules| rules.check(action, context));
+        if verdict.value() != Value::Block {
+            return verdict;
+        }
+        match self.patterns.iter().find(|pattern| self.finds(pattern, text, facts)) {
+            None => verdict,
+            Some(pattern) => {
+                let reason = format!("Command matches blocked pattern: {}", pattern.source());
+                let same = Verdict::block(reason, verdict.fix());
+                match verdict.rule() {
+                    Some(rule) => same.by_rule(rule),
+                    None => same,
+                }
+            }
+        }
+    }
+}
+
 impl Guard for BashSafety {
     fn name(&self) -> &str {
         "bash_safety"
@@ -96,6 +168,9 @@ impl Guard for BashSafety {
         };
         let facts = context.facts();
         let mut found = Vec::new();
+        if self.describes {
+            return self.described(action, text, context);
+        }
         for pattern in self.patterns.iter().filter(|pattern| self.finds(pattern, text, facts)) {
             found.push(Verdict::block(
                 format!("Command matches blocked pattern: {}", pattern.source()),
@@ -119,7 +194,9 @@ impl Guard for BashSafety {
                 "write it as a plain, complete command",
             ));
         }
-        let Some(first) = (!found.is_empty()).then(|| found.remove(0)) else { return Verdict::pass() };
+        let Some(first) = (!found.is_empty()).then(|| found.remove(0)) else {
+            return self.rules.as_ref().map_or_else(Verdict::pass, |rules| rules.check(action, context));
+        };
         for verdict in found {
             context.also(verdict);
         }

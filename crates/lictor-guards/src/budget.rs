@@ -13,8 +13,26 @@ pub struct BudgetConfig {
     pub max_tasks: Option<u64>,
     /// Minutes since the session's first event.
     pub max_minutes: Option<u64>,
+    /// Tokens of models, as far as they are reported.
+    pub max_tokens: Option<u64>,
+    /// What models cost, as far as it is reported.
+    pub max_cost: Option<f64>,
     /// The fraction from which on the agent is told. 0.8 when it is not said.
     pub warn_at: Option<f64>,
+}
+
+impl BudgetConfig {
+    /// The most that models may cost, in millionths.
+    #[must_use]
+    pub fn max_cost_micros(&self) -> Option<u64> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "less than nothing is nothing"
+        )]
+        let micros = |cost: f64| (cost * 1e6).round() as u64;
+        self.max_cost.map(micros)
+    }
 }
 
 /// Blocks what goes over the limits of the session or of a session above it: what a subagent does counts for its
@@ -44,26 +62,49 @@ impl Budget {
     }
 
     /// Every limit with how much of it is used.
-    fn spent(
-        &self,
-        action: &Action,
-        session: &SessionState,
-        now: Timestamp,
-    ) -> Vec<(u64, u64, &'static str)> {
+    fn spent(&self, action: &Action, session: &SessionState, now: Timestamp) -> Vec<Spent> {
         let mut spent = Vec::new();
         if let Some(max) = self.config.max_actions {
-            spent.push((session.unblocked_count(), max, "actions"));
+            spent.push(Spent { used: session.unblocked_count(), max, what: "actions", now: 1 });
         }
         if let Some(max) = self.config.max_tasks.filter(|_| action.kind == ActionKind::SubmitTask) {
-            spent.push((session.task_count, max, "tasks"));
+            spent.push(Spent { used: session.task_count, max, what: "tasks", now: 1 });
         }
         if let (Some(max), Some(started)) = (self.config.max_minutes, session.started) {
             let minutes = now.millis_since(started).max(0) / 60_000;
-            spent.push((minutes.unsigned_abs(), max, "minutes"));
+            spent.push(Spent { used: minutes.unsigned_abs(), max, what: "minutes", now: 0 });
         } else if self.config.max_minutes == Some(0) {
-            spent.push((0, 0, "minutes"));
+            spent.push(Spent { used: 0, max: 0, what: "minutes", now: 0 });
+        }
+        if let Some(max) = self.config.max_tokens {
+            spent.push(Spent { used: session.usage.tokens, max, what: "tokens", now: 0 });
+        }
+        if let Some(max) = self.config.max_cost_micros() {
+            spent.push(Spent { used: session.usage.cost_micros, max, what: COST, now: 0 });
         }
         spent
+    }
+}
+
+/// How much of one limit is used.
+struct Spent {
+    used: u64,
+    max: u64,
+    what: &'static str,
+    /// How much the action itself takes.
+    now: u64,
+}
+
+/// What money is called; its amounts are in millionths.
+const COST: &str = "in model costs";
+
+impl Spent {
+    fn number(&self, amount: u64) -> String {
+        if self.what == COST {
+            format!("{}.{:02}", amount / 1_000_000, amount % 1_000_000 / 10_000)
+        } else {
+            amount.to_string()
+        }
     }
 }
 
@@ -88,7 +129,8 @@ impl Guard for Budget {
         }
         let now = context.now();
         let spent: Vec<_> = context.lineage().flat_map(|session| self.spent(action, session, now)).collect();
-        if let Some((used, max, what)) = spent.iter().find(|(used, max, _)| used >= max) {
+        if let Some(spent) = spent.iter().find(|spent| spent.used >= spent.max) {
+            let (max, used, what) = (spent.number(spent.max), spent.number(spent.used), spent.what);
             return Verdict::block(
                 format!("this session has used its budget of {max} {what} ({used} used)"),
                 "finish with what is there and report it; a person can start a new session",
@@ -97,10 +139,13 @@ impl Guard for Budget {
         self.claim(action, context);
         let warn_at = self.config.warn_at.unwrap_or(0.8);
         #[expect(clippy::cast_precision_loss, reason = "a warning may be one action early or late")]
-        let near = spent.iter().find(|(used, max, _)| (*used as f64 + 1.0) >= (*max as f64) * warn_at);
+        let near =
+            spent.iter().find(|spent| (spent.used + spent.now.max(1)) as f64 >= spent.max as f64 * warn_at);
         match near {
-            Some((used, max, what)) => {
-                Verdict::warn(format!("{used} of {max} {what} of this session's budget are used"))
+            Some(spent) => {
+                let (used, max) = (spent.number(spent.used + spent.now), spent.number(spent.max));
+                let (with, what) = (if spent.now > 0 { "with this one, " } else { "" }, spent.what);
+                Verdict::warn(format!("{with}{used} of {max} {what} of this session's budget are used"))
             }
             None => Verdict::pass(),
         }

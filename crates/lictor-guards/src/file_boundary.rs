@@ -1,5 +1,7 @@
 //! Where an agent may go: directories it is allowed in, files it must not touch.
 
+use std::borrow::Cow;
+
 use lictor_core::facts::{Access, Command, Effect, Facts, Place, Zone};
 use lictor_core::{Action, ActionKind, Context, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
@@ -90,7 +92,38 @@ impl Line {
     }
 }
 
+/// Why a boundary is refused: it could never match.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BoundaryError {
+    /// The root is not absolute.
+    #[error("the root `{0}` is not an absolute path; nothing could be told to lie below it")]
+    RelativeRoot(String),
+    /// A path that no place has.
+    #[error("`{0}` matches nothing: write it from the root, without `..` and `~`")]
+    NotAPath(String),
+}
+
 impl FileBoundary {
+    /// As [`new`](Self::new), refusing what could never match.
+    ///
+    /// # Errors
+    /// A root that is not absolute, and entries with `..`, with `~`, or without anything.
+    pub fn try_new(config: &FileBoundaryConfig, root: &str) -> Result<Self, BoundaryError> {
+        if !root.starts_with('/') {
+            return Err(BoundaryError::RelativeRoot(root.to_owned()));
+        }
+        let lists = [&config.red_line_files, &config.blocked_paths];
+        let mut all = lists.into_iter().chain(&config.allowed_dirs).flatten();
+        let impossible = |text: &&String| {
+            text.trim().is_empty() || text.starts_with('~') || text.split('/').any(|part| part == "..")
+        };
+        match all.find(impossible) {
+            Some(text) => Err(BoundaryError::NotAPath(text.clone())),
+            None => Ok(Self::new(config, root)),
+        }
+    }
+
     /// A guard for the project at `root` (absolute, links followed or not: places carry both).
     #[must_use]
     pub fn new(config: &FileBoundaryConfig, root: &str) -> Self {
@@ -191,11 +224,15 @@ impl FileBoundary {
                 .by_rule("allowed_dirs"),
             );
         }
+        // A project below the temporary directory is a project: what lies in it is not exempt.
+        let own = |path: &str| is_at_or_below(path, &self.root);
         let exempt = |zone: Zone| matches!(zone, Zone::Temp | Zone::TempRoot | Zone::HarmlessDevice);
         let inside = |path: &str| allowed.iter().any(|dir| is_at_or_below(path, dir));
-        let written = exempt(place.zone) || inside(&place.path);
+        let written = (exempt(place.zone) && !own(&place.path)) || inside(&place.path);
         let real = place.real.as_deref().is_none_or(|real| {
-            exempt(place.real_zone) || inside(real) || self.same_root(real, &place.path, &inside)
+            (exempt(place.real_zone) && !own(real))
+                || inside(real)
+                || self.same_root(real, &place.path, &inside)
         });
         if written && real {
             return None;
@@ -255,6 +292,7 @@ impl Guard for FileBoundary {
         let mut found: Vec<Verdict> = Vec::new();
         for effect in &facts.effects {
             let Effect::File { access, target, recursive, by } = effect else { continue };
+            let target = &*self.from_root(target, action);
             let by = by.and_then(|index| facts.commands().nth(index as usize));
             if let Some(verdict) = self.judge(*access, target, *recursive, by, cwd)
                 && !found.iter().any(|known| known.reason() == verdict.reason())
@@ -281,6 +319,25 @@ impl Guard for FileBoundary {
 }
 
 impl FileBoundary {
+    /// An action that does not say where it happens, happens at the root: its relative paths are meant from there,
+    /// wherever the process that judges it stands.
+    fn from_root<'a>(&self, place: &'a Place, action: &Action) -> Cow<'a, Place> {
+        let relative = place.text.trim_start_matches("./");
+        if !action.cwd.is_empty() || relative.is_empty() || relative.starts_with(['/', '~', '$']) {
+            return Cow::Borrowed(place);
+        }
+        let Some(directory) = place.path.strip_suffix(relative).and_then(|path| path.strip_suffix('/'))
+        else {
+            return Cow::Borrowed(place);
+        };
+        if directory == self.root {
+            return Cow::Borrowed(place);
+        }
+        let path = format!("{}/{relative}", self.root);
+        let zone = if place.zone == Zone::Project { place.zone } else { Zone::Outside };
+        Cow::Owned(Place { path, real: None, zone, ..place.clone() })
+    }
+
     /// What was not understood may touch anything: a red line that the text names is taken to be touched.
     fn unread(&self, action: &Action, facts: &Facts) -> Option<Verdict> {
         if facts.understood() || self.red_lines.is_empty() && self.allowed.is_none() {

@@ -32,9 +32,9 @@ mod testing;
 
 pub use access::{Access, AccessConfig, AccessRow, Person};
 pub use audit::{Audit, Recorder};
-pub use bash_safety::{BashSafety, BashSafetyConfig};
+pub use bash_safety::{BashSafety, BashSafetyConfig, BashSafetyError};
 pub use budget::{Budget, BudgetConfig};
-pub use file_boundary::{FileBoundary, FileBoundaryConfig, RedLineMode};
+pub use file_boundary::{BoundaryError, FileBoundary, FileBoundaryConfig, RedLineMode};
 pub use intent::{Intent, IntentRule, Predicate};
 pub use known_tools::{KnownTools, KnownToolsConfig};
 pub use layer_isolation::{LayerConfig, LayerIsolation, LayersConfig, LayersError, MayTouch};

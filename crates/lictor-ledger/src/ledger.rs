@@ -5,6 +5,7 @@
 
 mod error;
 mod event;
+mod invitation;
 mod read;
 mod redacted;
 mod rows;
@@ -21,6 +22,7 @@ use lictor_store::{Buffered, Draft, Durability, Keys, Space, Store, StoreExt as 
 
 pub use error::LedgerError;
 pub use event::{Change, Step};
+pub use invitation::{Invitation, TOKEN_LASTS_MS};
 pub use read::Recent;
 pub use rows::Watch;
 pub use summons::{Answer, Summons};

@@ -53,13 +53,14 @@ impl CommitGate {
             ledger: &ledger,
             repository: &git,
             councils: &active.councils,
+            alone: active.alone,
             trust: &trust,
             progress: &progress,
         };
         match gate.judge(&GateEvent::AgentCommit { args, dir }) {
             GateOutcome::Ok(_) => Verdict::pass(),
             GateOutcome::Blocked(blocked, _) => Verdict::block(words(&blocked), FIX),
-            GateOutcome::Error { reason } if guards(&active.councils) => {
+            GateOutcome::Error { reason } if guards(&active.councils, active.alone) => {
                 Verdict::error(reason, "run `lictor doctor`")
             }
             GateOutcome::Error { reason } => Verdict::warn(reason),

@@ -49,6 +49,8 @@ impl CouncilMoment {
 pub struct ActiveCouncils {
     /// All of them.
     pub councils: Councils,
+    /// Whether findings stop commits where there are none.
+    pub alone: bool,
     from_repository: BTreeSet<String>,
 }
 
@@ -61,7 +63,7 @@ impl ActiveCouncils {
     pub fn of(policy: &Policy) -> Result<Self, Error> {
         let mut layers = policy.councils();
         layers.sort_by_key(|(_, origin, _)| *origin);
-        let mut active = Self::default();
+        let mut active = Self { alone: policy.findings_block_alone(), ..Self::default() };
         for (name, origin, council) in layers {
             let council = serde_json::from_value(council)
                 .map_err(|source| Error::Council { name: name.clone(), source })?;
@@ -156,6 +158,7 @@ pub fn programs(policy: &Policy) -> Result<Vec<Program>, Error> {
 /// What a reviewer runs. Ruff runs nothing of the repository; clippy runs its build scripts.
 fn program(council: &str, reviewer: &Reviewer) -> Option<Program> {
     let argv = match reviewer.preset {
+        _ if reviewer.agent => return None,
         Some(Preset::Ruff) => return None,
         Some(Preset::Clippy) => vec!["cargo".to_owned(), "clippy".to_owned()],
         None => reviewer.command.clone(),

@@ -7,17 +7,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use lictor_config::Policy;
-use lictor_core::completion::{CommandCheck, Found, Ran, Surveyor};
-use lictor_core::feedback::{Feedback, Moment, Observation, Provider, Severity, Source, calls};
+use lictor_core::completion::{CommandCheck, Found, Left, Ran, Situation, Surveyor};
+use lictor_core::feedback::{Consulted, Feedback, Observation, Provider, Severity, Source};
 use lictor_core::level::Level;
-use lictor_core::{Digest, SessionKey, text};
-use lictor_engine::Surroundings;
+use lictor_core::{Digest, called, text};
+use lictor_engine::{FeedbackContext, Surroundings};
 use lictor_ledger::Ledger;
 use lictor_ledger::gate::standing_findings;
 use lictor_ledger::process::{Ended, Output};
 use lictor_ledger::repository::{Git, Repository as _, RepositoryError};
 use lictor_store::Store;
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::files;
 use crate::options::SharedClock;
@@ -119,15 +120,17 @@ impl Surveyor for ProjectProbe {
         Ok(git.work_tree().ok().map(|tree| Digest::of(tree.as_bytes())))
     }
 
-    fn run(&self, command: &CommandCheck) -> Ran {
+    fn run(&self, command: &CommandCheck, situation: &Situation<'_>) -> Ran {
         let left = BEFORE_A_STOP.saturating_sub(self.opened.elapsed());
         let patience = Duration::from_millis(command.timeout).min(left);
-        let output = match self.run_program("completion", &command.argv, b"", patience) {
+        let input = self.completion_form(situation).to_string();
+        let output = match self.run_program("completion", &command.argv, input.as_bytes(), patience) {
             Ok(output) => output,
             Err(why) => return Ran::NotRun(why),
         };
         let tail = tail(&output);
         match output.ended {
+            Ended::Code(_) if let Some(missing) = missing(&output.stdout) => Ran::Incomplete(missing),
             Ended::Code(code) => Ran::Ended { code: Some(code), tail },
             Ended::Signal => Ran::Ended { code: None, tail },
             Ended::TimedOut => Ran::TimedOut { tail },
@@ -151,28 +154,18 @@ impl Surveyor for ProjectProbe {
 }
 
 impl Surroundings for ProjectProbe {
-    fn consult(
-        &self,
-        provider: &Provider,
-        session: &SessionKey,
-        moment: &Moment<'_>,
-    ) -> Result<Option<Feedback>, String> {
+    fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String> {
         match &provider.source {
-            Source::Findings { at_least } => Ok(findings(*at_least, self.open_findings(*at_least)?)),
+            Source::Findings { at_least } => {
+                Ok(Consulted::Said(findings(*at_least, self.open_findings(*at_least)?)))
+            }
             Source::Command { argv, timeout } => {
                 let left = AFTER_A_CALL.saturating_sub(self.opened.elapsed());
                 let patience = Duration::from_millis(*timeout).min(left);
                 if patience.is_zero() {
                     return Err("there was no time left for it".to_owned());
                 }
-                let input = json!({
-                    "provider": provider.name,
-                    "session": session,
-                    "calls": calls(moment.session),
-                    "failures_in_a_row": moment.session.feedback.failures_in_a_row,
-                    "elapsed_ms": moment.session.started.map_or(0, |started| moment.now.millis_since(started)),
-                })
-                .to_string();
+                let input = self.feedback_form(provider, context).to_string();
                 let what = format!("feedback {}", provider.name);
                 let output = self.run_program(&what, argv, input.as_bytes(), patience)?;
                 match output.ended {
@@ -184,24 +177,109 @@ impl Surroundings for ProjectProbe {
                     Ended::TooMuchOutput => Err("it printed too much".to_owned()),
                 }
             }
-            _ => Ok(None),
+            _ => Ok(Consulted::Said(None)),
         }
     }
 }
 
-/// What a program printed: one JSON object with a `summary`, or plain words. Nothing is nothing to say.
-fn said(printed: &[u8]) -> Result<Option<Feedback>, String> {
+/// How many calls programs are shown.
+const RECENT_CALLS: usize = 10;
+/// How much of an agent's last message programs are shown.
+const OUTPUT_CHARS: usize = 20_000;
+
+impl ProjectProbe {
+    /// What a feedback program is given.
+    fn feedback_form(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Value {
+        let session = called::session(context.key(), context.session(), context.now());
+        json!({
+            "lictor": called::FORM,
+            "for": "feedback",
+            "name": provider.name,
+            "provider": provider.name,
+            "project": self.root,
+            "calls": context.calls(),
+            "failures_in_a_row": context.session().feedback.failures_in_a_row,
+            "elapsed_ms": session.get("elapsed_ms"),
+            "session": session,
+            "calls_since_own": context.calls_since_own(),
+            "calls_since_any": context.calls_since_any(),
+            "last_feedback": context.last_feedback(),
+            "own_last_feedback": context.last_feedback_of(&provider.name),
+            "recent_calls": context.recent_calls(RECENT_CALLS),
+            "prompt": context.prompt(),
+            "left": left_form(context.left()),
+        })
+    }
+
+    /// What a program is given that has a word before an agent may stop.
+    fn completion_form(&self, situation: &Situation<'_>) -> Value {
+        let Situation { stop, key, session, now, round, of, left } = *situation;
+        json!({
+            "lictor": called::FORM,
+            "for": "completion",
+            "name": "completion",
+            "project": self.root,
+            "agent": key.agent,
+            "session": called::session(key, session, now),
+            "output": stop.output.as_deref().map(|output| output.chars().take(OUTPUT_CHARS).collect::<String>()),
+            "reason": stop.reason,
+            "subagent": stop.subagent,
+            "hook_active": stop.hook_active,
+            "background": stop.background,
+            "aborted": stop.aborted,
+            "round": round,
+            "of": of,
+            "left": left_form(left),
+        })
+    }
+}
+
+/// What is left of deadline and budget, with money as a number.
+fn left_form(left: Left) -> Value {
+    let mut form = json!(left);
+    if let Some(fields) = form.as_object_mut()
+        && fields.remove("cost_micros").is_some()
+    {
+        #[expect(clippy::cast_precision_loss, reason = "an amount for programs")]
+        let cost = left.cost_micros.map(|micros| micros as f64 / 1e6);
+        fields.insert("cost".to_owned(), json!(cost));
+    }
+    form
+}
+
+/// What a program says is missing: one JSON object with `complete`. Anything else is output like any other, so that a
+/// check can be a test run; an exit code other than 0 is never complete.
+fn missing(printed: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Answer {
+        complete: bool,
+        #[serde(default, alias = "feedback")]
+        reason: Option<String>,
+    }
+    let answer: Answer = serde_json::from_slice(printed.trim_ascii()).ok()?;
+    let reason = answer.reason.unwrap_or_else(|| "The check says that the work is not done.".to_owned());
+    (!answer.complete).then(|| reason.chars().take(TAIL_CHARS).collect())
+}
+
+/// What a program printed: one JSON object with a `summary`, or plain words. Nothing is nothing to say; `{"run": false}`
+/// is not now.
+fn said(printed: &[u8]) -> Result<Consulted, String> {
     let words = String::from_utf8_lossy(printed);
     let words = words.trim();
     if words.is_empty() {
-        return Ok(None);
+        return Ok(Consulted::Said(None));
     }
     if words.starts_with('{') {
-        return serde_json::from_str(words)
-            .map(Some)
+        let value: Value = serde_json::from_str(words)
+            .map_err(|error| format!("what it printed is not feedback: {error}"))?;
+        if value == json!({"run": false}) {
+            return Ok(Consulted::NotNow);
+        }
+        return serde_json::from_value(value)
+            .map(|feedback| Consulted::Said(Some(feedback)))
             .map_err(|error| format!("what it printed is not feedback: {error}"));
     }
-    Ok(Some(Feedback::say(words)))
+    Ok(Consulted::Said(Some(Feedback::say(words))))
 }
 
 fn findings(at_least: Level, titles: Vec<String>) -> Option<Feedback> {

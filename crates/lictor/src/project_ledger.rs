@@ -138,6 +138,7 @@ impl ProjectLedger {
             ledger: &self.writing()?,
             repository: git,
             councils: &active.councils,
+            alone: active.alone,
             trust: &trust,
             progress,
         }))
@@ -224,7 +225,7 @@ fn gate_with(
     progress: ProgressFn<'_>,
 ) -> GateOutcome {
     let broken = |why: &str, next: &[&str]| {
-        if guards(&active.councils) {
+        if guards(&active.councils, active.alone) {
             blocked(why, next)
         } else {
             GateOutcome::Error { reason: why.to_owned() }

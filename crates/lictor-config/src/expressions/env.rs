@@ -37,7 +37,7 @@ impl<'a> Seen<'a> {
 
     /// What a callback sees.
     pub(crate) fn in_call(call: &Call<'a>) -> Self {
-        let CallContext { action, session, now, risk, annotations } = *call.context;
+        let CallContext { action, session, now, risk, annotations, .. } = *call.context;
         Self { action, facts: call.facts, session, now, risk, annotations }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lictor_core::history::History;
 use lictor_core::policy::{Call, Callback, CallbackResult};
-use lictor_core::{Action, Context, Decision, Guard, Layer, Verdict};
+use lictor_core::{Action, Context, Decision, Guard, Layer, Remarks, Verdict};
 use lictor_expr::Program;
 
 use super::env::{ActionEnv, Seen};
@@ -46,6 +46,8 @@ pub(crate) struct ExprGuard {
     pub(crate) reason: String,
     pub(crate) fix: String,
     pub(crate) layer: Layer,
+    /// What it leaves for others when it is false.
+    pub(crate) remarks: Remarks,
 }
 
 impl Guard for ExprGuard {
@@ -56,7 +58,10 @@ impl Guard for ExprGuard {
     fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
         match self.condition.holds(action, context) {
             Ok(true) => Verdict::pass(),
-            Ok(false) => Verdict::of(self.decision.into(), self.reason.as_str(), self.fix.as_str()),
+            Ok(false) => {
+                self.remarks.leave(context);
+                Verdict::of(self.decision.into(), self.reason.as_str(), self.fix.as_str())
+            }
             Err(why) => Verdict::error(
                 format!("`{}` could not be evaluated: {why}", self.condition.source()),
                 "guard the field with `has()`, or correct its name",
@@ -80,7 +85,7 @@ impl Callback for ExprCallback {
     fn call(&self, call: &Call<'_>) -> Result<CallbackResult, String> {
         match self.condition.test(Seen::in_call(call)) {
             Ok(true) => Ok(CallbackResult::passed()),
-            Ok(false) => Ok(CallbackResult { passed: false, message: self.message.clone() }),
+            Ok(false) => Ok(CallbackResult { message: self.message.clone(), ..CallbackResult::default() }),
             Err(why) => Err(format!("`{}` could not be evaluated: {why}", self.condition.source())),
         }
     }

@@ -183,6 +183,7 @@ impl LayerBuilder<'_> {
                 paths: rule.paths.clone(),
                 hosts: rule.hosts.clone(),
                 tools: rule.tools.clone(),
+                metadata: rule.metadata.clone(),
             });
         }
         let set = PolicySet::new(policies, &callbacks, Catalogue::default()).map_err(BuildError::Policies)?;
@@ -190,7 +191,7 @@ impl LayerBuilder<'_> {
     }
 
     fn own(&mut self, guard: &NamedGuard) -> SharedGuard {
-        let NamedGuard { name, by, decision, reason, fix, layer } = guard;
+        let NamedGuard { name, by, decision, reason, fix, layer, remarks } = guard;
         let (reason, fix) = (reason.clone(), fix.clone());
         match by {
             GuardDecides::Expr(program) => Arc::new(ExprGuard {
@@ -200,6 +201,7 @@ impl LayerBuilder<'_> {
                 reason,
                 fix,
                 layer: *layer,
+                remarks: remarks.clone(),
             }),
             GuardDecides::Command(command) => Arc::new(CommandGuard {
                 name: name.clone(),
@@ -210,6 +212,7 @@ impl LayerBuilder<'_> {
                 reason,
                 fix,
                 layer: *layer,
+                remarks: remarks.clone(),
                 runner: Arc::clone(&self.surroundings.runner),
             }),
         }

@@ -228,6 +228,8 @@ fn programs_answer_for_guards_and_callbacks() {
     {
         assert_eq!(says(fault), "error user.g", "{fault:?}");
     }
+    assert_eq!(says(Ok(r#"{"decision": "warn", "reason": "large"}"#)), "warn user.g");
+    assert_eq!(says(Ok(r#"{"decision": "block"}"#)), "block user.g");
     let policy = "policies: [{name: p, on: {verb: delete, object: file}, callback: {command: [x.sh]}}]\n";
     let delete = |answer| {
         let runner = canned(answer);
@@ -243,6 +245,56 @@ fn programs_answer_for_guards_and_callbacks() {
     assert_eq!((what.as_str(), *origin), ("the callback of policy `p`", Origin::Repository));
     let input: serde_json::Value = serde_json::from_str(input).unwrap();
     assert_eq!((&input["deed"]["verb"], &input["policy"]), (&"delete".into(), &"p".into()));
+}
+
+#[test]
+fn guards_leave_risk_notes_and_tags() {
+    let text = "
+guards:
+  touches_auth: {expr: 'payload.command != \"edit auth\"', decision: pass, risk: 0.3, tags: [auth], annotations: {area: auth}, reason: r, fix: f}
+  scored: {command: [x.sh]}
+  seen: {expr: 'annotations[\"user.touches_auth.area\"] == \"auth\" && annotations[\"user.scored.files\"] == 12.0', reason: r, fix: f}
+policy: {all: [touches_auth, scored, seen]}
+";
+    let answer = r#"{"passed": true, "risk": 0.25, "annotations": {"files": 12}, "tags": ["bulk"]}"#;
+    let runner = canned(Ok(answer));
+    let world = world_with(&[(Origin::User, text)], Arc::clone(&runner));
+    let judged = world.judge(&Action::bash("edit auth"), vec![]);
+    assert_eq!(
+        (judged.value, judged.risk.in_thousandths()),
+        (lictor_core::Value::Pass, 550),
+        "{:?}",
+        judged.verdicts
+    );
+    assert_eq!(judged.tags, ["auth", "bulk"]);
+    let asked = runner.asked.lock().unwrap();
+    let input: serde_json::Value = serde_json::from_str(&asked[0].2).unwrap();
+    assert_eq!(
+        (&input["for"], &input["name"], &input["lictor"]),
+        (&"guard".into(), &"scored".into(), &1.into())
+    );
+    assert_eq!(input["risk"], 0.3);
+}
+
+#[test]
+fn a_prerequisite_may_be_for_one_value() {
+    // As written, without quotes, in both styles.
+    for text in [
+        "tools: {require_first: {write_table(table: $t): [read_table(table: $t)]}}\n",
+        "tools:\n  require_first:\n    write_table(table: $t):\n      - read_table(table: $t)\n",
+        "tools: {require_first: {'write_table(table: $t)': ['read_table(table: $t)']}}\n",
+    ] {
+        let world = world(&[(Origin::Repository, text)]);
+        let mut action = Action::new(ActionKind::Tool, serde_json::Map::new());
+        action.tool = "write_table".to_owned();
+        action.payload.insert("table".to_owned(), "users".into());
+        let judged = world.judge(&action, vec![]);
+        let reasons: Vec<&str> = judged.verdicts.iter().map(|given| given.verdict.reason()).collect();
+        assert!(
+            reasons.iter().any(|reason| reason.contains("read_table(table: \"users\")")),
+            "{text} {reasons:?}"
+        );
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use lictor_core::completion::{Check, Gate, Limits};
 use lictor_core::feedback::{Provider, Source};
+use lictor_guards::BudgetConfig;
 
 use super::{Layered, Policy};
 use crate::sections::Completion;
@@ -61,6 +62,8 @@ impl Policy {
                 .filter_map(|budget| budget.max_minutes)
                 .min()
                 .map(|minutes| minutes.saturating_mul(60_000)),
+            max_tokens: budgets().filter_map(|budget| budget.max_tokens).min(),
+            max_cost_micros: budgets().filter_map(BudgetConfig::max_cost_micros).min(),
         }
     }
 }

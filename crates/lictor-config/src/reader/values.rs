@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lictor_core::Decision;
 use lictor_expr::{CompileError, Pattern, Program, Type};
+use serde_json::{Map, Value as Json};
 
 use super::{Reader, is_null, shorten};
 use crate::diagnostic::suggest;
@@ -125,7 +126,33 @@ impl Reader<'_> {
         value
     }
 
-    /// A length of time: `500ms`, `30s`, `10m`, `2h`, `1d`. In milliseconds, more than 0.
+    /// A number, 0 or more.
+    pub(crate) fn number(&mut self, tree: &Tree, what: &str) -> Option<f64> {
+        let value = match &tree.value {
+            Yaml::Scalar { text, quoted: false }
+                if text.starts_with(|c: char| c.is_ascii_digit() || c == '.') =>
+            {
+                text.parse::<f64>().ok()
+            }
+            _ => None,
+        };
+        let value = value.filter(|number| number.is_finite());
+        if value.is_none() {
+            self.wrong_type(tree, what, "a number, 0 or more");
+        }
+        value
+    }
+
+    /// A map of the author's own.
+    pub(crate) fn data(&mut self, tree: &Tree, what: &str) -> Option<Map<String, Json>> {
+        let Yaml::Map(entries) = &tree.value else {
+            self.wrong_type(tree, what, "a map");
+            return None;
+        };
+        Some(entries.iter().map(|(key, value)| (key.text.clone(), data(value))).collect())
+    }
+
+    /// A length of time: `500ms`, `1.5s`, `10m`, `2h`, `1d`. In milliseconds, more than 0.
     pub(crate) fn duration(&mut self, tree: &Tree, what: &str) -> Option<u64> {
         let value = match &tree.value {
             Yaml::Scalar { text, .. } => millis(text),
@@ -291,11 +318,30 @@ fn is_balanced(glob: &str) -> bool {
     open.is_empty()
 }
 
-/// Milliseconds of `500ms`, `30s`, `10m`, `2h`, `1d`. A bare number has no unit and is refused.
+/// A value as JSON. Words that YAML takes for numbers, booleans or nothing are those.
+fn data(tree: &Tree) -> Json {
+    match &tree.value {
+        Yaml::Scalar { text, quoted: true } => Json::from(text.as_str()),
+        Yaml::Scalar { text, .. } if is_null(text) => Json::Null,
+        Yaml::Scalar { text, .. } => match serde_json::from_str(text) {
+            Ok(value @ (Json::Bool(_) | Json::Number(_))) => value,
+            _ => Json::from(text.as_str()),
+        },
+        Yaml::List(items) => items.iter().map(data).collect(),
+        Yaml::Map(entries) => entries.iter().map(|(key, value)| (key.text.clone(), data(value))).collect(),
+    }
+}
+
+/// Milliseconds of `500ms`, `1.5s`, `10m`, `2h`, `1d`. A bare number has no unit and is refused.
 #[must_use]
 pub fn millis(text: &str) -> Option<u64> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let digits = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
     let (number, unit) = text.split_at_checked(digits)?;
+    let (number, decimals) = number.split_once('.').unwrap_or((number, "0"));
+    // Nothing is shorter than a millisecond, and more digits would not be exact.
+    if decimals.is_empty() || decimals.len() > 9 || decimals.contains('.') {
+        return None;
+    }
     let factor: u64 = match unit {
         "ms" => 1,
         "s" => 1_000,
@@ -304,5 +350,8 @@ pub fn millis(text: &str) -> Option<u64> {
         "d" => 86_400_000,
         _ => return None,
     };
-    number.parse::<u64>().ok()?.checked_mul(factor)
+    let whole = number.parse::<u64>().ok()?.checked_mul(factor)?;
+    let scale = 10_u64.checked_pow(u32::try_from(decimals.len()).ok()?)?;
+    let part = decimals.parse::<u64>().ok()?.checked_mul(factor)? / scale;
+    whole.checked_add(part)
 }

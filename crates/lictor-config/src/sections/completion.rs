@@ -45,6 +45,13 @@ pub(crate) static TABLE: Table = Table {
             "This program ends with exit code 0. The result counts for the tree it ran on.",
         ),
         Key::new("timeout", Shape::Duration, "5m", "How long the program may take. 10m when it is not said."),
+        Key::new(
+            "remember",
+            Shape::Bool,
+            "false",
+            "Whether that the program passed counts for the tree it ran on. `false` for a program that judges what the \
+             agent said, which is on its standard input. `true` when it is not said.",
+        ),
         Key::new("findings", Shape::Fields(&FINDINGS), "{below: HIGH}", "The ledger is clean enough."),
         Key::new(
             "todos",
@@ -132,8 +139,10 @@ fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Check> {
         r.error(f.span, message, help);
         return None;
     };
-    if let Some(place) = f.get("timeout").filter(|_| kind != "command") {
-        r.error(place.span, "only a `command` has a timeout", "leave it out");
+    for key in ["timeout", "remember"] {
+        if let Some(place) = f.get(key).filter(|_| kind != "command") {
+            r.error(place.span, format!("only a `command` has a `{key}`"), "leave it out");
+        }
     }
     let inner = f.get(kind)?;
     match kind {
@@ -156,7 +165,8 @@ fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Check> {
         "command" => {
             let timeout = r.field(&f, "timeout", Reader::duration).unwrap_or(DEFAULT_TIMEOUT);
             let argv = command::argv(r, inner, "`completion.command`")?;
-            Some(Check::Command(CommandCheck { argv, timeout }))
+            let remember = r.field(&f, "remember", Reader::boolean).unwrap_or(true);
+            Some(Check::Command(CommandCheck { argv, timeout, remember }))
         }
         "findings" => {
             let f = r.fields(inner, &FINDINGS)?;

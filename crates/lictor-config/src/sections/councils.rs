@@ -44,11 +44,19 @@ static BUDGET: Table = Table {
 };
 static REVIEWER: Table = Table {
     name: "councils.*.reviewers[]",
-    about: "A program that looks at files and reports: a `command` or a `preset`.",
+    about: "Who looks at files and reports: a program (`command` or `preset`), or an agent that is handed the plan \
+            (`agent: true`; see [guardrails.md](guardrails.md#agents-as-reviewers)).",
     keys: &[
         Key::new("name", Shape::Text, "security-reviewer", "Its name; findings carry it.").required(),
         Key::new("command", Shape::Argv, "[scripts/review.sh]", "The program and its arguments. No shell."),
         Key::new("preset", Shape::Word(&["clippy", "ruff"]), "clippy", "A ready-made reviewer."),
+        Key::new(
+            "agent",
+            Shape::Bool,
+            "true",
+            "An agent: `lictor council plan` hands out what to look at with a token, `lictor council report` takes what it \
+             found.",
+        ),
         Key::new(
             "format",
             Shape::Word(&["jsonl", "sarif", "exit-code"]),
@@ -143,6 +151,8 @@ pub struct Reviewer {
     pub globs: Vec<String>,
     /// How bad a failure is.
     pub level: Option<String>,
+    /// An agent that is handed the plan.
+    pub agent: bool,
 }
 
 impl Council {
@@ -178,6 +188,7 @@ impl Reviewer {
             "timeout": self.timeout.map(|timeout| format!("{timeout}ms")),
             "globs": self.globs,
             "level": self.level,
+            "agent": self.agent,
         })
     }
 }
@@ -263,14 +274,23 @@ fn reviewer(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Reviewer> {
     let timeout = r.field(f, "timeout", Reader::duration);
     let argv = r.field(f, "command", command::argv);
     let preset = r.field(f, "preset", |r, tree, what| word(r, tree, what, &["clippy", "ruff"]));
+    let agent = r.field(f, "agent", Reader::boolean).unwrap_or_default();
     match (f.get("command"), f.get("preset")) {
         (Some(_), Some(place)) => {
             r.error(place.span, "a reviewer has a `command` or a `preset`, not both", "keep one of them");
         }
-        (None, None) => {
+        (Some(place), None) | (None, Some(place)) if agent => {
+            r.error(place.span, "an agent is not run, it is handed the plan", "leave out one of them");
+        }
+        (None, None) if !agent => {
             r.error(f.span, "the reviewer has nothing to run", "add `command: […]` or `preset: clippy`");
         }
         _ => {}
+    }
+    for key in ["format", "timeout", "level"] {
+        if let Some(place) = f.get(key).filter(|_| agent) {
+            r.error(place.span, format!("an agent has no `{key}`"), "leave it out");
+        }
     }
     Some(Reviewer {
         command: argv.map(|argv| Command { argv, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT) }),
@@ -280,6 +300,7 @@ fn reviewer(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Reviewer> {
         globs: r.field(f, "globs", Reader::paths).unwrap_or_default(),
         level: r
             .field(f, "level", |r, tree, what| word(r, tree, what, &["LOW", "MEDIUM", "HIGH", "CRITICAL"])),
+        agent,
         name: name?,
     })
 }

@@ -18,7 +18,12 @@ pub(crate) static TABLE: Table = Table {
     keys: &[
         Key::new("name", Shape::Text, "deadline", "What it is called; the agent sees it.").required(),
         Key::new("every_n_calls", Shape::Integer, "10", "After so many tool calls since it last spoke."),
-        Key::new("every_n_seconds", Shape::Integer, "300", "After so many seconds since it last spoke."),
+        Key::new(
+            "every_n_seconds",
+            Shape::Number,
+            "300",
+            "After so many seconds since it last spoke; `0.5` is fine.",
+        ),
         Key::new(
             "on_file_created",
             Shape::Text,
@@ -76,10 +81,9 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<Provider>> {
 
 fn one(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Provider> {
     let name = r.field(f, "name", Reader::sentence);
-    let seconds = r.field(f, "every_n_seconds", at_least_one);
     let mut trigger = Trigger {
         every_n_calls: r.field(f, "every_n_calls", at_least_one),
-        every_n_millis: seconds.map(|seconds| seconds.saturating_mul(THOUSAND)),
+        every_n_millis: r.field(f, "every_n_seconds", seconds),
         on_file_created: r.field(f, "on_file_created", Reader::path),
     };
     let sources: Vec<&str> = SOURCES.into_iter().filter(|key| f.get(key).is_some()).collect();
@@ -137,7 +141,20 @@ fn deadline(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Source> {
     Some(Source::Deadline { after, warn_below: warn_below.unwrap_or(120_000) })
 }
 
-const THOUSAND: NonZeroU64 = NonZeroU64::MIN.saturating_add(999);
+/// Seconds as milliseconds, at least one.
+fn seconds(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<NonZeroU64> {
+    let seconds = r.number(tree, what)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 or more; too much is the most"
+    )]
+    let millis = NonZeroU64::new((seconds * 1_000.0).round() as u64);
+    if millis.is_none() {
+        r.error(tree.span, format!("{what} must be longer than nothing"), "for example `0.5`");
+    }
+    millis
+}
 
 fn at_least_one(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<NonZeroU64> {
     let number = NonZeroU64::new(r.integer(tree, what)?);

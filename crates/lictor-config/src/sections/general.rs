@@ -55,6 +55,14 @@ pub(crate) static FILE: Table = Table {
         )
         .trusted(),
         Key::new(
+            "findings_without_council",
+            Shape::Word(&["block", "note"]),
+            "note",
+            "What open HIGH and CRITICAL findings do to a commit where no council is set up. `block` when it is not said; \
+             `note` mentions them. With councils, their `guardrail` decides.",
+        )
+        .trusted(),
+        Key::new(
             "boundaries",
             Shape::Fields(&boundaries::TABLE),
             "{allowed_dirs: [src]}",
@@ -255,6 +263,9 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
             r.choice(tree, what, &[("ask", Decision::Ask), ("block", Decision::Block)])
         }),
         access: access::read(r, &f),
+        findings_without_council: r.field(&f, "findings_without_council", |r, tree, what| {
+            r.choice(tree, what, &[("block", true), ("note", false)])
+        }),
         boundaries: section(r, &f, "boundaries", boundaries::read),
         bash_safety: section(r, &f, "bash_safety", bash_safety::read),
         layers: section(r, &f, "layers", layers::read),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lictor_core::{Decision, Layer};
+use lictor_core::{Decision, Layer, Remarks, Risk};
 use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
 
@@ -10,13 +10,14 @@ use super::command::{self, Command};
 use super::graph::BUILT_IN;
 use super::intent::words;
 use crate::reader::{Fields, Reader};
-use crate::table::{Key, OBJECTIONS, Shape, Table};
-use crate::yaml::{Key as YamlKey, Tree};
+use crate::table::{DECISIONS, Key, Shape, TEXTS, Table};
+use crate::yaml::{Key as YamlKey, Tree, Yaml};
 
 pub(crate) static TABLE: Table = Table {
     name: "guards.*",
     about: "A guard of your own: an expression that must be true, or a program that says yes. A program prints \
-            `{\"passed\": true}` or `{\"passed\": false, \"message\": \"…\"}`.",
+            `{\"passed\": true}`, `{\"passed\": false, \"message\": \"…\"}`, or `{\"decision\": …}` with `reason`, `fix`, `risk`, \
+            `annotations`, `tags` and `evidence`; see [guardrails.md](guardrails.md#what-programs-are-given).",
     keys: &[
         Key::new(
             "expr",
@@ -28,9 +29,10 @@ pub(crate) static TABLE: Table = Table {
         command::TIMEOUT,
         Key::new(
             "decision",
-            OBJECTIONS,
+            DECISIONS,
             "ask",
-            "What counts when it does not pass. `block` when it is not said.",
+            "What counts when it does not pass. `block` when it is not said; `pass` for a guard that only leaves `risk`, \
+             `annotations` or `tags`.",
         ),
         Key::new("reason", Shape::Text, "risk too high", "Why not. A program's message wins over it."),
         Key::new("fix", Shape::Text, "ask a person", "What to do then."),
@@ -39,6 +41,24 @@ pub(crate) static TABLE: Table = Table {
             Shape::Word(&["boundary", "resource", "intent"]),
             "boundary",
             "What kind of check it is. `intent` when it is not said.",
+        ),
+        Key::new(
+            "risk",
+            Shape::Fraction,
+            "0.3",
+            "Added to the action's risk when it objects. Guards that stand further right see it.",
+        ),
+        Key::new(
+            "annotations",
+            Shape::Data,
+            "{area: auth}",
+            "Notes for guards further right when it objects, readable as `annotations[\"name.key\"]`.",
+        ),
+        Key::new(
+            "tags",
+            TEXTS,
+            "[sensitive-file]",
+            "Tags of the action when it objects. How many in a row carry one is `session.streaks`.",
         ),
     ],
 };
@@ -58,6 +78,9 @@ pub struct NamedGuard {
     pub fix: String,
     /// What kind of check it is.
     pub layer: Layer,
+    /// What it leaves for others when it objects.
+    #[serde(with = "crate::as_text")]
+    pub remarks: Remarks,
 }
 
 /// Who decides about a guard of the author's own.
@@ -92,9 +115,10 @@ fn name(r: &mut Reader<'_>, key: &YamlKey) {
 }
 
 fn guard(r: &mut Reader<'_>, key: &YamlKey, f: &Fields<'_>) -> Option<NamedGuard> {
-    let decision = r.field(f, "decision", Reader::objection).unwrap_or(Decision::Block);
+    let decision = r.field(f, "decision", Reader::decision).unwrap_or(Decision::Block);
     let layers = [("boundary", Layer::Boundary), ("resource", Layer::Resource), ("intent", Layer::Intent)];
     let layer = r.field(f, "layer", |r, tree, what| r.choice(tree, what, &layers)).unwrap_or(Layer::Intent);
+    let remarks = remarks(r, f);
     let (by, reason, fix) = match (f.get("expr"), f.get("command")) {
         (Some(_), None) => {
             let program = r.field(f, "expr", Reader::condition);
@@ -123,5 +147,19 @@ fn guard(r: &mut Reader<'_>, key: &YamlKey, f: &Fields<'_>) -> Option<NamedGuard
             return None;
         }
     };
-    Some(NamedGuard { name: key.text.clone(), by, decision, reason, fix, layer })
+    Some(NamedGuard { name: key.text.clone(), by, decision, reason, fix, layer, remarks })
+}
+
+/// What it leaves for others when it objects.
+fn remarks(r: &mut Reader<'_>, f: &Fields<'_>) -> Remarks {
+    let risk = r.field(f, "risk", Reader::fraction).and_then(Risk::from_fraction).unwrap_or_default();
+    let annotations = r.field(f, "annotations", Reader::data).unwrap_or_default();
+    let tags = r.field(f, "tags", Reader::texts).unwrap_or_default();
+    let remarks = Remarks { risk, annotations: annotations.into_iter().collect(), tags };
+    if let Some(place) = f.get("decision").filter(|_| remarks.is_empty())
+        && matches!(&place.value, Yaml::Scalar { text, .. } if text == "pass")
+    {
+        r.error(place.span, "this guard would never say anything", "give it `risk`, `annotations` or `tags`");
+    }
+    remarks
 }

@@ -15,6 +15,19 @@ pub(crate) static BUDGET: Table = Table {
         Key::new("max_tasks", Shape::Integer, "100", "Submitted tasks."),
         Key::new("max_minutes", Shape::Integer, "120", "Minutes since the session's first event."),
         Key::new(
+            "max_tokens",
+            Shape::Integer,
+            "2000000",
+            "Tokens of models, in and out, as far as somebody reports them: a program with `post`, or an agent whose \
+             transcript says so (`lictor agents`).",
+        ),
+        Key::new(
+            "max_cost",
+            Shape::Number,
+            "25",
+            "What models cost, in the currency that the reporter counts in, as far as somebody reports it.",
+        ),
+        Key::new(
             "warn_at",
             Shape::Fraction,
             "0.8",
@@ -29,6 +42,8 @@ pub(crate) fn budget(r: &mut Reader<'_>, tree: &Tree) -> Option<BudgetConfig> {
         max_actions: r.field(&f, "max_actions", Reader::integer),
         max_tasks: r.field(&f, "max_tasks", Reader::integer),
         max_minutes: r.field(&f, "max_minutes", Reader::integer),
+        max_tokens: r.field(&f, "max_tokens", Reader::integer),
+        max_cost: r.field(&f, "max_cost", Reader::number),
         warn_at: r.field(&f, "warn_at", Reader::fraction),
     })
 }

@@ -7,6 +7,7 @@ use lictor_core::facts::Cardinality;
 use lictor_core::policy::Template;
 use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
 use super::command::{self, Command};
 use crate::diagnostic::suggest;
@@ -98,6 +99,12 @@ pub(crate) static TABLE: Table = Table {
             "What is said. May hold {verb}, {object}, {count}, {tool} and {target}.",
         ),
         Key::new("fix", Shape::Text, "delete one file at a time", "What to do instead, when it blocks."),
+        Key::new(
+            "metadata",
+            Shape::Data,
+            "{owner: platform, ticket: OPS-7}",
+            "Whatever you want to find again in every violation of this policy.",
+        ),
     ],
 };
 
@@ -152,6 +159,9 @@ pub struct PolicyRule {
     pub message: Option<String>,
     /// What to do instead.
     pub fix: Option<String>,
+    /// What every violation of it carries.
+    #[serde(with = "crate::as_text")]
+    pub metadata: Map<String, Json>,
 }
 
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<PolicyRule>> {
@@ -178,6 +188,7 @@ fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
     let effect = r.field(f, "effect", |r, tree, what| r.choice(tree, what, &effects));
     let message = r.field(f, "message", template);
     let fix = r.field(f, "fix", Reader::sentence);
+    let metadata = r.field(f, "metadata", Reader::data).unwrap_or_default();
     let asks = confirmation == Some(true) || f.get("callback").is_some();
     match (asks, f.get("effect")) {
         (false, None) => r.error(
@@ -208,6 +219,7 @@ fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
         effect,
         message,
         fix,
+        metadata,
     })
 }
 

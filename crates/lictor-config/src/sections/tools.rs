@@ -20,7 +20,8 @@ pub(crate) static TABLE: Table = Table {
             "require_first",
             Shape::ByActions(&ACTIONS),
             "{deploy: [test, lint], bash(\"git push\"): [bash(\"cargo test\")]}",
-            "Before what stands on the left, everything on the right must have succeeded in this session.",
+            "Before what stands on the left, everything on the right must have succeeded in this session. With a \
+             variable, `write_table(table: $t): [read_table(table: $t)]`, for the same value of that field.",
         ),
         Key::new(
             "read_before_write",
@@ -119,6 +120,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree, described: &[String]) -> Opt
         }
     }
     circle(r, &gates);
+    unbound(r, &gates, &undoing);
     for need in &needed {
         strange(r, need, &gates, described);
     }
@@ -145,6 +147,23 @@ fn whole_need(need: &Named, undoing: &[(Named, Vec<Named>)], expiring: &[(Named,
             .filter(|(_, undone)| undone.iter().any(same))
             .map(|(by, _)| by.pattern.clone())
             .collect(),
+    }
+}
+
+/// Variables on the right that what stands on the left does not have: nothing could tell what they stand for.
+fn unbound(r: &mut Reader<'_>, gates: &[(Named, Vec<Named>)], undoing: &[(Named, Vec<Named>)]) {
+    for (gated, needs) in gates {
+        for need in needs {
+            let undo =
+                undoing.iter().filter(|(_, undone)| undone.iter().any(|one| one.pattern == need.pattern));
+            for named in std::iter::once(need).chain(undo.map(|(by, _)| by)) {
+                let known = |var: &String| gated.pattern.vars.iter().any(|(_, known)| known == var);
+                if let Some((_, var)) = named.pattern.vars.iter().find(|(_, var)| !known(var)) {
+                    let message = format!("`${var}` stands for nothing: `{}` does not have it", gated.text);
+                    r.error(named.span, message, format!("write `{}` with a field `${var}` too", gated.text));
+                }
+            }
+        }
     }
 }
 
@@ -246,7 +265,8 @@ fn expiring(r: &mut Reader<'_>, f: &Fields<'_>) -> Vec<(Named, u64)> {
 /// A pattern that some action can match.
 fn named(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Named> {
     let pattern = r.actions(tree, what)?;
-    let text = r.text(tree, what)?;
+    // As the author wrote it, also where it had to be read in another spelling.
+    let text = r.text(tree, what)?.replace(" :$", ": $");
     if pattern.outcome.is_some_and(|outcome| outcome != lictor_expr::Outcome::Ok) {
         r.error(tree.span, "only success counts here", "leave `failed(…)` and `blocked(…)` out");
         return None;

@@ -2,10 +2,9 @@ use std::cell::RefCell;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Pass, Ran, Surveyor};
+use super::{Checked, Pass, Ran, Situation, Surveyor};
 use crate::digest::Digest;
 use crate::level::Level;
-use crate::session::SessionState;
 
 /// How deep checks may be nested.
 pub const MAX_DEPTH: usize = 16;
@@ -30,6 +29,8 @@ pub enum Check {
     },
     /// Nothing open on the agent's own list. An agent that has none is not asked.
     Todos,
+    /// A check in code, by its name.
+    Custom(String),
 }
 
 /// A file that must be there.
@@ -58,6 +59,14 @@ pub struct CommandCheck {
     pub argv: Vec<String>,
     /// How many milliseconds it may take.
     pub timeout: u64,
+    /// Whether that it passed is remembered for the tree that it ran on. Not for a program that judges what the agent
+    /// said.
+    #[serde(default = "yes")]
+    pub remember: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Checks that make no sense.
@@ -96,14 +105,14 @@ impl Shortfall {
 
 /// What checks look at, and the commands that passed on the way.
 pub(super) struct World<'a> {
-    session: &'a SessionState,
+    situation: Situation<'a>,
     surveyor: &'a dyn Surveyor,
     passes: RefCell<Vec<Pass>>,
 }
 
 impl<'a> World<'a> {
-    pub(super) fn new(session: &'a SessionState, surveyor: &'a dyn Surveyor) -> Self {
-        Self { session, surveyor, passes: RefCell::default() }
+    pub(super) fn new(situation: Situation<'a>, surveyor: &'a dyn Surveyor) -> Self {
+        Self { situation, surveyor, passes: RefCell::default() }
     }
 
     pub(super) fn passes(&self) -> Vec<Pass> {
@@ -132,7 +141,18 @@ impl Check {
             Self::Command(command) if command.argv.first().is_none_or(String::is_empty) => {
                 Err(CheckError::NoProgram)
             }
-            Self::Command(_) | Self::Files(_) | Self::Findings { .. } | Self::Todos => Ok(()),
+            Self::Command(_) | Self::Files(_) | Self::Findings { .. } | Self::Todos | Self::Custom(_) => {
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether it is, or holds, that check.
+    #[must_use]
+    pub fn names(&self, other: &Self) -> bool {
+        match self {
+            Self::All(checks) | Self::Any(checks) => checks.iter().any(|check| check.names(other)),
+            check => check == other,
         }
     }
 
@@ -142,7 +162,7 @@ impl Check {
         match self {
             Self::All(checks) | Self::Any(checks) => checks.iter().flat_map(Self::commands).collect(),
             Self::Command(command) => vec![command],
-            Self::Files(_) | Self::Findings { .. } | Self::Todos => Vec::new(),
+            Self::Files(_) | Self::Findings { .. } | Self::Todos | Self::Custom(_) => Vec::new(),
         }
     }
 
@@ -152,7 +172,7 @@ impl Check {
             Self::Files(files) => {
                 into.extend(files.iter().filter(|file| file.changed).map(|file| file.path.as_str()));
             }
-            Self::Command(_) | Self::Findings { .. } | Self::Todos => {}
+            Self::Command(_) | Self::Findings { .. } | Self::Todos | Self::Custom(_) => {}
         }
     }
 
@@ -168,6 +188,7 @@ impl Check {
             Self::Command(wanted) => command(wanted, world),
             Self::Findings { below } => findings(*below, world),
             Self::Todos => todos(world),
+            Self::Custom(name) => custom(name, world),
         }
     }
 }
@@ -238,7 +259,7 @@ fn fault(file: &FileCheck, world: &World<'_>) -> Result<Option<Fault>, String> {
     }
     if file.changed {
         let now = world.surveyor.fingerprint(&file.path)?;
-        if !world.session.watched.has_changed(&file.path, now) {
+        if !world.situation.session.watched.has_changed(&file.path, now) {
             return Ok(Some(Fault::Unchanged));
         }
     }
@@ -259,11 +280,11 @@ fn command(wanted: &CommandCheck, world: &World<'_>) -> Answer {
         Err(error) => return unmet(format!("`{line}` was not run: {error}.")),
     };
     let id = Digest::of_parts(wanted.argv.iter().map(String::as_bytes));
-    let pass = tree.map(|tree| Pass { command: id, tree });
-    if pass.is_some_and(|pass| world.session.completion.has_passed(pass)) {
+    let pass = tree.map(|tree| Pass { command: id, tree }).filter(|_| wanted.remember);
+    if pass.is_some_and(|pass| world.situation.session.completion.has_passed(pass)) {
         return Answer::Met;
     }
-    let (how, tail) = match world.surveyor.run(wanted) {
+    let (how, tail) = match world.surveyor.run(wanted, &world.situation) {
         Ran::Ended { code: Some(0), .. } => {
             // Only what the very same tree gave before and after can be said to belong to it.
             if let Some(pass) = pass
@@ -273,6 +294,7 @@ fn command(wanted: &CommandCheck, world: &World<'_>) -> Answer {
             }
             return Answer::Met;
         }
+        Ran::Incomplete(reason) => return unmet(reason),
         Ran::Ended { code: Some(code), tail } => (format!("failed with exit code {code}"), tail),
         Ran::Ended { code: None, tail } => ("was ended by a signal".to_owned(), tail),
         Ran::TimedOut { tail } => (
@@ -323,7 +345,9 @@ fn findings(below: Level, world: &World<'_>) -> Answer {
 }
 
 fn todos(world: &World<'_>) -> Answer {
-    let Some(todos) = world.session.todos.as_ref().filter(|todos| todos.open > 0) else { return Answer::Met };
+    let Some(todos) = world.situation.session.todos.as_ref().filter(|todos| todos.open > 0) else {
+        return Answer::Met;
+    };
     let shown: Vec<&str> = todos.items.iter().take(NAMED).map(String::as_str).collect();
     let more = if todos.open > u64::try_from(NAMED).unwrap_or(u64::MAX) { "..." } else { "" };
     let reason = format!("{} item(s) of your own list are open: {}{more}", todos.open, shown.join(", "));
@@ -331,4 +355,12 @@ fn todos(world: &World<'_>) -> Answer {
         reason,
         evidence: format!("todos {}\n{}", todos.open, todos.items.join("\n")),
     }])
+}
+
+fn custom(name: &str, world: &World<'_>) -> Answer {
+    match world.surveyor.ask(name, &world.situation) {
+        Ok(Checked::Complete) => Answer::Met,
+        Ok(Checked::Incomplete(reason)) => unmet(reason),
+        Err(why) => unmet(format!("The check `{name}` has no answer: {why}.")),
+    }
 }

@@ -2,6 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Left;
 use crate::clock::Timestamp;
 use crate::session::SessionState;
 
@@ -17,6 +18,10 @@ pub struct Limits {
     pub max_tasks: Option<u64>,
     /// Milliseconds that the budget gives the session.
     pub max_millis: Option<u64>,
+    /// Tokens, as far as they are reported.
+    pub max_tokens: Option<u64>,
+    /// Money in millionths, as far as it is reported.
+    pub max_cost_micros: Option<u64>,
 }
 
 /// What is used up.
@@ -48,6 +53,23 @@ impl Limits {
             max_actions: later(self.max_actions, other.max_actions),
             max_tasks: later(self.max_tasks, other.max_tasks),
             max_millis: later(self.max_millis, other.max_millis),
+            max_tokens: later(self.max_tokens, other.max_tokens),
+            max_cost_micros: later(self.max_cost_micros, other.max_cost_micros),
+        }
+    }
+
+    /// What is left of each.
+    #[must_use]
+    pub fn left(&self, session: &SessionState, now: Timestamp) -> Left {
+        let elapsed = session.started.map_or(0, |started| now.millis_since(started).max(0).unsigned_abs());
+        let rest = |limit: Option<u64>, used: u64| limit.map(|limit| limit.saturating_sub(used));
+        Left {
+            deadline_ms: rest(self.deadline, elapsed),
+            actions: rest(self.max_actions, session.unblocked_count()),
+            tasks: rest(self.max_tasks, session.task_count),
+            ms: rest(self.max_millis, elapsed),
+            tokens: rest(self.max_tokens, session.usage.tokens),
+            cost_micros: rest(self.max_cost_micros, session.usage.cost_micros),
         }
     }
 
@@ -62,6 +84,8 @@ impl Limits {
         let actions = session.action_count.saturating_sub(session.block_count);
         let used_up = reached(self.max_actions, actions)
             || reached(self.max_tasks, session.task_count)
+            || reached(self.max_tokens, session.usage.tokens)
+            || reached(self.max_cost_micros, session.usage.cost_micros)
             || (session.started.is_some() && reached(self.max_millis, elapsed));
         used_up.then_some(Cause::Budget)
     }

@@ -1,4 +1,4 @@
-use super::CommandCheck;
+use super::{CommandCheck, Situation};
 use crate::digest::Digest;
 use crate::level::Level;
 
@@ -23,8 +23,17 @@ pub trait Surveyor {
     /// When it cannot be told.
     fn tree(&self) -> Result<Option<Digest>, String>;
 
-    /// Runs a command to its end, or to the end of its time.
-    fn run(&self, command: &CommandCheck) -> Ran;
+    /// Runs a command to its end, or to the end of its time. It may be shown the situation.
+    fn run(&self, command: &CommandCheck, situation: &Situation<'_>) -> Ran;
+
+    /// Asks a check in code.
+    ///
+    /// # Errors
+    /// When there is no such check, or it has no answer.
+    fn ask(&self, name: &str, situation: &Situation<'_>) -> Result<Checked, String> {
+        let _ = situation;
+        Err(format!("there is no check `{name}` here"))
+    }
 
     /// The titles of open findings from that level on.
     ///
@@ -47,6 +56,8 @@ pub struct Found {
 /// How a command ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ran {
+    /// It said itself what is missing.
+    Incomplete(String),
     /// By itself, with this exit code; `None` when a signal ended it.
     Ended {
         /// The exit code.
@@ -61,4 +72,13 @@ pub enum Ran {
     },
     /// It was not run, and why.
     NotRun(String),
+}
+
+/// What a check in code says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Checked {
+    /// It is met.
+    Complete,
+    /// It is not, and what is missing.
+    Incomplete(String),
 }

@@ -29,16 +29,32 @@ pub enum Said {
     Fault(String),
 }
 
+/// What somebody outside the model answers for a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Consulted {
+    /// It speaks, or has nothing to say: a new cadence begins.
+    Said(Option<Feedback>),
+    /// It does not want to run now: it stays due, and its cadence is not touched.
+    NotNow,
+}
+
+impl From<Option<Feedback>> for Consulted {
+    fn from(feedback: Option<Feedback>) -> Self {
+        Self::Said(feedback)
+    }
+}
+
 /// Asks every provider that is due, in order. `other` answers for findings and programs; one that fails does not
 /// silence the others.
 ///
 /// What a provider can tell from the session alone costs nothing, so one that has nothing to say stays due. One
-/// that has to be looked up or run begins a new cadence whatever came of it.
+/// that has to be looked up or run begins a new cadence whatever came of it, unless it says that it does not want to
+/// run now.
 #[must_use]
 pub fn run(
     providers: &[Provider],
     moment: &Moment<'_>,
-    other: &dyn Fn(&Provider) -> Result<Option<Feedback>, String>,
+    other: &dyn Fn(&Provider) -> Result<Consulted, String>,
 ) -> Vec<Advice> {
     providers.iter().filter_map(|provider| ask(provider, moment, other)).collect()
 }
@@ -46,16 +62,17 @@ pub fn run(
 fn ask(
     provider: &Provider,
     moment: &Moment<'_>,
-    other: &dyn Fn(&Provider) -> Result<Option<Feedback>, String>,
+    other: &dyn Fn(&Provider) -> Result<Consulted, String>,
 ) -> Option<Advice> {
     if moment.session.feedback.spoken(&provider.name).faults >= FAULTS_BORNE {
         return None;
     }
     let due = provider.due(moment)?;
     let said = match &provider.source {
-        Source::Findings { .. } | Source::Command { .. } => match other(provider) {
-            Ok(Some(feedback)) => Said::Feedback(feedback),
-            Ok(None) => Said::Nothing,
+        Source::Findings { .. } | Source::Command { .. } | Source::Custom => match other(provider) {
+            Ok(Consulted::Said(Some(feedback))) => Said::Feedback(feedback),
+            Ok(Consulted::Said(None)) => Said::Nothing,
+            Ok(Consulted::NotNow) => return None,
             Err(fault) => Said::Fault(fault),
         },
         _ => Said::Feedback(provider.speak(moment)?),

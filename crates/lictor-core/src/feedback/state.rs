@@ -65,6 +65,12 @@ impl FeedbackState {
         self.providers.get(provider).copied().unwrap_or_default()
     }
 
+    /// How many calls had been made when anybody spoke last.
+    #[must_use]
+    pub fn last_spoken(&self) -> u64 {
+        self.providers.values().map(|spoken| spoken.calls).max().unwrap_or(0)
+    }
+
     pub(crate) fn advised(&mut self, advice: &[Advice], calls: u64, at: Timestamp) {
         for Advice { provider, by_file, said } in advice {
             let spoken = self.providers.entry(provider.clone()).or_default();
@@ -85,7 +91,11 @@ impl FeedbackState {
     }
 
     pub(crate) fn hold(&mut self, remark: &str) {
-        self.held.push_back(remark.chars().take(REMARK_LENGTH).collect());
+        let remark: String = remark.chars().take(REMARK_LENGTH).collect();
+        if self.held.contains(&remark) {
+            return;
+        }
+        self.held.push_back(remark);
         while self.held.len() > HELD_KEPT {
             self.held.pop_front();
         }

@@ -2,12 +2,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::pattern::FOR_VALUES;
 use super::{Ended, Mark, Times};
 use crate::clock::Timestamp;
 
 /// How many moments of one pattern are kept at most for counting over a window. A count over a window that was reached
 /// more often is at least this.
 pub const RECENT_TIMES: usize = 1024;
+
+/// For how many values a pattern with variables is remembered.
+pub const VALUES_KEPT: usize = 64;
 
 /// What a session remembers for questions about the past.
 ///
@@ -99,6 +103,7 @@ impl Past {
 
     fn hit(&mut self, mark: &Mark, position: u64, at: Timestamp) {
         let newest = self.position;
+        self.make_room(&mark.key);
         let track = self.tracks.entry(mark.key.clone()).or_default();
         if track.count == 0 || position > track.last + 1 {
             track.run_start = position;
@@ -111,6 +116,25 @@ impl Past {
             let most = mark.most.and_then(|most| usize::try_from(most).ok());
             track.recent.push(at, window, most.map_or(RECENT_TIMES, |most| most.min(RECENT_TIMES)));
         }
+    }
+
+    /// Of a pattern with variables, so many values are kept at most. What is forgotten of a value is forgotten of it in
+    /// every pattern: a success must not outlive what undid it.
+    fn make_room(&mut self, key: &str) {
+        let Some((pattern, _)) = key.split_once(FOR_VALUES) else { return };
+        if self.tracks.contains_key(key) {
+            return;
+        }
+        let start = format!("{pattern}{FOR_VALUES}");
+        let same = || self.tracks.range(start.clone()..).take_while(|(key, _)| key.starts_with(&start));
+        if same().count() < VALUES_KEPT {
+            return;
+        }
+        let oldest = same().min_by_key(|(_, track)| track.last);
+        let Some(value) = oldest.and_then(|(key, _)| key.get(pattern.len()..)).map(str::to_owned) else {
+            return;
+        };
+        self.tracks.retain(|key, _| !key.ends_with(&value));
     }
 
     /// `formerly(P)`: it matched before, at most `within` milliseconds ago.

@@ -1,9 +1,11 @@
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::action::Action;
+use crate::digest::Digest;
 use crate::facts::{Deed, Effect, Facts};
 
 /// Which actions a question about the past is about.
@@ -17,6 +19,10 @@ pub struct Pattern {
     pub path: Option<String>,
     /// Fields of its input that must have these values.
     pub with: Vec<(String, String)>,
+    /// Fields of its input that stand for variables of a rule, each with the variable. What happened is remembered for
+    /// each of their values apart.
+    #[serde(default)]
+    pub vars: Vec<(String, String)>,
 }
 
 /// What an action was.
@@ -51,7 +57,7 @@ impl Pattern {
     /// A pattern for what was allowed to run.
     #[must_use]
     pub fn of(what: What) -> Self {
-        Self { what, ended: None, path: None, with: Vec::new() }
+        Self { what, ended: None, path: None, with: Vec::new(), vars: Vec::new() }
     }
 
     /// The same for what ended like that.
@@ -96,6 +102,29 @@ impl Pattern {
         };
         what && (self.path.is_none() || self.path == other.path)
             && self.with.iter().all(|field| other.with.contains(field))
+            && self.vars.iter().all(|field| other.vars.contains(field))
+    }
+
+    /// What the variables stand for in an action; `None` when it leaves one of them out.
+    #[must_use]
+    pub fn values(&self, action: &Action) -> Option<BTreeMap<&str, String>> {
+        self.vars.iter().map(|(field, var)| Some((var.as_str(), scalar(action, field)?))).collect()
+    }
+
+    /// The name under which a session remembers it for these values.
+    #[must_use]
+    pub fn key_for(&self, key: &str, values: Option<&BTreeMap<&str, String>>) -> String {
+        if self.vars.is_empty() {
+            return key.to_owned();
+        }
+        let mut names: Vec<&str> = self.vars.iter().map(|(_, var)| var.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let of = |name: &&str| Some(format!("${name}={:?}", values?.get(name)?));
+        match names.iter().map(of).collect::<Option<Vec<_>>>() {
+            Some(parts) => format!("{key}{FOR_VALUES}{}]", parts.join(" ")),
+            None => format!("{key}{FOR_VALUES}?]"),
+        }
     }
 
     /// `write` means writing, whichever tool does it: `sed -i` counts, and so does `cat` for `read`.
@@ -116,6 +145,22 @@ fn has(action: &Action, field: &str, value: &str) -> bool {
         Some(Value::Bool(flag)) => flag.to_string() == value,
         _ => false,
     }
+}
+
+/// Separates what a pattern is from the values that it is remembered for.
+pub(super) const FOR_VALUES: &str = " for [";
+/// Longer values are remembered by their digest.
+const VALUE_CHARS: usize = 120;
+
+/// A field of the input as a text: short, and different for different values.
+fn scalar(action: &Action, field: &str) -> Option<String> {
+    let text = match action.payload.get(field)? {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(flag) => flag.to_string(),
+        _ => return None,
+    };
+    Some(if text.len() > VALUE_CHARS { Digest::of(text.as_bytes()).to_string() } else { text })
 }
 
 /// A secret is a file too.
@@ -156,6 +201,7 @@ impl fmt::Display for Pattern {
         if let Some(path) = &self.path {
             write!(f, " on {path:?}")?;
         }
-        self.with.iter().try_for_each(|(field, value)| write!(f, " with {field:?} {value:?}"))
+        self.with.iter().try_for_each(|(field, value)| write!(f, " with {field:?} {value:?}"))?;
+        self.vars.iter().try_for_each(|(field, var)| write!(f, " where {field} = ${var}"))
     }
 }

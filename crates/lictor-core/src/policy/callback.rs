@@ -7,15 +7,18 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::PolicyError;
+use super::{Policy, PolicyError, Violation};
 use crate::action::Action;
 use crate::clock::Timestamp;
+use crate::context::Companion;
+use crate::decision::Decision;
 use crate::facts::{Deed, Facts};
+use crate::remarks::Remarks;
 use crate::risk::Risk;
 use crate::session::SessionState;
 
 /// What a callback found. `passed` means fine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallbackResult {
     /// Whether it is fine.
@@ -23,19 +26,39 @@ pub struct CallbackResult {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// What it decides, when it says more than fine or not fine. Where a person is asked anyway it counts when it is
+    /// stricter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// What to do instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<String>,
+    /// What it leaves for the guards after it.
+    #[serde(default, skip_serializing_if = "Remarks::is_empty")]
+    pub remarks: Remarks,
+    /// What it found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Json>,
 }
 
 impl CallbackResult {
     /// Fine.
     #[must_use]
     pub fn passed() -> Self {
-        Self { passed: true, message: None }
+        Self { passed: true, ..Self::default() }
     }
 
     /// Not fine.
     #[must_use]
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { passed: false, message: Some(message.into()) }
+        Self { passed: false, message: Some(message.into()), ..Self::default() }
+    }
+
+    /// That decision, for that reason.
+    #[must_use]
+    pub fn decided(decision: Decision, message: impl Into<String>) -> Self {
+        let passed = decision.allows();
+        Self { passed, message: Some(message.into()), decision: Some(decision), ..Self::default() }
     }
 }
 
@@ -52,6 +75,10 @@ pub struct CallContext<'a> {
     pub risk: Risk,
     /// What they noted.
     pub annotations: &'a BTreeMap<String, Json>,
+    /// The policies that were triggered before this one.
+    pub violations: &'a [Violation],
+    /// What the caller gave the evaluation.
+    pub companion: Option<&'a Companion>,
 }
 
 impl<'a> CallContext<'a> {
@@ -59,7 +86,7 @@ impl<'a> CallContext<'a> {
     #[must_use]
     pub fn new(action: &'a Action, session: &'a SessionState, now: Timestamp) -> Self {
         const NONE: &BTreeMap<String, Json> = &BTreeMap::new();
-        Self { action, session, now, risk: Risk::NONE, annotations: NONE }
+        Self { action, session, now, risk: Risk::NONE, annotations: NONE, violations: &[], companion: None }
     }
 }
 
@@ -74,6 +101,8 @@ pub struct Call<'a> {
     pub deed: &'a Deed,
     /// The policy's name.
     pub policy: &'a str,
+    /// The whole policy.
+    pub definition: &'a Policy,
 }
 
 /// A check that a policy names: a function, an expression or a program.

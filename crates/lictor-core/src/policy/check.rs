@@ -1,5 +1,6 @@
 //! Policies without a graph: collect, ask, decide.
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,17 @@ pub struct PolicyResult {
     pub reason: Option<String>,
     /// All violations, with callback results and answers.
     pub violations: Vec<Violation>,
+}
+
+/// One line: what is left, and the violations it follows from.
+impl fmt::Display for PolicyResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.action)?;
+        for (index, violation) in self.violations.iter().enumerate() {
+            write!(f, "{} {violation}", if index == 0 { ":" } else { ";" })?;
+        }
+        Ok(())
+    }
 }
 
 impl PolicySet {

@@ -80,6 +80,11 @@ impl PolicySet {
         self
     }
 
+    /// The policies that may have a word about a tool, in order. A policy that names no tools may about every one.
+    pub fn policies_for<'a>(&'a self, tool: &'a str) -> impl Iterator<Item = &'a Policy> {
+        self.rules.iter().map(|rule| &rule.policy).filter(move |policy| policy.wants_tool(Some(tool)))
+    }
+
     /// Every policy that these facts trigger, in order of verb, object and place in the list, each with the
     /// result of its callback.
     pub(super) fn violations(
@@ -139,6 +144,7 @@ impl PolicySet {
     ) -> Violation {
         Violation {
             policy: "ungrounded".to_owned(),
+            definition: None,
             index: None,
             verb,
             object,
@@ -169,9 +175,15 @@ impl Guard for PolicySet {
             now: context.now(),
             risk: context.risk(),
             annotations: context.annotations(),
+            violations: context.violations(),
+            companion: context.companion(),
         };
         for violation in self.violations(context.facts(), None, Some(&call)) {
+            let remarks = violation.callback_result.as_ref().map(|result| result.remarks.clone());
             context.violated(violation);
+            if let Some(remarks) = remarks.filter(|remarks| !remarks.is_empty()) {
+                remarks.leave(context);
+            }
         }
         Verdict::pass()
     }
@@ -258,13 +270,16 @@ impl Rule {
         let policy = &self.policy;
         let answer = self.callback.as_ref().map(|callback| match context {
             Some(context) => {
-                callback::run(callback.as_ref(), &Call { context, facts, deed, policy: &policy.name })
+                let call = Call { context, facts, deed, policy: &policy.name, definition: policy };
+                callback::run(callback.as_ref(), &call)
             }
             None => Err("there is no call to show it".to_owned()),
         });
+        let decided = answer.as_ref().and_then(|answer| answer.as_ref().ok()?.decision).map(Value::from);
         let value = match (&answer, policy.requires_confirmation, policy.effect) {
             (Some(Err(_)), _, _) => Value::Error,
-            (_, true, _) => Value::Ask,
+            (_, true, _) => decided.unwrap_or(Value::Ask).max(Value::Ask),
+            (_, false, _) if let Some(decided) = decided => decided,
             (Some(Ok(result)), false, _) if result.passed => Value::Pass,
             (None, false, Some(Effect::Inform)) => Value::Warn,
             _ => Value::Block,
@@ -276,6 +291,7 @@ impl Rule {
         };
         Violation {
             policy: policy.name.clone(),
+            definition: Some(Box::new(policy.clone())),
             index: Some(index),
             verb: deed.verb.clone(),
             object: deed.object.clone(),

@@ -1,7 +1,7 @@
 use super::*;
 use crate::action::Action;
 use crate::clock::Timestamp;
-use crate::decision::Value;
+use crate::decision::{Decision, Value};
 use crate::facts::{Access, Deed, Effect as Fact, Facts, Place, Reach, Zone};
 use crate::session::SessionState;
 
@@ -66,6 +66,59 @@ fn a_failed_callback_speaks_first() {
     let violations = set.evaluate(&deleting(&["a"]), None, Some(&context)).violations;
     assert_eq!(violations[0].reason(), "the file is not tracked: Delete `a`?");
     assert_eq!(violations[0].verdict().rule(), Some("keep"));
+}
+
+#[test]
+fn a_callback_may_decide_remark_and_show_what_it_found() {
+    let decide = |confirmed: bool, result: CallbackResult| {
+        let mut callbacks = Callbacks::new();
+        callbacks.register("c", move |_: &Call<'_>| Ok(result.clone())).unwrap();
+        let policy = Policy::new("keep", "delete", "file").callback("c").metadata("owner", "platform");
+        let policy = if confirmed { policy } else { policy.unconfirmed() };
+        let set = PolicySet::new([policy], &callbacks, Catalogue::default()).unwrap();
+        let (action, session) = (Action::bash("rm a"), SessionState::default());
+        let context = CallContext::new(&action, &session, Timestamp(0));
+        set.evaluate(&deleting(&["a"]), None, Some(&context)).violations.remove(0)
+    };
+    let said = |decision| CallbackResult::decided(decision, "so");
+    let value = |confirmed, decision| decide(confirmed, said(decision)).value;
+    assert_eq!(value(false, Decision::Pass), Value::Pass);
+    assert_eq!(value(false, Decision::Warn), Value::Warn);
+    assert_eq!(value(false, Decision::Ask), Value::Ask);
+    assert_eq!(value(false, Decision::Block), Value::Block);
+    // A person is asked whatever a machine lets pass, and not asked what it forbids.
+    assert_eq!(value(true, Decision::Pass), Value::Ask);
+    assert_eq!(value(true, Decision::Block), Value::Block);
+    assert_eq!(decide(true, CallbackResult::failed("no")).value, Value::Ask);
+
+    let violation = decide(
+        false,
+        CallbackResult {
+            fix: Some("archive it".to_owned()),
+            evidence: Some(serde_json::json!({"tracked": false})),
+            ..said(Decision::Block)
+        },
+    );
+    assert_eq!(violation.verdict().fix(), "archive it");
+    assert_eq!(violation.verdict().evidence(), Some(&serde_json::json!({"tracked": false})));
+    let definition = violation.definition.as_deref().unwrap();
+    assert_eq!(definition.metadata.get("owner"), Some(&serde_json::json!("platform")));
+    assert_eq!(violation.to_string(), "keep (block): so: delete file: `a`");
+    let text = serde_json::to_string(&violation).unwrap();
+    assert_eq!(serde_json::from_str::<Violation>(&text).unwrap(), violation);
+}
+
+#[test]
+fn a_tool_has_its_policies() {
+    let mcp = Policy { tools: vec!["mcp__*".to_owned()], ..Policy::new("mcp", "delete", "file") };
+    let set =
+        PolicySet::new([mcp, Policy::new("all", "delete", "file")], &Callbacks::new(), Catalogue::default())
+            .unwrap();
+    let names = |tool| set.policies_for(tool).map(|policy| policy.name.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (names("mcp__x"), names("Bash")),
+        (vec!["mcp".to_owned(), "all".to_owned()], vec!["all".to_owned()])
+    );
 }
 
 #[test]

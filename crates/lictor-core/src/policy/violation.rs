@@ -1,6 +1,8 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-use super::CallbackResult;
+use super::{CallbackResult, Policy};
 use crate::approval::Answer;
 use crate::decision::Value;
 use crate::facts::Cardinality;
@@ -12,6 +14,9 @@ use crate::verdict::Verdict;
 pub struct Violation {
     /// The policy's name.
     pub policy: String,
+    /// The policy as it is written, with its metadata. `None`: the deed is not in the catalogue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<Box<Policy>>,
     /// Its place in the list of policies: two of the same name stay apart. `None`: the deed is not in the catalogue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
@@ -55,29 +60,61 @@ impl Violation {
             return format!("{} (the check of policy `{}` failed: {fault})", self.message, self.policy);
         }
         match &self.callback_result {
-            Some(CallbackResult { passed: false, message: Some(why) }) => format!("{why}: {}", self.message),
-            Some(CallbackResult { passed: true, message: Some(why) }) => format!("{} ({why})", self.message),
+            Some(CallbackResult { passed: false, message: Some(why), .. }) => {
+                format!("{why}: {}", self.message)
+            }
+            Some(CallbackResult { passed: true, message: Some(why), .. }) => {
+                format!("{} ({why})", self.message)
+            }
             _ => self.message.clone(),
         }
     }
 
     /// Takes what must not be written down out of what is said.
     pub(crate) fn redact(&mut self, redactor: &dyn Redact) {
-        let found = self.callback_result.as_mut().and_then(|result| result.message.as_mut());
-        for text in
-            [Some(&mut self.message), found, self.fault.as_mut(), self.fix.as_mut()].into_iter().flatten()
-        {
+        for text in [Some(&mut self.message), self.fault.as_mut(), self.fix.as_mut()].into_iter().flatten() {
             redact::text(text, redactor);
+        }
+        let Some(result) = &mut self.callback_result else { return };
+        for text in [&mut result.message, &mut result.fix].into_iter().flatten() {
+            redact::text(text, redactor);
+        }
+        for value in result.remarks.annotations.values_mut().chain(&mut result.evidence) {
+            redact::json(value, redactor);
         }
     }
 
     /// The verdict that it amounts to in the graph.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        let fix = self.fix.as_deref().unwrap_or(match self.value {
+        let said = self.callback_result.as_ref();
+        let own = said.and_then(|result| result.fix.as_deref()).or(self.fix.as_deref());
+        let fix = own.unwrap_or(match self.value {
             Value::Error => "mend the check; nothing was done meanwhile",
             _ => "reach the goal without this, or satisfy the check",
         });
-        Verdict::of(self.value, self.reason(), fix).by_rule(self.policy.clone())
+        let verdict = Verdict::of(self.value, self.reason(), fix).by_rule(self.policy.clone());
+        match said.and_then(|result| result.evidence.clone()) {
+            Some(evidence) => verdict.with_evidence(evidence),
+            None => verdict,
+        }
+    }
+}
+
+/// One line: the policy, what follows, and why.
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} ({}): {}",
+            self.policy,
+            self.value.as_str(),
+            crate::text::visible_line(&self.reason())
+        )?;
+        match &self.answer {
+            Some(answer) if answer.approved => f.write_str("; approved"),
+            Some(_) => f.write_str("; rejected"),
+            None => Ok(()),
+        }
     }
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::Action;
@@ -38,6 +40,16 @@ pub enum SequenceError {
     /// Tools that need each other.
     #[error("these require each other, so none of them could ever run: {}", .0.join(" → "))]
     Cycle(Vec<String>),
+    /// A variable that what is gated does not have.
+    #[error("`{pattern}` names `${variable}`, which `{gated}` does not have; give both the same variable")]
+    Unbound {
+        /// What is gated.
+        gated: String,
+        /// Where the variable stands.
+        pattern: String,
+        /// The variable.
+        variable: String,
+    },
     /// What satisfies it undoes it.
     #[error("`{need}` is undone by itself, so `{gated}` could never run")]
     Undone {
@@ -65,13 +77,14 @@ struct Rule {
 /// A need with the keys under which the session remembers its parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Keyed {
+    what: Pattern,
     shown: String,
     words: Option<Vec<String>>,
     key: String,
     /// That it ran at all, whatever became of it.
     seen: String,
     within: Option<u64>,
-    undone_by: Vec<(String, String)>,
+    undone_by: Vec<(Pattern, String)>,
 }
 
 /// Why a need is not met.
@@ -81,6 +94,8 @@ enum Lack {
     Unclear,
     Expired,
     Undone(String),
+    /// The call does not say what it is about.
+    NoValue(Vec<(String, String)>),
 }
 
 impl Sequence {
@@ -108,23 +123,36 @@ impl Sequence {
         Ok(Self { name: name.into(), rules })
     }
 
-    fn lacking(&self, rule: &Rule, context: &Context<'_>) -> Vec<(String, Lack)> {
+    fn lacking(&self, rule: &Rule, action: &Action, context: &Context<'_>) -> Vec<(String, Lack)> {
         let past = &context.session().past;
+        let values = rule.gated.values(action);
         let mut lacking = Vec::new();
         for need in &rule.needs {
             if rule.same_line && need.is_met_on_the_line(rule, context.facts()) {
                 continue;
             }
-            let lack = if !past.formerly(&need.key, None, context.now()) {
-                let seen = past.formerly(&need.seen, None, context.now());
+            if values.is_none() && !need.what.vars.is_empty() {
+                lacking.push((need.shown.clone(), Lack::NoValue(rule.gated.vars.clone())));
+                continue;
+            }
+            let of = |pattern: &Pattern, key: &str| pattern.key_for(key, values.as_ref());
+            let (key, seen) = (of(&need.what, &need.key), of(&need.what, &need.seen));
+            let lack = if !past.formerly(&key, None, context.now()) {
+                let seen = past.formerly(&seen, None, context.now());
                 Some(if seen { Lack::Unclear } else { Lack::Never })
-            } else if !past.formerly(&need.key, need.within, context.now()) {
+            } else if !past.formerly(&key, need.within, context.now()) {
                 Some(Lack::Expired)
             } else {
-                let undone = need.undone_by.iter().find(|(key, _)| !past.undisturbed(key, &need.key));
-                undone.map(|(_, shown)| Lack::Undone(shown.clone()))
+                // What does not say which value it was about may have been about this one.
+                let disturbs = |(by, tracked): &&(Pattern, String)| {
+                    !past.undisturbed(&of(by, tracked), &key)
+                        || !past.undisturbed(&by.key_for(tracked, None), &key)
+                };
+                need.undone_by.iter().find(disturbs).map(|(by, _)| Lack::Undone(by.to_string()))
             };
-            lacking.extend(lack.map(|lack| (need.shown.clone(), lack)));
+            let shown =
+                if need.what.vars.is_empty() { need.shown.clone() } else { need.shown_for(values.as_ref()) };
+            lacking.extend(lack.map(|lack| (shown, lack)));
         }
         lacking.sort_by(|(a, _), (b, _)| a.cmp(b));
         lacking
@@ -134,11 +162,12 @@ impl Sequence {
 impl Keyed {
     fn new(need: Need, history: &mut History) -> Self {
         let undone_by = need.undone_by.into_iter().map(|pattern| {
-            let shown = pattern.to_string();
-            (history.track(pattern, None), shown)
+            let tracked = history.track(pattern.clone(), None);
+            (pattern, tracked)
         });
         Self {
             undone_by: undone_by.collect(),
+            what: need.what.clone(),
             shown: Pattern { ended: None, ..need.what.clone() }.to_string(),
             words: match &need.what.what {
                 What::Bash(words) => Some(words.clone()),
@@ -148,6 +177,14 @@ impl Keyed {
             key: history.track(need.what.ended(Ended::Ok), None),
             within: need.within,
         }
+    }
+
+    /// What is missing, with the values that it is missing for: `read_table(table: "users")`.
+    fn shown_for(&self, values: Option<&BTreeMap<&str, String>>) -> String {
+        let value =
+            |var: &String| values.and_then(|values| values.get(var.as_str())).cloned().unwrap_or_default();
+        let fields = self.what.vars.iter().map(|(field, var)| format!("{field}: {:?}", value(var)));
+        format!("{}({})", self.what.what, fields.collect::<Vec<_>>().join(", "))
     }
 
     /// `cargo test && git push`: the first stands before the second, and the line fails when it fails.
@@ -181,7 +218,7 @@ impl Guard for Sequence {
             if !rule.gated.matches(action, facts, &deeds) {
                 continue;
             }
-            let lacking = self.lacking(rule, context);
+            let lacking = self.lacking(rule, action, context);
             if !lacking.is_empty() {
                 refusals.push(refuse(&rule.gated.to_string(), &lacking));
             }
@@ -209,6 +246,10 @@ fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
             )),
             Lack::Unclear => {}
             Lack::Expired => reason.push_str(&format!("; the last `{name}` was too long ago")),
+            Lack::NoValue(vars) => {
+                let fields: Vec<&str> = vars.iter().map(|(field, _)| field.as_str()).collect();
+                reason.push_str(&format!("; the call does not say for which `{}`", fields.join("`, `")));
+            }
             Lack::Undone(by) => reason.push_str(&format!("; the last `{name}` does not count since `{by}`")),
         }
     }
@@ -224,6 +265,16 @@ fn problems(rules: &[RequireFirst]) -> Vec<SequenceError> {
     for rule in rules {
         let gated = rule.gated.what.to_string();
         for need in &rule.needs {
+            let bound = |var: &String| rule.gated.vars.iter().any(|(_, known)| known == var);
+            for pattern in std::iter::once(&need.what).chain(&need.undone_by) {
+                if let Some((_, variable)) = pattern.vars.iter().find(|(_, var)| !bound(var)) {
+                    problems.push(SequenceError::Unbound {
+                        gated: gated.clone(),
+                        pattern: pattern.what.to_string(),
+                        variable: variable.clone(),
+                    });
+                }
+            }
             if rule.gated.covers(&need.what) {
                 problems.push(SequenceError::Itself(gated.clone()));
             }

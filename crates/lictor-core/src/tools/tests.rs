@@ -73,6 +73,7 @@ impl Session {
                 outcome,
                 marks: vec![],
                 learned,
+                notes: Vec::new(),
             };
             self.state.apply(&SessionEvent::Happened(happened), self.now);
         }
@@ -347,4 +348,76 @@ fn known_files_are_read_as_they_were_written_and_as_older_versions_wrote_them() 
     for damaged in [r#"{"00": "x"}"#, r#"{"000": ""}"#, r#"{"00": {}}"#] {
         assert!(serde_json::from_str::<KnownFiles>(damaged).is_err(), "{damaged}");
     }
+}
+
+fn keyed(name: &str, field: &str, var: &str) -> Pattern {
+    Pattern { vars: vec![(field.to_owned(), var.to_owned())], ..pattern(name) }
+}
+
+fn on(name: &str, table: &str) -> Action {
+    let mut action = tool(name);
+    if !table.is_empty() {
+        action.payload.insert("table".to_owned(), table.into());
+    }
+    action
+}
+
+fn tables() -> Session {
+    Session::new(vec![RequireFirst {
+        gated: keyed("write_table", "table", "t"),
+        needs: vec![Need {
+            what: keyed("read_table", "table", "t"),
+            within: None,
+            undone_by: vec![keyed("migrate", "table", "t")],
+        }],
+        same_line: false,
+    }])
+}
+
+#[test]
+fn a_need_with_a_variable_counts_for_the_same_value_only() {
+    let mut session = tables();
+    let none = Facts::none();
+    assert!(!session.check(&on("write_table", "users"), &none).passed());
+    session.step(&on("read_table", "users"), &none, true);
+    session.step(&on("read_table", "orders"), &none, false);
+    assert!(session.check(&on("write_table", "users"), &none).passed());
+    let refused = session.check(&on("write_table", "orders"), &none);
+    assert!(refused.reason().contains("read_table(table: \"orders\")"), "{}", refused.reason());
+    // A call that does not say which table it is about cannot be let through.
+    let refused = session.check(&on("write_table", ""), &none);
+    assert!(refused.reason().contains("does not say for which `table`"), "{}", refused.reason());
+    // Undone for one table, and for all by what does not say for which.
+    session.step(&on("migrate", "orders"), &none, true);
+    assert!(session.check(&on("write_table", "users"), &none).passed());
+    session.step(&on("migrate", "users"), &none, true);
+    assert!(!session.check(&on("write_table", "users"), &none).passed());
+    session.step(&on("read_table", "users"), &none, true);
+    assert!(session.check(&on("write_table", "users"), &none).passed());
+    session.step(&on("migrate", ""), &none, true);
+    assert!(!session.check(&on("write_table", "users"), &none).passed());
+}
+
+#[test]
+fn values_are_bounded_and_a_success_never_outlives_what_undid_it() {
+    let mut session = tables();
+    let none = Facts::none();
+    session.step(&on("read_table", "first"), &none, true);
+    session.step(&on("migrate", "first"), &none, true);
+    for number in 0..crate::history::VALUES_KEPT * 2 {
+        session.step(&on("migrate", &format!("other{number}")), &none, true);
+    }
+    assert!(!session.check(&on("write_table", "first"), &none).passed());
+    assert!(session.state.past.tracks.len() <= 3 * crate::history::VALUES_KEPT);
+}
+
+#[test]
+fn a_variable_that_stands_for_nothing_is_refused() {
+    let rule = RequireFirst {
+        gated: keyed("write_table", "table", "t"),
+        needs: vec![Need { what: keyed("read_table", "table", "x"), within: None, undone_by: vec![] }],
+        same_line: false,
+    };
+    let problems = Sequence::new("tools", vec![rule], &mut History::default()).unwrap_err();
+    assert!(matches!(problems.as_slice(), [SequenceError::Unbound { .. }]), "{problems:?}");
 }

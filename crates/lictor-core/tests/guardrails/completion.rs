@@ -2,14 +2,18 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use lictor_core::completion::{
-    Check, CommandCheck, Completion, FileCheck, Found, Gate, Limits, Ran, Stop, Surveyor,
+    Check, CommandCheck, Completion, FileCheck, Found, Gate, Limits, Ran, Situation, Stop, Surveyor,
 };
 use lictor_core::level::Level;
 use lictor_core::session::Todos;
-use lictor_core::{Action, ActionKind, Digest, SessionEvent};
+use lictor_core::{Action, ActionKind, Digest, SessionEvent, SessionKey};
 use serde_json::{Value, json};
 
 use crate::session::{Session, call};
+
+fn key() -> SessionKey {
+    SessionKey { agent: String::new(), id: "s".to_owned() }
+}
 
 const CASES: &str = include_str!("../cases/guardrails/completion.json");
 
@@ -53,7 +57,7 @@ impl Surveyor for World {
         Ok(Some(Digest::of(format!("{:?}", self.files.borrow()).as_bytes())))
     }
 
-    fn run(&self, _: &CommandCheck) -> Ran {
+    fn run(&self, _: &CommandCheck, _: &Situation<'_>) -> Ran {
         self.runs.set(self.runs.get() + 1);
         let (exit, tail) = self.ends.borrow().clone();
         match exit.as_i64() {
@@ -79,7 +83,9 @@ fn check(value: &Value) -> Check {
         "changed" => {
             Check::Files(texts().map(|path| FileCheck { changed: true, ..FileCheck::new(path) }).collect())
         }
-        "command" => Check::Command(CommandCheck { argv: texts().collect(), timeout: 60_000 }),
+        "command" => {
+            Check::Command(CommandCheck { argv: texts().collect(), timeout: 60_000, remember: true })
+        }
         "findings" => Check::Findings { below: inner.as_str().unwrap().parse().unwrap() },
         _ => Check::Todos,
     }
@@ -122,7 +128,7 @@ fn prepare(step: &Value, world: &World, session: &mut Session) {
         session.make(&call("x"), true);
     }
     if step["prompt"] == true {
-        session.apply(&SessionEvent::Prompted);
+        session.apply(&SessionEvent::Prompted { name: None, text: None });
     }
 }
 
@@ -149,11 +155,11 @@ fn vectors() {
                 hook_active: step["hook_active"] == true,
                 background: texts(&step["background"]),
                 aborted: step["aborted"] == true,
-                unstoppable: false,
-                observed: false,
+                ..Stop::default()
             };
-            let checked =
-                gate.as_ref().and_then(|gate| gate.judge(&stop, &session.state, &[], session.now, &world));
+            let checked = gate
+                .as_ref()
+                .and_then(|gate| gate.judge(&stop, &key(), &session.state, &[], session.now, &world));
             let outcome = checked.as_ref().map_or(Value::Null, |checked| json!(checked.outcome));
             assert_eq!(outcome["is"], step["is"], "{id}, step {at}: {outcome}");
             if let Some(checked) = checked {
@@ -188,10 +194,10 @@ fn a_pass_on_a_tree_that_changed_meanwhile_is_not_remembered() {
         fn tree(&self) -> Result<Option<Digest>, String> {
             self.0.tree()
         }
-        fn run(&self, command: &CommandCheck) -> Ran {
+        fn run(&self, command: &CommandCheck, situation: &Situation<'_>) -> Ran {
             let run = self.0.runs.get().to_string();
             self.0.files.borrow_mut().insert("written-by-test".to_owned(), run);
-            self.0.run(command)
+            self.0.run(command, situation)
         }
         fn open_findings(&self, level: Level) -> Result<Vec<String>, String> {
             self.0.open_findings(level)
@@ -200,7 +206,7 @@ fn a_pass_on_a_tree_that_changed_meanwhile_is_not_remembered() {
     let gate = Gate::new(check(&json!({"command": ["t"]})));
     let world = Restless(World::default());
     let session = Session::default();
-    let checked = gate.judge(&Stop::default(), &session.state, &[], session.now, &world).unwrap();
+    let checked = gate.judge(&Stop::default(), &key(), &session.state, &[], session.now, &world).unwrap();
     assert_eq!((checked.outcome, checked.passes), (Completion::Complete, vec![]));
 }
 
@@ -214,7 +220,8 @@ fn what_is_used_up_above_is_used_up_below() {
     let stop = Stop { subagent: true, ..Stop::default() };
     let child = Session::default();
     let world = World::default();
-    let judged = |above: &[_]| gate.judge(&stop, &child.state, above, child.now, &world).unwrap().outcome;
+    let judged =
+        |above: &[_]| gate.judge(&stop, &key(), &child.state, above, child.now, &world).unwrap().outcome;
     assert!(judged(&[]).blocks());
     assert!(matches!(judged(&[parent.state]), Completion::Bypassed { .. }));
 }

@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 
-use lictor_core::feedback::{Advice, Feedback, Moment, Provider, Said, Source, Trigger, render, run};
+use lictor_core::feedback::{Advice, Consulted, Moment, Provider, Said, Source, Trigger, render, run};
 use lictor_core::history::History;
 use lictor_core::{Decision, Digest, Facts, SessionEvent};
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn ask(session: &mut Session, providers: &[Provider], files: &BTreeSet<String>, 
     let exists = |file: &str| !blind && files.contains(file);
     let moment = Moment { session: &state, now: session.now, exists: &exists };
     let asked = RefCell::new(Vec::new());
-    let other = |provider: &Provider| -> Result<Option<Feedback>, String> {
+    let other = |provider: &Provider| -> Result<Consulted, String> {
         asked.borrow_mut().push(provider.name.clone());
         Err("it does not work".to_owned())
     };

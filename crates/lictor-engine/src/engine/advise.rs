@@ -2,11 +2,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lictor_core::feedback::{Advice, Moment, Provider, run};
-use lictor_core::{SessionEvent, SessionKey, redact};
+use lictor_core::completion::Left;
+use lictor_core::feedback::{Advice, Consulted, Moment, Provider, Source, run};
+use lictor_core::{SessionEvent, SessionKey, SessionState, Timestamp, redact};
 use lictor_store::{StoreError, StoreExt as _};
 
 use super::{PolicyEngine, sessions};
+use crate::extend::FeedbackContext;
 use crate::log::kind;
 
 impl PolicyEngine {
@@ -25,8 +27,11 @@ impl PolicyEngine {
             found.is_ok_and(|found| found.iter().any(|found| found.is_file))
         };
         let moment = Moment { session: &state, now, exists: &exists };
+        let left = self.left(&state, now);
         let consult = |provider: &Provider| {
-            let asked = || self.inner.surroundings.consult(provider, session, &moment);
+            let store = &*self.inner.store;
+            let context = FeedbackContext::new(store, session, &state, now, left, &provider.name);
+            let asked = || self.consult(provider, &context);
             catch_unwind(AssertUnwindSafe(asked)).unwrap_or_else(|_| Err("it panicked".to_owned()))
         };
         let mut advice = run(&self.inner.feedback, &moment, &consult);
@@ -45,6 +50,29 @@ impl PolicyEngine {
             Ok((!advice.is_empty()).then(|| self.redacted(event)))
         })?;
         Ok(advice)
+    }
+
+    /// What is left of the deadlines and budgets that the policy names.
+    fn left(&self, session: &SessionState, now: Timestamp) -> Left {
+        let mut left =
+            self.inner.gate.as_ref().map(|gate| gate.limits.left(session, now)).unwrap_or_default();
+        let elapsed = session.started.map_or(0, |started| now.millis_since(started).max(0).unsigned_abs());
+        for provider in &self.inner.feedback {
+            if let Source::Deadline { after, .. } = provider.source {
+                let rest = after.saturating_sub(elapsed);
+                left.deadline_ms = Some(left.deadline_ms.map_or(rest, |known| known.min(rest)));
+            }
+        }
+        left
+    }
+
+    fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String> {
+        let own = self.inner.providers.iter().find(|own| own.name() == provider.name);
+        match own.filter(|_| provider.source == Source::Custom) {
+            None => self.inner.surroundings.consult(provider, context),
+            Some(own) if own.should_run(context) => own.provide(context).map(Consulted::Said),
+            Some(_) => Ok(Consulted::NotNow),
+        }
     }
 
     /// Keeps a remark until an event comes at which the agent can be told.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lictor_core::completion::Gate;
-use lictor_core::feedback::Provider;
+use lictor_core::completion::{Check, Gate};
+use lictor_core::feedback::{Provider, Source, Trigger};
 use lictor_core::{
     Action, CheckSeal, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard, Stopwatch,
     history::History,
@@ -13,6 +13,7 @@ use lictor_observe::{self as observe, Project, RealObserver};
 use lictor_store::{MemoryStore, Store};
 
 use super::{EarlierPolicies, Inner, PolicyEngine};
+use crate::extend::{Checker, FeedbackProvider};
 use crate::surroundings::{Surroundings, Unseen};
 use crate::system_clock::{SystemClock, SystemStopwatch};
 use crate::tracer::Tracer;
@@ -35,6 +36,8 @@ pub struct Builder {
     knows_files: bool,
     feedback: Vec<Provider>,
     gate: Option<Gate>,
+    providers: Vec<Box<dyn FeedbackProvider>>,
+    checkers: Vec<Box<dyn Checker>>,
     surroundings: Option<Arc<dyn Surroundings>>,
     seals: Option<Arc<dyn CheckSeal>>,
 }
@@ -58,6 +61,8 @@ impl Builder {
             knows_files: false,
             feedback: Vec::new(),
             gate: None,
+            providers: Vec::new(),
+            checkers: Vec::new(),
             surroundings: None,
             seals: None,
         }
@@ -177,6 +182,28 @@ impl Builder {
         self
     }
 
+    /// Somebody in code who speaks to the agent after a call, when the trigger fires. May be given several times.
+    #[must_use]
+    pub fn provider(mut self, trigger: Trigger, provider: impl FeedbackProvider + 'static) -> Self {
+        self.feedback.push(Provider { name: provider.name().to_owned(), trigger, source: Source::Custom });
+        self.providers.push(Box::new(provider));
+        self
+    }
+
+    /// A check in code that has to be met before an agent may stop, besides what the gate asks. May be given several
+    /// times; a gate that names it as [`Check::Custom`] decides itself where it stands.
+    #[must_use]
+    pub fn checker(mut self, checker: impl Checker + 'static) -> Self {
+        let check = Check::Custom(checker.name().to_owned());
+        self.checkers.push(Box::new(checker));
+        self.gate = Some(match self.gate {
+            None => Gate::new(check),
+            Some(gate) if gate.check.names(&check) => gate,
+            Some(gate) => Gate { check: Check::All(vec![gate.check, check]), ..gate },
+        });
+        self
+    }
+
     /// Who looks at files, runs programs and reads findings for feedback and for the stop gate.
     #[must_use]
     pub fn surroundings(mut self, surroundings: impl Surroundings + 'static) -> Self {
@@ -203,11 +230,12 @@ impl Builder {
     /// # Errors
     /// When the graph is degenerate; see [`GraphError`].
     pub fn build(self) -> Result<PolicyEngine, GraphError> {
-        let current = self.policy.unwrap_or_default();
+        let graph = self.graph?;
+        let current = self.policy.unwrap_or_else(|| graph.digest());
         let recalls = self.seen.as_ref().is_some_and(|(_, kept)| !self.history.is_kept_by(kept));
         Ok(PolicyEngine {
             inner: Arc::new(Inner {
-                graph: self.graph?,
+                graph,
                 policy: self.seen.as_ref().map_or(current, |(seen, _)| together(seen, current)),
                 current,
                 follows: self.seen.is_some(),
@@ -225,6 +253,8 @@ impl Builder {
                 knows_files: self.knows_files,
                 feedback: self.feedback,
                 gate: self.gate,
+                providers: self.providers,
+                checkers: self.checkers,
                 surroundings: self.surroundings.unwrap_or_else(|| Arc::new(Unseen)),
                 seals: self.seals,
                 redactor: self.redactor.unwrap_or_else(|| Box::new(Secrets)),

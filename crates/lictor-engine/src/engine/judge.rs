@@ -6,8 +6,8 @@ use std::thread;
 
 use lictor_core::tools::asked;
 use lictor_core::{
-    Action, Context, Facts, GivenVerdict, Judged, Layer, Progress, Risk, SessionState, Timestamp, Value,
-    Verdict,
+    Action, Companion, Context, Facts, GivenVerdict, Judged, Layer, Progress, Risk, SessionState, Timestamp,
+    Value, Verdict,
 };
 use lictor_store::StoreExt as _;
 
@@ -18,22 +18,29 @@ const CAUTION: u16 = 300;
 
 impl PolicyEngine {
     /// Never fails: a fault is a judgement that blocks.
-    pub(super) fn judge(&self, action: &Action, sessions: &Arc<Lineage>, now: Timestamp) -> (Judged, Facts) {
+    pub(super) fn judge(
+        &self,
+        action: &Action,
+        sessions: &Arc<Lineage>,
+        now: Timestamp,
+        companion: Option<&Companion>,
+    ) -> (Judged, Facts) {
         if let Err(fault) = action.validate() {
             let verdict = Verdict::error(fault.to_string(), "send a complete action");
             return (Judged::refused(from_engine("action", verdict)), Facts::none());
         }
         let progress = Arc::new(Progress::default());
         let Some(deadline) = self.inner.deadline else {
-            return self.judge_now(action, sessions, &progress, now);
+            return self.judge_now(action, sessions, &progress, now, companion);
         };
         let (sender, receiver) = mpsc::sync_channel(1);
         let worker = {
             let (engine, action) = (self.clone(), action.clone());
             let (sessions, progress) = (Arc::clone(sessions), Arc::clone(&progress));
+            let companion = companion.cloned();
             thread::Builder::new().name("lictor-judge".to_owned()).spawn(move || {
                 // The receiver is gone when the deadline passed first.
-                let _ = sender.send(engine.judge_now(&action, &sessions, &progress, now));
+                let _ = sender.send(engine.judge_now(&action, &sessions, &progress, now, companion.as_ref()));
             })
         };
         let fault = match worker.map(|_| receiver.recv_timeout(deadline)) {
@@ -53,6 +60,7 @@ impl PolicyEngine {
         sessions: &Lineage,
         progress: &Progress,
         now: Timestamp,
+        companion: Option<&Companion>,
     ) -> (Judged, Facts) {
         let Ok(facts) = catch_unwind(AssertUnwindSafe(|| self.inner.facts.facts(action))) else {
             let verdict = Verdict::error("what the action does could not be worked out", OPERATOR);
@@ -73,6 +81,7 @@ impl PolicyEngine {
         session = knowing.as_ref().unwrap_or(session);
         let mut context =
             Context::new(action, &facts, session, now).below(sessions.above()).watched(progress);
+        context = context.with_companion(companion);
         if let Some(stopwatch) = &self.inner.stopwatch {
             context = context.timed(&**stopwatch);
         }

@@ -8,6 +8,20 @@ use super::record::Journal;
 use super::{PolicyEngine, sessions, sessions::Lineage};
 use crate::log::kind;
 
+/// How much of a prompt is kept.
+const PROMPT_CHARS: usize = 2_000;
+/// How much of its name.
+const PROMPT_NAME_CHARS: usize = 64;
+
+/// What a person, or the program that speaks for one, sends to an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prompt {
+    /// Its name, where it has one: a command (`/deploy`), a template. Rules may be for it alone.
+    pub name: Option<String>,
+    /// What it says. Recorded without what the policy keeps out of the record.
+    pub text: String,
+}
+
 impl PolicyEngine {
     /// Starts a session and takes its first look at watched files. Nothing happens when it has begun already.
     ///
@@ -73,9 +87,14 @@ impl PolicyEngine {
     ///
     /// # Errors
     /// When it cannot be recorded.
-    pub fn prompted(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
+    pub fn prompted(&self, session: &SessionKey, prompt: &Prompt) -> Result<SessionState, StoreError> {
         self.begin(session)?;
-        self.happen(session, None, kind::PROMPTED, |_, _| Ok(Some(SessionEvent::Prompted)))
+        // Cut after it was redacted: half a secret is not recognised.
+        let text = self.inner.redactor.redact(&prompt.text);
+        let text = lictor_core::text::clean(&text, PROMPT_CHARS);
+        let name = prompt.name.as_deref().map(|name| lictor_core::text::clean(name, PROMPT_NAME_CHARS));
+        let event = SessionEvent::Prompted { name, text: Some(text).filter(|text| !text.is_empty()) };
+        self.happen(session, None, kind::PROMPTED, |_, _| Ok(Some(event)))
     }
 
     /// The session is over. What is reserved for actions whose outcome was never seen is given back, and what was

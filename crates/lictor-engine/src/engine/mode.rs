@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use lictor_core::Companion;
+
 /// How an action is judged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mode {
@@ -13,6 +15,8 @@ pub struct Mode {
     pub dialect: Option<Arc<str>>,
     /// Why the caller wants a person to look at this action, whatever the policy says: it asks, or what is stricter.
     pub caution: Option<Arc<str>>,
+    /// What guards, callbacks and tracers of this evaluation get from the caller.
+    pub companion: Option<Companion>,
 }
 
 /// Who can be asked when a person's word is needed.

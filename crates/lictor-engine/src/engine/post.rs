@@ -1,14 +1,19 @@
 //! What happened after an action was judged, or without it having been.
 
+use std::cell::OnceCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use lictor_core::event::Happened;
 use lictor_core::history::Mark;
 use lictor_core::session::Todos;
 use lictor_core::tools::Knowledge;
-use lictor_core::{Action, Approval, ApprovalState, Outcome, Request, SessionEvent, Standing};
+use lictor_core::{
+    Action, Approval, ApprovalState, GuardMemory, Note, Outcome, Request, SessionEvent, Standing,
+};
 use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
 
 use super::record::Journal;
-use super::{Inner, PolicyEngine, sessions::Lineage};
+use super::{Inner, PolicyEngine, sessions, sessions::Lineage};
 use crate::{approvals, log::kind};
 
 impl PolicyEngine {
@@ -18,17 +23,42 @@ impl PolicyEngine {
     /// # Errors
     /// When it cannot be recorded.
     pub fn post_action(&self, action: &Action, outcome: Outcome) -> Result<Standing, StoreError> {
-        match self.post(action, outcome.clone(), true)? {
-            Posted::Here(standing) => Ok(standing),
+        let standing = match self.post(action, outcome.clone(), true)? {
+            Posted::Here(standing) => standing,
             Posted::Elsewhere(sessions) => {
                 // What happened is recorded even where nothing can be judged any more.
                 let engine = self.elsewhere(&sessions).and_then(Result::ok);
-                match engine.as_ref().unwrap_or(self).post(action, outcome, false)? {
-                    Posted::Here(standing) => Ok(standing),
-                    Posted::Elsewhere(_) => Ok(Standing::Ungoverned),
+                match engine.as_ref().unwrap_or(self).post(action, outcome.clone(), false)? {
+                    Posted::Here(standing) => standing,
+                    Posted::Elsewhere(_) => Standing::Ungoverned,
                 }
             }
+        };
+        self.tell_outcome(action, &outcome, standing);
+        Ok(standing)
+    }
+
+    /// Tells every guard what came of an action, and hears what they want remembered. No guard runs while the store is
+    /// locked.
+    fn hear_guards(&self, action: &Action, outcome: &Outcome) -> Vec<Note> {
+        let state = OnceCell::new();
+        let kept = |guard: &str, key: &str| {
+            let session = action.session.as_ref()?;
+            let state = state.get_or_init(|| {
+                self.inner.store.view(|view| sessions::read(view, session)).unwrap_or_default()
+            });
+            state.memory.get(guard, key).cloned()
+        };
+        let mut notes = Vec::new();
+        for (name, guard) in self.inner.graph.guards() {
+            let mut memory = GuardMemory::new(name, &kept);
+            let told = || guard.happened(action, outcome, &mut memory);
+            if catch_unwind(AssertUnwindSafe(told)).is_ok() {
+                notes.append(&mut memory.into_notes());
+            }
         }
+        // What has no session is remembered by nobody.
+        if action.session.is_some() { notes } else { Vec::new() }
     }
 
     fn post(&self, action: &Action, outcome: Outcome, hand_over: bool) -> Result<Posted, StoreError> {
@@ -36,6 +66,7 @@ impl PolicyEngine {
         let digest = action.digest();
         let id = action.tool_use_id.as_deref();
         let (marks, learned) = self.lessons(action, &outcome);
+        let notes = self.hear_guards(action, &outcome);
         let success = outcome.success;
         self.inner.store.update(Durability::Process, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
@@ -55,6 +86,7 @@ impl PolicyEngine {
                 outcome,
                 marks,
                 learned,
+                notes,
             });
             let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.inner.redactor);
             journal.happening(kind::HAPPENED, &event)?;

@@ -156,6 +156,7 @@ fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judge
         escalated: evaluation.escalated,
         dry: case.mode.dry,
         observed: case.mode.observe,
+        notes: evaluation.notes.clone(),
         duplicate,
         dialect: case.mode.dialect.as_deref().map(str::to_owned),
     }

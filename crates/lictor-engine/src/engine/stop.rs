@@ -8,6 +8,7 @@ use lictor_store::{StoreError, StoreExt as _};
 
 use super::{PolicyEngine, sessions::Lineage};
 use crate::log::kind;
+use crate::surroundings::WithCheckers;
 
 impl PolicyEngine {
     /// Whether the agent may stop now, and records it. `None` when nothing is asked of it.
@@ -29,8 +30,12 @@ impl PolicyEngine {
             .store
             .view(|view| Lineage::load_session(view, Some(session.clone()), parent.cloned()))?;
         let now = self.inner.clock.now();
-        let surroundings = &*self.inner.surroundings;
-        let judged = || gate.judge(stop, &state, lineage.above(), now, surroundings);
+        let surveyor = WithCheckers {
+            surroundings: &*self.inner.surroundings,
+            checkers: &self.inner.checkers,
+            store: &*self.inner.store,
+        };
+        let judged = || gate.judge(stop, session, &state, lineage.above(), now, &surveyor);
         let check = catch_unwind(AssertUnwindSafe(judged))
             .map_err(|_| StoreError::other("a check before stopping failed inside"))?;
         let Some(check) = check else { return Ok(None) };

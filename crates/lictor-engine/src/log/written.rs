@@ -86,6 +86,7 @@ pub(super) fn serialize<S: Serializer>(evaluation: &Evaluation, serializer: S) -
         id,
         dry,
         observed,
+        notes: _,
         session: _,
     } = evaluation;
     Written {
@@ -132,6 +133,7 @@ pub(super) fn deserialize<'de, 'a, D: Deserializer<'de>>(
         id: written.id,
         dry: written.dry,
         observed: written.observed,
+        notes: Vec::new(),
         session: SessionState::default(),
         trace: trace.into_iter().collect(),
     }))

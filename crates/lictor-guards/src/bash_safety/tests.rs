@@ -5,7 +5,7 @@ use crate::testing::{bash, judged, reason};
 
 fn guard(patterns: &[&str], programs: &[&str], allow: &[&str]) -> BashSafety {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    BashSafety::new(BashSafetyConfig {
+    BashSafety::only(BashSafetyConfig {
         blocked_patterns: owned(patterns),
         blocked_programs: owned(programs),
         allow: owned(allow),
@@ -86,5 +86,56 @@ fn a_command_without_text_is_an_error_and_an_unreadable_one_is_asked_about() {
 #[test]
 fn a_bad_pattern_is_refused() {
     let config = BashSafetyConfig { blocked_patterns: vec!["(".to_owned()], ..BashSafetyConfig::default() };
-    assert!(BashSafety::new(config).is_err());
+    assert!(BashSafety::only(config).is_err());
+}
+
+fn library(guard: BashSafety, command: &str) -> lictor_core::Judged {
+    let action = lictor_core::Action::bash(command).in_dir("/home/user/project");
+    crate::testing::judged_in(
+        guard,
+        &action,
+        &lictor_observe::FakeObserver::for_judging(),
+        &lictor_core::SessionState::default(),
+        0,
+    )
+}
+
+#[test]
+fn the_default_stops_what_the_recommended_rules_stop() {
+    let reason = |command: &str| {
+        let judged = library(BashSafety::default(), command);
+        (
+            judged.value,
+            judged.verdicts.first().map(|given| given.verdict.reason().to_owned()).unwrap_or_default(),
+        )
+    };
+    let pattern = r"Command matches blocked pattern: rm\s+-rf\s+/".to_owned();
+    assert_eq!(reason("rm -rf /"), (lictor_core::Value::Block, pattern));
+    for stopped in ["rm -r -f /", "sudo rm -rf --no-preserve-root /", "mkfs.ext4 /dev/sda1", ":(){ :|:& };:"]
+    {
+        assert_eq!(library(BashSafety::default(), stopped).value, lictor_core::Value::Block, "{stopped}");
+    }
+    for harmless in ["ls -la", "rm -rf target", "cargo test", "echo 'rm -rf /'"] {
+        assert!(library(BashSafety::default(), harmless).value <= lictor_core::Value::Warn, "{harmless}");
+    }
+    // A configuration adds to the rules; `only` does not have them.
+    let config =
+        || BashSafetyConfig { blocked_programs: vec!["terraform".to_owned()], ..BashSafetyConfig::default() };
+    for stopped in ["terraform apply", "rm -rf /"] {
+        assert_eq!(library(BashSafety::new(config()).unwrap(), stopped).value, lictor_core::Value::Block);
+    }
+    assert_eq!(library(BashSafety::only(config()).unwrap(), "rm -rf /").value, lictor_core::Value::Pass);
+}
+
+#[test]
+fn what_can_never_match_is_refused() {
+    for name in ["git push", "/bin/rm", ""] {
+        let config =
+            BashSafetyConfig { blocked_programs: vec![name.to_owned()], ..BashSafetyConfig::default() };
+        assert_eq!(
+            BashSafety::new(config).err(),
+            Some(BashSafetyError::NotAProgram(name.to_owned())),
+            "{name}"
+        );
+    }
 }

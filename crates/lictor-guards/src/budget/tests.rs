@@ -23,6 +23,34 @@ fn exactly_the_limit_is_allowed_and_blocked_attempts_use_nothing_up() {
 }
 
 #[test]
+fn tokens_and_money_count_as_they_are_reported() {
+    let action = Action::read("x").in_session("s");
+    let used = |tokens, cost_micros| SessionState {
+        usage: lictor_core::event::Usage { tokens, cost_micros },
+        ..SessionState::default()
+    };
+    let tokens = BudgetConfig { max_tokens: Some(1_000), ..BudgetConfig::default() };
+    assert_eq!(value(tokens.clone(), &action, &used(100, 0), 0), Value::Pass);
+    assert_eq!(value(tokens.clone(), &action, &used(900, 0), 0), Value::Warn);
+    assert_eq!(value(tokens, &action, &used(1_000, 0), 0), Value::Block);
+    let money = BudgetConfig { max_cost: Some(2.5), ..BudgetConfig::default() };
+    assert_eq!(value(money.clone(), &action, &used(0, 1_000_000), 0), Value::Pass);
+    assert_eq!(value(money.clone(), &action, &used(0, 2_400_000), 0), Value::Warn);
+    let judged = judged_in(Budget::new(money), &action, &FakeObserver::empty(), &used(0, 2_505_000), 0);
+    let reason = judged.verdicts.first().unwrap().verdict.reason().to_owned();
+    assert_eq!(reason, "this session has used its budget of 2.50 in model costs (2.50 used)");
+}
+
+#[test]
+fn the_first_of_one_is_counted_with_the_action_itself() {
+    let config = BudgetConfig { max_actions: Some(1), ..BudgetConfig::default() };
+    let action = Action::read("x").in_session("s");
+    let judged = judged_in(Budget::new(config), &action, &FakeObserver::empty(), &after(0, 0), 0);
+    let reason = judged.verdicts.first().unwrap().verdict.reason().to_owned();
+    assert_eq!(reason, "with this one, 1 of 1 actions of this session's budget are used");
+}
+
+#[test]
 fn zero_allows_nothing_and_absent_everything() {
     let action = Action::read("x").in_session("s");
     for config in [

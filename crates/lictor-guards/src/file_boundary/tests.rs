@@ -163,3 +163,43 @@ fn the_fix_names_directories_that_the_boundary_allows() {
         assert_eq!(value(&config, &Action::write(format!("{dir}/a")).in_dir(ROOT)), Value::Pass);
     }
 }
+
+#[test]
+fn a_project_below_the_temporary_directory_has_its_boundary() {
+    let config = config(Some(&["src"]), &["src/auth/handler.py"]);
+    let at = |path: &str| {
+        let action = Action::write(path).in_dir("/tmp/work");
+        judged_in(FileBoundary::new(&config, "/tmp/work"), &action, &world(), &SessionState::default(), 0)
+            .value
+    };
+    assert_eq!(at("src/main.py"), Value::Pass);
+    assert_eq!(at("docs/x.md"), Value::Block);
+    assert_eq!(at("src/auth/handler.py"), Value::Block);
+    // Scratch files elsewhere in the temporary directory are nobody's.
+    assert_eq!(at("/tmp/scratch.txt"), Value::Pass);
+}
+
+#[test]
+fn an_action_without_a_directory_happens_at_the_root() {
+    let config = config(Some(&["src"]), &["src/auth/handler.py"]);
+    let at = |root: &str, path: &str| {
+        let guard = FileBoundary::new(&config, root);
+        judged_in(guard, &Action::write(path), &world(), &SessionState::default(), 0).value
+    };
+    for root in ["/srv/app", ROOT] {
+        assert_eq!(at(root, "src/main.py"), Value::Pass, "{root}");
+        assert_eq!(at(root, "src/auth/handler.py"), Value::Block, "{root}");
+        assert_eq!(at(root, "./src/auth/handler.py"), Value::Block, "{root}");
+        assert_eq!(at(root, "docs/x.md"), Value::Block, "{root}");
+    }
+}
+
+#[test]
+fn a_boundary_that_could_never_match_is_refused() {
+    let refused = |config: &FileBoundaryConfig, root: &str| FileBoundary::try_new(config, root).is_err();
+    assert!(refused(&config(None, &[]), "project"));
+    assert!(refused(&config(None, &["../x"]), ROOT));
+    assert!(refused(&config(None, &["~/.ssh/id"]), ROOT));
+    assert!(refused(&config(Some(&[""]), &[]), ROOT));
+    assert!(!refused(&config(Some(&["src", "."]), &["**/.env*"]), ROOT));
+}

@@ -196,6 +196,9 @@ pub struct Reviewer {
     /// How bad a failure is when all it reports is an exit code.
     #[serde(default)]
     pub level: Option<Level>,
+    /// An agent that is handed the plan and reports by token, instead of a program.
+    #[serde(default)]
+    pub agent: bool,
 }
 
 /// How a reviewer reports.
@@ -292,7 +295,9 @@ pub enum CouncilError {
         reviewer: String,
     },
     /// Nothing to run, or two things.
-    #[error("reviewer `{reviewer}` of council `{council}` needs either a command or a preset")]
+    #[error(
+        "reviewer `{reviewer}` of council `{council}` needs one of `command`, `preset` and `agent: true`"
+    )]
     CommandOrPreset {
         /// The council.
         council: String,
@@ -328,7 +333,8 @@ impl Council {
             if !seen.insert(reviewer.name.as_str()) {
                 wrong.push(CouncilError::Twice { council: council.clone(), reviewer: reviewer_name.clone() });
             }
-            if reviewer.command.is_empty() == reviewer.preset.is_none() {
+            let ways = [!reviewer.command.is_empty(), reviewer.preset.is_some(), reviewer.agent];
+            if ways.into_iter().filter(|way| *way).count() != 1 {
                 wrong.push(CouncilError::CommandOrPreset { council, reviewer: reviewer_name });
             }
         }

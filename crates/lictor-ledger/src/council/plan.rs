@@ -133,7 +133,8 @@ fn digest(
     for reviewer in &council.reviewers {
         parts.extend([
             reviewer.name.clone(),
-            format!("{:?} {:?} {:?}", reviewer.preset, reviewer.format, reviewer.level),
+            format!("{:?} {:?} {:?}", reviewer.preset, reviewer.format, reviewer.level)
+                + if reviewer.agent { " agent" } else { "" },
             reviewer.command.len().to_string(),
         ]);
         parts.extend(reviewer.command.iter().cloned());

@@ -30,6 +30,8 @@ pub struct Setting<'a> {
     pub place: Where,
     /// Whether a reviewer's program may run.
     pub trust: &'a Trust<'a>,
+    /// What agents among the reviewers have reported on the plan.
+    pub heard: &'a (dyn Fn(&str) -> Option<State> + Sync),
     /// Told as it happens, from several threads.
     pub progress: &'a (dyn Fn(&Progress<'_>) + Sync),
 }
@@ -148,6 +150,10 @@ fn one(
 ) -> (Reported, Vec<Claim>) {
     let started = Instant::now();
     (setting.progress)(&Progress::Started { council: &plan.council, reviewer: &reviewer.name });
+    if reviewer.agent {
+        let state = (setting.heard)(&reviewer.name).unwrap_or(State::Missing);
+        return (Reported { name: reviewer.name.clone(), state, millis: 0 }, Vec::new());
+    }
     let (state, claims) = match prepare(plan, reviewer, setting, root, dir) {
         Err(state) => (state, Vec::new()),
         Ok((argv, stdin)) => {

@@ -1,5 +1,7 @@
 //! How the gate comes to its answer.
 
+use std::collections::BTreeMap;
+
 use super::{Blocked, Blocker, Bypass, GateEvent, GateOutcome, Judgement, PushedRef, Seen};
 use crate::binding::{Observer, Standing, bind};
 use crate::council::{
@@ -28,6 +30,8 @@ pub struct Gate<'a> {
     pub repository: &'a dyn Repository,
     /// Who has to look.
     pub councils: &'a Councils,
+    /// Whether findings stop commits where there are no councils.
+    pub alone: bool,
     /// Whether a reviewer's program may run.
     pub trust: &'a Trust<'a>,
     /// Told as it happens.
@@ -128,7 +132,7 @@ impl Gate<'_> {
     }
 
     fn guards(&self) -> bool {
-        guards(self.councils)
+        guards(self.councils, self.alone)
     }
 
     fn try_judge(&self, event: &GateEvent, seen: &mut Seen) -> Result<Option<Blocked>, Trouble> {
@@ -326,7 +330,9 @@ impl Gate<'_> {
                     format!("council {name}: reviewer {} did not report ({})", reported.name, reported.state);
                 self.say(council, said, blocked, seen);
                 if council.guardrail {
-                    blocked.next.push(format!("lictor council run {name}"));
+                    let agent = council.reviewers.iter().any(|one| one.agent && one.name == reported.name);
+                    let way = if agent { "plan" } else { "run" };
+                    blocked.next.push(format!("lictor council {way} {name}"));
                 }
             }
             attested.push(attestation);
@@ -350,8 +356,22 @@ impl Gate<'_> {
         place: Where,
     ) -> Result<Attestation, Trouble> {
         self.ledger.open_plan(&planned.plan_hash, &planned.council, &planned.tree, planned.files.len())?;
-        let setting =
-            Setting { repository: self.repository, event, place, trust: self.trust, progress: self.progress };
+        let mut reports = BTreeMap::new();
+        for reviewer in council.reviewers.iter().filter(|reviewer| reviewer.agent) {
+            let invitation = self.ledger.invitation(&planned.plan_hash, &reviewer.name)?;
+            if let Some(state) = invitation.and_then(|invitation| invitation.reported) {
+                reports.insert(reviewer.name.clone(), state);
+            }
+        }
+        let heard = |name: &str| reports.get(name).cloned();
+        let setting = Setting {
+            repository: self.repository,
+            event,
+            place,
+            trust: self.trust,
+            heard: &heard,
+            progress: self.progress,
+        };
         let (mut attestation, mut claims) = run(planned, council, &setting)?;
         attestation.redact(self.ledger.redactor());
         bind(&mut claims, self.repository, Some(&planned.tree))?;
@@ -431,10 +451,11 @@ impl Gate<'_> {
     }
 }
 
-/// Whether anything is to be stopped at all. Without councils nobody has switched the guardrail off.
+/// Whether anything is to be stopped at all. Without councils, findings stop commits unless somebody has said that they do
+/// not (`alone`).
 #[must_use]
-pub fn guards(councils: &Councils) -> bool {
-    councils.is_empty() || councils.values().any(|council| council.guardrail)
+pub fn guards(councils: &Councils, alone: bool) -> bool {
+    (councils.is_empty() && alone) || councils.values().any(|council| council.guardrail)
 }
 
 /// Whether the same reviewer of the same council has looked at the finding's files in this very tree. What it still

@@ -47,6 +47,21 @@ pub enum LedgerError {
         /// Who tried.
         by: String,
     },
+    /// Somebody spoke in a reviewer's name who may not.
+    #[error(
+        "`{reviewer}` cannot report on plan {plan}: {why}; a person hands out plans with `lictor council plan`"
+    )]
+    NotInvited {
+        /// The plan.
+        plan: PlanHash,
+        /// The reviewer.
+        reviewer: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// A plan that still stops something.
+    #[error("plan {0} has open findings that stop commits; clear or waive them first")]
+    StillOpen(PlanHash),
     /// A ruling nobody answers for.
     #[error("a {0} needs {1}")]
     Unaccountable(&'static str, &'static str),

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use lictor_core::Timestamp;
+use lictor_core::{Digest, Timestamp};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::council::Attestation;
+use crate::council::{Attestation, State};
 use crate::evidence::Evidence;
 use crate::finding::{Claim, Disposition, Finding, MAX_EVIDENCE};
 use crate::gate::{Bypass, Judgement};
@@ -142,6 +142,34 @@ pub(crate) struct Opened {
     pub(crate) files: usize,
 }
 
+/// A reviewer was given a plan and a token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Invited {
+    pub(crate) plan: PlanHash,
+    pub(crate) reviewer: String,
+    /// The digest of the token.
+    pub(crate) token: Digest,
+    pub(crate) expires: Timestamp,
+}
+
+/// A reviewer reported on a plan by its token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Heard {
+    pub(crate) plan: PlanHash,
+    pub(crate) reviewer: String,
+    #[serde(flatten)]
+    pub(crate) state: State,
+}
+
+/// A plan was taken out of the lists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Purged {
+    pub(crate) plan: PlanHash,
+    pub(crate) by: String,
+    #[serde(default)]
+    pub(crate) reason: String,
+}
+
 /// A council is called for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Summoned {
@@ -170,6 +198,9 @@ pub(crate) enum Event {
     Reopened(Reopened),
     Regraded(Regraded),
     Opened(Opened),
+    Invited(Invited),
+    Heard(Heard),
+    Purged(Purged),
     Summoned(Summoned),
     Answered(Answered),
     Attested(Attestation),
@@ -197,6 +228,9 @@ impl Event {
             Self::Reopened(_) => "finding.reopened",
             Self::Regraded(_) => "finding.regraded",
             Self::Opened(_) => "plan.opened",
+            Self::Invited(_) => "reviewer.invited",
+            Self::Heard(_) => "reviewer.reported",
+            Self::Purged(_) => "plan.purged",
             Self::Summoned(_) => "council.summoned",
             Self::Answered(_) => "council.answered",
             Self::Attested(_) => "council.attested",
@@ -212,6 +246,9 @@ impl Event {
             Self::Reopened(reopened) => body(repository, reopened),
             Self::Regraded(regraded) => body(repository, regraded),
             Self::Opened(opened) => body(repository, opened),
+            Self::Invited(invited) => body(repository, invited),
+            Self::Heard(heard) => body(repository, heard),
+            Self::Purged(purged) => body(repository, purged),
             Self::Summoned(summoned) => body(repository, summoned),
             Self::Answered(answered) => body(repository, answered),
             Self::Attested(attestation) => body(repository, attestation),
@@ -237,6 +274,9 @@ impl Event {
             "finding.reopened" => with(body, Self::Reopened)?,
             "finding.regraded" => with(body, Self::Regraded)?,
             "plan.opened" => with(body, Self::Opened)?,
+            "reviewer.invited" => with(body, Self::Invited)?,
+            "reviewer.reported" => with(body, Self::Heard)?,
+            "plan.purged" => with(body, Self::Purged)?,
             "council.summoned" => with(body, Self::Summoned)?,
             "council.answered" => with(body, Self::Answered)?,
             "council.attested" => with(body, Self::Attested)?,

@@ -6,7 +6,7 @@
 use lictor_core::Redact;
 use lictor_core::redact::text;
 
-use super::event::{Answered, Event, Regraded, Reopened, Ruled};
+use super::event::{Answered, Event, Purged, Regraded, Reopened, Ruled};
 use crate::council::{Attestation, State};
 use crate::evidence::Evidence;
 use crate::finding::{Disposition, Ruling};
@@ -17,7 +17,16 @@ impl Event {
     /// redacted words.
     pub(super) fn redacted(mut self, redactor: &dyn Redact) -> Self {
         match &mut self {
-            Self::Reported(..) | Self::Opened(_) | Self::Summoned(_) | Self::Bypassed(_) => {}
+            Self::Reported(..)
+            | Self::Opened(_)
+            | Self::Invited(_)
+            | Self::Heard(_)
+            | Self::Summoned(_)
+            | Self::Bypassed(_) => {}
+            Self::Purged(Purged { by, reason, .. }) => {
+                text(by, redactor);
+                text(reason, redactor);
+            }
             Self::Cleared(Ruled { disposition, .. }) | Self::Ruled(Ruled { disposition, .. }) => {
                 if let Some(Ruling { by, reason, .. }) = ruling_mut(disposition) {
                     text(by, redactor);

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::evidence::Evidence;
 use crate::finding::{Disposition, Finding, Ruling};
 use crate::identity::{FindingId, PlanHash};
-use crate::ledger::event::{Answered, Event, Regraded, Report, Step, Summoned};
-use crate::ledger::{LedgerError, RepositoryId, Summons};
+use crate::ledger::event::{Answered, Event, Heard, Invited, Purged, Regraded, Report, Step, Summoned};
+use crate::ledger::{Invitation, LedgerError, RepositoryId, Summons};
 use crate::level::Level;
 use crate::verdict::Tally;
 
@@ -160,6 +160,14 @@ impl Rows<'_> {
         self.key(b'A', &[plan.as_str().as_bytes()])
     }
 
+    pub(crate) fn invitation(self, plan: &PlanHash, reviewer: &str) -> Vec<u8> {
+        self.key(b'I', &[plan.as_str().as_bytes(), END, Digest::of(reviewer.as_bytes()).as_bytes()])
+    }
+
+    fn invitations(self, plan: &PlanHash) -> Vec<u8> {
+        self.key(b'I', &[plan.as_str().as_bytes(), END])
+    }
+
     fn summoned(self, council: &str, seq: u64) -> Vec<u8> {
         let mut key = self.summons(council);
         key.extend_from_slice(&seq.to_be_bytes());
@@ -267,6 +275,19 @@ pub(crate) fn apply(
             row.council = Some(opened.council.clone());
             row.tree = Some(opened.tree.clone());
         }),
+        Event::Invited(Invited { plan, reviewer, token, expires }) => {
+            let invitation = Invitation { token: *token, expires: *expires, reported: None };
+            put(tx, Space::Council, &rows.invitation(plan, reviewer), &invitation, "an invitation")
+        }
+        Event::Heard(Heard { plan, reviewer, state }) => {
+            let key = rows.invitation(plan, reviewer);
+            if let Some(mut invitation) = get::<Invitation>(tx, Space::Council, &key, "an invitation")? {
+                invitation.reported = Some(state.clone());
+                put(tx, Space::Council, &key, &invitation, "an invitation")?;
+            }
+            change_plan(tx, rows, plan, at, |_| {})
+        }
+        Event::Purged(Purged { plan, .. }) => purge(tx, rows, plan),
         Event::Summoned(Summoned { council, moment, saved }) => {
             let summons = Summons { seq, moment: moment.clone(), saved: saved.clone() };
             put(tx, Space::Council, &rows.summoned(council, seq), &summons, "a call for a council")
@@ -287,6 +308,32 @@ pub(crate) fn apply(
         }
         Event::Bypassed(bypass) => put(tx, Space::Council, &rows.bypass(&bypass.commit), bypass, "a bypass"),
     }
+}
+
+/// Everything that the lists hold of a plan. Waivers stay: they are about code, not about a plan.
+fn purge(tx: &mut dyn Transaction, rows: Rows<'_>, plan: &PlanHash) -> Result<(), LedgerError> {
+    let all = |prefix: Vec<u8>| Keys::prefix(prefix).limit(usize::MAX);
+    for (_, value) in tx.scan(Space::Finding, &all(rows.findings(plan, "")))? {
+        let finding: Finding = decode(&value, "a finding")?;
+        tx.delete(Space::Finding, &rows.open(plan, &finding))?;
+        tx.delete(Space::Finding, &rows.titled(plan, &finding.agent, &finding.title, finding.id.as_str()))?;
+        if let Some(until) = finding.disposition.ruling().and_then(|Ruling { until, .. }| *until) {
+            tx.delete(Space::Finding, &rows.expiry(until, plan, &finding.id))?;
+        }
+        for (step, _) in tx.scan(Space::Finding, &all(rows.steps(plan, &finding.id)))? {
+            tx.delete(Space::Finding, &step)?;
+        }
+        tx.delete(Space::Finding, &rows.finding(plan, &finding.id))?;
+    }
+    for (key, _) in tx.scan(Space::Council, &all(rows.invitations(plan)))? {
+        tx.delete(Space::Council, &key)?;
+    }
+    tx.delete(Space::Council, &rows.attestation(plan))?;
+    if let Some(row) = get::<PlanRow>(tx, Space::Plan, &rows.plan(plan), "a plan")? {
+        tx.delete(Space::Plan, &rows.recent(plan, &row))?;
+    }
+    tx.delete(Space::Plan, &rows.plan(plan))?;
+    Ok(())
 }
 
 /// The finding after a report: the report wins where it says something; the first author and the first time stay.

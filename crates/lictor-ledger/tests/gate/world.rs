@@ -130,7 +130,7 @@ impl World {
         };
         self.ledger(repository.id(), |ledger| {
             let councils = &self.councils;
-            f(&Gate { ledger, repository, councils, trust: &trust, progress: &progress })
+            f(&Gate { ledger, repository, councils, alone: true, trust: &trust, progress: &progress })
         })
     }
 

@@ -3,6 +3,7 @@
 use lictor_agents::{EventKind, Reply, SessionSource};
 use lictor_core::event::Continuation;
 use lictor_core::{Limit, SessionKey};
+use lictor_engine::Prompt;
 use lictor_store::StoreError;
 
 use super::{Heard, after, review};
@@ -36,7 +37,10 @@ fn record(heard: &Heard<'_>, session: &SessionKey, kind: &EventKind) -> Result<b
             engine.continued(session, how)?;
             Ok(true)
         }
-        EventKind::Prompt { .. } => engine.prompted(session).map(|_| true),
+        EventKind::Prompt { text, .. } => {
+            let prompt = Prompt { name: command_of(text), text: text.clone() };
+            engine.prompted(session, &prompt).map(|_| true)
+        }
         EventKind::SubagentStart { child, .. } => {
             engine.delegate(session, child, Limit::default()).map(|_| true)
         }
@@ -44,4 +48,11 @@ fn record(heard: &Heard<'_>, session: &SessionKey, kind: &EventKind) -> Result<b
         EventKind::SessionEnd(_) => engine.end(session).map(|_| false),
         _ => Ok(false),
     }
+}
+
+/// The name of a prompt that is a command of the agent's: `/deploy staging`.
+fn command_of(text: &str) -> Option<String> {
+    let name = text.trim_start().strip_prefix('/')?.split_whitespace().next()?;
+    // A path is not a command.
+    (!name.contains('/')).then(|| name.to_owned())
 }

@@ -13,6 +13,8 @@ pub(super) fn reply(heard: &Heard<'_>, wish: &Wish) -> Reply {
         session: session.clone(),
         parent: heard.event.parent_session.clone(),
         stop: Stop {
+            output: wish.last_message.clone(),
+            reason: None,
             subagent: wish.subagent,
             hook_active: wish.hook_active,
             background: wish.background.clone(),

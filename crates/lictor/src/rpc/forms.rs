@@ -195,10 +195,24 @@ pub enum StopReason {
     Aborted,
 }
 
+impl StopReason {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Aborted => "aborted",
+        }
+    }
+}
+
 impl StopParams {
     pub(super) fn into_request(self) -> StopRequest {
-        let stop =
-            Stop { subagent: self.subagent, aborted: self.reason == StopReason::Aborted, ..Stop::default() };
+        let stop = Stop {
+            output: self.output,
+            reason: Some(self.reason.as_str().to_owned()),
+            subagent: self.subagent,
+            aborted: self.reason == StopReason::Aborted,
+            ..Stop::default()
+        };
         let session = SessionKey { agent: self.agent, id: self.session_id };
         StopRequest { session, parent: None, stop }
     }

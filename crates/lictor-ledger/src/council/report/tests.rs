@@ -5,6 +5,7 @@ use crate::process::{Ended, Output};
 
 fn clippy(stdout: &str, code: i32) -> (State, Vec<crate::Claim>) {
     let reviewer = Reviewer {
+        agent: false,
         name: "clippy".to_owned(),
         command: Vec::new(),
         preset: Some(Preset::Clippy),
