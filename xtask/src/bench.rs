@@ -14,7 +14,7 @@ use crate::shell;
 pub fn run(args: &[String]) -> Result<()> {
     match args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         None | Some(("all", [])) => {
-            for one in ["shell", "store", "session", "ledger", "peers", "hook"] {
+            for one in ["shell", "store", "session", "ledger", "rpc", "peers", "hook"] {
                 run(&[one.to_owned()])?;
             }
             Ok(())
@@ -32,6 +32,7 @@ pub fn run(args: &[String]) -> Result<()> {
         Some(("shell", [])) => of("shell", "lictor-shell", "read"),
         Some(("store", [])) => of("store", "lictor-store", "cold_open"),
         Some(("ledger", [])) => of("ledger", "lictor-ledger", "ledger"),
+        Some(("rpc", [])) => of("rpc", "lictor", "rpc"),
         Some((other, _)) => bail!("no benchmark `{other}` with these options; `cargo xtask help` lists them"),
     }
 }

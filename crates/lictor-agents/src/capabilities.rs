@@ -22,6 +22,8 @@ pub struct Capabilities {
     pub subagents: bool,
     /// A hook that fails in any way stops the call, because `lictor init` tells the agent so or because it always does.
     pub fails_closed: bool,
+    /// The agent says how a command ended, so that a rule can depend on its success.
+    pub exit_codes: bool,
     /// The machine's settings can hold the hooks, out of reach of the person's account.
     pub managed: bool,
 }
@@ -42,6 +44,7 @@ impl Agent {
             stop: blocks(Moment::Stop),
             subagents: blocks(Moment::SubagentStop),
             fails_closed: !spec.leaks && (spec.fails_closed || self.installs_closed()),
+            exit_codes: spec.post_means_success || spec.tells_exit_codes,
             managed: spec
                 .files
                 .iter()

@@ -26,6 +26,8 @@ pub(crate) struct AgentSpec {
     pub(crate) read: fn(&Context<'_>, &Fields) -> Result<EventKind, Unreadable>,
     /// Whether the event after a shell command says that the command succeeded, rather than that it ended.
     pub(crate) post_means_success: bool,
+    /// Whether the event after a shell command carries its exit code.
+    pub(crate) tells_exit_codes: bool,
     /// Whether a person will see a question that the hook asks in this mode.
     pub(crate) person_present: fn(Option<&PermissionMode>, &HookEnv) -> bool,
     /// What it wants before it runs hooks at all.
@@ -69,6 +71,7 @@ impl AgentSpec {
             session: |fields| fields.text(&["session_id", "sessionId"]),
             read: crate::parse::common,
             post_means_success: false,
+            tells_exit_codes: false,
             person_present: |_, _| false,
             trust: Trust::AtStart,
             any_shell: false,

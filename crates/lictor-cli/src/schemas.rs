@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 46] = [
+pub const COMMANDS: [(&str, &str); 51] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -26,6 +26,7 @@ pub const COMMANDS: [(&str, &str); 46] = [
     ("deny", include_str!("schemas/deny.json")),
     ("session list", include_str!("schemas/session-list.json")),
     ("session show", include_str!("schemas/session-show.json")),
+    ("session reset", include_str!("schemas/session-reset.json")),
     ("session refresh", include_str!("schemas/session-refresh.json")),
     ("log", include_str!("schemas/log.json")),
     ("report", include_str!("schemas/report.json")),
@@ -48,15 +49,19 @@ pub const COMMANDS: [(&str, &str); 46] = [
     ("verdict show", include_str!("schemas/verdict-show.json")),
     ("verdict explain", include_str!("schemas/verdict-explain.json")),
     ("verdict clear", include_str!("schemas/verdict-clear.json")),
+    ("verdict purge", include_str!("schemas/verdict-purge.json")),
     ("verdict lower", include_str!("schemas/verdict-lower.json")),
     ("verdict waive", include_str!("schemas/verdict-waive.json")),
     ("verdict retro", include_str!("schemas/verdict-retro.json")),
     ("verdict gate", include_str!("schemas/verdict-gate.json")),
     ("verdict import", include_str!("schemas/verdict-import.json")),
     ("verdict export", include_str!("schemas/verdict-export.json")),
+    ("called", include_str!("schemas/called.json")),
     ("council list", include_str!("schemas/council-list.json")),
     ("council plan", include_str!("schemas/council-plan.json")),
     ("council run", include_str!("schemas/council-run.json")),
+    ("council report", include_str!("schemas/council-report.json")),
+    ("council history", include_str!("schemas/council-history.json")),
 ];
 
 /// The schema of a command's output, complete in itself; `None` when it prints no JSON.

@@ -116,7 +116,11 @@ impl Policy {
         let knows_files = self
             .layers
             .iter()
-            .any(|layer| layer.sections.tools.as_ref().is_some_and(|tools| tools.read_before_write));
+            .flat_map(|layer| {
+                let scoped = layer.sections.scoped_tools.iter().map(|(_, tools)| tools);
+                layer.sections.tools.iter().chain(scoped)
+            })
+            .any(|tools| tools.read_before_write);
         Ok(Built { root: All::new(children).into(), history, knows_files, watched })
     }
 

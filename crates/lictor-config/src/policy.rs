@@ -123,6 +123,13 @@ impl Policy {
         said.max().unwrap_or(Decision::Block)
     }
 
+    /// Whether a command counts as a success on agents that do not report how commands end.
+    #[must_use]
+    pub fn counts_unreported(&self) -> bool {
+        let said = |layer: &&Layered| layer.sections.tools.as_ref().is_some_and(|tools| tools.unreported);
+        self.trusted().any(|layer| said(&layer))
+    }
+
     /// Whether open findings stop commits where no council is set up. The managed file's word counts before the user's.
     #[must_use]
     pub fn findings_block_alone(&self) -> bool {
@@ -262,7 +269,8 @@ impl Policy {
                     add(format!("feedback {}", feedback.name), argv);
                 }
             }
-            for command in sections.completion.iter().flat_map(|one| one.commands()) {
+            let scoped = sections.scoped_completions.iter().map(|(_, one)| one);
+            for command in sections.completion.iter().chain(scoped).flat_map(|one| one.commands()) {
                 add("completion".to_owned(), &command.argv);
             }
             for (name, council) in &sections.councils {

@@ -2,6 +2,7 @@
 
 pub(crate) mod access;
 pub(crate) mod approvals;
+pub(crate) mod audience;
 pub(crate) mod bash_safety;
 pub(crate) mod boundaries;
 pub(crate) mod command;
@@ -23,9 +24,9 @@ pub(crate) mod sandbox;
 pub(crate) mod team;
 pub(crate) mod tools;
 
-use lictor_core::Decision;
 use lictor_core::feedback::Provider;
 use lictor_core::policy::Ungrounded;
+use lictor_core::{Audience, Decision};
 use lictor_guards::{
     AccessConfig, BashSafetyConfig, BudgetConfig, FileBoundaryConfig, KnownToolsConfig, NetworkConfig,
     RateLimitConfig, RiskConfig, SandboxConfig, SecretsConfig,
@@ -70,6 +71,8 @@ pub struct Sections {
     pub sandbox: Option<SandboxConfig>,
     /// `budget:`.
     pub budget: Option<BudgetConfig>,
+    /// Budgets that are for some only.
+    pub scoped_budgets: Vec<(Audience, BudgetConfig)>,
     /// `rate_limit:`.
     pub rate_limit: Option<RateLimitConfig>,
     /// `risk:`.
@@ -90,6 +93,8 @@ pub struct Sections {
     pub intent: Option<IntentSection>,
     /// `tools:`.
     pub tools: Option<ToolsSection>,
+    /// Tool policies that are for some only.
+    pub scoped_tools: Vec<(Audience, ToolsSection)>,
     /// `policies:`.
     pub policies: Vec<PolicyRule>,
     /// `guards:`.
@@ -100,6 +105,8 @@ pub struct Sections {
     pub feedback: Vec<Provider>,
     /// `completion:`.
     pub completion: Option<Completion>,
+    /// What must hold before some may stop.
+    pub scoped_completions: Vec<(Audience, Completion)>,
     /// `councils:`.
     pub councils: Councils,
     /// Names below `guards:` whose definition was refused: they are not missing too.

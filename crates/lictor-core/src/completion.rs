@@ -20,6 +20,7 @@ pub use survey::{Checked, Found, Ran, Surveyor};
 use serde::{Deserialize, Serialize};
 
 use crate::action::SessionKey;
+use crate::audience::Audience;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
 use crate::session::SessionState;
@@ -43,13 +44,23 @@ pub struct Gate {
     pub patience: u32,
     /// When time or budget is used up nothing is asked any more.
     pub limits: Limits,
+    /// What else has to hold, each for some sessions only.
+    #[serde(default)]
+    pub scoped: Vec<(Audience, Check)>,
 }
 
 impl Gate {
     /// A gate with the usual limits.
     #[must_use]
     pub fn new(check: Check) -> Self {
-        Self { check, subagents: None, max_rounds: MAX_ROUNDS, patience: PATIENCE, limits: Limits::default() }
+        Self {
+            check,
+            subagents: None,
+            max_rounds: MAX_ROUNDS,
+            patience: PATIENCE,
+            limits: Limits::default(),
+            scoped: Vec::new(),
+        }
     }
 
     /// A gate that opens only where both do.
@@ -65,6 +76,7 @@ impl Gate {
             max_rounds: self.max_rounds.max(other.max_rounds),
             patience: self.patience.max(other.patience),
             limits: self.limits.and(&other.limits),
+            scoped: self.scoped.into_iter().chain(other.scoped).collect(),
         }
     }
 
@@ -72,7 +84,8 @@ impl Gate {
     #[must_use]
     pub fn watched(&self) -> Vec<&str> {
         let mut watched = Vec::new();
-        for check in std::iter::once(&self.check).chain(&self.subagents) {
+        let scoped = self.scoped.iter().map(|(_, check)| check);
+        for check in std::iter::once(&self.check).chain(&self.subagents).chain(scoped) {
             check.watched(&mut watched);
         }
         watched
@@ -90,7 +103,17 @@ impl Gate {
         now: Timestamp,
         surveyor: &dyn Surveyor,
     ) -> Option<StopCheck> {
-        let check = if stop.subagent { self.subagents.as_ref()? } else { &self.check };
+        let base = if stop.subagent { self.subagents.as_ref() } else { Some(&self.check) };
+        let name = stop.subagent_name.as_deref();
+        let meant = |audience: &Audience| {
+            audience.includes_session(key, session, name) && (stop.subagent == !audience.subagent.is_empty())
+        };
+        let scoped = self.scoped.iter().filter(|(audience, _)| meant(audience)).map(|(_, check)| check);
+        let checks: Vec<Check> = base.into_iter().chain(scoped).cloned().collect();
+        if checks.is_empty() {
+            return None;
+        }
+        let check = Check::All(checks);
         let mut lineage = std::iter::once(session).chain(above);
         if let Some(cause) = lineage.find_map(|session| self.limits.exhausted(session, now)) {
             return Some(StopCheck::of(Completion::Bypassed { cause }));
@@ -147,6 +170,8 @@ pub struct Stop {
     pub reason: Option<String>,
     /// A subagent rather than the main agent.
     pub subagent: bool,
+    /// What kind of subagent, in the agent's words.
+    pub subagent_name: Option<String>,
     /// The agent says that it is already going on because a hook told it to.
     pub hook_active: bool,
     /// Work that goes on in the background; the agent will be woken by it.

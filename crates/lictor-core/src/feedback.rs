@@ -17,6 +17,7 @@ use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
+use crate::audience::Audience;
 use crate::clock::Timestamp;
 use crate::level::Level;
 use crate::session::SessionState;
@@ -92,6 +93,9 @@ pub struct Provider {
     pub trigger: Trigger,
     /// What it says.
     pub source: Source,
+    /// For whom it speaks.
+    #[serde(default)]
+    pub audience: Audience,
 }
 
 /// What a provider says.

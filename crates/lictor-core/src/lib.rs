@@ -9,6 +9,7 @@
 
 pub mod action;
 pub mod approval;
+pub mod audience;
 pub mod called;
 pub mod canonical;
 pub mod claim;
@@ -43,6 +44,7 @@ pub use action::{Action, ActionError, ActionKind, Actor, SessionKey, Tier};
 pub use approval::{
     Answer, Approval, ApprovalState, CheckSeal, Grant, Lifetime, Pin, Request, Seal, Sign, Who,
 };
+pub use audience::Audience;
 pub use claim::Claim;
 pub use clock::{Clock, FixedClock, Stopwatch, Timestamp};
 pub use context::{Companion, Context, ContextView};

@@ -23,6 +23,7 @@ pub use violation::Violation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::audience::Audience;
 use crate::facts::Cardinality;
 
 /// Stands for any verb, any object.
@@ -72,6 +73,9 @@ pub struct Policy {
     /// Only when the tool matches one of these globs. Empty: whatever the tool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+    /// For whom it is.
+    #[serde(default, skip_serializing_if = "Audience::is_everybody")]
+    pub audience: Audience,
     /// What the author wants to find again in every violation: an owner, a ticket, a link. Lictor does not look at it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Json>,
@@ -94,6 +98,7 @@ impl Policy {
             paths: Vec::new(),
             hosts: Vec::new(),
             tools: Vec::new(),
+            audience: Audience::default(),
             metadata: Map::new(),
         }
     }
@@ -124,6 +129,13 @@ impl Policy {
     pub fn effect(mut self, effect: Effect) -> Self {
         self.effect = Some(effect);
         self.requires_confirmation = false;
+        self
+    }
+
+    /// The same, only for these.
+    #[must_use]
+    pub fn only_for(mut self, audience: Audience) -> Self {
+        self.audience = audience;
         self
     }
 

@@ -1,6 +1,8 @@
 //! How much one session may do.
 
-use lictor_core::{Action, ActionKind, Claim, Context, Guard, Layer, SessionState, Timestamp, Verdict};
+use lictor_core::{
+    Action, ActionKind, Audience, Claim, Context, Guard, Layer, SessionState, Timestamp, Verdict,
+};
 use serde::{Deserialize, Serialize};
 
 /// What `budget:` may say. What is absent is unlimited; 0 allows nothing.
@@ -40,17 +42,40 @@ impl BudgetConfig {
 #[derive(Debug, Clone)]
 pub struct Budget {
     config: BudgetConfig,
+    name: String,
+    audience: Audience,
 }
 
 impl Budget {
     /// A guard with these limits.
     #[must_use]
     pub fn new(config: BudgetConfig) -> Self {
-        Self { config }
+        Self { config, name: "budget".to_owned(), audience: Audience::default() }
+    }
+
+    /// A guard with these limits for some only: what others do counts for nothing.
+    #[must_use]
+    pub fn scoped(config: BudgetConfig, name: impl Into<String>, audience: Audience) -> Self {
+        Self { config, name: name.into(), audience }
+    }
+
+    /// Limits of its own, counted apart from what the whole session does.
+    fn own_claims(&self, action: &Action) -> Vec<Claim> {
+        let spend = |what: &str, limit: Option<u64>| {
+            limit.map(|limit| Claim::Spend { budget: format!("{} {what}", self.name), amount: 1, limit })
+        };
+        let tasks = self.config.max_tasks.filter(|_| action.kind == ActionKind::SubmitTask);
+        spend("actions", self.config.max_actions).into_iter().chain(spend("tasks", tasks)).collect()
     }
 
     /// Has the limits checked again when the judgement is recorded: two actions at once cannot both be the last.
     fn claim(&self, action: &Action, context: &mut Context<'_>) {
+        if !self.audience.is_everybody() {
+            for claim in self.own_claims(action) {
+                context.claim(claim);
+            }
+            return;
+        }
         let tasks = self.config.max_tasks.filter(|_| action.kind == ActionKind::SubmitTask);
         let claims = [
             self.config.max_actions.map(|at_most| Claim::Actions { at_most }),
@@ -64,11 +89,16 @@ impl Budget {
     /// Every limit with how much of it is used.
     fn spent(&self, action: &Action, session: &SessionState, now: Timestamp) -> Vec<Spent> {
         let mut spent = Vec::new();
+        let own = !self.audience.is_everybody();
+        let counted = |what: &str, all: u64| {
+            if own { session.used(&format!("{} {what}", self.name)) } else { all }
+        };
         if let Some(max) = self.config.max_actions {
-            spent.push(Spent { used: session.unblocked_count(), max, what: "actions", now: 1 });
+            let used = counted("actions", session.unblocked_count());
+            spent.push(Spent { used, max, what: "actions", now: 1 });
         }
         if let Some(max) = self.config.max_tasks.filter(|_| action.kind == ActionKind::SubmitTask) {
-            spent.push(Spent { used: session.task_count, max, what: "tasks", now: 1 });
+            spent.push(Spent { used: counted("tasks", session.task_count), max, what: "tasks", now: 1 });
         }
         if let (Some(max), Some(started)) = (self.config.max_minutes, session.started) {
             let minutes = now.millis_since(started).max(0) / 60_000;
@@ -110,11 +140,14 @@ impl Spent {
 
 impl Guard for Budget {
     fn name(&self) -> &str {
-        "budget"
+        &self.name
     }
 
     fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
         let session = context.session();
+        if !self.audience.includes(action, session) {
+            return Verdict::pass();
+        }
         if action.session.is_none() {
             return Verdict::error(
                 "a budget counts per session, and the action has none",

@@ -96,6 +96,13 @@ impl Claim {
         Ok(self)
     }
 
+    /// The same, said by somebody else.
+    #[must_use]
+    pub fn by(mut self, agent: &str) -> Self {
+        agent.clone_into(&mut self.agent);
+        self
+    }
+
     /// The same under an id of the caller's choice.
     #[must_use]
     pub fn with_id(mut self, id: Option<FindingId>) -> Self {

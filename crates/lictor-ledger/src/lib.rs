@@ -13,6 +13,7 @@
 
 pub mod binding;
 pub mod council;
+pub mod ctx;
 pub mod evidence;
 pub mod finding;
 pub mod gate;

@@ -84,7 +84,7 @@ pub use options::{Environment, Options};
 pub use policy_files::Snapshot;
 pub use programs::NoPrograms;
 pub use project::Project;
-pub use project_ledger::{Committed, ProgressFn, ProjectLedger, gate};
+pub use project_ledger::{Committed, Invited, ProgressFn, ProjectLedger, gate};
 pub use runtime::{Posted, Runtime, StopRequest};
 pub use trust::Program;
 

@@ -1,10 +1,12 @@
 //! A project's findings, and the gate that they close: recording, ruling, councils, commits.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use lictor_config::Redactor;
+use lictor_core::Timestamp;
 use lictor_ledger::council::{Council, Plan, Progress, Reviewer, Where};
 use lictor_ledger::gate::{Blocked, Bypass, Gate, GateEvent, GateOutcome, Seen, guards};
 use lictor_ledger::ledger::Recorded;
@@ -112,6 +114,50 @@ impl ProjectLedger {
         Ok(())
     }
 
+    /// Hands a plan to agents among a council's reviewers: each gets a token by which it can report once.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn invite(&self, plan: &Plan, reviewers: &[&str]) -> Result<Vec<Invited>, Error> {
+        let ledger = self.writing()?;
+        reviewers
+            .iter()
+            .map(|reviewer| {
+                let token = token()?;
+                let expires = ledger.invite(plan, reviewer, &token)?;
+                Ok(Invited { reviewer: (*reviewer).to_owned(), token, expires })
+            })
+            .collect()
+    }
+
+    /// Records what an agent found as a reviewer, nothing included, on the word of its token.
+    ///
+    /// # Errors
+    /// When it cannot be recorded, or the token is not the reviewer's, has lapsed or been used.
+    pub fn hear(
+        &self,
+        plan: &PlanHash,
+        reviewer: &str,
+        token: &str,
+        claims: Vec<Claim>,
+    ) -> Result<Vec<Recorded>, Error> {
+        let ledger = self.writing()?;
+        let mut claims: Vec<Claim> = claims.into_iter().map(|claim| claim.by(reviewer)).collect();
+        if let Some(git) = self.git() {
+            let tree = ledger.tree_of(plan)?;
+            binding::bind(&mut claims, &git, tree.as_deref())?;
+        }
+        Ok(ledger.hear(plan, reviewer, token, &Claim::coalesce(claims))?)
+    }
+
+    /// Takes a plan and its findings out of the lists, by a person's word. What happened stays in the log.
+    ///
+    /// # Errors
+    /// When it cannot be recorded, the plan is unknown, or findings that block are open in it.
+    pub fn purge(&self, plan: &str, by: &str, reason: &str) -> Result<PlanHash, Error> {
+        Ok(self.writing()?.purge(plan, by, reason)?)
+    }
+
     /// What a plan amounts to.
     ///
     /// # Errors
@@ -198,6 +244,27 @@ impl ProjectLedger {
     pub fn git(&self) -> Option<Git> {
         Git::rooted(&self.project.root).ok()
     }
+}
+
+/// An agent that was handed a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invited {
+    /// Its name among the reviewers.
+    pub reviewer: String,
+    /// By which it can report, once.
+    pub token: String,
+    /// When the token lapses.
+    pub expires: Timestamp,
+}
+
+/// Something that nobody can guess.
+fn token() -> Result<String, Error> {
+    let mut bytes = [0_u8; 16];
+    let source = Path::new("/dev/urandom");
+    File::open(source)
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .map_err(Error::file("cannot read", source))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// What was seen at a commit.

@@ -12,14 +12,14 @@ pub use access::Access;
 pub use error::RpcError;
 pub use forms::{
     ApprovalForm, AskedForm, DelegateParams, EvaluateParams, FeedbackForm, FindingForm, GateEventForm,
-    GateParams, ModeForm, OutcomeForm, PostAnswer, PostParams, RecordAnswer, RecordParams, ResolveParams,
-    SessionParams, StopAnswer, StopParams,
+    GateParams, ModeForm, OutcomeForm, PostAnswer, PostParams, PromptParams, RecordAnswer, RecordParams,
+    ResolveParams, SessionParams, StopAnswer, StopParams,
 };
 pub use lines::serve_lines;
 
 use lictor_core::feedback::Said;
 use lictor_core::{SessionKey, SessionState};
-use lictor_engine::{Asking, Mode};
+use lictor_engine::{Asking, Mode, Prompt};
 use lictor_ledger::render;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -32,10 +32,11 @@ use crate::runtime::Runtime;
 pub const PROTOCOL: u32 = 1;
 
 /// Every method, in the order of `docs/rpc.md`.
-pub const METHODS: [&str; 12] = [
+pub const METHODS: [&str; 13] = [
     "version",
     "evaluate",
     "post",
+    "prompt",
     "stop",
     "resolve",
     "delegate",
@@ -86,6 +87,7 @@ pub fn dispatch_for(
         })),
         "evaluate" => call.evaluate(read(params)?),
         "post" => call.post(read(params)?),
+        "prompt" => call.prompt(read(params)?),
         "stop" => call.stop(read(params)?),
         "resolve" => call.resolve(read(params)?),
         "delegate" => call.delegate(read(params)?),
@@ -158,6 +160,14 @@ impl Call<'_> {
             Said::Nothing | Said::Fault(_) => None,
         });
         to_json(&PostAnswer { standing: posted.standing, feedback: said.collect() })
+    }
+
+    fn prompt(&self, params: PromptParams) -> Result<Value, RpcError> {
+        let PromptParams { session_id, agent, name, text } = params;
+        let key = SessionKey { agent, id: session_id };
+        self.access.permit(self.runtime, Some(&key))?;
+        let state = self.runtime.prompted(&key, &Prompt { name, text })?;
+        Ok(session_form(&key, &state))
     }
 
     fn stop(&self, params: StopParams) -> Result<Value, RpcError> {

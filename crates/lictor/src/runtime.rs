@@ -14,7 +14,7 @@ use lictor_core::{
     SessionState, Standing, redact,
 };
 use lictor_engine::log::{Evaluated, kind};
-use lictor_engine::{Approvals, Mode, PersonSigner, PolicyEngine};
+use lictor_engine::{Approvals, Mode, PersonSigner, PolicyEngine, Prompt};
 use lictor_ledger::gate::{GateEvent, GateOutcome};
 use lictor_store::{MemoryStore, Query, Store, StoreExt as _};
 
@@ -314,10 +314,8 @@ impl Runtime {
             return Err(Error::NotAsked(id));
         }
         evaluation.id = Some(id);
-        let mut answers = Some(answers);
-        let resolved =
-            self.inner.engine.resolve(&action, evaluation, Some(&mut |_| answers.take().unwrap_or_default()));
-        Ok(resolved.redacted(self.redactor()))
+        let resolved = self.inner.engine.resolve_waiting(&action, evaluation, answers);
+        Ok(resolved.ok_or(Error::NotAsked(id))?.redacted(self.redactor()))
     }
 
     /// Starts the session of a subagent, with its parent's scope narrowed by the limit.
@@ -331,6 +329,15 @@ impl Runtime {
         limit: Limit,
     ) -> Result<SessionState, Error> {
         Ok(self.inner.engine.delegate(parent, child, limit)?)
+    }
+
+    /// A person, or the program that speaks for one, sent the agent a prompt: the stop gate counts its rounds anew, and
+    /// rules for prompts of that name apply from now on.
+    ///
+    /// # Errors
+    /// When it cannot be recorded.
+    pub fn prompted(&self, session: &SessionKey, prompt: &Prompt) -> Result<SessionState, Error> {
+        Ok(self.inner.engine.prompted(session, prompt)?)
     }
 
     /// The state of a session.

@@ -249,3 +249,77 @@ fn a_caller_under_an_agent_has_its_own_sessions_alone_and_answers_nothing() {
     }
     assert_eq!(call(&runtime, &own, "reset", &json!({"session_id": "mine"}))["result"]["id"], "mine");
 }
+
+#[test]
+fn of_two_answers_at_once_one_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    for round in 0..20 {
+        let runtime = runtime(&Told::default(), directory.path());
+        let action = json!({"kind": "submit_task", "task_type": "deploy", "session_id": "s"});
+        let asked = rpc::dispatch(&runtime, "evaluate", json!({"action": action})).unwrap();
+        assert_eq!(asked["decision"], "ask");
+        let count = asked["asked"].as_array().unwrap().len();
+        let together = std::sync::Barrier::new(2);
+        let answer = |yes: bool| {
+            together.wait();
+            rpc::dispatch(&runtime, "resolve", json!({"id": asked["id"], "answers": vec![yes; count]}))
+        };
+        let (yes, no) = std::thread::scope(|scope| {
+            let yes = scope.spawn(|| answer(true));
+            let no = scope.spawn(|| answer(false));
+            (yes.join().unwrap(), no.join().unwrap())
+        });
+        let counted = [&yes, &no].into_iter().filter(|answer| answer.is_ok()).count();
+        assert_eq!(counted, 1, "round {round}: {yes:?} {no:?}");
+        let refused = if yes.is_ok() { no } else { yes };
+        assert_eq!(refused.unwrap_err().kind(), "not_asked");
+        let query = Query::all().kind("resolved");
+        assert_eq!(runtime.store().view(|view| view.records(&query)).unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn sixteen_clients_lose_nothing() {
+    const CLIENTS: usize = 16;
+    const CALLS: usize = 40;
+    let directory = tempfile::tempdir().unwrap();
+    let store = lictor::store::SqliteStore::open(directory.path().join("lictor.db")).unwrap();
+    let options = Options::new().cwd(directory.path()).registered_home(directory.path()).store(store);
+    let runtime = Runtime::from_yaml("version: 1", options).unwrap();
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let runtime = &runtime;
+            scope.spawn(move || {
+                let mut lines = String::new();
+                for number in 0..CALLS {
+                    // Half of them share one session.
+                    let session = if number % 2 == 0 { "shared".to_owned() } else { format!("own-{client}") };
+                    let action = json!({"kind": "bash", "payload": {"command": "ls"}, "session_id": session});
+                    let call = json!({"jsonrpc": "2.0", "id": number, "method": "evaluate", "params": {"action": action}});
+                    lines += &format!("{call}\n");
+                }
+                let mut output = Vec::new();
+                let input = BufReader::new(Cursor::new(lines));
+                rpc::serve_lines(runtime, &Access::Full, input, &mut output).unwrap();
+                let text = String::from_utf8(output).unwrap();
+                let ids: Vec<u64> = text
+                    .lines()
+                    .map(|line| serde_json::from_str::<Value>(line).unwrap())
+                    .map(|answer| {
+                        assert!(answer["result"]["id"].is_u64(), "{answer}");
+                        answer["id"].as_u64().unwrap()
+                    })
+                    .collect();
+                assert_eq!(ids, (0..CALLS as u64).collect::<Vec<_>>());
+            });
+        }
+    });
+    let count = |id: &str| {
+        let key = SessionKey { agent: String::new(), id: id.to_owned() };
+        runtime.session(&key).unwrap().action_count
+    };
+    assert_eq!(count("shared"), (CLIENTS * CALLS / 2) as u64);
+    assert!((0..CLIENTS).all(|client| count(&format!("own-{client}")) == (CALLS / 2) as u64));
+    let query = Query::all().kind("evaluated").limit(usize::MAX);
+    assert_eq!(runtime.store().view(|view| view.records(&query)).unwrap().len(), CLIENTS * CALLS);
+}

@@ -17,6 +17,7 @@ use crate::tools::{Shape, Tool, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
     read, event_name, session,
+    tells_exit_codes: true,
     files: FILES,
     traces: &[(At::Home(OPENCODE), ""), (At::Project, ".opencode"), (At::Project, "opencode.json")],
     directory: Some(".opencode"),

@@ -48,6 +48,7 @@ fn described(agent: Agent) -> serde_json::Value {
             "stop_gate": can.stop,
             "subagent_stop_gate": can.subagents,
             "fails_closed": can.fails_closed,
+            "exit_codes": can.exit_codes,
             "managed": can.managed,
         },
         "hooks": {

@@ -1,9 +1,11 @@
 //! `lictor council`: who has to look at what.
 
+mod agents;
+
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum};
 use lictor::{ActiveCouncils, CouncilMoment, Looked, Project, ProjectLedger, Snapshot};
-use lictor_ledger::council::{Council, Plan, Scope, ScopeFiles};
+use lictor_ledger::council::{Council, Scope, ScopeFiles};
 use lictor_ledger::render;
 use serde_json::{Value as Json, json};
 
@@ -19,7 +21,8 @@ use crate::output;
 Examples:
   lictor council list
   lictor council plan ship-it
-  lictor council run ship-it --files src/auth.rs")]
+  lictor council run ship-it --files src/auth.rs
+  lictor council history --limit 5")]
 pub struct CouncilArgs {
     #[command(subcommand)]
     command: CouncilCommand,
@@ -31,8 +34,16 @@ pub struct CouncilArgs {
 enum CouncilCommand {
     /// The councils in force.
     List,
-    /// What a council would look at now.
+    /// What a council would look at now. Agents among its reviewers are handed the plan, each with a token.
     Plan(MeetArgs),
+    /// Report what an agent found as a reviewer, or that it found nothing.
+    Report(agents::ReportArgs),
+    /// The plans of councils and what came of them, newest first.
+    History {
+        /// At most so many.
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
     /// Let a council look now, and record what it finds: exit 2 when a guardrail is hit.
     Run(RunArgs),
 }
@@ -91,7 +102,12 @@ pub fn run(args: &CouncilArgs) -> Result<Exit> {
     let json = args.common.json;
     match &args.command {
         CouncilCommand::List => list(&active, json),
-        CouncilCommand::Plan(meet) => plan(&active, project, meet, json),
+        CouncilCommand::Plan(meet) => {
+            let council = with_files(active.get(&meet.name)?, &meet.files);
+            agents::plan(&active, project, &meet.name, &council, json)
+        }
+        CouncilCommand::Report(report) => agents::report(project, report, json),
+        CouncilCommand::History { limit } => agents::history(project, *limit, json),
         CouncilCommand::Run(run) => match (run.trigger, &run.name) {
             (Some(moment), name) => {
                 let ledger = ProjectLedger::open(project, true)?;
@@ -128,26 +144,6 @@ fn list(active: &ActiveCouncils, json: bool) -> Result<Exit> {
         text.push_str("no councils; add `councils:` to governance.yaml\n");
     }
     output::print(&text)?;
-    Ok(Exit::Ok)
-}
-
-fn plan(active: &ActiveCouncils, project: Project, meet: &MeetArgs, json: bool) -> Result<Exit> {
-    let council = with_files(active.get(&meet.name)?, &meet.files);
-    show(&ProjectLedger::open(project, true)?.plan(active, &meet.name, &council)?, json)
-}
-
-fn show(plan: &Plan, json: bool) -> Result<Exit> {
-    if json {
-        output::print_json(plan)?;
-    } else {
-        let mut text =
-            format!("[plan] {}  council={}  scope={}\n", plan.plan_hash, plan.council, plan.scope_mode);
-        plan.reviewers.iter().for_each(|name| text += &format!("  reviewer: {name}\n"));
-        plan.files
-            .keys()
-            .for_each(|file| text += &format!("  file: {}\n", lictor_ledger::plain::Plain(file)));
-        output::print(&text)?;
-    }
     Ok(Exit::Ok)
 }
 

@@ -39,6 +39,13 @@ enum SessionCommand {
         #[arg(add = ArgValueCandidates::new(candidates::sessions))]
         id: String,
     },
+    /// Clear what tool policies, feedback and the stop gate remember of a session; counters and budgets go on. For people,
+    /// not for agents.
+    Reset {
+        /// Its id or the first letters of it.
+        #[arg(add = ArgValueCandidates::new(candidates::sessions))]
+        id: String,
+    },
     /// Let a running session go on under the current policy, also where that allows more.
     Refresh {
         /// Its id or the first letters of it; without one, every running session that has seen another policy.
@@ -57,7 +64,7 @@ pub fn run(args: &SessionArgs) -> Result<Exit> {
         return match &args.command {
             SessionCommand::List if args.common.json => output::print_json(&[(); 0]).map(|()| Exit::Ok),
             SessionCommand::List => Ok(output::print(NONE).map(|()| Exit::Ok)?),
-            SessionCommand::Show { .. } | SessionCommand::Refresh { .. } => {
+            SessionCommand::Show { .. } | SessionCommand::Refresh { .. } | SessionCommand::Reset { .. } => {
                 Err(lictor::Error::NothingRecorded(project.root).into())
             }
         };
@@ -66,11 +73,29 @@ pub fn run(args: &SessionArgs) -> Result<Exit> {
         here::people_only("session refresh", &project)?;
         return refresh(&project, id.as_deref(), args.common.json);
     }
+    if let SessionCommand::Reset { id } = &args.command {
+        here::people_only("session reset", &project)?;
+        return reset(project, id, args.common.json);
+    }
     let past = here::past(&project)?;
     match &args.command {
         SessionCommand::Show { id } => show(&past, &project, id, args.common.json),
-        SessionCommand::List | SessionCommand::Refresh { .. } => list(&past, args.common.json),
+        SessionCommand::List | SessionCommand::Refresh { .. } | SessionCommand::Reset { .. } => {
+            list(&past, args.common.json)
+        }
     }
+}
+
+fn reset(project: Project, id: &str, json: bool) -> Result<Exit> {
+    let runtime = Runtime::of_project(project)?;
+    let key = named(&**runtime.store(), id)?;
+    runtime.reset(&key)?;
+    if json {
+        output::print_json(&json!({"agent": key.agent, "id": key.id}))?;
+    } else {
+        output::print(&format!("{key}: tool policies, feedback and the stop gate begin anew\n"))?;
+    }
+    Ok(Exit::Ok)
 }
 
 fn list(past: &PolicyEngine, json: bool) -> Result<Exit> {

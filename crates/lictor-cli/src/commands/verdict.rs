@@ -86,6 +86,19 @@ enum VerdictCommand {
         #[arg(long, value_name = "TIME")]
         until: Option<Patience>,
     },
+    /// Take a plan and its findings out of the lists. They stay in the log; open findings that stop commits have to be
+    /// cleared or waived first. For people, not for agents.
+    Purge {
+        /// The plan; its beginning is enough.
+        #[arg(long, value_name = "HASH")]
+        plan_hash: String,
+        /// Why.
+        #[arg(long, default_value = "", hide_default_value = true)]
+        reason: String,
+        /// Who decides this.
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
     /// Judge what is about to be committed or pushed: exit 0 go on, 2 stop.
     Gate(gate::GateArgs),
     /// Record findings from SARIF or JSON lines, all of them or none.
@@ -191,6 +204,7 @@ pub fn run(args: &VerdictArgs) -> Result<Exit> {
         VerdictCommand::Retro { limit, min_level } => retro(*limit, *min_level, args),
         VerdictCommand::Clear { finding, reason } => clear(finding, reason, args),
         VerdictCommand::Lower { finding, level, reason } => lower(finding, *level, reason, args),
+        VerdictCommand::Purge { plan_hash, reason, by } => purge(plan_hash, reason, by.as_deref(), args),
         VerdictCommand::Waive { finding, reason, ruling, until } => {
             waive(finding, reason, (*ruling).into(), *until, args)
         }
@@ -331,6 +345,20 @@ fn waive(
         .map(|Patience(time)| ledger.now().plus_millis(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)));
     ledger.rule(&finding.plan_hash, &finding.id, verb, &finding.actor(), reason, until)?;
     after(&ledger, &finding.plan_hash, args)
+}
+
+fn purge(plan: &str, reason: &str, by: Option<&str>, args: &VerdictArgs) -> Result<Exit> {
+    let Some(project) = ruling("verdict purge", args)? else {
+        return Err(LedgerError::NoPlan(plan.to_owned()).into());
+    };
+    let by = by.map_or_else(here::person, str::to_owned);
+    let plan = project.purge(plan, &by, reason)?;
+    if args.common.json {
+        output::print_json(&serde_json::json!({"plan_hash": plan}))?;
+    } else {
+        output::print(&format!("[verdict] plan={plan} is no longer listed; the log keeps what happened\n"))?;
+    }
+    Ok(Exit::Ok)
 }
 
 /// What a plan amounts to after a ruling.

@@ -11,6 +11,8 @@ mod approvals;
 mod audit;
 mod check;
 mod completions;
+mod contexts;
+mod councils;
 mod daily;
 mod demo;
 mod doctor;

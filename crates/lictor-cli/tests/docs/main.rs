@@ -25,6 +25,7 @@ mod sandbox;
 
 mod blocks;
 mod examples;
+mod features;
 mod map;
 mod promises;
 mod session;

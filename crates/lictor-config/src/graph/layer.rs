@@ -7,7 +7,7 @@ use lictor_core::history::History;
 use lictor_core::policy::{self, Callbacks, PolicyError, Template, Ungrounded};
 use lictor_core::tools::{ReadBeforeWrite, Sequence};
 use lictor_core::{
-    Action, All, Any, Catalogue, Context, Decision, Escalate, Guard, Layer, Node, Not, PolicySet,
+    Action, All, Any, Audience, Catalogue, Context, Decision, Escalate, Guard, Layer, Node, Not, PolicySet,
     SharedGuard, Threshold, Verdict, When, guard_fn,
 };
 use lictor_guards::{
@@ -19,7 +19,9 @@ use super::{BuildError, Surroundings};
 use crate::command::{CommandGuard, callback};
 use crate::expressions::{Condition, ExprCallback, ExprGuard};
 use crate::sections::graph::{BUILT_IN, is_configured};
-use crate::sections::{GraphNode, GuardDecides, NamedGuard, PolicyCallback, PolicyEffect, Sections};
+use crate::sections::{
+    GraphNode, GuardDecides, NamedGuard, PolicyCallback, PolicyEffect, Sections, ToolsSection,
+};
 use crate::source::Origin;
 
 type Guards = BTreeMap<String, SharedGuard>;
@@ -50,6 +52,7 @@ impl LayerBuilder<'_> {
                 _ => rest.push(node),
             }
         }
+        rest.extend(self.scoped()?);
         let mut children: Vec<Node> = Vec::new();
         if !boundary.is_empty() {
             children.push(Node::from(All::new(boundary).short_circuit()).named("boundary"));
@@ -60,6 +63,21 @@ impl LayerBuilder<'_> {
         }
         let tree = (!children.is_empty()).then(|| Node::from(All::new(children)).named(self.origin.as_str()));
         Ok((tree, risk))
+    }
+
+    /// The guards that are for some only.
+    fn scoped(&mut self) -> Result<Vec<Node>, BuildError> {
+        let mut nodes = Vec::new();
+        for (audience, config) in &self.sections.scoped_budgets {
+            let name = format!("{}budget for {audience}", self.origin.prefix());
+            nodes.push(Node::from(Budget::scoped(config.clone(), name.as_str(), audience.clone())));
+        }
+        for (audience, section) in &self.sections.scoped_tools {
+            let name = format!("{}tools for {audience}", self.origin.prefix());
+            let guard = Self::tools_guard(name, section, self.history)?;
+            nodes.push(Node::from(ForSome { guard, audience: audience.clone() }));
+        }
+        Ok(nodes)
     }
 
     /// A guard against commands whose effects cannot be told.
@@ -140,10 +158,18 @@ impl LayerBuilder<'_> {
     fn tools(&mut self) -> Result<Option<ToolsGuard>, BuildError> {
         let Some(section) = &self.sections.tools else { return Ok(None) };
         let name = format!("{}tools", self.origin.prefix());
-        let sequence = Sequence::new(name.as_str(), section.require_first.clone(), self.history)
+        Self::tools_guard(name, section, self.history).map(Some)
+    }
+
+    fn tools_guard(
+        name: String,
+        section: &ToolsSection,
+        history: &mut History,
+    ) -> Result<ToolsGuard, BuildError> {
+        let sequence = Sequence::new(name.as_str(), section.require_first.clone(), history)
             .map_err(BuildError::Sequence)?;
         let reading = section.read_before_write.then(|| ReadBeforeWrite::new(name.as_str()));
-        Ok(Some(ToolsGuard { name, sequence, reading }))
+        Ok(ToolsGuard { name, sequence, reading })
     }
 
     fn policies(&mut self) -> Result<PolicySet, BuildError> {
@@ -184,6 +210,7 @@ impl LayerBuilder<'_> {
                 hosts: rule.hosts.clone(),
                 tools: rule.tools.clone(),
                 metadata: rule.metadata.clone(),
+                audience: rule.audience.clone(),
             });
         }
         let set = PolicySet::new(policies, &callbacks, Catalogue::default()).map_err(BuildError::Policies)?;
@@ -259,6 +286,30 @@ impl LayerBuilder<'_> {
 
 fn share<G: Guard + 'static>(guard: Option<G>) -> Option<SharedGuard> {
     guard.map(|guard| Arc::new(guard) as SharedGuard)
+}
+
+/// A guard that is for some only.
+struct ForSome<G> {
+    guard: G,
+    audience: Audience,
+}
+
+impl<G: Guard> Guard for ForSome<G> {
+    fn name(&self) -> &str {
+        self.guard.name()
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        if self.audience.includes(action, context.session()) {
+            self.guard.check(action, context)
+        } else {
+            Verdict::pass()
+        }
+    }
+
+    fn layer(&self) -> Layer {
+        self.guard.layer()
+    }
 }
 
 /// Both tool policies under one name.

@@ -1,6 +1,7 @@
 //! Feedback and the stop gate of all files together.
 
-use lictor_core::completion::{Check, Gate, Limits};
+use lictor_core::Audience;
+use lictor_core::completion::{Check, Gate, Limits, MAX_ROUNDS, PATIENCE};
 use lictor_core::feedback::{Provider, Source};
 use lictor_guards::BudgetConfig;
 
@@ -33,8 +34,17 @@ impl Policy {
         let trusted = said.iter().any(|(layer, _)| layer.origin != Origin::Repository);
         let has_a_word = |layer: &Layered| !trusted || layer.origin != Origin::Repository;
         let voices = || said.iter().filter(|(layer, _)| has_a_word(layer)).map(|(_, one)| *one);
-        let (max_rounds, patience) =
-            (voices().map(|one| one.max_rounds).min()?, voices().map(|one| one.patience).min()?);
+        let scoped: Vec<(Audience, Check)> = self
+            .layers
+            .iter()
+            .flat_map(|layer| &layer.sections.scoped_completions)
+            .map(|(audience, one)| (audience.clone(), one.requires.clone()))
+            .collect();
+        if said.is_empty() && scoped.is_empty() {
+            return None;
+        }
+        let max_rounds = voices().map(|one| one.max_rounds).min().unwrap_or(MAX_ROUNDS);
+        let patience = voices().map(|one| one.patience).min().unwrap_or(PATIENCE);
         Some(Gate {
             check: together(said.iter().map(|(_, one)| one.requires.clone()).collect()),
             subagents: Some(said.iter().filter_map(|(_, one)| one.subagents.clone()).collect::<Vec<_>>())
@@ -43,6 +53,7 @@ impl Policy {
             max_rounds,
             patience,
             limits: self.limits(has_a_word),
+            scoped,
         })
     }
 
@@ -51,7 +62,7 @@ impl Policy {
         let budgets = || layers().filter_map(|layer| layer.sections.budget.as_ref());
         let deadlines =
             layers().flat_map(|layer| &layer.sections.feedback).filter_map(|one| match one.source {
-                Source::Deadline { after, .. } => Some(after),
+                Source::Deadline { after, .. } if one.audience.is_everybody() => Some(after),
                 _ => None,
             });
         Limits {

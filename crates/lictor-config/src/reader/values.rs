@@ -355,3 +355,6 @@ pub fn millis(text: &str) -> Option<u64> {
     let part = decimals.parse::<u64>().ok()?.checked_mul(factor)? / scale;
     whole.checked_add(part)
 }
+
+#[cfg(test)]
+mod tests;

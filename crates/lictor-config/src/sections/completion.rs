@@ -1,10 +1,11 @@
 //! `completion:`.
 
+use lictor_core::Audience;
 use lictor_core::completion::{Check, CommandCheck, FileCheck, MAX_ROUNDS, PATIENCE};
 use lictor_core::level::Level;
 use serde::{Deserialize, Serialize};
 
-use super::command;
+use super::{audience, command};
 use crate::reader::Reader;
 use crate::table::{Key, PATHS, Shape, Table};
 use crate::yaml::{Tree, Yaml};
@@ -15,7 +16,7 @@ const MAX_DEPTH: usize = 8;
 pub(crate) const LEVELS: [(&str, Level); 4] =
     [("LOW", Level::Low), ("MEDIUM", Level::Medium), ("HIGH", Level::High), ("CRITICAL", Level::Critical)];
 /// Keys that stand at the top of the section only.
-const TOP: [&str; 3] = ["max_rounds", "patience", "subagents"];
+const TOP: [&str; 4] = ["max_rounds", "patience", "subagents", "for"];
 const DEFAULT_TIMEOUT: u64 = 600_000;
 
 static FINDINGS: Table = Table {
@@ -59,6 +60,7 @@ pub(crate) static TABLE: Table = Table {
             "done",
             "The agent's own list of things to do is empty, where it shows one.",
         ),
+        audience::FOR,
         Key::new(
             "max_rounds",
             Shape::Integer,
@@ -101,8 +103,17 @@ impl Completion {
     }
 }
 
-pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Completion> {
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<(Audience, Completion)> {
     let f = r.fields(tree, &TABLE)?;
+    let audience = audience::of(r, &f);
+    if let Some(place) = f.get("for").filter(|_| !audience.task.is_empty()) {
+        r.error(place.span, "an agent stops in a session, not in a task", "leave out `task`");
+    }
+    for key in ["max_rounds", "patience", "subagents"] {
+        if let Some(place) = f.get(key).filter(|_| !audience.is_everybody()) {
+            r.error(place.span, format!("`{key}` is for everybody"), "put it where there is no `for`");
+        }
+    }
     let mut rounds = |key: &str, otherwise: u32| {
         let number = r.field(&f, key, Reader::integer);
         if let Some(place) = f.get(key).filter(|_| number == Some(0)) {
@@ -113,7 +124,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Completion> {
     let (max_rounds, patience) = (rounds("max_rounds", MAX_ROUNDS), rounds("patience", PATIENCE));
     let subagents = f.get("subagents").and_then(|tree| requirement(r, tree, 1));
     let requires = requirement(r, tree, 0)?;
-    Some(Completion { requires, subagents, max_rounds, patience })
+    Some((audience, Completion { requires, subagents, max_rounds, patience }))
 }
 
 fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Check> {

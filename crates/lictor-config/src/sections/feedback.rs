@@ -4,8 +4,8 @@ use std::num::NonZeroU64;
 
 use lictor_core::feedback::{Provider, Source, Trigger};
 
-use super::command;
 use super::completion::LEVELS;
+use super::{audience, command};
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
@@ -58,6 +58,7 @@ pub(crate) static TABLE: Table = Table {
         ),
         command::COMMAND,
         command::TIMEOUT,
+        audience::FOR,
     ],
 };
 
@@ -127,7 +128,12 @@ fn one(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Provider> {
             "add `every_n_calls`, `every_n_seconds` or `on_file_created`",
         );
     }
-    Some(Provider { name: name?, trigger, source })
+    let audience = audience::of(r, f);
+    if let Some(place) = f.get("for").filter(|_| !(audience.task.is_empty() && audience.subagent.is_empty()))
+    {
+        r.error(place.span, "feedback is for agents and prompts", "leave out `task` and `subagent`");
+    }
+    Some(Provider { name: name?, trigger, source, audience })
 }
 
 fn deadline(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Source> {

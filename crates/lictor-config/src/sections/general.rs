@@ -8,7 +8,8 @@ use super::{
     Sections, command, completion, councils, describe, feedback, graph, guards, intent, known_tools, layers,
 };
 use super::{
-    access, approvals, bash_safety, boundaries, limits, network, policies, run, sandbox, team, tools,
+    access, approvals, audience, bash_safety, boundaries, limits, network, policies, run, sandbox, team,
+    tools,
 };
 use crate::diagnostic::suggest;
 use crate::reader::{Fields, Reader};
@@ -88,9 +89,9 @@ pub(crate) static FILE: Table = Table {
         ),
         Key::new(
             "budget",
-            Shape::Fields(&limits::BUDGET),
+            Shape::OneOf(&[Shape::Fields(&limits::BUDGET), Shape::List(&Shape::Fields(&limits::BUDGET))]),
             "{max_actions: 500}",
-            "How much one session may do. Guard `budget`.",
+            "How much one session may do. Guard `budget`. A list has several, each `for` somebody.",
         ),
         Key::new(
             "rate_limit",
@@ -136,9 +137,9 @@ pub(crate) static FILE: Table = Table {
         ),
         Key::new(
             "tools",
-            Shape::Fields(&tools::TABLE),
+            Shape::OneOf(&[Shape::Fields(&tools::TABLE), Shape::List(&Shape::Fields(&tools::TABLE))]),
             "{read_before_write: true}",
-            "What must have happened before. Guard `tools`.",
+            "What must have happened before. Guard `tools`. A list has several, each `for` somebody.",
         ),
         Key::new(
             "people",
@@ -185,9 +186,9 @@ pub(crate) static FILE: Table = Table {
         ),
         Key::new(
             "completion",
-            Shape::Fields(&completion::TABLE),
+            Shape::OneOf(&[Shape::Fields(&completion::TABLE), Shape::List(&Shape::Fields(&completion::TABLE))]),
             "{all: [{files: [report.md]}]}",
-            "What must hold before the agent may stop.",
+            "What must hold before the agent may stop. A list has several, each `for` somebody.",
         ),
         Key::new(
             "councils",
@@ -254,6 +255,16 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
     r.field(&f, "version", |r, tree, what| r.choice(tree, what, &[("1", ())]));
     let unknown = section(r, &f, "known_tools", known_tools::read).unwrap_or_default();
     let described = unknown.tools.as_ref().map(|tools| tools.known.clone()).unwrap_or_default();
+    let (budget, scoped_budgets) =
+        f.get("budget").map(|tree| audience::each(r, tree, "`budget`", limits::budget)).unwrap_or_default();
+    let (tools, scoped_tools) = f
+        .get("tools")
+        .map(|tree| audience::each(r, tree, "`tools`", |r, tree| tools::read(r, tree, &described)))
+        .unwrap_or_default();
+    let (completion, scoped_completions) = f
+        .get("completion")
+        .map(|tree| audience::each(r, tree, "`completion`", completion::read))
+        .unwrap_or_default();
     let mut sections = Sections {
         extends: r.field(&f, "extends", packs),
         mode: r.field(&f, "mode", |r, tree, what| {
@@ -270,7 +281,8 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         bash_safety: section(r, &f, "bash_safety", bash_safety::read),
         layers: section(r, &f, "layers", layers::read),
         sandbox: section(r, &f, "sandbox", sandbox::read),
-        budget: section(r, &f, "budget", limits::budget),
+        budget,
+        scoped_budgets,
         rate_limit: section(r, &f, "rate_limit", limits::rate_limit),
         risk: section(r, &f, "risk", limits::risk),
         network: section(r, &f, "network", network::network),
@@ -280,14 +292,16 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
         opaque: unknown.opaque,
         ungrounded: unknown.ungrounded,
         intent: section(r, &f, "intent", intent::read),
-        tools: section(r, &f, "tools", |r, tree| tools::read(r, tree, &described)),
+        tools,
+        scoped_tools,
         policies: section(r, &f, "policies", policies::read).unwrap_or_default(),
         guards: section(r, &f, "guards", guards::read).unwrap_or_default(),
         refused_guards: Vec::new(),
         approvals: section(r, &f, "approvals", approvals::read),
         policy: None,
         feedback: section(r, &f, "feedback", feedback::read).unwrap_or_default(),
-        completion: section(r, &f, "completion", completion::read),
+        completion,
+        scoped_completions,
         councils: section(r, &f, "councils", councils::read).unwrap_or_default(),
         notify: section(r, &f, "notify", |r, tree| command::read(r, tree, &command::NOTIFY)),
         redact: r.field(&f, "redact", redact).unwrap_or_default(),

@@ -1,7 +1,9 @@
 //! `budget:`, `rate_limit:` and `risk:`.
 
+use lictor_core::Audience;
 use lictor_guards::{BudgetConfig, RateLimitConfig, RiskConfig};
 
+use super::audience;
 use crate::reader::Reader;
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
@@ -27,6 +29,7 @@ pub(crate) static BUDGET: Table = Table {
             "25",
             "What models cost, in the currency that the reporter counts in, as far as somebody reports it.",
         ),
+        audience::FOR,
         Key::new(
             "warn_at",
             Shape::Fraction,
@@ -36,16 +39,25 @@ pub(crate) static BUDGET: Table = Table {
     ],
 };
 
-pub(crate) fn budget(r: &mut Reader<'_>, tree: &Tree) -> Option<BudgetConfig> {
+pub(crate) fn budget(r: &mut Reader<'_>, tree: &Tree) -> Option<(Audience, BudgetConfig)> {
     let f = r.fields(tree, &BUDGET)?;
-    Some(BudgetConfig {
+    let audience = audience::of(r, &f);
+    for key in ["max_tokens", "max_cost"] {
+        if let Some(place) = f.get(key).filter(|_| !(audience.prompt.is_empty() && audience.task.is_empty()))
+        {
+            let message = format!("`{key}` is reported for a session, not for a prompt or a task");
+            r.error(place.span, message, "say for which `agent` or `subagent` it is, or leave out `for`");
+        }
+    }
+    let config = BudgetConfig {
         max_actions: r.field(&f, "max_actions", Reader::integer),
         max_tasks: r.field(&f, "max_tasks", Reader::integer),
         max_minutes: r.field(&f, "max_minutes", Reader::integer),
         max_tokens: r.field(&f, "max_tokens", Reader::integer),
         max_cost: r.field(&f, "max_cost", Reader::number),
         warn_at: r.field(&f, "warn_at", Reader::fraction),
-    })
+    };
+    Some((audience, config))
 }
 
 pub(crate) static RATE_LIMIT: Table = Table {

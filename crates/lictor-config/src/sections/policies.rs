@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use lictor_core::Catalogue;
 use lictor_core::facts::Cardinality;
 use lictor_core::policy::Template;
+use lictor_core::{Audience, Catalogue};
 use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use super::audience;
 use super::command::{self, Command};
 use crate::diagnostic::suggest;
 use crate::reader::{Fields, Reader};
@@ -99,6 +100,7 @@ pub(crate) static TABLE: Table = Table {
             "What is said. May hold {verb}, {object}, {count}, {tool} and {target}.",
         ),
         Key::new("fix", Shape::Text, "delete one file at a time", "What to do instead, when it blocks."),
+        audience::FOR,
         Key::new(
             "metadata",
             Shape::Data,
@@ -162,6 +164,8 @@ pub struct PolicyRule {
     /// What every violation of it carries.
     #[serde(with = "crate::as_text")]
     pub metadata: Map<String, Json>,
+    /// For whom it is.
+    pub audience: Audience,
 }
 
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<PolicyRule>> {
@@ -188,6 +192,7 @@ fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
     let effect = r.field(f, "effect", |r, tree, what| r.choice(tree, what, &effects));
     let message = r.field(f, "message", template);
     let fix = r.field(f, "fix", Reader::sentence);
+    let audience = audience::of(r, f);
     let metadata = r.field(f, "metadata", Reader::data).unwrap_or_default();
     let asks = confirmation == Some(true) || f.get("callback").is_some();
     match (asks, f.get("effect")) {
@@ -220,6 +225,7 @@ fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
         message,
         fix,
         metadata,
+        audience,
     })
 }
 

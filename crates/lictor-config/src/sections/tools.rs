@@ -1,9 +1,11 @@
 //! `tools:`.
 
+use lictor_core::Audience;
 use lictor_core::history::{Pattern, What};
 use lictor_core::tools::{Need, RequireFirst};
 use serde::{Deserialize, Serialize};
 
+use super::audience;
 use crate::diagnostic::{Span, closest, suggest};
 use crate::history;
 use crate::reader::{Fields, Reader};
@@ -42,6 +44,15 @@ pub(crate) static TABLE: Table = Table {
             "How long a success counts. As long as the session when it is not said.",
         ),
         Key::new(
+            "unreported",
+            Shape::Word(&["ran", "never"]),
+            "ran",
+            "What a command counts as on agents that do not report how commands end (`exit_codes` in `lictor agents \
+             --json`): `ran` takes its having run for its success. `never` when it is not said.",
+        )
+        .trusted(),
+        audience::FOR,
+        Key::new(
             "scopes",
             Shape::Names(&TEXTS),
             "{grant_permission: [admin.write]}",
@@ -64,6 +75,8 @@ pub struct ToolsSection {
     pub require_first: Vec<RequireFirst>,
     /// Whether files must be read before they are changed.
     pub read_before_write: bool,
+    /// Whether a command whose end is not reported counts as a success.
+    pub unreported: bool,
 }
 
 /// An action pattern with its place.
@@ -83,8 +96,13 @@ const CUSTOMARY: &str = "\
     test tests lint build check format fmt typecheck review plan approve commit push merge deploy release publish \
     rollback migrate backup restore scan audit e2e install clean docs bench coverage verify";
 
-pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree, described: &[String]) -> Option<ToolsSection> {
+pub(crate) fn read(
+    r: &mut Reader<'_>,
+    tree: &Tree,
+    described: &[String],
+) -> Option<(Audience, ToolsSection)> {
     let f = r.fields(tree, &TABLE)?;
+    let audience = audience::of(r, &f);
     let same_line = r.field(&f, "same_line", Reader::boolean).unwrap_or_default();
     let gates = by_actions(r, &f, "require_first");
     let undoing = by_actions(r, &f, "invalidate");
@@ -134,7 +152,10 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree, described: &[String]) -> Opt
         .filter(|rule| !rule.needs.is_empty())
         .collect();
     let read_before_write = r.field(&f, "read_before_write", Reader::boolean).unwrap_or_default();
-    Some(ToolsSection { require_first, read_before_write })
+    let words = [("ran", true), ("never", false)];
+    let unreported =
+        r.field(&f, "unreported", |r, tree, what| r.choice(tree, what, &words)).unwrap_or_default();
+    Some((audience, ToolsSection { require_first, read_before_write, unreported }))
 }
 
 fn whole_need(need: &Named, undoing: &[(Named, Vec<Named>)], expiring: &[(Named, u64)]) -> Need {

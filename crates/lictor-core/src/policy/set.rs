@@ -104,6 +104,11 @@ impl PolicySet {
             if !rule.policy.wants_tool(context.map(|context| context.action.tool.as_str())) {
                 continue;
             }
+            // Without a call nobody can tell for whom it is, and then it is for all.
+            if context.is_some_and(|context| !rule.policy.audience.includes(context.action, context.session))
+            {
+                continue;
+            }
             let own;
             let deeds = if rule.policy.paths.is_empty() && rule.policy.hosts.is_empty() {
                 &deeds

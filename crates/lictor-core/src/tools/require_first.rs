@@ -242,7 +242,8 @@ fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
             Lack::Never => {}
             // Only a command has an exit code that a line can lose.
             Lack::Unclear if name.starts_with("bash(") => reason.push_str(&format!(
-                "; `{name}` was seen, but failed or its exit code was lost in a pipe or behind `||`"
+                "; `{name}` was seen, but failed, its exit code was lost in a pipe or behind `||`, or this agent does not \
+                 report exit codes"
             )),
             Lack::Unclear => {}
             Lack::Expired => reason.push_str(&format!("; the last `{name}` was too long ago")),

@@ -28,7 +28,7 @@ fn provider(value: &Value) -> Option<Provider> {
         every_n_millis: seconds.map(|n| n.saturating_mul(NonZeroU64::new(1000).unwrap())),
         on_file_created: value["on_file_created"].as_str().map(str::to_owned),
     };
-    Some(Provider { name, trigger, source })
+    Some(Provider { name, trigger, source, audience: lictor_core::Audience::default() })
 }
 
 fn providers(value: &Value) -> Vec<Provider> {

@@ -34,7 +34,14 @@ impl PolicyEngine {
             let asked = || self.consult(provider, &context);
             catch_unwind(AssertUnwindSafe(asked)).unwrap_or_else(|_| Err("it panicked".to_owned()))
         };
-        let mut advice = run(&self.inner.feedback, &moment, &consult);
+        let heard: Vec<Provider> = self
+            .inner
+            .feedback
+            .iter()
+            .filter(|provider| provider.audience.includes_session(session, &state, None))
+            .cloned()
+            .collect();
+        let mut advice = run(&heard, &moment, &consult);
         if advice.is_empty() {
             return Ok(advice);
         }

@@ -3,7 +3,7 @@
 use lictor_core::approval::Mismatch;
 use lictor_core::resolve::settle;
 use lictor_core::{Action, Answer, Approval, ApprovalState, Evaluation, Grant, Lifetime, Request, Verdict};
-use lictor_store::{Space, StoreError, StoreExt as _};
+use lictor_store::{Space, StoreError, StoreExt as _, View};
 
 use super::PolicyEngine;
 use super::judge::from_engine;
@@ -87,10 +87,14 @@ impl PolicyEngine {
     pub fn is_waiting(&self, action: &Action, evaluation: &Evaluation) -> Result<bool, StoreError> {
         let request =
             Request { action: evaluation.action, session: action.session.clone(), policy: evaluation.policy };
-        let known: Option<Approval> =
-            self.inner.store.view(|view| approvals::read(view, Space::Approval, &request.id()))?;
-        Ok(known.is_some_and(|approval| approval.state == ApprovalState::Pending))
+        self.inner.store.view(|view| is_pending(view, &request.id()))
     }
+}
+
+/// Whether a question waits for an answer.
+pub(super) fn is_pending(view: &(impl View + ?Sized), id: &str) -> Result<bool, StoreError> {
+    let known: Option<Approval> = approvals::read(view, Space::Approval, id)?;
+    Ok(known.is_some_and(|approval| approval.state == ApprovalState::Pending))
 }
 
 /// The grant that is kept under that id, when a person gave it: it is signed where people sign, and the log knows it.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use lictor_core::completion::{Check, Gate};
 use lictor_core::feedback::{Provider, Source, Trigger};
 use lictor_core::{
-    Action, CheckSeal, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard, Stopwatch,
-    history::History,
+    Action, Audience, CheckSeal, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard,
+    Stopwatch, history::History,
 };
 use lictor_observe::{self as observe, Project, RealObserver};
 use lictor_store::{MemoryStore, Store};
@@ -185,7 +185,12 @@ impl Builder {
     /// Somebody in code who speaks to the agent after a call, when the trigger fires. May be given several times.
     #[must_use]
     pub fn provider(mut self, trigger: Trigger, provider: impl FeedbackProvider + 'static) -> Self {
-        self.feedback.push(Provider { name: provider.name().to_owned(), trigger, source: Source::Custom });
+        self.feedback.push(Provider {
+            name: provider.name().to_owned(),
+            trigger,
+            source: Source::Custom,
+            audience: Audience::default(),
+        });
         self.providers.push(Box::new(provider));
         self
     }

@@ -10,7 +10,7 @@ use lictor_core::{Action, Answer, Decision, Evaluation, Facts, Question, Request
 use lictor_store::{Durability, StoreExt};
 
 use super::record::Journal;
-use super::{OPERATOR, PolicyEngine, judge::from_engine, post, sessions::Lineage};
+use super::{OPERATOR, PolicyEngine, approvals, judge::from_engine, post, sessions::Lineage};
 use crate::log::{Evaluated, kind};
 
 impl PolicyEngine {
@@ -27,6 +27,35 @@ impl PolicyEngine {
             return evaluation;
         }
         self.record_answers(action, lictor_core::resolve(evaluation, approver))
+    }
+
+    /// Answers a question that waits for a person: once. `None` when it does not wait any more, because somebody else has
+    /// answered it, it lapsed, or the action has happened.
+    #[must_use]
+    pub fn resolve_waiting(
+        &self,
+        action: &Action,
+        evaluation: Evaluation,
+        answers: Vec<Answer>,
+    ) -> Option<Evaluation> {
+        if evaluation.decision != Decision::Ask {
+            return None;
+        }
+        self.record_if(action, settle(evaluation, Ok(answers)), true)
+    }
+
+    /// As [`resolve`](Self::resolve), with the answers already there or the reason why there are none.
+    #[must_use]
+    pub fn settle(
+        &self,
+        action: &Action,
+        evaluation: Evaluation,
+        answers: Result<Vec<Answer>, &str>,
+    ) -> Evaluation {
+        if evaluation.decision != Decision::Ask {
+            return evaluation;
+        }
+        self.record_answers(action, settle(evaluation, answers))
     }
 
     /// As [`resolve`](Self::resolve), with an approver that may not take longer than this.
@@ -56,9 +85,23 @@ impl PolicyEngine {
         self.record_answers(action, settle(evaluation, answers))
     }
 
-    fn record_answers(&self, action: &Action, mut evaluation: Evaluation) -> Evaluation {
+    fn record_answers(&self, action: &Action, evaluation: Evaluation) -> Evaluation {
+        let unrecorded = evaluation.clone();
+        self.record_if(action, evaluation, false).unwrap_or(unrecorded)
+    }
+
+    /// Records the answers, where asked so only if the question still waits: of two at once, one counts.
+    fn record_if(&self, action: &Action, mut evaluation: Evaluation, waiting: bool) -> Option<Evaluation> {
         let now = self.inner.clock.now();
         let recorded = self.inner.store.update(Durability::Power, |tx| {
+            let request = Request {
+                action: evaluation.action,
+                session: action.session.clone(),
+                policy: evaluation.policy,
+            };
+            if waiting && !approvals::is_pending(tx, &request.id())? {
+                return Ok(None);
+            }
             let mut sessions = Lineage::load(tx, action)?;
             let id = action.tool_use_id.as_deref();
             let own = sessions.own().filter(|_| evaluation.decision == Decision::Block);
@@ -76,24 +119,20 @@ impl PolicyEngine {
                 evaluation: Cow::Borrowed(&evaluation),
             };
             let id = journal.append(kind::RESOLVED, &body)?;
-            let request = Request {
-                action: evaluation.action,
-                session: action.session.clone(),
-                policy: evaluation.policy,
-            };
             post::answered_elsewhere(journal.tx, &request)?;
             sessions.apply(&event, now);
             sessions.save(journal.tx)?;
-            Ok(id)
+            Ok(Some(id))
         });
         match recorded {
-            Ok(id) => {
+            Ok(None) => None,
+            Ok(Some(id)) => {
                 evaluation.id = Some(id);
-                evaluation
+                Some(evaluation)
             }
             Err(fault) => {
                 let reason = format!("the answers could not be recorded: {fault}");
-                evaluation.blocked_by(from_engine("store", Verdict::error(reason, OPERATOR)))
+                Some(evaluation.blocked_by(from_engine("store", Verdict::error(reason, OPERATOR))))
             }
         }
     }

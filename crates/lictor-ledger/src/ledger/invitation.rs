@@ -59,6 +59,14 @@ impl Ledger<'_> {
         Ok(expires)
     }
 
+    /// The tree that a council's plan is about; `None` where no council opened it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn tree_of(&self, plan: &PlanHash) -> Result<Option<String>, LedgerError> {
+        Ok(self.look(|view| self.plan_row(view, plan))?.and_then(|row| row.tree))
+    }
+
     /// A reviewer's invitation to a plan.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ pub(super) fn reply(heard: &Heard<'_>, wish: &Wish) -> Reply {
         stop: Stop {
             output: wish.last_message.clone(),
             reason: None,
+            subagent_name: None,
             subagent: wish.subagent,
             hook_active: wish.hook_active,
             background: wish.background.clone(),

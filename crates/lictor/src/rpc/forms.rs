@@ -164,6 +164,23 @@ pub struct FeedbackForm {
     pub text: String,
 }
 
+/// `prompt`.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromptParams {
+    /// The session.
+    pub session_id: String,
+    /// The agent program.
+    #[serde(default)]
+    pub agent: String,
+    /// The prompt's name, where it has one. Rules may be for it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it says.
+    #[serde(default)]
+    pub text: String,
+}
+
 /// `stop`.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -179,9 +196,25 @@ pub struct StopParams {
     /// Why it stops: `done`, or `aborted` when a person or an error ended the turn.
     #[serde(default)]
     pub reason: StopReason,
-    /// A subagent rather than the main agent.
+    /// A subagent rather than the main agent: `true`, or what kind of subagent.
     #[serde(default)]
-    pub subagent: bool,
+    pub subagent: SubagentForm,
+}
+
+/// Whether a subagent stops, and which.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum SubagentForm {
+    /// Yes or no.
+    Plain(bool),
+    /// What kind, in the program's words.
+    Named(String),
+}
+
+impl Default for SubagentForm {
+    fn default() -> Self {
+        Self::Plain(false)
+    }
 }
 
 /// Why an agent stops.
@@ -209,7 +242,11 @@ impl StopParams {
         let stop = Stop {
             output: self.output,
             reason: Some(self.reason.as_str().to_owned()),
-            subagent: self.subagent,
+            subagent: self.subagent != SubagentForm::Plain(false),
+            subagent_name: match self.subagent {
+                SubagentForm::Named(name) => Some(name),
+                SubagentForm::Plain(_) => None,
+            },
             aborted: self.reason == StopReason::Aborted,
             ..Stop::default()
         };
