@@ -20,8 +20,8 @@ from lictor.errors import (
 from lictor.guards import BaseGuard, Guard, guard
 from lictor.layers import GovernanceLayer
 from lictor.nodes import All, Any, Escalate, Not, Threshold, When, layered, pipeline
-from lictor.outcomes import Answer, Outcome
-from lictor.project import Project, ProjectError, ProjectEvaluation, StopResult
+from lictor.outcomes import Answer, Outcome, StopResult
+from lictor.project import Project, ProjectError, ProjectEvaluation
 from lictor.stores import InMemorySessionStore, SessionStore, SQLiteSessionStore
 from lictor.tracers import (
     CollectingTracer,

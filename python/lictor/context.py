@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from lictor._lictor import RawContext
 from lictor.actions import Action
 from lictor.errors import ContextClosed
+from lictor.memory import GuardMemory
 from lictor.verdicts import Verdict
 
 _T = TypeVar("_T")
@@ -93,6 +94,11 @@ class GovernanceContext:
     @property
     def annotations(self) -> Annotations:
         return Annotations(self._raw)
+
+    @property
+    def memory(self) -> GuardMemory:
+        """What this guard remembers of the session, across actions and processes."""
+        return GuardMemory(self._raw)
 
     @property
     def verdicts(self) -> list[dict[str, Any]]:

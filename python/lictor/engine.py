@@ -15,11 +15,15 @@ from lictor._lictor import RawEngine, RawEvaluation
 from lictor._forks import Reopening
 from lictor.actions import Action
 from lictor.approvals import Approvals
+from lictor.completion import TaskCompletionChecker
+from lictor.completion import configured as checks
 from lictor.context import GovernanceContext, SessionState
 from lictor.errors import Blocked, GraphError, NeedsApproval, PolicyError, StoreError
-from lictor.nodes import Plan
-from lictor.outcomes import Answer, Outcome
+from lictor.feedback import FeedbackProvider, FeedbackProviderConfig, NativeProvider, configured
+from lictor.nodes import All, Plan
+from lictor.outcomes import Answer, Outcome, StopResult
 from lictor.stores import InMemorySessionStore, SessionStore
+from lictor.tools import ToolPolicy
 from lictor.tracers import TraceEntry, Tracer
 
 _log = logging.getLogger("lictor")
@@ -148,7 +152,8 @@ class PolicyEngine:
 
     ``on_ask`` is called with the result when a person has to decide; it returns True, False, or one answer for each
     of ``result.questions``. Without it an ask does not pass. An action without a session is judged in the engine's
-    own; ``default_session=None`` switches that off.
+    own; ``default_session=None`` switches that off. ``policies`` are tool policies that have to be met as well;
+    ``feedback`` speaks to the agent after a call, and ``completion`` has a word before it may stop.
     """
 
     def __init__(
@@ -159,11 +164,15 @@ class PolicyEngine:
         tracer: Tracer | Sequence[Tracer] | None = None,
         default_session: str | None = "auto",
         on_ask: Callable[[EvaluationResult], _Answers] | None = None,
+        policies: Sequence[ToolPolicy] = (),
+        feedback: Sequence[FeedbackProvider | FeedbackProviderConfig | NativeProvider] = (),
+        completion: TaskCompletionChecker | Sequence[TaskCompletionChecker] | None = None,
         root_dir: str | os.PathLike[str] | None = None,
         facts: str = "project",
     ) -> None:
         directory = os.path.abspath(os.fspath(root_dir) if root_dir is not None else os.getcwd())
-        plan = Plan(root, directory)
+        plan = Plan(All(root, *policies) if policies else root, directory)
+        providers, checkers = configured(feedback), checks(completion, directory)
         store = session_store or InMemorySessionStore()
         self._quick = store.path is None
         self._on_ask = on_ask
@@ -176,7 +185,8 @@ class PolicyEngine:
 
         def build() -> RawEngine:
             return RawEngine(
-                plan.root, plan.observers, GovernanceContext, store.path, keep, project, plan.fingerprint
+                plan.root, plan.observers, GovernanceContext, store.path, keep, project, plan.fingerprint, providers,
+                checkers, directory,
             )
 
         try:
@@ -249,7 +259,8 @@ class PolicyEngine:
         """Records what came of an action."""
         fields = Outcome.of(outcome).to_dict()
         try:
-            standing, told = self._raw.post_action(self._in_session(action)._raw, fields, advise)
+            judged = self._in_session(action)._raw
+            standing, told = self._raw.post_action(judged, action, fields, advise, self._plan.listens)
         except OSError as error:
             raise StoreError(str(error)) from error
         return PostResult(standing, told)
@@ -263,6 +274,34 @@ class PolicyEngine:
         import asyncio
 
         return await asyncio.to_thread(self.post_action, action, outcome, advise=advise)
+
+    def check_stop(
+        self,
+        session_id: str | None = None,
+        *,
+        agent: str = "",
+        output: str | None = None,
+        reason: str | None = None,
+        subagent: bool = False,
+        aborted: bool = False,
+    ) -> StopResult:
+        """Whether an agent may stop now. The gate counts its rounds, and lets go when they are over."""
+        id = session_id or self._session or ""
+        try:
+            outcome, reasons, number = self._raw.check_stop(id, agent, output, reason, subagent, aborted)
+        except OSError as error:
+            raise StoreError(str(error)) from error
+        return StopResult(outcome, tuple(reasons), number)
+
+    async def acheck_stop(self, session_id: str | None = None, **known: Any) -> StopResult:
+        """As :meth:`check_stop`, on a thread: checks may run programs."""
+        import asyncio
+
+        return await asyncio.to_thread(self.check_stop, session_id, **known)
+
+    def prompted(self, session_id: str | None = None, text: str = "", agent: str = "") -> None:
+        """A person has said something to the agent: the rounds of the stop gate begin anew."""
+        self._raw.prompted(session_id or self._session or "", agent, text)
 
     def session(self, session_id: str | None = None, agent: str = "") -> SessionState:
         """The counters of a session; of the engine's own, if none is named."""

@@ -10,8 +10,9 @@ from lictor.context import GovernanceContext
 from lictor.actions import Action
 from lictor.errors import GraphError
 from lictor.guards.built_in import NativeGuard
-from lictor.guards.own import describe
+from lictor.guards.own import describe, is_tool_policy
 from lictor.layers import GovernanceLayer
+from lictor.tools import ToolGuard, listener
 
 Condition = Callable[[Action, GovernanceContext], Anything]
 
@@ -144,12 +145,14 @@ class Plan:
         self._taken: set[str] = set()
         self._parts: list[str] = []
         self._kept: list[Anything] = []
+        self._tool_guards: dict[int, ToolGuard] = {}
         self._project_root = project_root
         self.observers: list[tuple[Anything, ...]] = []
         observers = [node for node in _leaves(root) if _is_observer(node)]
+        self.listens = False
         for node in observers:
             name, layer, check, sees = describe(node)
-            self.observers.append(("python", self._unique(node, name), layer.value, check, sees))
+            self.observers.append(("python", self._unique(node, name), layer.value, check, sees, None))
         self.root = self._build(root)
         if self.root is None:
             raise GraphError("nothing in the graph decides", "add a guard that is not in the layer OBSERVE")
@@ -173,11 +176,16 @@ class Plan:
             name = self._unique(node, node.name)
             self._parts.append(f"{name} {node!r}")
             return ("guard", id(node), name, native())
+        if is_tool_policy(node):
+            node = self._tool_guards.setdefault(id(node), ToolGuard(node))
         name, layer, check, sees = describe(node)
         name = self._unique(node, name)
+        on_result = getattr(node, "on_result", None)
+        self.listens = self.listens or on_result is not None
+        hear = None if on_result is None else listener(on_result)
         code = getattr(getattr(check, "__func__", check), "__code__", None)
         self._parts.append(f"{name} {layer.value} {code.co_code.hex() if code else ''} {_where(check)}")
-        return ("guard", id(node), None, ("python", name, layer.value, check, sees))
+        return ("guard", id(node), None, ("python", name, layer.value, check, sees, hear))
 
     def _unique(self, node: Anything, name: str) -> str:
         """The same object is one guard; another one with the same name gets a number."""

@@ -23,13 +23,25 @@ class Outcome:
         return {"success": self.success, "changed": list(self.changed), **filled}
 
     @staticmethod
+    def from_dict(fields: dict[str, Any]) -> Outcome:
+        """What :meth:`to_dict` made."""
+        return Outcome(
+            bool(fields["success"]),
+            fields.get("exit_code"),
+            fields.get("error"),
+            tuple(fields.get("changed") or ()),
+            fields.get("millis"),
+        )
+
+    @staticmethod
     def of(result: Outcome | bool | BaseException) -> Outcome:
         """From a success flag or from what was raised."""
         if isinstance(result, Outcome):
             return result
         if isinstance(result, BaseException):
             return Outcome(success=False, error=f"{type(result).__name__}: {result}")
-        return Outcome(success=result)
+        # A failure that says nothing about itself would not count as one that is known.
+        return Outcome(success=result, error=None if result else "it failed")
 
 
 @dataclass(frozen=True)
@@ -38,3 +50,21 @@ class Answer:
 
     approved: bool
     reason: str | None = None
+
+
+@dataclass(frozen=True)
+class StopResult:
+    """Whether an agent may stop. ``outcome`` is ``complete``, ``incomplete``, ``bypassed`` or ``released_unmet``."""
+
+    outcome: str
+    reasons: tuple[str, ...]
+    round: int
+
+    @property
+    def blocks(self) -> bool:
+        return self.outcome == "incomplete"
+
+    @property
+    def message(self) -> str:
+        """What the agent is told when it is sent back."""
+        return "\n".join(self.reasons)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lictor._lictor import RawProject
@@ -14,7 +13,7 @@ from lictor.actions import Action
 from lictor.approvals import Approvals
 from lictor.engine import PostResult, Question
 from lictor.errors import Blocked, LictorError, NeedsApproval, PolicyError, StoreError
-from lictor.outcomes import Answer, Outcome
+from lictor.outcomes import Answer, Outcome, StopResult
 from lictor.tracers import TraceEntry
 
 
@@ -24,24 +23,6 @@ class ProjectError(LictorError):
     def __init__(self, kind: str, reason: str, fix: str) -> None:
         super().__init__(reason, fix)
         self.kind = kind
-
-
-@dataclass(frozen=True)
-class StopResult:
-    """Whether an agent may stop. ``outcome`` is ``complete``, ``incomplete``, ``bypassed`` or ``released_unmet``."""
-
-    outcome: str
-    reasons: tuple[str, ...]
-    round: int
-
-    @property
-    def blocks(self) -> bool:
-        return self.outcome == "incomplete"
-
-    @property
-    def message(self) -> str:
-        """What the agent is told when it is sent back."""
-        return "\n".join(self.reasons)
 
 
 class ProjectEvaluation:

@@ -1,25 +1,20 @@
 //! What a Python guard sees, and what it leaves for others.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use lictor::{Claim, Context, Facts, GivenVerdict, Risk, SessionState, Timestamp, Trace, Verdict, Violation};
+use lictor::{Claim, Context, ContextView, Risk, SessionState, Verdict};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::Value;
 
-use crate::{frame, guard, json};
+use crate::{evaluation, guard, json};
 
-/// A snapshot of the evaluation, and the guard's own writes. Reads stay valid after the call, writes do not.
+/// What the guard saw, and its own writes. Reads stay valid after the call, writes do not.
 #[pyclass(frozen, module = "lictor._lictor")]
 pub(crate) struct RawContext {
     guard: String,
-    facts: Facts,
-    lineage: Arc<Vec<SessionState>>,
-    now: Timestamp,
-    verdicts: Vec<GivenVerdict>,
-    violations: Vec<Violation>,
-    trace: Trace,
+    view: ContextView,
     state: Mutex<State>,
 }
 
@@ -27,6 +22,7 @@ struct State {
     open: bool,
     risk: Risk,
     annotations: BTreeMap<String, Value>,
+    notes: BTreeMap<String, Value>,
     writes: Vec<Write>,
 }
 
@@ -36,25 +32,14 @@ enum Write {
     Tag(String),
     Also(Verdict),
     Claim(Claim),
+    Note(String, Value),
 }
 
 impl RawContext {
-    pub(crate) fn snapshot(guard: &str, context: &Context<'_>) -> Self {
-        Self {
-            guard: guard.to_owned(),
-            facts: context.facts().clone(),
-            lineage: frame::lineage(context),
-            now: context.now(),
-            verdicts: context.verdicts().to_vec(),
-            violations: context.violations().to_vec(),
-            trace: context.trace().clone(),
-            state: Mutex::new(State {
-                open: true,
-                risk: context.risk(),
-                annotations: context.annotations().clone(),
-                writes: Vec::new(),
-            }),
-        }
+    pub(crate) fn of(guard: &str, mut view: ContextView) -> Self {
+        let (risk, annotations) = (view.risk, std::mem::take(&mut view.annotations));
+        let state = State { open: true, risk, annotations, notes: BTreeMap::new(), writes: Vec::new() };
+        Self { guard: guard.to_owned(), view, state: Mutex::new(state) }
     }
 
     /// Hands the guard's writes to the evaluation and takes no more of them.
@@ -66,6 +51,7 @@ impl RawContext {
                 Write::Tag(tag) => context.tag(&tag),
                 Write::Also(verdict) => context.also(verdict),
                 Write::Claim(claim) => drop(context.claim(claim)),
+                Write::Note(key, value) => context.remember(&key, value),
             }
         }
     }
@@ -106,35 +92,35 @@ impl RawContext {
 
     #[getter]
     fn now(&self) -> f64 {
-        self.now.0 as f64 / 1000.0
+        self.view.now.0 as f64 / 1000.0
     }
 
     #[getter]
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json::plain(py, &self.facts)
+        json::plain(py, &*self.view.facts)
     }
 
     #[getter]
     fn session<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        match self.lineage.first() {
-            Some(session) => json::plain(py, session),
-            None => json::plain(py, &SessionState::default()),
+        match self.view.lineage.first() {
+            Some(state) => evaluation::session(py, state),
+            None => evaluation::session(py, &SessionState::default()),
         }
     }
 
     #[getter]
     fn verdicts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json::plain(py, &self.verdicts)
+        json::plain(py, &self.view.verdicts)
     }
 
     #[getter]
     fn violations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json::plain(py, &self.violations)
+        json::plain(py, &self.view.violations)
     }
 
     #[getter]
     fn trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        json::plain(py, &self.trace)
+        json::plain(py, &self.view.trace)
     }
 
     /// All annotations by full name.
@@ -159,6 +145,21 @@ impl RawContext {
     fn add_risk(&self, fraction: f64) -> PyResult<()> {
         let mut state = self.write(Write::Risk(fraction))?;
         state.risk = Risk::from_fraction(fraction).map_or(Risk::MAX, |more| state.risk.plus(more));
+        Ok(())
+    }
+
+    /// What this guard remembers of the session under that key.
+    fn recall<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let state = self.lock();
+        let session = self.view.lineage.first();
+        let kept = || session.and_then(|session| session.memory.get(&self.guard, key));
+        state.notes.get(key).or_else(kept).map(|value| json::to_python(py, value)).transpose()
+    }
+
+    fn remember(&self, key: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let value = json::value(value)?;
+        let mut state = self.write(Write::Note(key.to_owned(), value.clone()))?;
+        state.notes.insert(key.to_owned(), value);
         Ok(())
     }
 
@@ -197,7 +198,7 @@ impl RawContext {
                 ));
             }
         };
-        let holds = self.lineage.iter().all(|session| claim.holds(session, self.now));
+        let holds = self.view.lineage.iter().all(|session| claim.holds(session, self.view.now));
         self.write(Write::Claim(claim)).map(|_| holds)
     }
 }

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lictor::{Answer, Digest, MemoryStore, Mode, Outcome, PolicyEngine, SessionKey, SqliteStore, Store};
+use lictor::completion::{Completion, Stop, StopCheck};
+use lictor::{
+    Answer, Digest, Memory, MemoryStore, Mode, Outcome, PolicyEngine, Prompt, SessionKey, SqliteStore, Store,
+};
 use lictor_observe::{Project, RealObserver};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -11,8 +14,9 @@ use pyo3::types::PyTuple;
 
 use crate::action::RawAction;
 use crate::evaluation::{self, RawEvaluation};
+use crate::frame::{self, Frame, Told};
 use crate::graph::Factory;
-use crate::{approvals, frame, json};
+use crate::{approvals, extend, json};
 
 /// A graph with its store.
 #[pyclass(frozen, module = "lictor._lictor")]
@@ -41,6 +45,9 @@ impl RawEngine {
         keep: usize,
         project: Option<&str>,
         fingerprint: &str,
+        feedback: Vec<Bound<'_, PyTuple>>,
+        checkers: Vec<(String, Py<PyAny>)>,
+        directory: Option<PathBuf>,
     ) -> PyResult<Self> {
         let mut factory = Factory::new(context);
         let node = factory.node(root)?;
@@ -59,6 +66,7 @@ impl RawEngine {
         for guard in observers {
             builder = builder.observe(guard);
         }
+        builder = extend::extend(builder, feedback, checkers, directory)?;
         builder.build().map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
@@ -72,8 +80,11 @@ impl RawEngine {
         observe: bool,
     ) -> PyResult<RawEvaluation> {
         let action = &action.get().0;
-        let mode = Mode { dry, observe, ..Mode::default() };
-        py.detach(|| frame::during(seen, || self.0.evaluate_with(action, mode))).map(RawEvaluation)
+        let companion = Frame::companion(seen);
+        let mode = Mode { dry, observe, companion: Some(companion.clone()), ..Mode::default() };
+        let evaluation = py.detach(|| self.0.evaluate_with(action, mode));
+        Frame::of(Some(&companion)).map_or(Ok(()), Frame::finish)?;
+        Ok(RawEvaluation(evaluation))
     }
 
     /// The recorded decision of this very call, if there is one.
@@ -98,18 +109,26 @@ impl RawEngine {
         Ok(RawEvaluation(py.detach(|| self.0.resolve(action, asked, Some(&mut |_| answers.clone())))))
     }
 
-    /// Records what came of an action. Gives its standing and what the agent is told.
+    /// Records what came of an action, tells guards that `listen`, and gives its standing and what the agent is told.
     fn post_action(
         &self,
         py: Python<'_>,
         action: &Bound<'_, RawAction>,
+        seen: Py<PyAny>,
         outcome: &Bound<'_, PyAny>,
         advise: bool,
+        listen: bool,
     ) -> PyResult<(String, String)> {
         let outcome: Outcome = json::read(json::value(outcome)?)?;
         let action = &action.get().0;
         py.detach(|| {
-            let standing = self.0.post_action(action, outcome).map_err(store_failed)?;
+            let memory = match &action.session {
+                Some(session) if listen => self.0.session(session).map_err(store_failed)?.memory,
+                _ => Memory::default(),
+            };
+            let told = Told { action: seen, memory, interruption: None };
+            let standing =
+                frame::telling(told, || self.0.post_action(action, outcome))?.map_err(store_failed)?;
             let told = match (&action.session, advise) {
                 (Some(session), true) => self.0.advise(session).map_err(store_failed)?,
                 _ => Vec::new(),
@@ -118,6 +137,38 @@ impl RawEngine {
                 serde_json::to_value(standing).ok().and_then(|value| value.as_str().map(str::to_owned));
             Ok((standing.unwrap_or_default(), lictor::feedback::render(&told)))
         })
+    }
+
+    /// Whether an agent may stop: the outcome, what is missing, and the round.
+    #[expect(clippy::too_many_arguments, reason = "all that is known of a wish to stop")]
+    fn check_stop(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        agent: &str,
+        output: Option<String>,
+        reason: Option<String>,
+        subagent: bool,
+        aborted: bool,
+    ) -> PyResult<(String, Vec<String>, u32)> {
+        let stop = Stop { output, reason, subagent, aborted, ..Stop::default() };
+        let checked = py.detach(|| self.0.check_stop(&key(id, agent), None, &stop)).map_err(store_failed)?;
+        let Some(StopCheck { outcome, .. }) = checked else {
+            return Ok(("complete".to_owned(), Vec::new(), 0));
+        };
+        let (name, round) = match &outcome {
+            Completion::Complete => ("complete", 0),
+            Completion::Incomplete { round, .. } => ("incomplete", *round),
+            Completion::Bypassed { .. } => ("bypassed", 0),
+            Completion::ReleasedUnmet { .. } => ("released_unmet", 0),
+        };
+        Ok((name.to_owned(), outcome.reasons().to_vec(), round))
+    }
+
+    /// A person has said something: the rounds of the stop gate begin anew.
+    fn prompted(&self, py: Python<'_>, id: &str, agent: &str, text: String) -> PyResult<()> {
+        let prompt = Prompt { name: None, text };
+        py.detach(|| self.0.prompted(&key(id, agent), &prompt)).map(drop).map_err(store_failed)
     }
 
     fn session<'py>(&self, py: Python<'py>, id: &str, agent: &str) -> PyResult<Bound<'py, PyAny>> {

@@ -1,54 +1,71 @@
-//! What belongs to one evaluation on one thread: the Python action, and an interruption to raise when it is over.
+//! What belongs to one call into the engine: the Python action, and an interruption to raise when it is over.
 
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 
-use lictor::{Context, SessionState};
+use lictor::{Companion, Memory};
 use pyo3::prelude::*;
 
-struct Frame {
+/// Goes through an evaluation beside the action, also to another thread.
+pub(crate) struct Frame {
     action: Py<PyAny>,
-    /// This session and those above it, copied once for all Python guards of the evaluation.
-    lineage: Option<Arc<Vec<SessionState>>>,
-    interruption: Option<PyErr>,
+    interruption: Mutex<Option<PyErr>>,
+}
+
+impl Frame {
+    /// The companion of an evaluation of that Python object.
+    pub(crate) fn companion(action: Py<PyAny>) -> Companion {
+        Companion::new(Self { action, interruption: Mutex::new(None) })
+    }
+
+    pub(crate) fn of(companion: Option<&Companion>) -> Option<&Self> {
+        companion.and_then(Companion::get)
+    }
+
+    /// The Python object that is judged.
+    pub(crate) fn action(&self, py: Python<'_>) -> Py<PyAny> {
+        self.action.clone_ref(py)
+    }
+
+    /// Keeps the first interruption of a guard (Ctrl-C, exit, cancellation).
+    pub(crate) fn interrupted(&self, error: PyErr) {
+        self.interruption.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Raises an interruption: the evaluation has ended as a block by now and is on record.
+    pub(crate) fn finish(&self) -> PyResult<()> {
+        match self.interruption.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(interruption) => Err(interruption),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What guards are told after an action.
+pub(crate) struct Told {
+    pub(crate) action: Py<PyAny>,
+    /// What the guards of the session remember.
+    pub(crate) memory: Memory,
+    pub(crate) interruption: Option<PyErr>,
 }
 
 thread_local! {
-    // Guards may evaluate another action, so frames are stacked.
-    static FRAMES: RefCell<Vec<Frame>> = const { RefCell::new(Vec::new()) };
+    // Guards hear of an outcome on the thread that reports it. They may evaluate and report themselves, so these are
+    // stacked.
+    static TOLD: RefCell<Vec<Told>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs an evaluation of that action. An interruption of a guard (Ctrl-C, exit, cancellation) is raised afterwards: the
-/// evaluation has then ended as a block and is on record.
-pub(crate) fn during<T>(action: Py<PyAny>, evaluate: impl FnOnce() -> T) -> PyResult<T> {
-    FRAMES.with_borrow_mut(|frames| frames.push(Frame { action, lineage: None, interruption: None }));
-    let result = evaluate();
-    let frame = FRAMES.with_borrow_mut(Vec::pop);
-    match frame.and_then(|frame| frame.interruption) {
+/// Reports an outcome of that action, and raises an interruption afterwards.
+pub(crate) fn telling<T>(told: Told, report: impl FnOnce() -> T) -> PyResult<T> {
+    TOLD.with_borrow_mut(|stack| stack.push(told));
+    let result = report();
+    match TOLD.with_borrow_mut(Vec::pop).and_then(|told| told.interruption) {
         Some(interruption) => Err(interruption),
         None => Ok(result),
     }
 }
 
-/// The Python object that is judged.
-pub(crate) fn action(py: Python<'_>) -> Option<Py<PyAny>> {
-    FRAMES.with_borrow(|frames| frames.last().map(|frame| frame.action.clone_ref(py)))
-}
-
-/// The sessions that a guard may ask about.
-pub(crate) fn lineage(context: &Context<'_>) -> Arc<Vec<SessionState>> {
-    let copy = || Arc::new(context.lineage().cloned().collect::<Vec<_>>());
-    FRAMES.with_borrow_mut(|frames| match frames.last_mut() {
-        Some(frame) => Arc::clone(frame.lineage.get_or_insert_with(copy)),
-        None => copy(),
-    })
-}
-
-/// Keeps the first interruption of this evaluation.
-pub(crate) fn interrupted(error: PyErr) {
-    FRAMES.with_borrow_mut(|frames| {
-        if let Some(frame) = frames.last_mut() {
-            frame.interruption.get_or_insert(error);
-        }
-    });
+/// Looks at, or changes, what guards are told now.
+pub(crate) fn told<T>(look: impl FnOnce(&mut Told) -> T) -> Option<T> {
+    TOLD.with_borrow_mut(|stack| stack.last_mut().map(look))
 }

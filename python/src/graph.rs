@@ -107,7 +107,7 @@ impl<'py> Factory<'py> {
         Ok(named(shared.into(), name))
     }
 
-    /// One guard: `("python", name, layer, check, sees_context)`, `("policies", …)` or a built-in with its settings.
+    /// One guard: `("python", name, layer, check, sees_context, on_result)`, `("policies", …)` or a built-in with its settings.
     pub(crate) fn guard(&self, parts: &Bound<'py, PyTuple>) -> PyResult<SharedGuard> {
         let kind: String = parts.get_item(0)?.extract()?;
         match kind.as_str() {
@@ -121,9 +121,11 @@ impl<'py> Factory<'py> {
     }
 
     pub(crate) fn python(&self, parts: &Bound<'py, PyTuple>) -> PyResult<PyGuard> {
-        let (name, layer, check, sees_context): (String, String, Py<PyAny>, bool) = tail(parts)?;
+        type Parts = (String, String, Py<PyAny>, bool, Option<Py<PyAny>>);
+        let (name, layer, check, sees_context, on_result): Parts = tail(parts)?;
         let layer = read::<Layer>(Value::String(layer))?;
-        Ok(PyGuard { name, layer, check, sees_context, context: self.context.clone().unbind() })
+        let context = self.context.clone().unbind();
+        Ok(PyGuard { name, layer, check, sees_context, context, on_result })
     }
 }
 

@@ -1,16 +1,21 @@
 //! Guards, conditions and callbacks that are written in Python.
 
 use lictor::policy::Call;
-use lictor::{Action, CallbackResult, Context, Guard, Layer, Verdict};
+use lictor::{Action, CallbackResult, Context, Guard, GuardMemory, Layer, Outcome, Verdict};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
 use crate::context::RawContext;
-use crate::{frame, json};
+use crate::frame::{self, Frame};
+use crate::json;
+use crate::memory::RawMemory;
 
 /// What an operator does about a guard that failed.
 const OPERATOR: &str = "mend the guard; the error is in `result.faults` and in the log of `lictor`";
+
+const NO_EVALUATION: &str = "no evaluation is under way";
+const ENDING: &str = "the interpreter is ending";
 
 /// A guard whose check is a Python callable of the action, or of the action and the context.
 pub(crate) struct PyGuard {
@@ -21,6 +26,8 @@ pub(crate) struct PyGuard {
     pub(crate) sees_context: bool,
     /// Makes the context that users see from the raw one.
     pub(crate) context: Py<PyAny>,
+    /// Called with the action, the outcome and the memory after an action.
+    pub(crate) on_result: Option<Py<PyAny>>,
 }
 
 impl Guard for PyGuard {
@@ -33,13 +40,15 @@ impl Guard for PyGuard {
     }
 
     fn check(&self, _: &Action, context: &mut Context<'_>) -> Verdict {
+        let Some(frame) = Frame::of(context.companion()) else {
+            return Verdict::error(NO_EVALUATION, OPERATOR);
+        };
         let called = Python::try_attach(|py| {
-            let action =
-                frame::action(py).ok_or_else(|| PyTypeError::new_err("no evaluation is under way"))?;
+            let action = frame.action(py);
             if !self.sees_context {
                 return verdict(&self.check.bind(py).call1((action,))?);
             }
-            let raw = Bound::new(py, RawContext::snapshot(&self.name, context))?;
+            let raw = Bound::new(py, RawContext::of(&self.name, context.view()))?;
             let seen = self.context.bind(py).call1((&raw, &action))?;
             let given = self.check.bind(py).call1((action, seen));
             raw.get().close(context);
@@ -47,8 +56,28 @@ impl Guard for PyGuard {
         });
         match called {
             Some(Ok(verdict)) => verdict,
-            Some(Err(error)) => Verdict::error(fault(error), OPERATOR),
-            None => Verdict::error("the interpreter is ending", OPERATOR),
+            Some(Err(error)) => Verdict::error(fault(error, frame), OPERATOR),
+            None => Verdict::error(ENDING, OPERATOR),
+        }
+    }
+
+    fn happened(&self, _: &Action, outcome: &Outcome, memory: &mut GuardMemory<'_>) {
+        let Some(on_result) = &self.on_result else { return };
+        let called = Python::try_attach(|py| {
+            let told = frame::told(|told| {
+                let kept = told.memory.of(&self.name);
+                let kept = kept.map(|(key, value)| (key.to_owned(), value.clone())).collect();
+                (told.action.clone_ref(py), RawMemory::new(kept))
+            });
+            let Some((action, raw)) = told else { return Ok(()) };
+            let raw = Bound::new(py, raw)?;
+            on_result.bind(py).call1((action, json::plain(py, outcome)?, &raw))?;
+            raw.get().close(memory);
+            Ok(())
+        });
+        if let Some(Err(error)) = called {
+            // What an ordinary exception was is in the log; only what ends the program comes this far.
+            frame::told(|told| drop(told.interruption.get_or_insert(error)));
         }
     }
 }
@@ -59,24 +88,26 @@ pub(crate) fn condition(
     make_context: &Py<PyAny>,
     context: &Context<'_>,
 ) -> Result<bool, String> {
+    let frame = Frame::of(context.companion()).ok_or(NO_EVALUATION)?;
     let asked = Python::try_attach(|py| {
-        let action = frame::action(py).ok_or_else(|| PyTypeError::new_err("no evaluation is under way"))?;
-        let raw = Bound::new(py, RawContext::snapshot("", context))?;
+        let action = frame.action(py);
+        let raw = Bound::new(py, RawContext::of("", context.view()))?;
         let seen = make_context.bind(py).call1((&raw, &action))?;
         let answer = check.bind(py).call1((action, seen));
         raw.get().end();
         answer?.is_truthy()
     });
     match asked {
-        Some(answer) => answer.map_err(fault),
-        None => Err("the interpreter is ending".to_owned()),
+        Some(answer) => answer.map_err(|error| fault(error, frame)),
+        None => Err(ENDING.to_owned()),
     }
 }
 
 /// Asks a policy's Python callback with the call as plain data.
 pub(crate) fn callback(callback: &Py<PyAny>, call: &Call<'_>) -> Result<CallbackResult, String> {
+    let frame = Frame::of(call.context.companion).ok_or(NO_EVALUATION)?;
     let asked = Python::try_attach(|py| {
-        let action = frame::action(py).ok_or_else(|| PyTypeError::new_err("no evaluation is under way"))?;
+        let action = frame.action(py);
         let facts = json::plain(py, call.facts)?;
         let session = json::plain(py, call.context.session)?;
         let risk = call.context.risk.as_fraction();
@@ -89,8 +120,8 @@ pub(crate) fn callback(callback: &Py<PyAny>, call: &Call<'_>) -> Result<Callback
         Ok(CallbackResult { passed, message, ..CallbackResult::default() })
     });
     match asked {
-        Some(answer) => answer.map_err(fault),
-        None => Err("the interpreter is ending".to_owned()),
+        Some(answer) => answer.map_err(|error| fault(error, frame)),
+        None => Err(ENDING.to_owned()),
     }
 }
 
@@ -127,12 +158,18 @@ pub(crate) fn verdict(given: &Bound<'_, PyAny>) -> PyResult<Verdict> {
 
 /// What went wrong, for the operator. What is no ordinary exception ends the program, so it is raised again after the
 /// evaluation.
-fn fault(error: PyErr) -> String {
-    let said = Python::try_attach(|py| {
-        if !error.is_instance_of::<PyException>(py) {
-            frame::interrupted(error.clone_ref(py));
-        }
-        error.to_string()
+fn fault(error: PyErr, frame: &Frame) -> String {
+    let ends = Python::try_attach(|py| {
+        let ordinary = error.is_instance_of::<PyException>(py);
+        (!ordinary).then(|| error.clone_ref(py))
     });
-    said.unwrap_or_else(|| "the interpreter is ending".to_owned())
+    if let Some(Some(error)) = ends {
+        frame.interrupted(error);
+    }
+    said(error)
+}
+
+/// An exception in words.
+pub(crate) fn said(error: PyErr) -> String {
+    Python::try_attach(|_| error.to_string()).unwrap_or_else(|| ENDING.to_owned())
 }

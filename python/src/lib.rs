@@ -8,10 +8,12 @@ mod approvals;
 mod context;
 mod engine;
 mod evaluation;
+mod extend;
 mod frame;
 mod graph;
 mod guard;
 mod json;
+mod memory;
 mod project;
 
 use pyo3::prelude::*;
@@ -26,6 +28,8 @@ mod _lictor {
     use super::engine::RawEngine;
     #[pymodule_export]
     use super::evaluation::RawEvaluation;
+    #[pymodule_export]
+    use super::memory::RawMemory;
     #[pymodule_export]
     use super::project::RawProject;
 }

@@ -153,8 +153,6 @@ class Governor:
     def stop(self, output: str | None = None, session: str | None = None) -> str | None:
         """What still has to be done before the agent may stop, or nothing. A gate that cannot be asked does not hold an
         agent for ever: it is logged, and the agent stops."""
-        if not hasattr(self._engine, "check_stop"):
-            return None
         try:
             checked = self._engine.check_stop(self.session(session), output=output, agent=self._agent)
         except Exception:
