@@ -11,15 +11,15 @@ fuzz_target!(|data: &[u8]| {
     match load(&sources) {
         Ok(loaded) => {
             let _ = loaded.check();
-            let key = Policy::key_of(&sources);
             let built = loaded
                 .policy
                 .build(&lictor_fuzz::around("/project"))
                 .expect("an accepted policy makes a graph");
             lictor_core::Graph::new(built.root).expect("and the graph is sound");
-            let bytes = loaded.policy.to_cache().expect("a policy can be stored");
-            let stored = Policy::from_cache(&bytes, key).expect("what was stored comes back");
-            assert_eq!(stored.to_cache(), Some(bytes));
+            let seal = |parts: &[&[u8]]| lictor_core::Digest::of_parts(parts.iter().copied());
+            let bytes = loaded.policy.to_cache(&sources, seal).expect("a policy can be stored");
+            let stored = Policy::from_cache(&bytes, &sources, seal).expect("what was stored comes back");
+            assert_eq!(stored.to_cache(&sources, seal), Some(bytes));
         }
         Err(refused) => {
             assert!(refused.diagnostics.iter().any(|problem| problem.severity == Severity::Error));

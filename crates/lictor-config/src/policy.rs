@@ -61,7 +61,7 @@ impl Policy {
         Self { key: Self::key_of(Vec::new()), layers: Arc::default() }
     }
 
-    /// Identifies the files of a policy without reading them as YAML: what a cache is looked up by.
+    /// Identifies the files of a policy without reading them as YAML.
     #[must_use]
     pub fn key_of<'a>(sources: impl IntoIterator<Item = &'a source::Source>) -> Digest {
         Self::key_in(VERSION, sources)
@@ -69,12 +69,8 @@ impl Policy {
 
     /// As [`Policy::key_of`] was in that version of Lictor.
     #[must_use]
-    pub fn key_in<'a>(version: &str, sources: impl IntoIterator<Item = &'a source::Source>) -> Digest {
-        let mut sources: Vec<&source::Source> = sources.into_iter().collect();
-        sources.sort_by_key(|source| source.origin);
-        let head = [b"lictor policy 1".as_slice(), version.as_bytes()];
-        let files = sources.iter().flat_map(|source| [source.origin.as_str().as_bytes(), &source.bytes]);
-        Digest::of_parts(head.into_iter().chain(files))
+    pub fn key_in<'a>(version: &'a str, sources: impl IntoIterator<Item = &'a source::Source>) -> Digest {
+        Digest::of_parts(parts_of(version, sources))
     }
 
     /// The same as [`Policy::key_of`] of the files it was made from.
@@ -316,6 +312,15 @@ impl Policy {
     pub(crate) fn trusted(&self) -> impl Iterator<Item = &Layered> {
         self.layers.iter().filter(|layer| layer.origin != Origin::Repository)
     }
+}
+
+/// What identifies the files of a policy: the version of Lictor that reads them, whose each file is, its bytes.
+fn parts_of<'a>(version: &'a str, sources: impl IntoIterator<Item = &'a source::Source>) -> Vec<&'a [u8]> {
+    let mut sources: Vec<&source::Source> = sources.into_iter().collect();
+    sources.sort_by_key(|source| source.origin);
+    let head = [b"lictor policy 1".as_slice(), version.as_bytes()];
+    let files = sources.into_iter().flat_map(|source| [source.origin.as_str().as_bytes(), &source.bytes]);
+    head.into_iter().chain(files).collect()
 }
 
 /// The version that keys are made in.

@@ -19,16 +19,20 @@ fn source(origin: Origin, text: &str) -> Source {
     Source { origin, path: "g.yaml".to_owned(), bytes: text.as_bytes().to_vec() }
 }
 
+fn seal(parts: &[&[u8]]) -> lictor_core::Digest {
+    lictor_core::Digest::of_parts(parts.iter().copied())
+}
+
 /// Whatever a file holds, reading, showing and storing it ends without a panic.
 fn survives(text: &str) {
     for origin in [Origin::Repository, Origin::Managed] {
-        match load(&[source(origin, text)]) {
+        let sources = [source(origin, text)];
+        match load(&sources) {
             Ok(loaded) => {
                 loaded.check().iter().for_each(|problem| drop(problem.render(text)));
                 assert!(!loaded.settings().iter().any(|setting| setting.path.is_empty()));
-                let stored = loaded.policy.to_cache(|digest| *digest).expect("every policy can be stored");
-                let back = Policy::from_cache(&stored, loaded.policy.key(), |digest| *digest)
-                    .expect("and comes back");
+                let stored = loaded.policy.to_cache(&sources, seal).expect("every policy can be stored");
+                let back = Policy::from_cache(&stored, &sources, seal).expect("and comes back");
                 back.build(&nobody()).map(|built| Graph::new(built.root)).unwrap().unwrap();
             }
             Err(error) => {
@@ -226,7 +230,8 @@ proptest! {
 fn order_of_the_files_given_does_not_matter() {
     let a = source(Origin::Repository, "budget: {max_actions: 1}\n");
     let b = source(Origin::User, "extends: []\n");
-    let one = load(&[a.clone(), b.clone()]).unwrap().policy;
-    let other = load(&[b, a]).unwrap().policy;
-    assert_eq!((one.key(), one.to_cache(|digest| *digest)), (other.key(), other.to_cache(|digest| *digest)));
+    let (files, turned) = ([a.clone(), b.clone()], [b, a]);
+    let one = load(&files).unwrap().policy;
+    let other = load(&turned).unwrap().policy;
+    assert_eq!((one.key(), one.to_cache(&files, seal)), (other.key(), other.to_cache(&turned, seal)));
 }

@@ -1,4 +1,7 @@
 //! The keys that tie a store to whoever may write it. They never lie in the store itself.
+//!
+//! Seals are keyed BLAKE3. The chain itself is SHA-256, which an auditor can check with any tool; only a holder of the
+//! key can check a seal, and a hook makes and checks several of them over kilobytes.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -6,9 +9,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use lictor_core::Digest;
-use sha2::Sha256;
 
 /// A key file is a few lines; one that is longer is something else.
 const MOST_BYTES: u64 = 64 * 1024;
@@ -27,7 +28,7 @@ impl fmt::Display for KeyId {
 #[derive(Clone)]
 pub struct RecordKey {
     id: KeyId,
-    start: Hmac<Sha256>,
+    secret: [u8; 32],
 }
 
 impl fmt::Debug for RecordKey {
@@ -37,14 +38,13 @@ impl fmt::Debug for RecordKey {
 }
 
 impl RecordKey {
-    /// The key with these bytes. `None` when the platform's HMAC refuses them, which it does for no 32 bytes.
+    /// The key with these bytes.
     #[must_use]
-    pub fn from_bytes(bytes: [u8; 32]) -> Option<Self> {
-        let start = Hmac::<Sha256>::new_from_slice(&bytes).ok()?;
-        let mut key = Self { id: KeyId([0; 4]), start };
-        let name = key.tag([b"lictor.key-id.1".as_slice()]);
-        key.id = KeyId(name.as_bytes().first_chunk().copied()?);
-        Some(key)
+    pub fn from_bytes(secret: [u8; 32]) -> Self {
+        let mut key = Self { id: KeyId([0; 4]), secret };
+        let name = key.tag([b"lictor.key-id.2".as_slice()]);
+        key.id = KeyId(name.as_bytes().first_chunk().copied().unwrap_or_default());
+        key
     }
 
     /// Its name.
@@ -53,20 +53,21 @@ impl RecordKey {
         self.id
     }
 
-    /// A seal over a digest, for what is kept beside the store. Seals of one purpose are none of another's.
+    /// A seal over these parts, for what is kept beside the store. Seals of one purpose are none of another's.
     #[must_use]
-    pub fn seal_of(&self, purpose: &str, digest: &Digest) -> Digest {
-        self.tag([b"lictor.beside.1".as_slice(), purpose.as_bytes(), digest.as_bytes()])
+    pub fn seal_of(&self, purpose: &str, parts: &[&[u8]]) -> Digest {
+        let head = [b"lictor.beside.2".as_slice(), purpose.as_bytes()];
+        self.tag(head.into_iter().chain(parts.iter().copied()))
     }
 
-    /// HMAC-SHA-256 over these parts, each preceded by its length as eight big-endian bytes.
+    /// Keyed BLAKE3 over these parts, each preceded by its length as eight big-endian bytes.
     pub(crate) fn tag<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
-        let mut mac = self.start.clone();
+        let mut mac = blake3::Hasher::new_keyed(&self.secret);
         for part in parts {
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }
-        Digest::from_bytes(mac.finalize().into_bytes().into())
+        Digest::from_bytes(mac.finalize().into())
     }
 }
 
@@ -165,7 +166,7 @@ impl Keyring {
         let mut keys = Vec::new();
         for (index, digits) in text.lines().enumerate() {
             let digest: Digest = digits.parse().map_err(|_| bad(index + 1))?;
-            keys.push(RecordKey::from_bytes(*digest.as_bytes()).ok_or_else(|| bad(index + 1))?);
+            keys.push(RecordKey::from_bytes(*digest.as_bytes()));
         }
         let current = keys.pop().ok_or_else(|| bad(1))?;
         Ok(Self { current, older: keys })

@@ -1,9 +1,9 @@
 //! What ties records, and the entries that follow from them, to a key.
 //!
-//! Every record of a sealed store carries an HMAC over its hash and over its *effects*: which entries its transaction
+//! Every record of a sealed store carries a MAC over its hash and over its *effects*: which entries its transaction
 //! changed, each as an opaque name and a short tag of its new value. Followed from the start, the effects say which
 //! entries there must be; an entry that was changed, removed, added or put back to an older value does not follow.
-//! Each entry carries an HMAC of its own as well, which is checked whenever it is read.
+//! Each entry carries a MAC of its own as well, which is checked whenever it is read.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{KeyId, RecordKey, Space};
 
-/// The HMAC of one entry, cut to 16 bytes.
+/// The MAC of one entry, cut to 16 bytes.
 pub(crate) type EntrySeal = [u8; 16];
 /// An entry's place, as only a holder of the key can work it out.
 type EntryId = [u8; 8];
-/// The start of an entry's HMAC; zero when the entry was removed.
+/// The start of an entry's MAC; zero when the entry was removed.
 type Tag = [u8; 8];
 
 const REMOVED: Tag = [0; 8];
@@ -64,7 +64,7 @@ impl Seal {
 }
 
 fn mac_of(key: &RecordKey, hash: &Digest, effects: &[u8]) -> Digest {
-    key.tag([b"lictor.seal.1".as_slice(), hash.as_bytes(), effects])
+    key.tag([b"lictor.seal.2".as_slice(), hash.as_bytes(), effects])
 }
 
 impl Serialize for Seal {
@@ -176,12 +176,12 @@ impl Effects {
 }
 
 pub(crate) fn entry_seal(key: &RecordKey, space: Space, name: &[u8], value: &[u8]) -> EntrySeal {
-    let full = key.tag([b"lictor.entry.1".as_slice(), space.name().as_bytes(), name, value]);
+    let full = key.tag([b"lictor.entry.2".as_slice(), space.name().as_bytes(), name, value]);
     full.as_bytes().first_chunk().copied().unwrap_or_default()
 }
 
 fn entry_id(key: &RecordKey, space: Space, name: &[u8]) -> EntryId {
-    let full = key.tag([b"lictor.entry-id.1".as_slice(), space.name().as_bytes(), name]);
+    let full = key.tag([b"lictor.entry-id.2".as_slice(), space.name().as_bytes(), name]);
     full.as_bytes().first_chunk().copied().unwrap_or_default()
 }
 

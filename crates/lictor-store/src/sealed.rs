@@ -1,7 +1,7 @@
 //! A transaction that seals what it writes and checks what it reads, over the bare tables of a database.
 
-use std::cell::OnceCell;
-use std::path::Path;
+use std::cell::{OnceCell, RefCell};
+use std::path::{Path, PathBuf};
 
 use crate::account::{Account, Sealing, entry_name};
 use crate::seal::{Effects, EntrySeal, entry_seal};
@@ -65,37 +65,69 @@ pub(crate) struct Sealer {
 }
 
 pub(crate) struct Sealed<'a, T: Tables> {
-    tables: T,
+    tables: RefCell<T>,
     sealer: &'a Sealer,
     standing: OnceCell<Standing>,
+    /// The newest record, not in the tables yet: its seal covers what the transaction still changes, so it is written
+    /// with the next one or at the end, and once.
+    newest: RefCell<Option<Record>>,
     effects: Effects,
     changed: bool,
 }
 
 impl<'a, T: Tables> Sealed<'a, T> {
     pub(crate) fn new(tables: T, sealer: &'a Sealer) -> Self {
-        Self { tables, sealer, standing: OnceCell::new(), effects: Effects::default(), changed: false }
+        Self {
+            tables: RefCell::new(tables),
+            sealer,
+            standing: OnceCell::new(),
+            newest: RefCell::new(None),
+            effects: Effects::default(),
+            changed: false,
+        }
     }
 
     /// Seals what was changed, and gives the tables back. The database's own commit comes after it.
     pub(crate) fn finish(mut self) -> Result<T, StoreError> {
-        if let Some(keys) = &self.sealer.keys
+        let effects = std::mem::take(&mut self.effects);
+        if self.newest.borrow().is_some() {
+            self.insert_newest(&effects)?;
+        } else if let Some(keys) = &self.sealer.keys
             && self.changed
-            && !self.effects.is_empty()
+            && !effects.is_empty()
         {
             let key = keys.current();
-            let (mut head, mut seal) = self.tables.end()?;
-            if head.seq == self.tables.base()?.seq {
+            let (mut head, mut seal) = self.tables.borrow().end()?;
+            if head.seq == self.tables.borrow().base()?.seq {
                 // No record is left that could carry the seal.
                 head = self.append_sealing(key, None, head, &Effects::default())?;
                 seal = None;
             }
             // Another transaction may have changed entries after the same record.
-            let mut effects = seal.and_then(|seal| seal.effects()).unwrap_or_default();
-            effects.then(std::mem::take(&mut self.effects));
-            self.tables.set_seal(head.seq, &Seal::new(key, &head.hash, &effects))?;
+            let mut all = seal.and_then(|seal| seal.effects()).unwrap_or_default();
+            all.then(effects);
+            self.tables.get_mut().set_seal(head.seq, &Seal::new(key, &head.hash, &all))?;
         }
-        Ok(self.tables)
+        Ok(self.tables.into_inner())
+    }
+
+    /// Puts the newest record into the tables, sealed with what was changed after it.
+    fn insert_newest(&self, effects: &Effects) -> Result<(), StoreError> {
+        let Some(record) = self.newest.take() else { return Ok(()) };
+        let seal = self.sealer.keys.as_ref().map(|keys| Seal::new(keys.current(), &record.hash, effects));
+        self.tables.borrow_mut().insert(&record, seal.as_ref())
+    }
+
+    /// The tables with every record in them.
+    fn whole(&self) -> Result<std::cell::Ref<'_, T>, StoreError> {
+        self.insert_newest(&Effects::default())?;
+        Ok(self.tables.borrow())
+    }
+
+    /// The end of the log.
+    fn end(&self) -> Result<Head, StoreError> {
+        let newest = self.newest.borrow().as_ref().map(Record::head);
+        newest.map_or_else(|| Ok(self.tables.borrow().end()?.0), Ok)
     }
 
     fn standing(&self) -> Result<Standing, StoreError> {
@@ -107,8 +139,9 @@ impl<'a, T: Tables> Sealed<'a, T> {
     }
 
     fn find_standing(&self) -> Result<Standing, StoreError> {
-        let file = || self.tables.name().to_owned();
-        let (head, seal) = self.tables.end()?;
+        let file = || self.name();
+        let tables = self.whole()?;
+        let (head, seal) = tables.end()?;
         let Some(keys) = &self.sealer.keys else {
             return match seal {
                 None => Ok(Standing::Plain),
@@ -119,7 +152,7 @@ impl<'a, T: Tables> Sealed<'a, T> {
             // Someone who may write the file could take all seals away; only who has just made the key can tell.
             let empty = || -> Result<bool, StoreError> {
                 let entry =
-                    |space| Ok::<_, StoreError>(!self.tables.scan(space, &Keys::all().limit(1))?.is_empty());
+                    |space| Ok::<_, StoreError>(!tables.scan(space, &Keys::all().limit(1))?.is_empty());
                 Ok(head == Head::START
                     && !Space::ALL.into_iter().map(entry).any(|found| found.unwrap_or(true)))
             };
@@ -201,11 +234,11 @@ impl<'a, T: Tables> Sealed<'a, T> {
                 for (name, value) in &page {
                     let seal = entry_seal(key, space, name, value);
                     effects.put(key, space, name, &seal);
-                    self.tables.put(space, name, value, Some(&seal))?;
+                    self.tables.get_mut().put(space, name, value, Some(&seal))?;
                 }
             }
         }
-        let (head, _) = self.tables.end()?;
+        let head = self.end()?;
         if head == Head::START {
             self.effects = effects;
         } else {
@@ -221,9 +254,9 @@ impl<'a, T: Tables> Sealed<'a, T> {
         head: Head,
         effects: &Effects,
     ) -> Result<Head, StoreError> {
-        let newest = self.tables.records(&Query::all().newest_first().limit(1))?;
+        let newest = self.whole()?.records(&Query::all().newest_first().limit(1))?;
         let record = Record::after(head, Sealing::draft(key.id(), before, newest.first())?);
-        self.tables.insert(&record, Some(&Seal::new(key, &record.hash, effects)))?;
+        self.tables.get_mut().insert(&record, Some(&Seal::new(key, &record.hash, effects)))?;
         Ok(record.head())
     }
 
@@ -234,31 +267,35 @@ impl<'a, T: Tables> Sealed<'a, T> {
     }
 
     fn forged(&self, what: String) -> StoreError {
-        StoreError::Forged { file: self.tables.name().to_owned(), what }
+        StoreError::Forged { file: self.name(), what }
+    }
+
+    fn name(&self) -> PathBuf {
+        self.tables.borrow().name().to_owned()
     }
 }
 
 impl<T: Tables> View for Sealed<'_, T> {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-        let found = self.tables.get(space, key)?;
+        let found = self.tables.borrow().get(space, key)?;
         found.map(|(value, seal)| self.checked(space, key, value, seal)).transpose()
     }
 
     fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<Entry>, StoreError> {
-        let found = self.tables.scan(space, keys)?.into_iter();
+        let found = self.tables.borrow().scan(space, keys)?.into_iter();
         found.map(|(key, value, seal)| Ok((key.clone(), self.checked(space, &key, value, seal)?))).collect()
     }
 
     fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
-        self.tables.records(query)
+        self.whole()?.records(query)
     }
 
     fn head(&self) -> Result<Head, StoreError> {
-        Ok(self.tables.end()?.0)
+        self.end()
     }
 
     fn base(&self) -> Result<Head, StoreError> {
-        self.tables.base()
+        self.tables.borrow().base()
     }
 
     fn keys(&self) -> Option<&Keyring> {
@@ -266,31 +303,33 @@ impl<T: Tables> View for Sealed<'_, T> {
     }
 
     fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
-        self.tables.seals(query)
+        self.whole()?.seals(query)
     }
 }
 
 impl<T: Tables> Transaction for Sealed<'_, T> {
     fn append(&mut self, draft: Draft) -> Result<Record, StoreError> {
-        let key = self.ready()?;
-        let record = Record::after(self.tables.end()?.0, draft);
-        let seal = key.map(|key| Seal::new(&key, &record.hash, &Effects::default()));
-        self.tables.insert(&record, seal.as_ref())?;
+        self.ready()?;
+        let record = Record::after(self.end()?, draft);
+        self.insert_newest(&Effects::default())?;
+        *self.newest.get_mut() = Some(record.clone());
         Ok(record)
     }
 
     fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
-        let Some(with) = self.ready()? else { return self.tables.put(space, key, value, None) };
+        let Some(with) = self.ready()? else {
+            return self.tables.get_mut().put(space, key, value, None);
+        };
         let seal = entry_seal(&with, space, key, value);
         self.effects.put(&with, space, key, &seal);
-        self.tables.put(space, key, value, Some(&seal))
+        self.tables.get_mut().put(space, key, value, Some(&seal))
     }
 
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {
         if let Some(with) = self.ready()? {
             self.effects.delete(&with, space, key);
         }
-        self.tables.delete(space, key)
+        self.tables.get_mut().delete(space, key)
     }
 
     fn prune(&mut self, through: u64) -> Result<(), StoreError> {
@@ -301,6 +340,7 @@ impl<T: Tables> Transaction for Sealed<'_, T> {
             effects.then(std::mem::take(&mut self.effects));
             self.effects = effects;
         }
-        self.tables.prune(through)
+        self.insert_newest(&Effects::default())?;
+        self.tables.get_mut().prune(through)
     }
 }

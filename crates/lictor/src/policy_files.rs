@@ -242,18 +242,17 @@ pub fn load(project: &Project) -> Result<Loaded, Error> {
 /// # Errors
 /// When the policy is refused.
 pub(crate) fn compiled(project: &Project, sources: &[Source], cache: &Path) -> Result<Policy, Error> {
-    let key = Policy::key_of(sources);
     // Looking must not make a key where there is none, and without one there is nothing that could be believed.
     let Some((keys, _)) = project.record_keys(false).ok().flatten() else {
         return Ok(lictor_config::load(sources)?.policy);
     };
-    let seal = |digest: &Digest| keys.current().seal_of("policy", digest);
+    let seal = |parts: &[&[u8]]| keys.current().seal_of("policy", parts);
     let stored = files::read(cache, CACHE_LIMIT).ok();
-    if let Some(policy) = stored.and_then(|bytes| Policy::from_cache(&bytes, key, seal)) {
+    if let Some(policy) = stored.and_then(|bytes| Policy::from_cache(&bytes, sources, seal)) {
         return Ok(policy);
     }
     let policy = lictor_config::load(sources)?.policy;
-    if let Some(bytes) = policy.to_cache(seal) {
+    if let Some(bytes) = policy.to_cache(sources, seal) {
         // Without a stored form the next process reads the files again.
         let _ = store(cache, &bytes);
     }

@@ -43,9 +43,8 @@ fn built(files: &[(Origin, &str)], runner: Arc<Canned>) -> Built {
         .collect();
     let policy = load(&sources).unwrap_or_else(|error| panic!("{:#?}", error.diagnostics)).policy;
     // What a hook uses is what came out of the store.
-    let stored =
-        Policy::from_cache(&policy.to_cache(|digest| *digest).unwrap(), policy.key(), |digest| *digest)
-            .unwrap();
+    let seal = |parts: &[&[u8]]| lictor_core::Digest::of_parts(parts.iter().copied());
+    let stored = Policy::from_cache(&policy.to_cache(&sources, seal).unwrap(), &sources, seal).unwrap();
     stored.build(&Surroundings { root: "/p".to_owned(), runner }).unwrap()
 }
 

@@ -5,36 +5,45 @@ fn source(origin: Origin, text: &str) -> Source {
     Source { origin, path: "governance.yaml".to_owned(), bytes: text.as_bytes().to_vec() }
 }
 
+fn sources(files: &[(Origin, &str)]) -> Vec<Source> {
+    files.iter().map(|(origin, text)| source(*origin, text)).collect()
+}
+
 fn policy(files: &[(Origin, &str)]) -> Policy {
-    let sources: Vec<Source> = files.iter().map(|(origin, text)| source(*origin, text)).collect();
-    load(&sources).unwrap().policy
+    load(&sources(files)).unwrap().policy
 }
 
 const EVERY_SECTION: &str = include_str!("../../tests/cases/every-section.yaml");
 
-fn seal(digest: &Digest) -> Digest {
-    Digest::of_parts([b"a secret".as_slice(), digest.as_bytes()])
+fn seal(parts: &[&[u8]]) -> Digest {
+    Digest::of_parts([b"a secret".as_slice()].into_iter().chain(parts.iter().copied()))
 }
 
 #[test]
 fn a_stored_policy_comes_back_whole() {
-    let policy = policy(&[(Origin::Repository, EVERY_SECTION)]);
-    let bytes = policy.to_cache(seal).unwrap();
-    let back = Policy::from_cache(&bytes, policy.key(), seal).unwrap();
-    assert_eq!(back.to_cache(seal), Some(bytes));
+    let sources = sources(&[(Origin::Repository, EVERY_SECTION)]);
+    let policy = load(&sources).unwrap().policy;
+    let bytes = policy.to_cache(&sources, seal).unwrap();
+    let back = Policy::from_cache(&bytes, &sources, seal).unwrap();
+    assert_eq!((back.to_cache(&sources, seal), back.key()), (Some(bytes), policy.key()));
     assert_eq!(format!("{:?}", back.gate()), format!("{:?}", policy.gate()));
 }
 
 #[test]
 fn a_damaged_or_foreign_store_is_no_store() {
-    let policy = policy(&[(Origin::Repository, EVERY_SECTION)]);
-    let bytes = policy.to_cache(seal).unwrap();
-    assert!(Policy::from_cache(&bytes, Digest::of(b"other files"), seal).is_none());
+    let files = sources(&[(Origin::Repository, EVERY_SECTION)]);
+    let bytes = load(&files).unwrap().policy.to_cache(&files, seal).unwrap();
+    let other = EVERY_SECTION.replacen("1", "1 ", 1);
+    for others in
+        [vec![], sources(&[(Origin::User, EVERY_SECTION)]), sources(&[(Origin::Repository, &other)])]
+    {
+        assert!(Policy::from_cache(&bytes, &others, seal).is_none());
+    }
     for at in (0..bytes.len()).step_by(7) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x20;
-        assert!(Policy::from_cache(&damaged, policy.key(), seal).is_none(), "byte {at}");
-        assert!(Policy::from_cache(&bytes[..at], policy.key(), seal).is_none(), "cut at {at}");
+        assert!(Policy::from_cache(&damaged, &files, seal).is_none(), "byte {at}");
+        assert!(Policy::from_cache(&bytes[..at], &files, seal).is_none(), "cut at {at}");
     }
 }
 
@@ -113,7 +122,7 @@ fn packs_are_added_by_repositories_and_replaced_by_others() {
 fn a_cache_under_another_seal_is_no_cache() {
     let policy = load(&[]).unwrap().policy;
     // What anybody can make: the right bytes and their digest.
-    let forged = policy.to_cache(|digest| *digest).unwrap();
-    assert!(Policy::from_cache(&forged, policy.key(), seal).is_none());
-    assert!(Policy::from_cache(&policy.to_cache(seal).unwrap(), policy.key(), seal).is_some());
+    let forged = policy.to_cache(&[], |parts| Digest::of_parts(parts.iter().copied())).unwrap();
+    assert!(Policy::from_cache(&forged, &[], seal).is_none());
+    assert!(Policy::from_cache(&policy.to_cache(&[], seal).unwrap(), &[], seal).is_some());
 }

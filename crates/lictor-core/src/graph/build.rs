@@ -1,6 +1,7 @@
 //! The checks that make a graph of nodes.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{Graph, GraphError, Kind, Node, Observer, Quorum, SharedGuard};
@@ -18,7 +19,7 @@ impl Graph {
     pub fn new(root: impl Into<Node>) -> Result<Self, GraphError> {
         let mut root = root.into();
         let mut settling = Settling::default();
-        settling.settle(&mut root, "", 0, Parent::Root)?;
+        settling.settle(&mut root, 0, Parent::Root)?;
         let Settling { nodes, leaves, .. } = settling;
         Ok(Self { root, observers: Vec::new(), nodes: nodes.into(), leaves })
     }
@@ -57,78 +58,63 @@ enum Parent {
 #[derive(Default)]
 struct Settling {
     /// Which guard a name stands for, and where it was first met.
-    names: HashMap<Arc<str>, (*const (), Arc<str>)>,
+    names: BTreeMap<Arc<str>, (*const (), Arc<str>)>,
+    /// Where the node stands that is looked at; empty for the root.
+    path: String,
     nodes: Vec<Listed>,
     leaves: usize,
 }
 
 impl Settling {
     /// Gives every node its path, name and layer, and refuses what would mean something nobody intended.
-    fn settle(
-        &mut self,
-        node: &mut Node,
-        path: &str,
-        depth: usize,
-        parent: Parent,
-    ) -> Result<(), GraphError> {
-        let shown = || if path.is_empty() { "/".to_owned() } else { path.to_owned() };
+    fn settle(&mut self, node: &mut Node, depth: usize, parent: Parent) -> Result<(), GraphError> {
         if depth > MAX_DEPTH {
-            return Err(GraphError::TooDeep { limit: MAX_DEPTH, path: shown() });
+            return Err(GraphError::TooDeep { limit: MAX_DEPTH, path: self.shown().to_owned() });
         }
         let kind = node.node_kind();
         let word = kind.as_str();
+        let path = self.shown();
         match &mut node.kind {
             Kind::Leaf(_) if node.site.name.trim().is_empty() => {
-                return Err(GraphError::NoName { path: shown() });
+                return Err(GraphError::NoName { path: path.to_owned() });
             }
             Kind::Leaf(_) if node.site.layer == Layer::Observe => {
-                return Err(GraphError::ObserverInTree { name: node.site.name.to_string(), path: shown() });
+                let name = node.site.name.to_string();
+                return Err(GraphError::ObserverInTree { name, path: path.to_owned() });
             }
             Kind::Leaf(_) => {}
             Kind::Quorum { shape, at_least, children, .. } => {
-                if children.is_empty() {
-                    return Err(GraphError::Empty { combinator: word, path: shown() });
-                }
-                if *at_least == 0 || *at_least > children.len() {
-                    return Err(GraphError::Threshold {
-                        at_least: *at_least,
-                        of: children.len(),
-                        path: shown(),
-                    });
-                }
-                if *shape == Quorum::Threshold {
-                    refuse_double_votes(children, &shown())?;
-                }
+                refuse_quorum(*shape, *at_least, children, word, path)?;
                 let below = if *shape == Quorum::All { Parent::All } else { Parent::Other };
                 for (index, child) in children.iter_mut().enumerate() {
-                    self.settle(child, &format!("{path}/{word}[{index}]"), depth + 1, below)?;
+                    self.below(child, word, Some(index), depth, below)?;
                 }
             }
             Kind::Not { child, reason, fix } => {
                 if reason.trim().is_empty() || fix.trim().is_empty() {
-                    return Err(GraphError::NotWithoutWords { path: shown() });
+                    return Err(GraphError::NotWithoutWords { path: path.to_owned() });
                 }
-                self.settle(child, &format!("{path}/not"), depth + 1, Parent::Other)?;
+                self.below(child, "not", None, depth, Parent::Other)?;
             }
             Kind::When { then, otherwise, .. } => {
                 if otherwise.is_none() && parent == Parent::Other {
-                    return Err(GraphError::NoOtherwise { path: shown() });
+                    return Err(GraphError::NoOtherwise { path: path.to_owned() });
                 }
-                let Some(then) = then else { return Err(GraphError::NoThen { path: shown() }) };
+                let Some(then) = then else { return Err(GraphError::NoThen { path: path.to_owned() }) };
                 // A branch stands where the condition stands: what may be left out above may be left out below.
-                self.settle(then, &format!("{path}/when/then"), depth + 1, parent)?;
+                self.below(then, "when/then", None, depth, parent)?;
                 if let Some(otherwise) = otherwise {
-                    self.settle(otherwise, &format!("{path}/when/otherwise"), depth + 1, parent)?;
+                    self.below(otherwise, "when/otherwise", None, depth, parent)?;
                 }
             }
             Kind::Escalate { primary, fallback, .. } => {
-                self.settle(primary, &format!("{path}/escalate/primary"), depth + 1, Parent::Other)?;
-                self.settle(fallback, &format!("{path}/escalate/fallback"), depth + 1, Parent::Other)?;
+                self.below(primary, "escalate/primary", None, depth, Parent::Other)?;
+                self.below(fallback, "escalate/fallback", None, depth, Parent::Other)?;
             }
         }
         let first = node.children().map(|child| child.site.layer).min();
         let site = node.site_mut();
-        site.path = Arc::from(if path.is_empty() { "/" } else { path });
+        site.path = Arc::from(self.shown());
         if let Some(first) = first {
             site.layer = first;
             if site.name.is_empty() {
@@ -141,6 +127,31 @@ impl Settling {
         node.number = number(self.nodes.len());
         self.nodes.push(Listed { site: Arc::clone(&node.site), kind });
         Ok(())
+    }
+
+    /// Settles what stands below the present node: under `word`, and by a number where there may be several.
+    fn below(
+        &mut self,
+        child: &mut Node,
+        word: &str,
+        index: Option<usize>,
+        depth: usize,
+        parent: Parent,
+    ) -> Result<(), GraphError> {
+        let length = self.path.len();
+        self.path.push('/');
+        self.path.push_str(word);
+        if let Some(index) = index {
+            // Writing to a text cannot fail.
+            let _ = write!(self.path, "[{index}]");
+        }
+        self.settle(child, depth + 1, parent)?;
+        self.path.truncate(length);
+        Ok(())
+    }
+
+    fn shown(&self) -> &str {
+        if self.path.is_empty() { "/" } else { &self.path }
     }
 
     /// One name is one guard, wherever it stands.
@@ -167,6 +178,25 @@ fn number(index: usize) -> u32 {
 
 fn identity(guard: &SharedGuard) -> *const () {
     Arc::as_ptr(guard).cast()
+}
+
+fn refuse_quorum(
+    shape: Quorum,
+    at_least: usize,
+    children: &[Node],
+    word: &'static str,
+    path: &str,
+) -> Result<(), GraphError> {
+    if children.is_empty() {
+        return Err(GraphError::Empty { combinator: word, path: path.to_owned() });
+    }
+    if at_least == 0 || at_least > children.len() {
+        return Err(GraphError::Threshold { at_least, of: children.len(), path: path.to_owned() });
+    }
+    if shape == Quorum::Threshold {
+        refuse_double_votes(children, path)?;
+    }
+    Ok(())
 }
 
 fn refuse_double_votes(children: &[Node], path: &str) -> Result<(), GraphError> {

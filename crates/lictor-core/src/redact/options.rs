@@ -264,6 +264,9 @@ impl<'a> Iterator for Words<'a> {
 /// A quote, with the backslashes that a text in JSON has before it.
 fn mark_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
     let rest = bytes.get(at..)?;
+    if !matches!(rest.first(), Some(b'"' | b'\'' | b'\\')) {
+        return None;
+    }
     let slashes = rest.iter().take_while(|byte| **byte == b'\\').count();
     matches!(rest.get(slashes), Some(b'"' | b'\'')).then(|| rest.get(..=slashes)).flatten()
 }

@@ -109,19 +109,22 @@ fn find(text: &str, form: Form) -> Vec<Range<usize>> {
     private_keys(text, &mut found);
     options::find(text, form, &mut found);
     let mut previous: Option<&str> = None;
-    let mut bytes = text.bytes().enumerate().peekable();
-    while let Some((start, first)) = bytes.next() {
-        if !is_word(first) {
-            continue;
-        }
-        let mut end = start + 1;
-        while let Some((at, _)) = bytes.next_if(|(_, byte)| is_word(*byte)) {
-            end = at + 1;
-        }
+    let bytes = text.as_bytes();
+    let count = |from: usize, of_word: bool| {
+        let rest = bytes.get(from..).unwrap_or_default();
+        rest.iter().position(|byte| is_word(*byte) != of_word).unwrap_or(rest.len())
+    };
+    let mut end = 0;
+    loop {
+        let start = end + count(end, false);
+        end = start + count(start, true);
         // Words are ASCII, so their ends are characters' ends.
         let word = text.get(start..end).unwrap_or_default();
+        if word.is_empty() {
+            break;
+        }
         judge(text, word, start, previous, &mut found);
-        let follows = text.as_bytes().get(end);
+        let follows = bytes.get(end);
         if matches!(follows, Some(b'"' | b'\'' | b'\\' | b':' | b'=')) && is_secret_name(word) {
             found.extend(quoted_value(text, end));
         }
@@ -145,16 +148,15 @@ fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut 
         from += segment.len() + 1;
     }
     let before = text.get(..at).unwrap_or_default();
-    let long_enough = word.len() >= MIN_ASSIGNED && !before.ends_with('$') && !before.ends_with("${");
+    let is_long_enough = || word.len() >= MIN_ASSIGNED && !before.ends_with('$') && !before.ends_with("${");
     let is_assigned = || before.trim_end_matches(['"', '\'', ' ', '\\']).ends_with([':', '=']);
     let after_scheme = || before.ends_with(' ') && previous.is_some_and(is_scheme);
     let is_named = || previous.is_some_and(is_secret_name) && !is_scheme(word);
-    if long_enough && (after_scheme() || (is_assigned() && is_named())) {
+    if (after_scheme() || (is_named() && is_assigned())) && is_long_enough() {
         found.push(whole.clone());
     }
     // user:password@host
-    let after = text.get(whole.end..).unwrap_or_default();
-    if after.starts_with('@')
+    if text.as_bytes().get(whole.end) == Some(&b'@')
         && let Some(name) = before.strip_suffix(':')
         && name.rsplit("://").next().is_some_and(|user| user.len() < name.len() && !user.contains(['/', ' ']))
     {
@@ -199,23 +201,50 @@ fn quoted_value(text: &str, from: usize) -> Option<Range<usize>> {
 /// Whether a variable, field or option of this name holds a secret: `GITHUB_TOKEN`, `db.password`, `TOKEN_PROD`.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
-    let ends_with = |name: &str, known: &str| {
-        let tail = name.len().checked_sub(known.len()).and_then(|from| name.get(from..));
-        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(known))
-    };
-    let is_one = |name: &str| NAMES.iter().any(|known| ends_with(name, known));
     // `…_PROD` and `…_2` say which one.
-    is_one(name)
+    ends_as_secret(name)
         || name.rsplit_once('_').is_some_and(|(front, which)| {
-            let place = ["prod", "production", "staging", "dev", "test", "live"];
-            (place.iter().any(|known| which.eq_ignore_ascii_case(known))
-                || which.chars().all(|letter| letter.is_ascii_digit()))
-                && is_one(front)
+            ends_as_secret(front)
+                && (PLACES.iter().any(|known| which.eq_ignore_ascii_case(known))
+                    || which.bytes().all(|letter| letter.is_ascii_digit()))
         })
 }
 
+/// Which of several secrets of one name: `TOKEN_PROD`.
+const PLACES: [&str; 6] = ["prod", "production", "staging", "dev", "test", "live"];
+
+/// Every word of every record is asked, and its last two letters answer for nearly all of them.
+fn ends_as_secret(name: &str) -> bool {
+    let Some([.., one, last]) = name.as_bytes().last_chunk::<2>() else { return false };
+    let last_two = [one.to_ascii_lowercase(), last.to_ascii_lowercase()];
+    let of_some =
+        matches!(&last_two, b"rd" | b"wd" | b"et" | b"ts" | b"en" | b"ey" | b"se" | b"ls" | b"on" | b"ss");
+    of_some
+        && NAMES.iter().any(|known| {
+            let tail = name.len().checked_sub(known.len()).and_then(|from| name.get(from..));
+            tail.is_some_and(|tail| tail.eq_ignore_ascii_case(known))
+        })
+}
+
+#[inline]
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'~' | b'!' | b'%')
+    /// One look for each byte of every record.
+    const WORD: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = 0_u8;
+        loop {
+            let of_word = matches!(byte, b'_' | b'-' | b'.' | b'/' | b'+' | b'~' | b'!' | b'%');
+            #[expect(clippy::indexing_slicing, reason = "as many entries as a byte has values")]
+            {
+                table[byte as usize] = byte.is_ascii_alphanumeric() || of_word;
+            }
+            if byte == u8::MAX {
+                break table;
+            }
+            byte += 1;
+        }
+    };
+    WORD.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// From the first line of a private key to its last, or to the end of the text when that is missing.

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn key(byte: u8) -> RecordKey {
-    RecordKey::from_bytes([byte; 32]).unwrap()
+    RecordKey::from_bytes([byte; 32])
 }
 
 fn effects() -> Effects {

@@ -157,7 +157,9 @@ impl Tables for Rows<'_> {
         value: &[u8],
         seal: Option<&EntrySeal>,
     ) -> Result<(), StoreError> {
-        let sql = "INSERT OR REPLACE INTO entry (space, key, value, seal) VALUES (?, ?, ?, ?)";
+        // Where a value keeps its length its pages are written over; a replaced row would free and take others.
+        let sql = "INSERT INTO entry (space, key, value, seal) VALUES (?, ?, ?, ?) \
+                   ON CONFLICT DO UPDATE SET value = excluded.value, seal = excluded.seal";
         self.execute(sql, params![space.name(), key, value, seal.map(<[u8; 16]>::as_slice)])
     }
 

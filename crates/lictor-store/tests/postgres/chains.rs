@@ -20,7 +20,7 @@ fn append(store: &dyn Store, body: &str) -> Result<u64, StoreError> {
 }
 
 fn keys(byte: u8) -> Keyring {
-    Keyring::of(RecordKey::from_bytes([byte; 32]).unwrap())
+    Keyring::of(RecordKey::from_bytes([byte; 32]))
 }
 
 fn faults(store: &PostgresStore) -> Vec<Fault> {

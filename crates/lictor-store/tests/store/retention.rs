@@ -181,7 +181,7 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// Sealed, with a hundred records of a day each.
 fn hundred_days(file: &Path) -> SqliteStore {
-    let keys = Keyring::of(RecordKey::from_bytes([1; 32]).unwrap());
+    let keys = Keyring::of(RecordKey::from_bytes([1; 32]));
     let store = SqliteOptions::new().keys(keys).open(file).unwrap();
     for day in 0..100 {
         let session = Some(SessionKey { agent: "a".to_owned(), id: format!("{}", day % 7) });

@@ -11,7 +11,7 @@ use lictor_store::{
 use crate::log;
 
 fn keys(byte: u8) -> Keyring {
-    Keyring::of(RecordKey::from_bytes([byte; 32]).unwrap())
+    Keyring::of(RecordKey::from_bytes([byte; 32]))
 }
 
 fn open(file: &Path) -> SqliteStore {
