@@ -111,7 +111,7 @@ fn touching(access: Access, number: u64) -> Facts {
 /// The state, and what it knows of these files.
 #[inline(never)]
 fn parse<'a>(stored: &Stored, files: impl Iterator<Item = &'a str>) -> SessionState {
-    let mut state: SessionState = serde_json::from_slice(black_box(&stored.state)).unwrap();
+    let mut state = SessionState::from_bytes(black_box(&stored.state)).unwrap();
     for group in files.map(Group::of) {
         if let Some(text) = stored.groups.get(&group) {
             state.files.restore(group, text.clone()).unwrap();
@@ -137,7 +137,7 @@ fn fold(state: &mut SessionState, event: &SessionEvent, now: Timestamp) {
 #[inline(never)]
 fn write(mut state: SessionState, stored: &mut Stored) {
     let files = std::mem::take(&mut state.files);
-    stored.state = serde_json::to_vec(black_box(&state)).unwrap();
+    stored.state = black_box(&state).to_bytes().unwrap();
     stored.groups.extend(files.groups().map(|(group, text)| (group, text.to_owned())));
 }
 
@@ -195,17 +195,17 @@ fn main() {
         let mut state: SessionState = serde_json::from_slice(&std::fs::read(place).unwrap()).unwrap();
         let files = std::mem::take(&mut state.files);
         let groups = files.groups().map(|(group, text)| (group, text.to_owned())).collect();
-        a_round(&policy, number, Stored { state: serde_json::to_vec(&state).unwrap(), groups });
+        a_round(&policy, number, Stored { state: state.to_bytes().unwrap(), groups });
         return;
     }
-    let mut stored = Stored { state: b"{}".to_vec(), groups: BTreeMap::new() };
+    let mut stored = Stored { state: SessionState::default().to_bytes().unwrap(), groups: BTreeMap::new() };
     let mut number = 0;
     for length in LENGTHS {
         while number < length {
             number += 1;
             make(&policy, number, &mut stored);
         }
-        let mut state: SessionState = serde_json::from_slice(&stored.state).unwrap();
+        let mut state = SessionState::from_bytes(&stored.state).unwrap();
         for (group, text) in &stored.groups {
             state.files.restore(*group, text.clone()).unwrap();
         }

@@ -114,8 +114,13 @@ fn hex_value(digit: u8) -> u8 {
 }
 
 impl Serialize for Digest {
+    /// As hexadecimal digits for people, as the bytes themselves otherwise.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.text(&mut [0; Self::DIGITS]))
+        if serializer.is_human_readable() {
+            serializer.serialize_str(self.text(&mut [0; Self::DIGITS]))
+        } else {
+            serializer.serialize_bytes(&self.0)
+        }
     }
 }
 
@@ -127,7 +132,11 @@ impl<'de> Deserialize<'de> for Digest {
             type Value = Digest;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("64 hexadecimal digits")
+                f.write_str("64 hexadecimal digits, or 32 bytes")
+            }
+
+            fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<Digest, E> {
+                bytes.try_into().map(Digest).map_err(|_| E::invalid_length(bytes.len(), &self))
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Digest, E> {
@@ -135,6 +144,10 @@ impl<'de> Deserialize<'de> for Digest {
             }
         }
 
-        deserializer.deserialize_str(Digits)
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_str(Digits)
+        } else {
+            deserializer.deserialize_bytes(Digits)
+        }
     }
 }

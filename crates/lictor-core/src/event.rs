@@ -16,6 +16,12 @@ use crate::scope::Scope;
 use crate::session::{Recalled, SessionState, Todos};
 use crate::tools::Knowledge;
 
+/// A state, or the empty one where another version wrote it in another form.
+fn readable<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Box<SessionState>, D::Error> {
+    let state = serde_json::Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(state).unwrap_or_default())
+}
+
 /// One thing that happened in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -36,7 +42,8 @@ pub enum SessionEvent {
     Forked {
         /// The other session.
         from: SessionKey,
-        /// Its state at that moment.
+        /// Its state at that moment. What 0.1.0 wrote there is not read.
+        #[serde(deserialize_with = "readable")]
         state: Box<SessionState>,
     },
     /// The session goes on: resumed, compacted or cleared. Nothing is forgotten.

@@ -54,6 +54,29 @@ pub struct Mark {
     pub most: Option<u64>,
 }
 
+/// Marks in a session's state: every field is written there.
+pub(crate) mod marks {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Ended, Mark};
+
+    pub(crate) fn serialize<S: Serializer>(marks: &Vec<Mark>, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            return marks.serialize(serializer);
+        }
+        serializer.collect_seq(marks.iter().map(|mark| (&mark.key, mark.ended, mark.window, mark.most)))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Mark>, D::Error> {
+        if deserializer.is_human_readable() {
+            return Vec::deserialize(deserializer);
+        }
+        type Written = (String, Option<Ended>, Option<u64>, Option<u64>);
+        let marks = Vec::<Written>::deserialize(deserializer)?.into_iter();
+        Ok(marks.map(|(key, ended, window, most)| Mark { key, ended, window, most }).collect())
+    }
+}
+
 impl History {
     /// Has the past of that pattern kept; counts over at most `window` milliseconds where given. Returns the key to
     /// ask with.

@@ -18,7 +18,6 @@ pub mod completion;
 pub mod context;
 pub mod decision;
 pub mod digest;
-mod digits;
 pub mod evaluation;
 pub mod event;
 pub mod facts;

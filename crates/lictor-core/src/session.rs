@@ -8,12 +8,14 @@ mod closed;
 mod open;
 mod pace;
 mod policy;
+pub(crate) mod stored;
 mod todos;
 mod watched;
 
 pub use closed::{CLOSED_KEPT, Closed};
 pub use open::{BLOCKED_KEPT, OPEN_KEPT, Open};
 pub use policy::Recalled;
+pub use stored::NotAState;
 pub use todos::Todos;
 pub use watched::{WATCHED_KEPT, Watched};
 
@@ -71,80 +73,59 @@ pub struct SessionState {
     /// Actions that happened although they were blocked.
     pub bypass_count: u64,
     /// What was used of models, as far as it was reported, that of subagents too.
-    #[serde(skip_serializing_if = "Usage::is_none")]
+    #[serde(with = "stored::as_json")]
     pub usage: Usage,
     /// The highest risk of any action.
-    #[serde(skip_serializing_if = "Risk::is_none")]
     pub peak_risk: Risk,
     /// Consecutive judged actions that carried a tag. An action without the tag ends its streak.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub streaks: BTreeMap<String, u32>,
     /// What was used of each budget by actions whose outcome is known.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub spent: BTreeMap<String, u64>,
     /// What actions whose outcome is not known may still use.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reserved: BTreeMap<String, u64>,
     /// Judged actions of this session itself whose outcome has not been seen, oldest first.
-    #[serde(skip_serializing_if = "VecDeque::is_empty", with = "open::stored")]
     pub open: VecDeque<Open>,
     /// Calls whose outcome has been seen.
-    #[serde(skip_serializing_if = "Closed::is_empty")]
     pub closed: Closed,
     /// Actions that were not blocked, per second over the last minute.
-    #[serde(skip_serializing_if = "Pace::is_empty")]
     pub pace: Pace,
     /// Judged actions of subagents that the policy's patterns match and whose outcome has not been seen.
-    #[serde(skip_serializing_if = "VecDeque::is_empty", with = "open::stored")]
     pub open_below: VecDeque<Open>,
     /// What questions about the past are answered from. Subagents' actions count.
-    #[serde(skip_serializing_if = "Past::is_empty")]
     pub past: Past,
     /// Files whose content the agent knows.
-    #[serde(skip_serializing_if = "KnownFiles::is_empty")]
     pub files: KnownFiles,
     /// Files that the policy has an eye on.
-    #[serde(skip_serializing_if = "Watched::is_empty")]
     pub watched: Watched,
     /// What was said to the agent, and when.
-    #[serde(skip_serializing_if = "FeedbackState::is_empty")]
     pub feedback: FeedbackState,
     /// How often it was told to go on, and why.
-    #[serde(skip_serializing_if = "CompletionState::is_empty")]
     pub completion: CompletionState,
     /// What guards remember in their own words.
     #[serde(skip_serializing_if = "Memory::is_empty")]
     pub memory: Memory,
     /// The agent's own list of what is left to do; `None` when it never wrote one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub todos: Option<Todos>,
     /// The name of the newest prompt, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// First event.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Timestamp>,
     /// Newest event.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latest: Option<Timestamp>,
     /// The policy in force, fixed at the first event.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Digest>,
     /// The policy that was last seen, when it is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_now: Option<Digest>,
     /// The policies that were seen after the first, oldest first: what any of them forbids stays forbidden. One more
     /// than [`POLICIES_KEPT`] when some are missing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policies_since: Vec<Digest>,
     /// The session that started this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<SessionKey>,
     /// How far it may reach.
-    #[serde(skip_serializing_if = "Scope::is_unlimited")]
+    #[serde(with = "stored::as_json")]
     pub scope: Scope,
     /// It is over.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ended: bool,
 }
 

@@ -75,12 +75,12 @@ mod tests {
     #[test]
     fn a_damaged_session_blocks_and_is_left_as_it_is() {
         let store = Arc::new(Fragile::default());
-        store.update(Durability::Process, |tx| tx.put(Space::Session, b"0:s", b"{broken")).unwrap();
+        store.update(Durability::Process, |tx| tx.put(Space::Session, b"0:s", b"\x01broken")).unwrap();
         let result = engine(&store).evaluate(&Action::bash("ls").in_session("s"));
         assert_eq!(result.decision, Decision::Block);
         assert!(result.reason().contains("session `s` is damaged"), "{}", result.reason());
         let kept = store.view(|view| view.get(Space::Session, b"0:s")).unwrap();
-        assert_eq!(kept.as_deref(), Some(b"{broken".as_slice()));
+        assert_eq!(kept.as_deref(), Some(b"\x01broken".as_slice()));
     }
 
     #[test]

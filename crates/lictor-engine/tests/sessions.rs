@@ -12,7 +12,7 @@ mod tests {
         Action, ActionKind, All, Claim, Decision, Digest, Facts, FixedClock, Limit, MemoryStore, Mode,
         Outcome, PolicyEngine, SessionKey, Standing, Store, Timestamp, Verdict, guard_fn, log,
     };
-    use lictor_store::{Durability, Query, Space, StoreExt};
+    use lictor_store::{Query, Space, StoreExt};
 
     fn key(id: &str) -> SessionKey {
         SessionKey { agent: String::new(), id: id.to_owned() }
@@ -315,22 +315,6 @@ mod tests {
         for (session, state) in log::sessions(&records) {
             assert_eq!(engine.session(&session).unwrap(), state, "{session}");
         }
-    }
-
-    #[test]
-    fn files_that_an_older_version_kept_in_the_state_are_known() {
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let file =
-            |name: &str| format!(r#""/p/{name}": {{"content": "{}", "at": 1}}"#, Digest::of(name.as_bytes()));
-        let old = format!(r#"{{"started": 1, "files": {{{}, {}}}}}"#, file("a"), file("b"));
-        store.update(Durability::Process, |tx| tx.put(Space::Session, b"0:s", old.as_bytes())).unwrap();
-        let engine = reader(&store);
-        let write =
-            |name: &str| engine.evaluate(&Action::bash(format!("write {name}")).in_session("s")).passed();
-        assert!(write("a") && !write("c"));
-        assert!(write("b"), "also after the state was written anew");
-        let stored = store.view(|view| view.get(Space::Session, b"0:s")).unwrap().unwrap();
-        assert!(!String::from_utf8(stored).unwrap().contains("files"));
     }
 
     #[test]

@@ -111,16 +111,10 @@ fn to_json(value: &impl Serialize) -> Result<Value, RpcError> {
     serde_json::to_value(value).map_err(|error| RpcError::Internal(error.to_string()))
 }
 
-/// A session for programs: as it is stored, with the open actions spelled out.
+/// A session for programs.
 #[must_use]
 pub fn session_form(key: &SessionKey, state: &SessionState) -> Value {
-    let mut shown = json!(state);
-    for (field, queue) in [("open", &state.open), ("open_below", &state.open_below)] {
-        if let Some(stored) = shown.get_mut(field) {
-            *stored = json!(queue);
-        }
-    }
-    json!({"agent": key.agent, "id": key.id, "state": shown})
+    json!({"agent": key.agent, "id": key.id, "state": state})
 }
 
 struct Call<'a> {

@@ -185,15 +185,9 @@ fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<
     Ok(Exit::Ok)
 }
 
-/// A session for programs: as it is stored, with the open actions spelled out.
+/// A session for programs.
 fn told(key: &SessionKey, state: &SessionState) -> Value {
-    let mut shown = json!(state);
-    for (field, queue) in [("open", &state.open), ("open_below", &state.open_below)] {
-        if let Some(stored) = shown.get_mut(field) {
-            *stored = json!(queue);
-        }
-    }
-    json!({"agent": key.agent, "id": key.id, "state": shown})
+    json!({"agent": key.agent, "id": key.id, "state": state})
 }
 
 fn describe(key: &SessionKey, state: &SessionState) -> String {

@@ -17,13 +17,11 @@ pub struct CompletionState {
     /// How often in a row for the very same shortfall.
     pub repeats: u32,
     /// What stands for that shortfall.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Digest>,
     /// What came of the newest wish to stop.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(with = "crate::session::stored::as_json")]
     pub last: Option<Completion>,
     /// Commands that passed, the newest last, each with the tree that it ran on.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
     passes: VecDeque<Pass>,
 }
 

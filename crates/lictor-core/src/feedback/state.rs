@@ -17,13 +17,10 @@ const REMARK_LENGTH: usize = 4096;
 #[serde(default)]
 pub struct FeedbackState {
     /// By provider.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     providers: BTreeMap<String, Spoken>,
     /// Remarks that could not be delivered yet, oldest first.
-    #[serde(skip_serializing_if = "VecDeque::is_empty")]
     pub held: VecDeque<String>,
     /// Calls that failed since the last one that succeeded.
-    #[serde(skip_serializing_if = "is_zero")]
     pub failures_in_a_row: u64,
 }
 
@@ -34,22 +31,11 @@ pub struct Spoken {
     /// How many calls had been made by then.
     pub calls: u64,
     /// When.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
     /// Its file has appeared: that trigger does not fire again.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub file_done: bool,
     /// How often in a row it failed.
-    #[serde(skip_serializing_if = "is_none")]
     pub faults: u32,
-}
-
-fn is_zero(value: &u64) -> bool {
-    *value == 0
-}
-
-fn is_none(value: &u32) -> bool {
-    *value == 0
 }
 
 impl FeedbackState {

@@ -23,7 +23,6 @@ pub struct Past {
     /// Actions judged so far: the newest position.
     pub position: u64,
     /// By the pattern's canonical text.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tracks: BTreeMap<String, Track>,
 }
 
@@ -42,7 +41,6 @@ pub struct Track {
     /// When it matched last.
     pub last_at: Timestamp,
     /// When it matched, oldest first; kept only for patterns that are counted over a window.
-    #[serde(skip_serializing_if = "Times::is_empty")]
     pub recent: Times,
 }
 

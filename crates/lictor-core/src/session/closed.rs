@@ -1,22 +1,17 @@
-use std::fmt;
+use std::collections::VecDeque;
 
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
 /// How many calls whose outcome was seen are remembered, so that a second report counts for nothing.
 pub const CLOSED_KEPT: usize = 16;
-/// How many digits of an id's digest stand for it.
-const DIGITS: usize = 16;
 
-/// Calls whose outcome has been seen, by the agent's id, oldest first.
-///
-/// Every hook reads and writes all of it, so it is kept as it is written: one text, [`DIGITS`] a call, whatever ids look
-/// like.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+/// Calls whose outcome has been seen, oldest first: of each the first eight bytes of its id's digest, so that ids
+/// of any length take the same room.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Closed(String);
+pub struct Closed(VecDeque<u64>);
 
 impl Closed {
     /// Whether no outcome of a call with an id has been seen.
@@ -28,65 +23,25 @@ impl Closed {
     /// Whether the outcome of that call has been seen.
     #[must_use]
     pub fn contains(&self, id: &str) -> bool {
-        self.knows(short(id, &mut [0; Digest::DIGITS]))
+        self.0.contains(&short(id))
     }
 
     /// The outcome of that call is seen. Returns whether it is for the first time.
     pub(super) fn insert(&mut self, id: &str) -> bool {
-        let mut room = [0; Digest::DIGITS];
-        let id = short(id, &mut room);
-        if self.knows(id) {
+        let id = short(id);
+        if self.0.contains(&id) {
             return false;
         }
-        self.push(id);
-        true
-    }
-
-    fn knows(&self, short: &str) -> bool {
-        self.0.as_bytes().chunks_exact(DIGITS).any(|known| known == short.as_bytes())
-    }
-
-    fn push(&mut self, short: &str) {
-        if self.0.len() >= CLOSED_KEPT * DIGITS {
-            self.0.drain(..DIGITS);
+        if self.0.len() >= CLOSED_KEPT {
+            self.0.pop_front();
         }
-        self.0.push_str(short);
+        self.0.push_back(id);
+        true
     }
 }
 
 /// What stands for an id.
-fn short<'a>(id: &str, room: &'a mut [u8; Digest::DIGITS]) -> &'a str {
-    Digest::of(id.as_bytes()).text(room).get(..DIGITS).unwrap_or_default()
-}
-
-/// Sessions of older versions have the ids themselves.
-impl<'de> Deserialize<'de> for Closed {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Calls;
-
-        impl<'de> Visitor<'de> for Calls {
-            type Value = Closed;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the calls whose outcome was seen")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Closed, E> {
-                let fits = text.len() <= CLOSED_KEPT * DIGITS
-                    && text.len().is_multiple_of(DIGITS)
-                    && text.is_ascii();
-                if fits { Ok(Closed(text.to_owned())) } else { Err(E::custom("not a list of closed calls")) }
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut ids: A) -> Result<Closed, A::Error> {
-                let mut closed = Closed::default();
-                while let Some(id) = ids.next_element::<String>()? {
-                    closed.insert(&id);
-                }
-                Ok(closed)
-            }
-        }
-
-        deserializer.deserialize_any(Calls)
-    }
+fn short(id: &str) -> u64 {
+    let digest = Digest::of(id.as_bytes());
+    digest.as_bytes().first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
 }

@@ -1,9 +1,7 @@
-pub(super) mod stored;
-
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::SessionState;
 use crate::clock::Timestamp;
@@ -24,30 +22,26 @@ const ID_LENGTH: usize = 64;
 const SAME_CALL_MS: i64 = 2_000;
 
 /// A judged action whose outcome has not been seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
     /// What it was.
     pub action: Digest,
     /// The agent's id for the call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<String>,
     /// What was decided.
     pub decision: Decision,
     /// The decision was not enforced.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub observed: bool,
     /// The dialect through which it was seen.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
     /// When.
     pub at: Timestamp,
     /// Where it stands among the session's actions.
     pub position: u64,
     /// Patterns of the policy that it matches.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "crate::history::marks")]
     pub marks: Vec<Mark>,
     /// What is reserved for it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub spends: BTreeMap<String, u64>,
 }
 

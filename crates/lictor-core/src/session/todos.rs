@@ -22,13 +22,10 @@ pub struct Todos {
     /// How many items are not done.
     pub open: u64,
     /// The first of them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<String>,
     /// Where items come and go one at a time: how many came so far.
-    #[serde(skip_serializing_if = "is_zero")]
     created: u64,
     /// And which, by their ids.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     tasks: BTreeMap<String, Task>,
 }
 
@@ -42,11 +39,6 @@ struct Task {
     guessed: bool,
     /// Done or given up.
     over: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Todos {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::facts::{Access, Effect, Facts, Place};
@@ -72,8 +72,8 @@ pub(super) fn identity(place: &Place) -> &str {
 ///
 /// A group is one text, [`FILE`] characters a file, the one seen longest ago first: some digits of its path's digest,
 /// then those of its content.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "BTreeMap<String, String>", try_from = "BTreeMap<String, String>")]
 pub struct KnownFiles {
     groups: BTreeMap<Group, String>,
 }
@@ -115,9 +115,9 @@ impl FromStr for Group {
     }
 }
 
-impl Serialize for Group {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl From<KnownFiles> for BTreeMap<String, String> {
+    fn from(files: KnownFiles) -> Self {
+        files.groups.into_iter().map(|(group, text)| (group.to_string(), text)).collect()
     }
 }
 
@@ -187,28 +187,14 @@ fn find<'a>(group: &'a str, name: &str) -> Option<(usize, &'a str)> {
     })
 }
 
-impl<'de> Deserialize<'de> for KnownFiles {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Older versions kept each file by its path.
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Value {
-            Group(String),
-            File { content: Option<Digest>, at: u64 },
-        }
+impl TryFrom<BTreeMap<String, String>> for KnownFiles {
+    type Error = NotAGroup;
 
-        let (mut files, mut old) = (Self::default(), Vec::new());
-        for (key, value) in BTreeMap::<String, Value>::deserialize(deserializer)? {
-            match value {
-                Value::Group(text) => {
-                    let restored = key.parse().and_then(|group| files.restore(group, text));
-                    restored.map_err(serde::de::Error::custom)?;
-                }
-                Value::File { content, at } => old.push((at, Knowledge { path: key, content })),
-            }
+    fn try_from(groups: BTreeMap<String, String>) -> Result<Self, NotAGroup> {
+        let mut files = Self::default();
+        for (group, text) in groups {
+            files.restore(group.parse()?, text)?;
         }
-        old.sort_by_key(|(at, _)| *at);
-        old.into_iter().for_each(|(_, file)| files.learn(&[file]));
         Ok(files)
     }
 }

@@ -190,7 +190,7 @@ impl Lineage {
     pub(super) fn save(&mut self, tx: &mut dyn Transaction) -> Result<(), StoreError> {
         for (key, state) in self.keys.iter().zip(&mut self.states) {
             let files = std::mem::take(&mut state.files);
-            let value = serde_json::to_vec(state).map_err(StoreError::other)?;
+            let value = state.to_bytes().map_err(StoreError::other)?;
             tx.put(Space::Session, &stored_key(key), &value)?;
             for (group, text) in files.groups() {
                 tx.put(Space::Session, &files_key(key, &group.to_string()), text.as_bytes())?;
@@ -227,7 +227,7 @@ pub(super) fn forget_files(tx: &mut dyn Transaction, key: &SessionKey) -> Result
 fn state_of(key: &SessionKey, stored: Option<&[u8]>) -> Result<SessionState, StoreError> {
     match stored {
         None => Ok(SessionState::default()),
-        Some(value) => serde_json::from_slice(value).map_err(|error| damaged(key, error)),
+        Some(value) => SessionState::from_bytes(value).map_err(|error| damaged(key, error)),
     }
 }
 

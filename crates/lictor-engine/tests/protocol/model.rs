@@ -137,7 +137,7 @@ fn check(store: &Arc<dyn Store>, world: &World) -> Result<(), String> {
     for (session, state) in log::sessions(&records) {
         let key = format!("{}:{}{}", session.agent.len(), session.agent, session.id);
         let kept = store.view(|view| view.get(Space::Session, key.as_bytes())).unwrap().unwrap();
-        if serde_json::to_vec(&state).unwrap() != kept {
+        if state.to_bytes().unwrap() != kept {
             return Err(format!("the state of session {session} is not the fold of the log"));
         }
         if state.bypass_count + state.ungoverned_count > 0 {

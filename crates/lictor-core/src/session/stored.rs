@@ -1,0 +1,71 @@
+//! A session's state as bytes. Every hook reads and writes all of it.
+
+use super::SessionState;
+
+/// The first byte. Another form of the state gets another one.
+const FORM: u8 = 1;
+/// How the state of 0.1.0 begins, which was JSON.
+const JSON: u8 = b'{';
+/// A larger state is filled up to a multiple of [`STEP`]: stores write a value of the same length over the one before.
+const SMALL: usize = 960;
+const STEP: usize = 512;
+
+/// Bytes that no version of Lictor stored as a session's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not the state of a session")]
+pub struct NotAState;
+
+impl SessionState {
+    /// The state as bytes.
+    ///
+    /// # Errors
+    /// Never for a state that events have made.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, NotAState> {
+        let mut bytes = postcard::to_extend(self, vec![FORM]).map_err(|_| NotAState)?;
+        if bytes.len() > SMALL {
+            bytes.resize(bytes.len().next_multiple_of(STEP), 0);
+        }
+        Ok(bytes)
+    }
+
+    /// The state that was stored as these bytes. A session of 0.1.0 begins anew.
+    ///
+    /// # Errors
+    /// When they are something else.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, NotAState> {
+        match bytes.split_first() {
+            Some((&FORM, state)) => postcard::from_bytes(state).map_err(|_| NotAState),
+            Some((&JSON, _)) => Ok(Self::default()),
+            _ => Err(NotAState),
+        }
+    }
+}
+
+/// What is seldom there, and part of records too, keeps its JSON form among the bytes: the fields that it leaves out could
+/// not be told from others there.
+pub(crate) mod as_json {
+    use serde::de::DeserializeOwned;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+
+    pub(crate) fn serialize<T: Serialize, S: Serializer>(
+        value: &T,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            return value.serialize(serializer);
+        }
+        serializer.serialize_str(&serde_json::to_string(value).map_err(ser::Error::custom)?)
+    }
+
+    pub(crate) fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        if deserializer.is_human_readable() {
+            return T::deserialize(deserializer);
+        }
+        serde_json::from_str(<&str>::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests;
