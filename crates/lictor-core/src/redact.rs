@@ -1,5 +1,6 @@
 //! Keeping secrets out of what is written down. Decisions are made on the real text; logs and traces get this one.
 
+mod hints;
 mod options;
 mod secrets;
 

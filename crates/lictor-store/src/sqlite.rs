@@ -28,7 +28,7 @@ use patience::Patience;
 use rows::Rows;
 
 /// Bytes of log beyond which it is moved into the main file if nobody is using the store at that moment.
-const LOG_LIMIT: u64 = 96 * 4096;
+const LOG_LIMIT: u64 = 80 * 4096;
 /// Bytes of log beyond which it is moved even if others have to be waited for.
 const LOG_HARD_LIMIT: u64 = 32 * LOG_LIMIT;
 

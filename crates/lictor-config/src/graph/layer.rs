@@ -97,7 +97,11 @@ impl LayerBuilder<'_> {
     }
 
     fn leaf(&self, name: &str, guard: &SharedGuard) -> Node {
-        Node::from(Arc::clone(guard)).named(&format!("{}{name}", self.origin.prefix()))
+        let node = Node::from(Arc::clone(guard));
+        match self.origin.prefix() {
+            "" => node.named(name),
+            prefix => node.named(&format!("{prefix}{name}")),
+        }
     }
 
     fn guards(&mut self) -> Result<Guards, BuildError> {

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::hints::Hints;
 use super::options::{self, Form};
 use super::{REDACTED, Redact};
 
@@ -12,7 +13,7 @@ use super::{REDACTED, Redact};
 pub struct Secrets;
 
 /// Prefixes that vendors give their tokens, and how long the token is at least after it.
-const TOKENS: &[(&str, usize)] = &[
+pub(super) const TOKENS: &[(&str, usize)] = &[
     ("ghp_", 20),
     ("gho_", 20),
     ("ghu_", 20),
@@ -40,7 +41,7 @@ const TOKENS: &[(&str, usize)] = &[
 const SHORTEST_TOKEN: usize = 15;
 
 /// What the name of a secret ends with, lower case.
-const NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = &[
     "password",
     "passwd",
     "secret",
@@ -75,7 +76,7 @@ const NAMES: &[&str] = &[
 /// Shorter values are not worth hiding: `token=1`, `password=$PW`.
 const MIN_ASSIGNED: usize = 6;
 
-const KEY_BEGINS: &str = "-----BEGIN ";
+pub(super) const KEY_BEGINS: &str = "-----BEGIN ";
 const KEY_ENDS: &str = "PRIVATE KEY-----";
 
 impl Redact for Secrets {
@@ -104,10 +105,25 @@ impl Redact for Secrets {
 }
 
 /// Where secrets stand, in order of their beginning; they may overlap. Linear in the text for each shape.
-fn find(text: &str, form: Form) -> Vec<Range<usize>> {
+pub(super) fn find(text: &str, form: Form) -> Vec<Range<usize>> {
+    search(text, form, Hints::of(text))
+}
+
+/// As [`find`], for what the hints are about.
+pub(super) fn search(text: &str, form: Form, hints: Hints) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    private_keys(text, &mut found);
-    options::find(text, form, &mut found);
+    if hints.words || hints.options {
+        options::find(text, form, &mut found);
+    }
+    if hints.words {
+        private_keys(text, &mut found);
+        words(text, &mut found);
+    }
+    found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+    found
+}
+
+fn words(text: &str, found: &mut Vec<Range<usize>>) {
     let mut previous: Option<&str> = None;
     let bytes = text.as_bytes();
     let count = |from: usize, of_word: bool| {
@@ -123,15 +139,13 @@ fn find(text: &str, form: Form) -> Vec<Range<usize>> {
         if word.is_empty() {
             break;
         }
-        judge(text, word, start, previous, &mut found);
+        judge(text, word, start, previous, found);
         let follows = bytes.get(end);
         if matches!(follows, Some(b'"' | b'\'' | b'\\' | b':' | b'=')) && is_secret_name(word) {
             found.extend(quoted_value(text, end));
         }
         previous = Some(word);
     }
-    found.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
-    found
 }
 
 fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut Vec<Range<usize>>) {
@@ -164,8 +178,11 @@ fn judge(text: &str, word: &str, at: usize, previous: Option<&str>, found: &mut 
     }
 }
 
+/// What stands before a credential in a header.
+pub(super) const SCHEMES: [&str; 4] = ["Bearer", "Basic", "bearer", "basic"];
+
 fn is_scheme(word: &str) -> bool {
-    ["Bearer", "Basic", "bearer", "basic"].contains(&word)
+    SCHEMES.contains(&word)
 }
 
 /// The value between quotes that a secret's name at the left of `from` is given: `"password": "a b"`, `token='x'`.

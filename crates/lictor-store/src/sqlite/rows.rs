@@ -158,9 +158,14 @@ impl Tables for Rows<'_> {
         seal: Option<&EntrySeal>,
     ) -> Result<(), StoreError> {
         // Where a value keeps its length its pages are written over; a replaced row would free and take others.
-        let sql = "INSERT INTO entry (space, key, value, seal) VALUES (?, ?, ?, ?) \
-                   ON CONFLICT DO UPDATE SET value = excluded.value, seal = excluded.seal";
-        self.execute(sql, params![space.name(), key, value, seal.map(<[u8; 16]>::as_slice)])
+        let sql = "UPDATE entry SET value = ?, seal = ? WHERE space = ? AND key = ?";
+        let seal = seal.map(<[u8; 16]>::as_slice);
+        self.execute(sql, params![value, seal, space.name(), key])?;
+        if self.connection.changes() > 0 {
+            return Ok(());
+        }
+        let sql = "INSERT INTO entry (space, key, value, seal) VALUES (?, ?, ?, ?)";
+        self.execute(sql, params![space.name(), key, value, seal])
     }
 
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {

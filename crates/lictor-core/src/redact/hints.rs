@@ -1,0 +1,93 @@
+//! Whether a text may hold a secret at all: one look at each byte, for records that nearly never do.
+
+/// What every secret has near it. Three characters in a row, letters of either case, stand for each shape; a text without
+/// any of them holds none.
+const HINTS: &[&[u8; 3]] = &[
+    // Names: password and passwd, passphrase, _pass, _pwd, secret, token, …key, credentials, authorization.
+    b"ssw", b"ssp", b"_pa", b"pwd", b"ecr", b"oke", b"key", b"ede", b"tho",
+    // Headers: cookie; Bearer, Basic.
+    b"oki", b"rer", b"sic", // `pass:…` of openssl, and what is piped into `chpasswd`.
+    b"ss:",
+    // Tokens: ghp_, gho_, ghu_, ghs_, ghr_, github_pat_, glpat-, sk-, sk_live_, rk_live_, xox?-.
+    b"hp_", b"ho_", b"hu_", b"hs_", b"hr_", b"ub_", b"lpa", b"sk-", b"sk_", b"rk_", b"xox",
+    // AKIA, ASIA, AIza, npm_, pypi-, hf_, eyJ.
+    b"aki", b"sia", b"aiz", b"pm_", b"pi-", b"hf_", b"eyj", // The first line of a private key.
+    b"---",
+];
+
+/// What was seen in a text.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Hints {
+    /// Something that a secret has near it.
+    pub(super) words: bool,
+    /// A word that begins with a dash: options may take a secret.
+    pub(super) options: bool,
+}
+
+/// What a byte is to [`HINTS`]: a letter of either case, one of their marks, or nothing, in five bits.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        #[expect(clippy::indexing_slicing, reason = "as many entries as a byte has values")]
+        {
+            classes[byte as usize] = match byte.to_ascii_lowercase() {
+                letter @ b'a'..=b'z' => letter - b'a' + 1,
+                b'_' => 27,
+                b'-' => 28,
+                b':' => 29,
+                _ => 0,
+            };
+        }
+        if byte == u8::MAX {
+            break classes;
+        }
+        byte += 1;
+    }
+};
+
+/// One bit for each three classes in a row.
+const WANTED: [u64; 512] = {
+    let mut wanted = [0; 512];
+    let mut hint = 0;
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "five bits for each of three characters are less than 512 times 64"
+    )]
+    while hint < HINTS.len() {
+        let [one, two, three] = HINTS[hint];
+        let place = (CLASSES[*one as usize] as usize) << 10
+            | (CLASSES[*two as usize] as usize) << 5
+            | CLASSES[*three as usize] as usize;
+        wanted[place >> 6] |= 1 << (place & 63);
+        hint += 1;
+    }
+    wanted
+};
+
+const DASH: usize = 28;
+
+impl Hints {
+    /// Everything has to be searched for.
+    #[cfg(test)]
+    const ALL: Self = Self { words: true, options: true };
+
+    /// What is in that text.
+    pub(super) fn of(text: &str) -> Self {
+        let mut hints = Self::default();
+        let mut last_three = 0;
+        for byte in text.bytes() {
+            let class = usize::from(CLASSES.get(usize::from(byte)).copied().unwrap_or_default());
+            last_three = (last_three << 5 | class) & 0x7fff;
+            let found = WANTED.get(last_three >> 6).is_some_and(|bits| bits >> (last_three & 63) & 1 == 1);
+            // A password in a URL stands before an `@`.
+            hints.words |= found || byte == b'@';
+            // What is before the dash is no letter and no mark. A digit is neither, and only costs a closer look.
+            hints.options |= last_three & 0x3ff == DASH;
+        }
+        hints
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+use proptest::prelude::*;
+
+use super::super::options::Form;
+use super::super::secrets::{KEY_BEGINS, NAMES, SCHEMES, TOKENS, find, is_secret_name, search};
+use super::*;
+
+#[test]
+fn every_shape_has_a_hint() {
+    let shapes = TOKENS.iter().map(|(prefix, _)| *prefix).chain(NAMES.iter().copied()).chain(SCHEMES);
+    let others = ["cookie", "set-cookie", "Authorization", "pass:x", "chpasswd", KEY_BEGINS, "https://a:b@c"];
+    for shape in shapes.chain(others) {
+        assert!(Hints::of(shape).words, "{shape}");
+        assert!(Hints::of(&shape.to_uppercase()).words, "{shape}");
+    }
+    for option in ["curl -u a:b", "'-p'", "\"-psecret\"", "(-p", "-p"] {
+        assert!(Hints::of(option).options, "{option}");
+    }
+    for name in NAMES {
+        assert!(is_secret_name(name), "{name}");
+    }
+}
+
+#[test]
+fn what_hooks_write_most_has_none() {
+    let record = r#"{"action":{"actor":{"agent":"claude-code"},"kind":"bash","payload":{"command":"cargo build"},"tool":"Bash"},"#;
+    let trace = r#""trace":[{"below":"/all[0]/all","passed":["rules","base.known_tools"]},{"status":"active","value":"pass"}]"#;
+    for text in [record, trace, "git status", "cd src && ls", "0860c63ca1c3ed11f9f15daa6e3b6b7a"] {
+        let hints = Hints::of(text);
+        assert!(!hints.words && !hints.options, "{text}");
+    }
+}
+
+proptest! {
+    /// The quick look never hides what the whole search finds.
+    #[test]
+    fn nothing_is_found_without_a_hint(
+        parts in prop::collection::vec(
+            prop_oneof![
+                "[a-zA-Z0-9_:=@/.'\" -]{0,12}",
+                prop::sample::select(vec![
+                    "password", "PASSWD", "token", "api_key", "Bearer ", "basic ", "ghp_", "sk-", "AKIA", "eyJ", "-p", "-u ",
+                    "--user ", "mysql ", "curl ", "cookie: ", "pass:", "https://u:", "@host", "0123456789abcdefghij",
+                    "sudo -S", "echo ", " | ", "=", "\"", "\\\"", "TOKEN_PROD", "xoxb-", "github_pat_",
+                ]).prop_map(str::to_owned),
+            ],
+            0..8,
+        ),
+    ) {
+        let text = parts.concat();
+        for form in [Form::Plain, Form::Json] {
+            prop_assert_eq!(find(&text, form), search(&text, form, Hints::ALL), "{}", text);
+        }
+    }
+}
