@@ -114,7 +114,7 @@ fn to_json(value: &impl Serialize) -> Result<Value, RpcError> {
 /// A session for programs.
 #[must_use]
 pub fn session_form(key: &SessionKey, state: &SessionState) -> Value {
-    json!({"agent": key.agent, "id": key.id, "state": state})
+    json!({"agent": key.agent, "id": key.id, "state": state.shown()})
 }
 
 struct Call<'a> {

@@ -187,7 +187,7 @@ fn show(past: &PolicyEngine, project: &Project, id: &str, json: bool) -> Result<
 
 /// A session for programs.
 fn told(key: &SessionKey, state: &SessionState) -> Value {
-    json!({"agent": key.agent, "id": key.id, "state": state})
+    json!({"agent": key.agent, "id": key.id, "state": state.shown()})
 }
 
 fn describe(key: &SessionKey, state: &SessionState) -> String {

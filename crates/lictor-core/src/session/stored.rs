@@ -1,5 +1,7 @@
 //! A session's state as bytes. Every hook reads and writes all of it.
 
+use serde_json::Value as Json;
+
 use super::SessionState;
 
 /// The first byte. Another form of the state gets another one.
@@ -38,6 +40,46 @@ impl SessionState {
             Some((&JSON, _)) => Ok(Self::default()),
             _ => Err(NotAState),
         }
+    }
+
+    /// The state for programs: what is empty is left out.
+    #[must_use]
+    pub fn shown(&self) -> Json {
+        let mut shown = serde_json::to_value(self).unwrap_or_default();
+        let Some(fields) = shown.as_object_mut() else { return shown };
+        let nothing = [
+            ("past", self.past.is_empty()),
+            ("feedback", self.feedback.is_empty()),
+            ("completion", self.completion.is_empty()),
+            ("peak_risk", self.peak_risk.is_none()),
+        ];
+        fields.retain(|name, value| !is_empty(value) && !nothing.contains(&(name, true)));
+        for part in fields.values_mut() {
+            match part {
+                Json::Object(part) => part.retain(|_, value| !is_empty(value)),
+                Json::Array(items) => {
+                    let items = items.iter_mut().filter_map(Json::as_object_mut);
+                    items.for_each(|item| item.retain(|_, value| !is_empty(value)));
+                }
+                _ => {}
+            }
+        }
+        // Numbers of 64 bits are not safe in every language.
+        if let Some(Json::Array(closed)) = fields.get_mut("closed") {
+            for id in closed {
+                *id = id.as_u64().map_or_else(|| id.take(), |id| format!("{id:016x}").into());
+            }
+        }
+        shown
+    }
+}
+
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::Null | Json::Bool(false) => true,
+        Json::Array(items) => items.is_empty(),
+        Json::Object(fields) => fields.is_empty(),
+        _ => false,
     }
 }
 

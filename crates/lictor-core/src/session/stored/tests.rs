@@ -87,3 +87,14 @@ fn a_session_of_0_1_0_begins_anew() {
         br#"{"action_count":33,"open":[],"pace":"]{cj|g3","past":{"position":33},"started":1794854269725}"#;
     assert_eq!(SessionState::from_bytes(old), Ok(SessionState::default()));
 }
+
+#[test]
+fn what_is_empty_is_not_shown() {
+    let empty = SessionState::default().shown();
+    assert!(empty.as_object().unwrap().values().all(serde_json::Value::is_u64), "{empty}");
+    let shown = busy(4).shown();
+    assert_eq!(shown["closed"][0].as_str().map(str::len), Some(16));
+    assert_eq!(shown["open"][0]["position"], 2);
+    assert!(shown["open"][0].get("observed").is_none() && shown.get("todos").is_none());
+    assert!(shown["completion"].get("passes").is_none() && shown["completion"]["rounds"] == 1);
+}
