@@ -1,6 +1,7 @@
 //! Chores of this repository. `cargo xtask help` lists them.
 
 mod agents;
+mod api;
 mod bench;
 mod dist;
 mod frameworks;
@@ -40,6 +41,8 @@ cargo xtask <chore>
   msrv            compile with the oldest Rust that Cargo.toml promises (needs that toolchain)
   corpus          judge the labelled commands, count what is known of programs, and write both into docs/shell-safety.md
   order           find out anew which functions a hook runs, so that they stand side by side in the release binary (needs valgrind)
+  api             call every address of the server with what its OpenAPI document allows and forbids (schemathesis, from PyPI):
+                  nothing fails inside, nothing is undocumented; --examples N for each address, 30 if not said
   soak            kill writers of the record at random points, many times over
   fuzz [target]   look for inputs that break what must hold for every input; --seconds N for each target, 60 if not said
   agents [name]   run the real agents, governed, against scripted model servers, and write the matrix in docs/agents.md;
@@ -74,6 +77,7 @@ fn main() -> Result<()> {
         (Some("pictures"), []) => pictures::run(false),
         (Some("corpus"), []) => shell::run("cargo", &CORPUS),
         (Some("order"), []) => release::order(),
+        (Some("api"), args) => api::run(args),
         (Some("soak"), []) => soak::run(),
         (Some("fuzz"), args) => fuzz::run(args),
         (Some("agents"), args) => agents::run(args),

@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 51] = [
+pub const COMMANDS: [(&str, &str); 52] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -36,6 +36,7 @@ pub const COMMANDS: [(&str, &str); 51] = [
     ("audit report", include_str!("schemas/audit-report.json")),
     ("audit verify", include_str!("schemas/audit-verify.json")),
     ("audit anchor", include_str!("schemas/audit-anchor.json")),
+    ("audit archive", include_str!("schemas/audit-archive.json")),
     ("replay", include_str!("schemas/replay.json")),
     ("allow", include_str!("schemas/allow.json")),
     ("wrong", include_str!("schemas/wrong.json")),

@@ -179,6 +179,8 @@ pub(crate) const MOST_BYTES: usize = 8 * 1024 * 1024;
 const LONGEST: Duration = Duration::from_secs(30);
 /// How long an answer is kept for a request with the same idempotency key.
 const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long a key may be. A longer one is refused: cut off, two of them could be the same.
+const LONGEST_KEY: usize = 200;
 /// How many of them.
 const MOST_REMEMBERED: usize = 100_000;
 
@@ -353,8 +355,10 @@ fn run(
         ));
     }
     let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
-    let key =
-        key.map(|key| (caller.token.clone(), address.to_owned(), key.chars().take(200).collect::<String>()));
+    if key.is_some_and(|key| key.chars().count() > LONGEST_KEY) {
+        return Err(Problem::bad(format!("an idempotency key has at most {LONGEST_KEY} characters")));
+    }
+    let key = key.map(|key| (caller.token.clone(), address.to_owned(), key.to_owned()));
     if let Some(key) = &key
         && let Some(value) = begin(&server, key)?
     {

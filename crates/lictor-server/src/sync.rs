@@ -89,9 +89,7 @@ impl Caller {
 fn ship(project: &Project, caller: &Caller) -> Result<u64> {
     let directory = Bundle::directory(project);
     let lock = fs::OpenOptions::new().create(true).append(true).open(directory.join("sync.lock"))?;
-    if lock.try_lock().is_err() {
-        return Ok(0);
-    }
+    lock.lock()?;
     let state = project.state_dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let machine = format!("{}-{state}", companion::machine(&project.dirs().state)?);
     let address = format!("/v1/machines/{machine}/records");

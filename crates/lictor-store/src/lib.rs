@@ -50,7 +50,7 @@ pub use piped::{PipedStore, serve_store};
 pub use postgres::{PostgresOptions, PostgresPool, PostgresStore};
 pub use query::{Entry, Keys, Query};
 pub use record::{Draft, Head, Record};
-pub use retention::{Retention, WithArchives};
+pub use retention::{ArchivedStore, Retention, WithArchives};
 pub use seal::Seal;
 pub use space::Space;
 pub use sqlite::{SqliteOptions, SqliteStore};

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use lictor_core::Timestamp;
 
 use crate::{
-    Entry, Head, Keep, Keyring, Keys, Query, Record, RetainError, Seal, Segment, Space, SqliteStore,
-    StoreError, StoreExt as _, View, retain,
+    Durability, Entry, Head, Keep, Keyring, Keys, Query, Record, RetainError, Seal, Segment, Space,
+    SqliteStore, Store, StoreError, StoreExt as _, Transaction, View, retain,
 };
 
 /// What is kept in the store itself; what is older or too much goes to archives.
@@ -60,6 +61,40 @@ impl Retention {
 fn make_private(directory: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt as _;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)
+}
+
+/// A store whose readers see its archives as if nothing had ever been moved. Writers see the store alone.
+pub struct ArchivedStore {
+    store: Arc<dyn Store>,
+    directory: PathBuf,
+}
+
+impl std::fmt::Debug for ArchivedStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ArchivedStore").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+impl ArchivedStore {
+    /// The store with the archives in `directory`.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, directory: PathBuf) -> Self {
+        Self { store, directory }
+    }
+}
+
+impl Store for ArchivedStore {
+    fn read(&self, f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        self.store.read(&mut |view| f(&WithArchives::new(view, &self.directory)?))
+    }
+
+    fn write(
+        &self,
+        durability: Durability,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.store.write(durability, f)
+    }
 }
 
 /// A file and what stands in it.

@@ -97,6 +97,12 @@ pub enum Error {
         /// What is missing.
         why: String,
     },
+    /// The record is not in a file of the state directory.
+    #[error("the record is kept in a database, which has archives of its own")]
+    NoFile,
+    /// Old records could not be moved to archives.
+    #[error(transparent)]
+    Archive(#[from] lictor_store::RetainError),
     /// The project has no record yet.
     #[error(
         "nothing has been recorded for `{}` yet; `lictor doctor` says whether its hooks are in place",
@@ -174,6 +180,8 @@ impl Error {
             Self::RecordKey(_) | Self::PersonKey(_) => "key",
             Self::NoCompanion => "no_companion",
             Self::ServerAway { .. } => "server_away",
+            Self::NoFile => "no_file",
+            Self::Archive(_) => "store",
             Self::NothingRecorded(_) => "nothing_recorded",
             Self::NoRepository => "no_repository",
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "no_council",
@@ -206,6 +214,8 @@ impl Error {
             Self::ServerAway { .. } => {
                 "see whether the server can be reached and the token is right: `lictor-server sync` says"
             }
+            Self::NoFile => "let the database's own tools move old partitions away",
+            Self::Archive(_) => "run `lictor doctor`",
             Self::NothingRecorded(_) => "start the agent in this project, then look again",
             Self::NoRepository => "run `git init`",
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "look with `lictor council list`",

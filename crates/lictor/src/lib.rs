@@ -54,6 +54,7 @@ mod files;
 pub mod forms;
 pub mod governed;
 pub mod hook;
+pub mod keeping;
 mod memory;
 mod options;
 pub mod policy_files;

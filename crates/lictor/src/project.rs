@@ -9,7 +9,7 @@ use std::time::Duration;
 use lictor_agents::install::Where;
 use lictor_core::Digest;
 use lictor_observe::{Identity, Names, Observer, RealObserver, Seen, Stat};
-use lictor_store::{KeyError, Keyring, SqliteOptions, Store};
+use lictor_store::{ArchivedStore, KeyError, Keyring, SqliteOptions, Store};
 
 use crate::companion;
 use crate::dirs::{self, Dirs};
@@ -194,7 +194,15 @@ impl Project {
         if !self.has_store() {
             return Err(Error::NothingRecorded(self.root.clone()));
         }
-        self.open_store(None, false, false)
+        let store = self.open_store(None, false, false)?;
+        let archives = self.archives();
+        Ok(if archives.is_dir() { Arc::new(ArchivedStore::new(store, archives)) } else { store })
+    }
+
+    /// The file that keeps the record; none where a database or somebody else does.
+    pub(crate) fn store_file(&self) -> Option<PathBuf> {
+        let elsewhere = self.options.store.is_some() || self.database().map_or(true, |found| found.is_some());
+        (!elsewhere).then(|| self.state_dir().join(STORE))
     }
 
     /// The database that keeps the record, by the files that say so.

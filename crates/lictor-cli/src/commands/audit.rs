@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use clap_complete::ArgValueCandidates;
 use lictor::log::{Evaluated, kind};
-use lictor::{Project, anchor};
+use lictor::{Project, Snapshot, anchor, keeping};
 use lictor_config::diagnostic::closest;
 use lictor_core::{Decision, text};
 use lictor_store::{Anchor, Query, Record, Store, StoreExt as _, verify};
@@ -76,6 +76,13 @@ enum AuditCommand {
         #[arg(long, value_name = "FILE")]
         anchor: Option<PathBuf>,
     },
+    /// Move old records to compressed archives beside the store, which all commands go on reading. Done by itself after
+    /// sessions.
+    Archive {
+        /// Records that are not older stay (`30d`); what `retention.keep` says when it is not said.
+        #[arg(long, value_name = "TIME")]
+        keep: Option<String>,
+    },
     /// Print the anchor of the newest record, to be kept outside the store.
     Anchor,
     /// All records as JSON lines.
@@ -121,6 +128,9 @@ const KINDS: &[&str] = &[
 /// Runs the command.
 pub fn run(args: &AuditArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
+    if let AuditCommand::Archive { keep } = &args.command {
+        return archive(&project, keep.as_deref(), args.common.json);
+    }
     let store = project.existing_store()?;
     match &args.command {
         AuditCommand::Tail { lines } => {
@@ -164,7 +174,31 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
             Ok(Exit::Ok)
         }
         AuditCommand::Export => export(&*store),
+        AuditCommand::Archive { .. } => Ok(Exit::Ok),
     }
+}
+
+fn archive(project: &Project, keep: Option<&str>, json: bool) -> Result<Exit> {
+    here::people_only("audit archive", project)?;
+    let mut retention = keeping::of_policy(&Snapshot::read(project)?.policy);
+    if let Some(text) = keep {
+        let wrong =
+            || exit::usage(format!("`--keep {text}` is not a length of time; write for example `30d`"));
+        retention.keep = std::time::Duration::from_millis(lictor_config::millis(text).ok_or_else(wrong)?);
+    }
+    let moved = project.archive(&retention)?;
+    if json {
+        let directory = project.archives();
+        output::print_json(
+            &json!({"records": moved.records, "store_bytes": moved.bytes, "directory": directory}),
+        )?;
+    } else if moved.records == 0 {
+        output::print("nothing is old or large enough to be moved\n")?;
+    } else {
+        let records = output::count(moved.records, "record");
+        output::print(&format!("{records} moved to {}\n", project.archives().display()))?;
+    }
+    Ok(Exit::Ok)
 }
 
 /// The kind of records that is meant. What a newer Lictor has written counts as known.

@@ -33,6 +33,7 @@ mod policy_life;
 mod policy_tests;
 mod progress;
 mod redact;
+mod retention;
 mod rpc;
 mod run;
 mod sandbox;

@@ -106,11 +106,17 @@ fn operation(endpoint: &Endpoint) -> Value {
     value
 }
 
+/// What [`registry::name`](crate::registry::name) takes.
+fn name_schema() -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[A-Za-z0-9._@-]+$"})
+}
+
 fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let in_path = endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path.map(|name| {
         let schema = match name {
             "seq" => json!({"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}),
+            "tenant" | "machine" | "uid" => name_schema(),
             _ => json!({"type": "string", "minLength": 1}),
         };
         json!({"name": name, "in": "path", "required": true, "schema": schema})
@@ -118,6 +124,7 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
     let in_query = endpoint.query.iter().map(|Param { name, kind, about }| {
         let schema = match kind {
             ParamKind::Text => json!({"type": "string"}),
+            ParamKind::Name => name_schema(),
             ParamKind::Number(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             ParamKind::Word(words) => json!({"enum": words}),
         };

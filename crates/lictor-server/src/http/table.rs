@@ -30,6 +30,8 @@ pub(crate) struct Param {
 /// What the value of a key may be.
 pub(crate) enum ParamKind {
     Text,
+    /// The name of a tenant, a person, a machine.
+    Name,
     /// A number from the first to the second.
     Number(u64, u64),
     Word(&'static [&'static str]),
@@ -46,7 +48,11 @@ const fn number(name: &'static str, least: u64, most: u64, about: &'static str) 
 /// The largest number of a record: programs in other languages cannot count further.
 pub(crate) const MOST_SEQ: u64 = (1 << 53) - 1;
 
-const MACHINE: Param = text("machine", "The record that this machine sent, instead of the tenant's own.");
+const MACHINE: Param = Param {
+    name: "machine",
+    kind: ParamKind::Name,
+    about: "The record that this machine sent, instead of the tenant's own.",
+};
 const SESSIONS: &[Param] = &[
     text("since", "Only sessions after this one: the cursor."),
     number("limit", 1, sessions::MOST, "At most so many; 100 when it is not said."),

@@ -152,6 +152,19 @@ fn policies_have_versions_and_hold_from_the_next_call_on() {
 }
 
 #[test]
+fn a_key_that_is_too_long_is_refused_and_not_cut_off() {
+    let world = World::new();
+    world.tenant("acme", &json!({}), POLICY);
+    let ada = world.token("acme", "person", "ada");
+    let body = json!({"action": tool("read_file")}).to_string();
+    for (length, status) in [(200, 200), (201, 400)] {
+        let key = "k".repeat(length);
+        let reply = send(&world.url, "POST", "/v1/evaluate", &ada, Some(&body), &[("idempotency-key", &key)]);
+        assert_eq!(reply.status, status, "{}", reply.body);
+    }
+}
+
+#[test]
 fn a_request_that_is_sent_again_counts_once() {
     let world = world();
     let bob = world.token("acme", "person", "bob");

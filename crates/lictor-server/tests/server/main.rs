@@ -10,6 +10,8 @@ mod cluster;
 #[cfg(test)]
 mod databases;
 #[cfg(test)]
+mod entering;
+#[cfg(test)]
 mod hooks;
 #[cfg(test)]
 mod hostile;

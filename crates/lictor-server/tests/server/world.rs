@@ -57,17 +57,37 @@ impl World {
         world
     }
 
+    /// Not running, and without an operator.
+    pub(crate) fn unstarted() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        Self { directory, store: None, child: None, url: String::new(), operator: String::new() }
+    }
+
+    /// What the process says when it does not start with these options.
+    pub(crate) fn refused(&self, options: &[&str]) -> String {
+        let mut command = Command::new(PROGRAM);
+        let output = command.arg("serve").args(options).arg("--state").arg(self.state()).output().unwrap();
+        assert!(!output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
     /// Starts the process and returns what it prints until it is ready.
     pub(crate) fn start(&mut self, listen: &str) -> Vec<String> {
+        self.start_with(listen, &[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn start_with(&mut self, listen: &str, options: &[&str]) -> Vec<String> {
         let mut command = Command::new(PROGRAM);
         command.args(["serve", "--listen", listen, "--rate", "100000", "--state"]).arg(self.state());
+        command.args(options);
         if let Some(store) = &self.store {
             command.args(["--store", store]);
         }
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut lines = Vec::new();
-        for expected in ["http://", "code="] {
+        for expected in ["://", "code="] {
             if expected == "code=" && !self.operator.is_empty() {
                 break;
             }
@@ -76,7 +96,7 @@ impl World {
             assert!(line.contains(expected), "{line:?}");
             lines.push(line.trim().to_owned());
         }
-        let at = lines.first().and_then(|line| line.find("http://").map(|at| line.split_at(at).1)).unwrap();
+        let at = lines.first().and_then(|line| line.rsplit(' ').next()).unwrap();
         self.url = at.to_owned();
         self.child = Some(child);
         lines

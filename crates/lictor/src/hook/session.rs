@@ -7,11 +7,15 @@ use lictor_engine::Prompt;
 use lictor_store::StoreError;
 
 use super::{Heard, after, review};
+use crate::keeping;
 
 /// Records what the event means for its session. It is never a reason to stop anything: what cannot be recorded now
 /// meets the same store at the next call.
 pub(super) fn note(heard: &Heard<'_>, kind: &EventKind) -> Reply {
     review::at_session(heard, kind);
+    if matches!(kind, EventKind::SessionEnd(_)) {
+        keeping::after_session(heard.runtime);
+    }
     let Some(session) = &heard.event.session else { return Reply::Silence };
     match record(heard, session, kind) {
         Ok(true) => after::tell(heard, String::new()),
