@@ -55,6 +55,8 @@ const PEOPLE: &[(&str, &str)] = &[
     ("allow", "--yes"),
     ("approve", "--all --yes"),
     ("deny", "x"),
+    ("export", ""),
+    ("import", "x.yaml --yes"),
     ("init", "--uninstall --yes"),
     ("mcp pins", "accept"),
     ("run", "true"),
