@@ -56,6 +56,13 @@ const TARGETS: &[Target] = &[
         by_line: true,
     },
     Target {
+        name: "guardian",
+        seeds: &["crates/lictor-agents/tests/payloads"],
+        endings: &["json"],
+        heads: &[&[], b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"call\",\"params\":"],
+        by_line: false,
+    },
+    Target {
         name: "shell_read",
         seeds: &["crates/lictor-shell/tests"],
         endings: &["yaml", "jsonl"],
