@@ -77,7 +77,9 @@ impl Guard for PyGuard {
         });
         if let Some(Err(error)) = called {
             // What an ordinary exception was is in the log; only what ends the program comes this far.
-            frame::told(|told| drop(told.interruption.get_or_insert(error)));
+            frame::told(|told| {
+                told.interruption.get_or_insert(error);
+            });
         }
     }
 }
