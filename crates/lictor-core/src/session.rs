@@ -102,12 +102,11 @@ pub struct SessionState {
     /// How often it was told to go on, and why.
     pub completion: CompletionState,
     /// What guards remember in their own words.
-    #[serde(skip_serializing_if = "Memory::is_empty")]
+    #[serde(with = "stored::as_json")]
     pub memory: Memory,
     /// The agent's own list of what is left to do; `None` when it never wrote one.
     pub todos: Option<Todos>,
     /// The name of the newest prompt, where it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// First event.
     pub started: Option<Timestamp>,
