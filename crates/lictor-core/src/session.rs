@@ -47,6 +47,8 @@ pub const POLICIES_KEPT: usize = 16;
 pub const OTHER_BUDGETS: &str = "(other)";
 
 /// What a session has been through so far.
+///
+/// Every field is always written: in the bytes that are stored, one that is left out would be read as the next.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SessionState {
