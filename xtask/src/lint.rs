@@ -17,7 +17,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lictor-expr", &[]),
     ("lictor-agents", &["lictor-core"]),
     ("lictor-shell", &["lictor-agents", "lictor-core"]),
-    ("lictor-run", &[]),
+    ("lictor-run", &["lictor-socket"]),
     ("lictor-socket", &[]),
     ("lictor-store", &["lictor-core"]),
     ("lictor-observe", &["lictor-agents", "lictor-core", "lictor-shell"]),
