@@ -106,7 +106,7 @@ impl Gate {
         let base = if stop.subagent { self.subagents.as_ref() } else { Some(&self.check) };
         let name = stop.subagent_name.as_deref();
         let meant = |audience: &Audience| {
-            audience.includes_session(key, session, name) && (stop.subagent == !audience.subagent.is_empty())
+            audience.includes_session(key, session, name) && (stop.subagent != audience.subagent.is_empty())
         };
         let scoped = self.scoped.iter().filter(|(audience, _)| meant(audience)).map(|(_, check)| check);
         let checks: Vec<Check> = base.into_iter().chain(scoped).cloned().collect();

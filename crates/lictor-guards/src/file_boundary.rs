@@ -292,7 +292,7 @@ impl Guard for FileBoundary {
         let mut found: Vec<Verdict> = Vec::new();
         for effect in &facts.effects {
             let Effect::File { access, target, recursive, by } = effect else { continue };
-            let target = &*self.from_root(target, action);
+            let target = &*self.resolved_from_root(target, action);
             let by = by.and_then(|index| facts.commands().nth(index as usize));
             if let Some(verdict) = self.judge(*access, target, *recursive, by, cwd)
                 && !found.iter().any(|known| known.reason() == verdict.reason())
@@ -321,7 +321,7 @@ impl Guard for FileBoundary {
 impl FileBoundary {
     /// An action that does not say where it happens, happens at the root: its relative paths are meant from there,
     /// wherever the process that judges it stands.
-    fn from_root<'a>(&self, place: &'a Place, action: &Action) -> Cow<'a, Place> {
+    fn resolved_from_root<'a>(&self, place: &'a Place, action: &Action) -> Cow<'a, Place> {
         let relative = place.text.trim_start_matches("./");
         if !action.cwd.is_empty() || relative.is_empty() || relative.starts_with(['/', '~', '$']) {
             return Cow::Borrowed(place);

@@ -2,7 +2,12 @@
 //! one client and by sixteen. Decisions, counters and records are checked before anything is timed.
 //!
 //! `cargo bench -p lictor --bench rpc [-- SECONDS]`
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark, not a library")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a benchmark, not a library"
+)]
 
 use std::io::Cursor;
 use std::sync::Arc;

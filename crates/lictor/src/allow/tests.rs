@@ -13,9 +13,9 @@ impl Place {
         let dir = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let file = dir.path().join(path);
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
             if !text.is_empty() {
-                std::fs::write(file, text).unwrap();
+                fs::write(file, text).unwrap();
             }
         };
         write("project/governance.yaml", repository);
