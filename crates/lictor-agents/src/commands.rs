@@ -19,6 +19,8 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("approvals", Audience::Agents),
     ("approve", Audience::People),
     ("audit anchor", Audience::Agents),
+    // Moves records.
+    ("audit archive", Audience::People),
     ("audit export", Audience::Agents),
     ("audit query", Audience::Agents),
     ("audit report", Audience::Agents),
@@ -45,8 +47,10 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("init", Audience::People),
     ("log", Audience::Agents),
     ("man", Audience::Agents),
+    ("mcp become", Audience::Internal),
     ("mcp pins", Audience::People),
     ("mcp run", Audience::Internal),
+    ("mcp scan", Audience::Agents),
     ("replay", Audience::Agents),
     ("report", Audience::Agents),
     // Answers questions, and acts in any session.

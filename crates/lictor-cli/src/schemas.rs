@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 52] = [
+pub const COMMANDS: [(&str, &str); 51] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -57,7 +57,6 @@ pub const COMMANDS: [(&str, &str); 52] = [
     ("verdict gate", include_str!("schemas/verdict-gate.json")),
     ("verdict import", include_str!("schemas/verdict-import.json")),
     ("verdict export", include_str!("schemas/verdict-export.json")),
-    ("called", include_str!("schemas/called.json")),
     ("council list", include_str!("schemas/council-list.json")),
     ("council plan", include_str!("schemas/council-plan.json")),
     ("council run", include_str!("schemas/council-run.json")),
@@ -65,12 +64,17 @@ pub const COMMANDS: [(&str, &str); 52] = [
     ("council history", include_str!("schemas/council-history.json")),
 ];
 
-/// The schema of a command's output, complete in itself; `None` when it prints no JSON.
+/// What programs are given that a policy names; no command prints it.
+const CALLED: (&str, &str) = ("called", include_str!("schemas/called.json"));
+
+/// The schema of a command's output, or of `called`, complete in itself; `None` when it prints no JSON.
 ///
 /// # Errors
 /// When a schema in this program is broken.
 pub fn of(command: &str) -> Result<Option<Value>> {
-    let Some((_, text)) = COMMANDS.iter().find(|(name, _)| *name == command) else { return Ok(None) };
+    let Some((_, text)) = COMMANDS.iter().chain([&CALLED]).find(|(name, _)| *name == command) else {
+        return Ok(None);
+    };
     let own: Map<String, Value> = serde_json::from_str(text).context("a schema is broken")?;
     let defs: Map<String, Value> = serde_json::from_str(DEFS).context("a schema is broken")?;
     let mut schema = Map::new();

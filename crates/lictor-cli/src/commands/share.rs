@@ -34,7 +34,7 @@ pub struct ExportArgs {
 /// Take over what somebody else has decided for this project.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Shows what would count here and asks. A program is trusted only if its files are the same as there.
+Shows what would count here and asks. A program is trusted only if its files are the same here.
 
 Examples:
   lictor import lictor-shared.yaml

@@ -54,6 +54,7 @@ fn an_event_that_a_tool_call_makes_up_does_not_count() {
 const PEOPLE: &[(&str, &str)] = &[
     ("allow", "--yes"),
     ("approve", "--all --yes"),
+    ("audit archive", ""),
     ("deny", "x"),
     ("export", ""),
     ("import", "x.yaml --yes"),
@@ -62,11 +63,13 @@ const PEOPLE: &[(&str, &str)] = &[
     ("run", "true"),
     ("serve", ""),
     ("session refresh", ""),
+    ("session reset", "s1"),
     ("trust", "--yes"),
     ("ui", "--no-open"),
     ("uninstall", "--yes"),
     ("verdict clear", "--plan-hash a --id b"),
     ("verdict lower", "--plan-hash a --id b --level LOW --reason c"),
+    ("verdict purge", "--plan-hash a"),
     ("verdict waive", "--plan-hash a --id b --reason c"),
     ("wrong", "1"),
 ];

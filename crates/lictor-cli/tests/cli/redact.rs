@@ -162,11 +162,15 @@ fn a_question_about_redacted_text_can_be_answered() {
             json!({"permission_mode": "bypassPermissions", "tool_name": "Bash", "tool_input": {"command": command}}),
         )
     };
-    assert_eq!(call("$(ACME-5) --now").code, 2);
+    assert_eq!(call("$(next ACME-5) --now").code, 2);
     assert_eq!(sandbox.lictor(&["approve", "--all", "--yes"]).code, 0);
-    assert_eq!(call("$(ACME-6) --now").code, 2, "the yes was for another action, whatever the record shows");
-    assert_eq!(call("$(ACME-5) --now").code, 0);
-    assert_eq!(call("$(ACME-5) --now").code, 2, "once");
+    assert_eq!(
+        call("$(next ACME-6) --now").code,
+        2,
+        "the yes was for another action, whatever the record shows"
+    );
+    assert_eq!(call("$(next ACME-5) --now").code, 0);
+    assert_eq!(call("$(next ACME-5) --now").code, 2, "once");
 }
 
 /// Every key and fixed word of a real record is one that a pattern may not take out.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use lictor::agents::Agent;
 use lictor::store::MemoryStore;
 use lictor::{Options, Runtime, StopRequest};
 use lictor_core::{Action, Decision, Outcome, SessionKey};
@@ -63,13 +64,13 @@ pub(super) fn begin(visit: &Visit) -> Result<Shown, Problem> {
     let home = std::env::temp_dir().join("lictor-demo");
     let options = Options::new().cwd(&home).registered_home(&home).shared_store(Arc::clone(&store));
     let runtime = Runtime::from_yaml(POLICY, options)?;
-    let session = SessionKey { agent: "claude-code".to_owned(), id: "demo-session".to_owned() };
+    let session = SessionKey { agent: Agent::ClaudeCode.name().to_owned(), id: "demo-session".to_owned() };
     for step in SCRIPT {
         play(&runtime, &session, step)?;
     }
     local.show_demo(Arc::new(Open::now(1, runtime, store)));
     visit.server.tenants.changed();
-    Ok(Shown::Go(format!("/session?project={DEMO}&key=claude-code:demo-session")))
+    Ok(Shown::Go(format!("/session?project={DEMO}&key={}:demo-session", session.agent)))
 }
 
 fn play(runtime: &Runtime, session: &SessionKey, step: &Step) -> Result<(), Problem> {

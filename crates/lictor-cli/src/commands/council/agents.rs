@@ -19,8 +19,8 @@ use crate::when;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  lictor council report --plan-hash 3f2a… --reviewer security-reviewer --token T --clean
-  lictor council report --plan-hash 3f2a… --reviewer security-reviewer --token T --findings found.jsonl
+  lictor council report --plan-hash 3f2a… --reviewer security --token T --clean
+  lictor council report --plan-hash 3f2a… --reviewer security --token T --findings f.jsonl
 
 A line of findings: {\"level\": \"HIGH\", \"title\": \"SQL injection\",
 \"evidence\": [\"src/users.py:42:unescaped input\"], \"rationale\": \"why\"}")]
