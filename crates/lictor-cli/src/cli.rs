@@ -42,7 +42,7 @@ Examples:
     Eval(eval::EvalArgs),
     /// Show how a decision came about.
     Explain(explain::ExplainArgs),
-    /// Show which rules came close to deciding, and what kept them from it.
+    /// Show which rules almost applied, and why they did not.
     WhyNot(why_not::WhyNotArgs),
     /// Check the policy files.
     Check(check::CheckArgs),
@@ -52,57 +52,57 @@ Examples:
     Graph(graph::GraphArgs),
     /// Print the JSON Schema of policy files, or of what a command prints with `--json`.
     Schema(schema::SchemaArgs),
-    /// What reviewers found, and whether it lets work go on.
+    /// Record and inspect review findings; gate commits on them.
     Verdict(verdict::VerdictArgs),
-    /// Who has to look at what before work goes on.
+    /// Plan and run reviews by councils.
     Council(council::CouncilArgs),
-    /// List what waits for a person.
+    /// List actions that wait for approval.
     Approvals(approve::ApprovalsArgs),
-    /// Say yes to exactly one action, once.
+    /// Approve one waiting action, once.
     Approve(approve::ApproveArgs),
-    /// Say no to an action that waits.
+    /// Deny a waiting action.
     Deny(approve::DenyArgs),
-    /// Show sessions, or let them go on under the current policy.
+    /// List, show, refresh or reset sessions.
     Session(session::SessionArgs),
-    /// What was decided, one line a decision.
+    /// Show past decisions, one per line.
     Log(log::LogArgs),
-    /// What a stretch of time came to.
+    /// Summarise a period: decisions, rules, approvals, findings.
     Report(report::ReportArgs),
-    /// Read and check the log.
+    /// Query, verify, export and archive the audit log.
     Audit(audit::AuditArgs),
-    /// Run recorded sessions through a changed policy.
+    /// Judge recorded sessions again, with the current policy.
     Replay(replay::ReplayArgs),
-    /// Prove that every installed hook blocks, and find what is wrong.
+    /// Test every installed hook with a real block, and find problems.
     Doctor(doctor::DoctorArgs),
-    /// List the agents that Lictor governs, and what its hooks can do on each.
+    /// List supported agents and what hooks can do on each.
     Agents(agents::AgentsArgs),
     /// Govern any program: JSON-RPC 2.0 on standard input and output.
     Rpc(rpc::RpcArgs),
     /// Govern MCP servers.
     Mcp(mcp::McpArgs),
-    /// Let the programs run that the repository's policy names.
+    /// Trust the programs that the repository's policy runs.
     Trust(trust::TrustArgs),
-    /// Serve teams and other programs over HTTP.
+    /// Run the HTTP server for teams and other programs.
     Serve(serve::ServeArgs),
-    /// Look at what agents do here, and answer their questions, in a browser.
+    /// Open the local web page: sessions, decisions, approvals.
     Ui(ui::UiArgs),
-    /// Run an agent in a sandbox, judged from outside.
+    /// Run an agent in a sandbox, with the guard outside it.
     Run(run::RunArgs),
-    /// Make the smallest exception that lets a stopped action pass.
+    /// Add the smallest policy exception for a stopped action.
     Allow(allow::AllowArgs),
-    /// Turn a wrong decision into a test of the policy.
+    /// Mark a decision as wrong, and turn it into a policy test.
     Wrong(wrong::WrongArgs),
-    /// Watch a scripted agent being governed, in a scratch project.
+    /// Play a governed session of a scripted agent in a scratch project.
     Demo(demo::DemoArgs),
-    /// Print what lets a shell complete `lictor` commands.
+    /// Print shell completions.
     Completions(completions::CompletionsArgs),
     /// Print manual pages.
     Man(man::ManArgs),
-    /// Print what you have decided for this project, for others.
+    /// Export this project's trust, waivers and exceptions as YAML.
     Export(share::ExportArgs),
-    /// Take over what somebody else has decided for this project.
+    /// Import trust, waivers and exceptions that somebody exported.
     Import(share::ImportArgs),
-    /// Take Lictor out of every project and off this machine.
+    /// Remove Lictor from every project and from this machine.
     Uninstall(uninstall::UninstallArgs),
     /// Explain a command or a topic (`exit-codes`).
     #[command(after_help = "\

@@ -40,13 +40,13 @@ pub struct AuditArgs {
 
 #[derive(Debug, Subcommand)]
 enum AuditCommand {
-    /// The newest records.
+    /// Show the newest records.
     Tail {
         /// How many.
         #[arg(short = 'n', long, default_value_t = 20)]
         lines: usize,
     },
-    /// Records of a kind or a session, oldest first.
+    /// Show records of a kind or a session, oldest first.
     Query {
         /// Only this kind (`evaluated`, `happened`, `approval.requested`, `finding.recorded`, …).
         #[arg(long)]
@@ -76,7 +76,7 @@ enum AuditCommand {
         #[arg(long, value_name = "FILE")]
         anchor: Option<PathBuf>,
     },
-    /// Move old records to compressed archives beside the store, which all commands go on reading. Done by itself after
+    /// Move old records to compressed archives beside the store. All commands still read them. Runs by itself after
     /// sessions.
     Archive {
         /// Records that are not older stay (`30d`); what `retention.keep` says when it is not said.
@@ -85,7 +85,7 @@ enum AuditCommand {
     },
     /// Print the anchor of the newest record, to be kept outside the store.
     Anchor,
-    /// All records as JSON lines.
+    /// Print all records as JSON lines.
     Export,
 }
 

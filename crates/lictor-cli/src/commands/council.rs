@@ -32,19 +32,19 @@ pub struct CouncilArgs {
 
 #[derive(Debug, Subcommand)]
 enum CouncilCommand {
-    /// The councils in force.
+    /// List the councils.
     List,
-    /// What a council would look at now. Agents among its reviewers are handed the plan, each with a token.
+    /// Show what a council would review now; give each agent among its reviewers a token.
     Plan(MeetArgs),
     /// Report what an agent found as a reviewer, or that it found nothing.
     Report(agents::ReportArgs),
-    /// The plans of councils and what came of them, newest first.
+    /// List past reviews and their results, newest first.
     History {
         /// At most so many.
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },
-    /// Let a council look now, and record what it finds: exit 2 when a guardrail is hit.
+    /// Run a council now and record its findings; exit 2 when a guardrail is hit.
     Run(RunArgs),
 }
 

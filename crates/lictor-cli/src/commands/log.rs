@@ -8,7 +8,7 @@ use anyhow::Result;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
 use lictor::past::{Decided, Wanted, decisions, newest_decisions, title};
-use lictor::{SqliteOptions, SqliteStore, Store};
+use lictor::{SqliteOptions, Store};
 use lictor_agents::Agent;
 use lictor_core::{Decision, Timestamp};
 use serde_json::json;
@@ -154,7 +154,7 @@ fn of_all(wanted: &Wanted, limit: usize, json: bool) -> Result<Exit> {
 }
 
 /// A store that is there, to read.
-pub fn open(file: &Path) -> Result<SqliteStore> {
+pub fn open(file: &Path) -> Result<impl Store + use<>> {
     Ok(SqliteOptions::new().create(false).open(file)?)
 }
 

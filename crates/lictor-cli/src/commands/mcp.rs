@@ -33,7 +33,7 @@ pub struct McpArgs {
 
 #[derive(Debug, Subcommand)]
 enum McpCommand {
-    /// Stand between a client and a stdio server: judge its calls, pin its definitions.
+    /// Proxy a stdio server: judge its calls, pin its definitions.
     Run(RunArgs),
     /// Show what servers' tools and prompts are pinned to, or accept a change.
     Pins(PinsArgs),

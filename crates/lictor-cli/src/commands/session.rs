@@ -33,7 +33,7 @@ pub struct SessionArgs {
 enum SessionCommand {
     /// The sessions of this project, newest first.
     List,
-    /// The state of one session.
+    /// Show the state of one session.
     Show {
         /// Its id or the first letters of it; `agent:id` where ids of several agents collide.
         #[arg(add = ArgValueCandidates::new(candidates::sessions))]
@@ -46,7 +46,7 @@ enum SessionCommand {
         #[arg(add = ArgValueCandidates::new(candidates::sessions))]
         id: String,
     },
-    /// Let a running session go on under the current policy, also where that allows more.
+    /// Let a running session use the current policy, even where it allows more.
     Refresh {
         /// Its id or the first letters of it; without one, every running session that has seen another policy.
         #[arg(add = ArgValueCandidates::new(candidates::sessions))]

@@ -44,7 +44,7 @@ enum VerdictCommand {
     Show(PlanArgs),
     /// Show a plan's verdict with its evidence.
     Explain(PlanArgs),
-    /// The verdicts that changed last.
+    /// List the verdicts that changed last.
     Retro {
         /// At most so many.
         #[arg(long, default_value_t = 10)]
@@ -53,7 +53,7 @@ enum VerdictCommand {
         #[arg(long, value_name = "LEVEL", default_value = "LOW")]
         min_level: Level,
     },
-    /// Take a finding out of its plan's level. It stays in the record.
+    /// Clear a finding: it no longer counts, but stays on record.
     Clear {
         #[command(flatten)]
         finding: FindingArgs,
@@ -72,7 +72,7 @@ enum VerdictCommand {
         #[arg(long)]
         reason: String,
     },
-    /// Rule on a finding that somebody else recorded.
+    /// Waive a finding that somebody else recorded, with a reason.
     Waive {
         #[command(flatten)]
         finding: FindingArgs,
@@ -86,8 +86,8 @@ enum VerdictCommand {
         #[arg(long, value_name = "TIME")]
         until: Option<Patience>,
     },
-    /// Take a plan and its findings out of the lists. They stay in the log; open findings that stop commits have to be
-    /// cleared or waived first. For people, not for agents.
+    /// Remove a plan and its findings from the lists; the log keeps them. Clear or waive open findings that stop
+    /// commits first. For people, not for agents.
     Purge {
         /// The plan; its beginning is enough.
         #[arg(long, value_name = "HASH")]
