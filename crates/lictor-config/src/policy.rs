@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lictor_core::feedback::Source;
-use lictor_core::{Decision, Digest};
+use lictor_core::{Decision, Digest, Quorum};
 use lictor_guards::Pack;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -175,6 +175,13 @@ impl Policy {
     pub fn elicitation_counts(&self) -> bool {
         self.trusted()
             .any(|layer| layer.sections.approvals.as_ref().is_some_and(|said| said.elicitation_counts))
+    }
+
+    /// Who has to say yes where somebody is asked: what satisfies every file.
+    #[must_use]
+    pub fn quorum(&self) -> Quorum {
+        let said = self.layers.iter().filter_map(|layer| layer.sections.approvals.as_ref());
+        said.fold(Quorum::default(), |all, said| all.and(said.quorum))
     }
 
     /// The programs that are told about questions and blocks.

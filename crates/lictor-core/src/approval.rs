@@ -3,11 +3,13 @@
 
 mod answer;
 mod grant;
+mod quorum;
 mod seal;
 
 pub use answer::Answer;
 pub(crate) use answer::all_yes;
 pub use grant::{Grant, Lifetime, Mismatch, Pin, Request};
+pub use quorum::{NoVote, Quorum};
 pub use seal::{CheckSeal, Seal, Sign};
 
 use serde::{Deserialize, Serialize};
@@ -85,6 +87,12 @@ pub struct Approval {
     pub expires: Timestamp,
     /// How it stands.
     pub state: ApprovalState,
+    /// Who has to say yes.
+    #[serde(default, skip_serializing_if = "Quorum::is_anybody")]
+    pub quorum: Quorum,
+    /// Who said yes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub yes: Vec<Who>,
 }
 
 /// How a question stands.
@@ -142,6 +150,8 @@ impl Approval {
             requested_at: now,
             expires: now.plus_millis(lifetime_ms),
             state: ApprovalState::Pending,
+            quorum: Quorum::default(),
+            yes: Vec::new(),
         }
     }
 
@@ -165,6 +175,19 @@ impl Approval {
     #[must_use]
     pub fn for_the_log(&self) -> Self {
         Self { shown: None, ..self.clone() }
+    }
+
+    /// The same, with who has to say yes.
+    #[must_use]
+    pub fn by(mut self, quorum: Quorum) -> Self {
+        self.quorum = quorum;
+        self
+    }
+
+    /// The person for whom the action would be done.
+    #[must_use]
+    pub fn own(&self) -> Option<&str> {
+        self.shown.as_deref()?.action.actor.user.as_deref()
     }
 
     /// Whether it still waits for an answer.

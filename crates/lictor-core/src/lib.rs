@@ -41,7 +41,7 @@ pub mod verdict;
 
 pub use action::{Action, ActionError, ActionKind, Actor, SessionKey, Tier};
 pub use approval::{
-    Answer, Approval, ApprovalState, CheckSeal, Grant, Lifetime, Pin, Request, Seal, Sign, Who,
+    Answer, Approval, ApprovalState, CheckSeal, Grant, Lifetime, Pin, Quorum, Request, Seal, Sign, Who,
 };
 pub use audience::Audience;
 pub use claim::Claim;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use lictor_core::approval::NoVote;
 use lictor_core::{Approval, ApprovalState, Grant, Lifetime, SessionKey, Sign, Timestamp, Who};
 use lictor_store::{Draft, Durability, Keys, Query, Space, Store, StoreError, StoreExt, Transaction, View};
 use serde::Serialize;
@@ -50,6 +51,20 @@ pub enum ApprovalError {
         /// Its id.
         id: String,
     },
+    /// The same person said yes before, and others have to.
+    #[error("you have said yes to `{id}` already; {} more must say so", people(*.missing))]
+    SaidBefore {
+        /// Its id.
+        id: String,
+        /// How many others.
+        missing: u32,
+    },
+    /// Who asks does not answer.
+    #[error("`{id}` would be done for you, so somebody else must say yes")]
+    Own {
+        /// Its id.
+        id: String,
+    },
     /// The entry was changed behind Lictor's back.
     #[error("the approval `{id}` is not what was asked; `lictor audit verify` looks for what was changed")]
     NotWhole {
@@ -59,6 +74,40 @@ pub enum ApprovalError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What a yes came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// It is allowed.
+    Granted(Grant),
+    /// It counts, and others have to say yes too.
+    Counted(Approval),
+}
+
+impl Said {
+    /// The grant, when it is allowed by now.
+    #[must_use]
+    pub fn grant(self) -> Option<Grant> {
+        match self {
+            Self::Granted(grant) => Some(grant),
+            Self::Counted(_) => None,
+        }
+    }
+
+    /// How many more people have to say yes.
+    #[must_use]
+    pub fn missing(&self) -> u32 {
+        match self {
+            Self::Granted(_) => 0,
+            Self::Counted(approval) => approval.quorum.missing(approval.yes.len()),
+        }
+    }
+}
+
+/// So many people, in words.
+fn people(count: u32) -> String {
+    if count == 1 { "one person".to_owned() } else { format!("{count} people") }
 }
 
 impl Approvals {
@@ -104,7 +153,7 @@ impl Approvals {
         who: Who,
         lifetime: Lifetime,
         lasts_ms: i64,
-    ) -> Result<Grant, ApprovalError> {
+    ) -> Result<Said, ApprovalError> {
         self.approve_seen(&self.find(id)?, who, lifetime, lasts_ms)
     }
 
@@ -118,12 +167,20 @@ impl Approvals {
         who: Who,
         lifetime: Lifetime,
         lasts_ms: i64,
-    ) -> Result<Grant, ApprovalError> {
+    ) -> Result<Said, ApprovalError> {
         self.answer(&seen.id, who, |tx, mut approval, who| {
             if (&approval.request, &approval.asked, &approval.pins)
                 != (&seen.request, &seen.asked, &seen.pins)
             {
                 return Err(ApprovalError::Changed { id: seen.short().to_owned() });
+            }
+            vote(&mut approval, &who)?;
+            if approval.quorum.missing(approval.yes.len()) > 0 {
+                write(tx, Space::Approval, &approval.id, &approval)?;
+                let logged = approval.for_the_log();
+                let body = about(&approval.id, Some(&logged), None);
+                append(tx, approval.request.session.clone(), kind::APPROVAL_COUNTED, who.at, &body)?;
+                return Ok(Said::Counted(approval));
             }
             let expires = who.at.plus_millis(lasts_ms);
             let mut grant = approval.grant(who.clone(), lifetime, expires, tx.head()?.seq);
@@ -137,7 +194,7 @@ impl Approvals {
             // The question is on record where it was asked, without what must not be written down.
             let body = about(&approval.id, None, Some(&grant));
             append(tx, approval.request.session.clone(), kind::APPROVAL_GRANTED, grant.who.at, &body)?;
-            Ok(grant)
+            Ok(Said::Granted(grant))
         })
     }
 
@@ -185,6 +242,21 @@ impl Approvals {
             f(tx, approval, who)
         })
     }
+}
+
+/// Counts a yes, where it does.
+fn vote(approval: &mut Approval, who: &Who) -> Result<(), ApprovalError> {
+    let id = || approval.short().to_owned();
+    if let Err(why) = approval.quorum.counts(who, &approval.yes, approval.own()) {
+        return Err(match why {
+            NoVote::Own => ApprovalError::Own { id: id() },
+            NoVote::Again => {
+                ApprovalError::SaidBefore { id: id(), missing: approval.quorum.missing(approval.yes.len()) }
+            }
+        });
+    }
+    approval.yes.push(who.clone());
+    Ok(())
 }
 
 /// Forgets what has lapsed. A person is here anyway, so nobody waits for it; the log keeps everything.

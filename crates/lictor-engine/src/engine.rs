@@ -30,7 +30,7 @@ use lictor_core::feedback::Provider;
 use lictor_core::history::History;
 use lictor_core::{
     Action, CheckSeal, Clock, Companion, Decision, Digest, Evaluation, FactSource, Facts, Graph, GraphError,
-    Judged, Node, Outcome, Redact, SessionKey, SessionState, Standing, Stopwatch, Verdict, redact,
+    Judged, Node, Outcome, Quorum, Redact, SessionKey, SessionState, Standing, Stopwatch, Verdict, redact,
 };
 use lictor_observe::{self as observe, RealObserver};
 use lictor_store::{Store, StoreError, StoreExt};
@@ -72,6 +72,7 @@ struct Inner {
     deadline: Option<Duration>,
     redactor: Box<dyn Redact>,
     seals: Option<Arc<dyn CheckSeal>>,
+    quorum: Quorum,
     history: History,
     knows_files: bool,
     feedback: Vec<Provider>,
@@ -156,9 +157,19 @@ impl PolicyEngine {
         let current = self.inner.current;
         let asks = evaluation.decision == Decision::Ask && !mode.dry;
         let pins = if asks { observe::pins(action, &facts, &RealObserver) } else { Vec::new() };
-        let seals = self.inner.seals.as_deref();
-        let case =
-            record::Case { action, facts: &facts, mode: &mode, now, current, marks, watched, pins, seals };
+        let (seals, quorum) = (self.inner.seals.as_deref(), self.inner.quorum);
+        let case = record::Case {
+            action,
+            facts: &facts,
+            mode: &mode,
+            now,
+            current,
+            marks,
+            watched,
+            pins,
+            seals,
+            quorum,
+        };
         let evaluation = self.record(&case, evaluation, read);
         self.tell(action, &evaluation, mode.companion.as_ref());
         evaluation

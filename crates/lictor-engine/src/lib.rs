@@ -240,7 +240,7 @@ mod surroundings;
 mod system_clock;
 mod tracer;
 
-pub use approvals::{ApprovalError, Approvals, GRANT_LASTS_MS};
+pub use approvals::{ApprovalError, Approvals, GRANT_LASTS_MS, Said};
 pub use engine::{Asking, Builder, EarlierPolicies, Mode, PolicyEngine, Prompt};
 pub use extend::{Checker, CompletionContext, FeedbackContext, FeedbackProvider, Given, RecentCall};
 pub use governed::{Blocked, Governed, Report, enforce, governed};

@@ -48,6 +48,8 @@ pub mod kind {
     pub const HAPPENED: &str = "happened";
     /// Somebody is to be asked.
     pub const APPROVAL_REQUESTED: &str = "approval.requested";
+    /// Somebody said yes, and others have to say so too.
+    pub const APPROVAL_COUNTED: &str = "approval.counted";
     /// Somebody said yes.
     pub const APPROVAL_GRANTED: &str = "approval.granted";
     /// Somebody said no.

@@ -134,7 +134,8 @@ impl Client {
         let failed = |message: String| json!({"code": -32000, "message": message});
         match method {
             "records" => return self.records().map_err(|error| failed(format!("{error:#}"))),
-            "evaluate" | "post" | "stop" | "delegate" | "session" | "end" | "record" | "resolve" => {}
+            "evaluate" | "post" | "stop" | "delegate" | "session" | "reset" | "end" | "record"
+            | "resolve" => {}
             _ => return Err(json!({"code": -32601, "message": format!("there is no method `{method}`")})),
         }
         match self.http("POST", &format!("/v1/{method}"), Some(params)) {

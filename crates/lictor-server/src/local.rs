@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use lictor::log::kind;
 use lictor::store::MemoryStore;
 use lictor::{Options, Project, Runtime, SqliteOptions};
-use lictor_store::{Query, Store, StoreExt as _};
+use lictor_store::{Indexed, Query, Store, StoreExt as _};
 
 use crate::registry::RegistryError;
 use crate::tenants::{CallError, Open};
@@ -153,7 +153,7 @@ impl Projects {
         // Looking makes no record: what is not there yet is empty.
         let (version, store): (u64, Arc<dyn Store>) = match kept {
             Some(store) => (1, store),
-            None if project.has_store() => (1, project.patient_store(false)?),
+            None if project.has_store() => (1, Arc::new(Indexed::new(project.patient_store(false)?))),
             None => (0, Arc::new(MemoryStore::new())),
         };
         let runtime = runtime(&project, &store)?;

@@ -2,7 +2,8 @@
 
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -41,7 +42,8 @@ struct ServeArgs {
     /// The address to listen on.
     #[arg(long, default_value = "127.0.0.1:4747")]
     listen: SocketAddr,
-    /// A Unix socket to listen on as well.
+    /// The Unix socket to listen on as well, for programs of this user: `server.sock` in the state directory when it is not
+    /// said.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// Where records are kept: `sqlite:DIRECTORY` or `postgres://user@host/database`.
@@ -128,7 +130,18 @@ struct HoldArgs {
     address: String,
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nobody may be there to read it.
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
     match Cli::parse().command {
         Command::Serve(args) => serve(args),
         Command::Ui(args) => ui(args),
@@ -168,7 +181,7 @@ fn serve(args: ServeArgs) -> Result<()> {
     };
     let settings = Settings {
         listen: args.listen,
-        socket: args.socket,
+        socket: args.socket.or_else(|| default_socket(&state)),
         store: args.store,
         state,
         behind_proxy: args.behind_proxy,
@@ -179,9 +192,13 @@ fn serve(args: ServeArgs) -> Result<()> {
         patience: Duration::from_millis(args.patience),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let socket = settings.socket.clone();
     runtime.block_on(serve::run(settings, |address, link| {
         let mut stdout = std::io::stdout();
-        let _ = writeln!(stdout, "lictor serves on {address}");
+        let _ = match &socket {
+            Some(socket) => writeln!(stdout, "lictor serves on `{}` and on {address}", socket.display()),
+            None => writeln!(stdout, "lictor serves on {address}"),
+        };
         if let Some(link) = link {
             let _ = writeln!(stdout, "open this once to become its operator: {link}");
         }
@@ -200,6 +217,12 @@ fn ui(args: UiArgs) -> Result<()> {
     // Streams that browsers hold open are not waited for.
     runtime.shutdown_timeout(Duration::from_millis(500));
     Ok(())
+}
+
+/// The socket in the state directory, where its path is not longer than the system takes.
+fn default_socket(state: &Path) -> Option<PathBuf> {
+    const LONGEST: usize = 100;
+    Some(state.join("server.sock")).filter(|path| path.as_os_str().len() <= LONGEST)
 }
 
 fn default_state() -> Option<PathBuf> {

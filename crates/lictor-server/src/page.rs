@@ -193,7 +193,7 @@ impl Visit {
         match self.query.get("machine").filter(|name| !name.is_empty()) {
             Some(machine) if self.server.tenants.local.is_none() => {
                 let machine = crate::registry::name(machine)?;
-                Ok(self.server.tenants.stores.machine(&self.caller.tenant, machine)?)
+                Ok(self.server.tenants.stores.looking_at_machine(&self.caller.tenant, machine)?)
             }
             _ => Ok(Arc::clone(&self.open()?.store)),
         }

@@ -1,11 +1,12 @@
 //! Where records are kept: files below a directory, or a PostgreSQL database.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use lictor_store::{
-    Keyring, MemoryStore, PostgresOptions, PostgresPool, Query, SqliteOptions, Store, StoreError,
+    Indexed, Keyring, MemoryStore, PostgresOptions, PostgresPool, Query, SqliteOptions, Store, StoreError,
     StoreExt as _,
 };
 
@@ -14,16 +15,30 @@ const MAIN: &str = "main";
 /// The tenant under which the server keeps what it knows itself. No tenant can have this name.
 const SERVER: &str = "(server)";
 
+/// Files that are kept open: each takes three descriptors of the process.
+const MOST_OPEN: usize = 200;
+
 /// How long a writer waits for others.
 const WAIT: Duration = Duration::from_secs(10);
 
 /// Opens the stores of tenants and machines.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Stores {
     place: Place,
     keys: Option<Keyring>,
     /// The key was made just now: what is there without a seal is older than it.
     adopt: bool,
+    /// Files that are open, by their directory and by what for.
+    open: Arc<Mutex<HashMap<(PathBuf, Use), Arc<dyn Store>>>>,
+}
+
+/// What a store is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Use {
+    /// Judging and recording.
+    Judging,
+    /// Looking through the whole record, which must not keep judgements waiting: over a connection of its own.
+    Looking,
 }
 
 #[derive(Debug, Clone)]
@@ -56,6 +71,12 @@ pub enum StoresError {
     },
 }
 
+impl std::fmt::Debug for Stores {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stores").field("place", &self.place).finish_non_exhaustive()
+    }
+}
+
 impl Stores {
     /// The stores at `sqlite:DIRECTORY` or `postgres://…`; `state` holds the key, and the files when nothing is said.
     ///
@@ -75,13 +96,13 @@ impl Stores {
                 _ => return Err(StoresError::Address(address.to_owned())),
             },
         };
-        Ok(Self { place, keys: Some(keys), adopt })
+        Ok(Self { place, keys: Some(keys), adopt, open: Arc::default() })
     }
 
     /// Keeps nothing: for one person who looks at records that are elsewhere.
     #[must_use]
     pub fn none() -> Self {
-        Self { place: Place::Memory, keys: None, adopt: false }
+        Self { place: Place::Memory, keys: None, adopt: false, open: Arc::default() }
     }
 
     /// What the server knows itself.
@@ -89,7 +110,7 @@ impl Stores {
     /// # Errors
     /// When it cannot be opened.
     pub fn server(&self) -> Result<Arc<dyn Store>, StoresError> {
-        self.chain(SERVER, MAIN)
+        self.chain(SERVER, MAIN, Use::Judging)
     }
 
     /// The record of a tenant.
@@ -97,7 +118,15 @@ impl Stores {
     /// # Errors
     /// When it cannot be opened.
     pub fn tenant(&self, tenant: &str) -> Result<Arc<dyn Store>, StoresError> {
-        self.chain(tenant, MAIN)
+        self.chain(tenant, MAIN, Use::Judging)
+    }
+
+    /// The same for those who look through all of it.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn looking(&self, tenant: &str) -> Result<Arc<dyn Store>, StoresError> {
+        self.chain(tenant, MAIN, Use::Looking)
     }
 
     /// The record that a machine of a tenant sends.
@@ -105,7 +134,15 @@ impl Stores {
     /// # Errors
     /// When it cannot be opened.
     pub fn machine(&self, tenant: &str, machine: &str) -> Result<Arc<dyn Store>, StoresError> {
-        self.chain(tenant, &format!("machine {machine}"))
+        self.chain(tenant, &format!("machine {machine}"), Use::Judging)
+    }
+
+    /// The same for those who look through all of it.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn looking_at_machine(&self, tenant: &str, machine: &str) -> Result<Arc<dyn Store>, StoresError> {
+        self.chain(tenant, &format!("machine {machine}"), Use::Looking)
     }
 
     /// Whether records can be read.
@@ -123,7 +160,7 @@ impl Stores {
         }
     }
 
-    fn chain(&self, tenant: &str, project: &str) -> Result<Arc<dyn Store>, StoresError> {
+    fn chain(&self, tenant: &str, project: &str, what_for: Use) -> Result<Arc<dyn Store>, StoresError> {
         match &self.place {
             Place::Database(pool) => {
                 let mut store = pool.store(tenant, project)?;
@@ -136,15 +173,33 @@ impl Stores {
             Place::Directory(directory) => {
                 // Names come from people and may be anything; their digests are plain file names.
                 let name = lictor_core::Digest::of_parts([tenant.as_bytes(), project.as_bytes()]);
-                let directory = directory.join(name.short());
-                make_private(&directory)?;
-                let mut options = SqliteOptions::new().wait(WAIT);
-                if let Some(keys) = &self.keys {
-                    options = options.keys(keys.clone()).adopt(self.adopt);
-                }
-                Ok(Arc::new(options.open(directory.join("lictor.db"))?))
+                self.file(directory.join(name.short()), what_for)
             }
         }
+    }
+
+    /// The store in a directory. Opened once; when very many are, those that nobody uses are closed.
+    fn file(&self, directory: PathBuf, what_for: Use) -> Result<Arc<dyn Store>, StoresError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (directory, what_for);
+        if let Some(known) = open.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        if open.len() >= MOST_OPEN {
+            open.retain(|_, store| Arc::strong_count(store) > 1);
+        }
+        make_private(&key.0)?;
+        let mut options = SqliteOptions::new().wait(WAIT);
+        if let Some(keys) = &self.keys {
+            options = options.keys(keys.clone()).adopt(self.adopt);
+        }
+        let store = options.open(key.0.join("lictor.db"))?;
+        let store: Arc<dyn Store> = match what_for {
+            Use::Judging => Arc::new(store),
+            Use::Looking => Arc::new(Indexed::new(Arc::new(store))),
+        };
+        open.insert(key, Arc::clone(&store));
+        Ok(store)
     }
 }
 

@@ -66,7 +66,7 @@ pub struct Open {
     pub version: u64,
     /// The runtime.
     pub runtime: Runtime,
-    /// Its store.
+    /// Its record, for those who look through it.
     pub store: Arc<dyn Store>,
     looked: RwLock<Instant>,
 }
@@ -163,12 +163,8 @@ impl Tenants {
             return Ok(known);
         }
         let text = policy.map_or_else(|| EMPTY.to_owned(), |policy| policy.text);
-        let store = match self.open.read().unwrap_or_else(PoisonError::into_inner).get(tenant) {
-            Some(before) => Arc::clone(&before.store),
-            None => self.stores.tenant(tenant)?,
-        };
-        let runtime = self.runtime(&text, Some(Arc::clone(&store)))?;
-        let open = Arc::new(Open::now(version, runtime, store));
+        let runtime = self.runtime(&text, Some(self.stores.tenant(tenant)?))?;
+        let open = Arc::new(Open::now(version, runtime, self.stores.looking(tenant)?));
         self.open
             .write()
             .unwrap_or_else(PoisonError::into_inner)
@@ -186,6 +182,12 @@ impl Tenants {
             options = options.shared_store(store);
         }
         Runtime::from_yaml(text, options)
+    }
+
+    /// Whether that is the directory of actions that came without one.
+    #[must_use]
+    pub fn is_nowhere(&self, cwd: &str) -> bool {
+        self.local.is_none() && std::path::Path::new(cwd) == self.nowhere
     }
 
     /// What was in force is looked up again.

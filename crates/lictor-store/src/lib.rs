@@ -23,6 +23,7 @@ mod buffered;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod indexed;
 mod key;
 mod memory;
 mod pack;
@@ -43,6 +44,7 @@ pub use anchor::{Anchor, BadAnchor};
 pub use archive::{ArchiveError, Keep, RetainError, Retained, Segment, retain};
 pub use buffered::Buffered;
 pub use error::StoreError;
+pub use indexed::Indexed;
 pub use key::{KeyError, KeyId, Keyring, RecordKey, random_name};
 pub use memory::MemoryStore;
 pub use piped::{PipedStore, serve_store};

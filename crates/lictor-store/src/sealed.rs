@@ -3,6 +3,8 @@
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
 
+use lictor_core::SessionKey;
+
 use crate::account::{Account, Sealing, entry_name};
 use crate::seal::{Effects, EntrySeal, entry_seal};
 use crate::{
@@ -25,6 +27,11 @@ pub(crate) trait Tables {
     fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError>;
     /// The place and the seal of each record; filters by number only.
     fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError>;
+    /// Number, kind and session of each record; filters by number only.
+    fn outlines(&self, query: &Query) -> Result<Vec<(u64, String, Option<SessionKey>)>, StoreError> {
+        let records = self.records(query)?.into_iter();
+        Ok(records.map(|record| (record.seq, record.kind, record.session)).collect())
+    }
     /// The end of the log, archived records included, with the seal of the record if it is still there.
     fn end(&self) -> Result<(Head, Option<Seal>), StoreError>;
     fn base(&self) -> Result<Head, StoreError>;
@@ -304,6 +311,10 @@ impl<T: Tables> View for Sealed<'_, T> {
 
     fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
         self.whole()?.seals(query)
+    }
+
+    fn outlines(&self, query: &Query) -> Result<Vec<(u64, String, Option<SessionKey>)>, StoreError> {
+        self.whole()?.outlines(query)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The seam: what every store can do.
 
+use lictor_core::SessionKey;
+
 use crate::{Draft, Entry, Head, Keyring, Keys, Query, Record, Seal, Space, StoreError};
 
 /// What a change must survive once [`Store::write`] has returned.
@@ -55,6 +57,15 @@ pub trait View {
     /// When the store cannot be read.
     fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
         Ok(self.records(query)?.iter().map(|record| (record.head(), None)).collect())
+    }
+
+    /// Number, kind and session of records, without what is in them. Only numbers, order and limit of the query count.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn outlines(&self, query: &Query) -> Result<Vec<(u64, String, Option<SessionKey>)>, StoreError> {
+        let records = self.records(query)?.into_iter();
+        Ok(records.map(|record| (record.seq, record.kind, record.session)).collect())
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
-use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, PersonKey, PolicyEngine, Who};
+use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, PersonKey, PolicyEngine, Said, Who};
 use lictor_core::text::{visible, visible_line};
 use serde_json::{Value, json};
 
@@ -237,15 +237,8 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         let id = one.approval.short();
         match answer {
             Answer::Yes(lifetime) => {
-                let grant =
-                    desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts(lifetime))?;
-                let often = if lifetime == Lifetime::Once { "once" } else { "for this session" };
-                let until = when::utc(grant.expires);
-                let what = output::clipped(&one.title(), output::WIDTH - 2);
-                output::print(&format!(
-                    "{} {id}: {often}, until {until}\n  {what}\n",
-                    style.green("approved")
-                ))?;
+                let said = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts(lifetime))?;
+                output::print(&one.approved(&said, lifetime, style))?;
             }
             Answer::No(reason) => {
                 desk.approvals.deny(&one.approval.id, person(), reason)?;
@@ -262,9 +255,14 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
 fn approve_all(desk: &Desk, waiting: &[Waiting], lifetime: Lifetime, lasts: i64) -> Result<Exit> {
     let mut rows = Vec::new();
     for one in waiting {
-        let grant = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts)?;
-        rows.push(json!({"id": one.approval.id, "lifetime": lifetime, "expires": grant.expires,
-                         "session": one.approval.request.session, "action_digest": one.approval.request.action}));
+        let said = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts)?;
+        let mut row = json!({"id": one.approval.id, "lifetime": lifetime, "session": one.approval.request.session,
+                             "action_digest": one.approval.request.action});
+        match said {
+            Said::Granted(grant) => row["expires"] = json!(grant.expires),
+            said => row["missing"] = json!(said.missing()),
+        }
+        rows.push(row);
     }
     output::print_json(&json!({"approved": rows}))?;
     Ok(Exit::Ok)
@@ -286,6 +284,23 @@ impl Waiting {
     fn title(&self) -> String {
         let action = self.approval.shown.as_ref().map(|shown| &shown.action);
         action.map(|action| visible_line(&explain::title(action))).unwrap_or_default()
+    }
+
+    /// What a yes came to.
+    fn approved(&self, said: &Said, lifetime: Lifetime, style: Style) -> String {
+        let (id, often) =
+            (self.approval.short(), if lifetime == Lifetime::Once { "once" } else { "for this session" });
+        let what = output::clipped(&self.title(), output::WIDTH - 2);
+        match said {
+            Said::Granted(grant) => {
+                let until = when::utc(grant.expires);
+                format!("{} {id}: {often}, until {until}\n  {what}\n", style.green("approved"))
+            }
+            said => {
+                let missing = said.missing();
+                format!("{} {id}: {missing} more must say yes\n  {what}\n", style.yellow("counted"))
+            }
+        }
     }
 
     /// Which question, who asks, since when, and how long it can still be answered.

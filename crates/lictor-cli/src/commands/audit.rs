@@ -91,6 +91,7 @@ enum AuditCommand {
 
 /// The kinds of records that people look for.
 const KINDS: &[&str] = &[
+    kind::APPROVAL_COUNTED,
     kind::APPROVAL_DENIED,
     kind::APPROVAL_GRANTED,
     kind::APPROVAL_REQUESTED,

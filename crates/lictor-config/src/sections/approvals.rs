@@ -1,5 +1,6 @@
 //! `approvals:`.
 
+use lictor_core::Quorum;
 use serde::{Deserialize, Serialize};
 
 use crate::reader::Reader;
@@ -30,6 +31,19 @@ pub(crate) static TABLE: Table = Table {
             "Whether an answer in an MCP client's own form counts as a person's. Some clients let programs answer their \
              forms, so it does not when it is not said. Only in files of the user or the machine.",
         ),
+        Key::new(
+            "quorum",
+            Shape::Integer,
+            "2",
+            "How many different people must say yes. The agent's own prompt counts for nobody then: the question waits on \
+             the server's page and in `lictor approvals`. Of several files the largest number counts. 1 when it is not said.",
+        ),
+        Key::new(
+            "four_eyes",
+            Shape::Bool,
+            "true",
+            "Whether the person for whom an agent works may not be the one who says yes.",
+        ),
     ],
 };
 
@@ -42,13 +56,22 @@ pub struct ApprovalsConfig {
     pub notify_blocks: bool,
     /// Whether an MCP client's form counts as a person.
     pub elicitation_counts: bool,
+    /// Who has to say yes.
+    pub quorum: Quorum,
 }
 
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ApprovalsConfig> {
     let f = r.fields(tree, &TABLE)?;
+    let people = r.field(&f, "quorum", Reader::integer);
+    if let Some(place) = f.get("quorum").filter(|_| people == Some(0)) {
+        r.error(place.span, "with `quorum: 0` nobody would have to say yes", "use 1 or more");
+    }
+    let people = people.map_or(1, |number| u32::try_from(number).unwrap_or(u32::MAX));
+    let four_eyes = r.field(&f, "four_eyes", Reader::boolean).unwrap_or_default();
     Some(ApprovalsConfig {
         wait: r.field(&f, "wait", Reader::duration),
         notify_blocks: r.field(&f, "notify_blocks", Reader::boolean).unwrap_or_default(),
         elicitation_counts: r.field(&f, "elicitation_counts", Reader::boolean).unwrap_or_default(),
+        quorum: Quorum { people, four_eyes },
     })
 }

@@ -56,9 +56,11 @@ pub(super) fn answer(
     }
     // A person is asked about what the caller sent; only the log gets it without what must not be written down.
     let pins = case.pins.clone();
-    let approval = Approval::of(&evaluation, case.action, case.facts, pins, journal.now, QUESTION_LASTS_MS);
+    let approval = Approval::of(&evaluation, case.action, case.facts, pins, journal.now, QUESTION_LASTS_MS)
+        .by(case.quorum);
     let asked_already = known.is_some_and(|known| {
-        let same = known.asked == approval.asked && known.pins == approval.pins;
+        let same =
+            known.asked == approval.asked && known.pins == approval.pins && known.quorum == approval.quorum;
         known.is_pending(journal.now) && known.is_whole() && same
     });
     if !asked_already {
@@ -67,7 +69,15 @@ pub(super) fn answer(
         journal.append(kind::APPROVAL_REQUESTED, &approvals::about(&id, Some(&logged), None))?;
     }
     Ok(match case.mode.asking {
-        Asking::Caller => evaluation,
+        Asking::Caller if case.quorum.is_anybody() => evaluation,
+        Asking::Caller => {
+            let verdict = Verdict::block(
+                "this needs the yes of people whom nobody can be asked for here",
+                "go on with something that needs no approval; people find this in `lictor approvals` and on the \
+                 server's page, and can allow exactly this; then try it again",
+            );
+            evaluation.blocked_by(from_engine("approval", verdict))
+        }
         Asking::Nobody => {
             let verdict = Verdict::block(
                 "this needs a person's yes, and nobody can be asked here",

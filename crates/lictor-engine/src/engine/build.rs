@@ -6,8 +6,8 @@ use std::time::Duration;
 use lictor_core::completion::{Check, Gate};
 use lictor_core::feedback::{Provider, Source, Trigger};
 use lictor_core::{
-    Action, Audience, CheckSeal, Clock, Digest, FactSource, Graph, GraphError, Redact, Secrets, SharedGuard,
-    Stopwatch, history::History,
+    Action, Audience, CheckSeal, Clock, Digest, FactSource, Graph, GraphError, Quorum, Redact, Secrets,
+    SharedGuard, Stopwatch, history::History,
 };
 use lictor_observe::{self as observe, Project, RealObserver};
 use lictor_store::{MemoryStore, Store};
@@ -40,6 +40,7 @@ pub struct Builder {
     checkers: Vec<Box<dyn Checker>>,
     surroundings: Option<Arc<dyn Surroundings>>,
     seals: Option<Arc<dyn CheckSeal>>,
+    quorum: Quorum,
 }
 
 impl Builder {
@@ -65,6 +66,7 @@ impl Builder {
             checkers: Vec::new(),
             surroundings: None,
             seals: None,
+            quorum: Quorum::default(),
         }
     }
 
@@ -223,6 +225,13 @@ impl Builder {
         self
     }
 
+    /// Who has to say yes where somebody is asked. Any one person when nothing is said.
+    #[must_use]
+    pub fn quorum(mut self, quorum: Quorum) -> Self {
+        self.quorum = quorum;
+        self
+    }
+
     /// What is taken out of everything before it is written down. Instead of [`Secrets`](lictor_core::Secrets).
     #[must_use]
     pub fn redact(mut self, redactor: impl Redact + 'static) -> Self {
@@ -262,6 +271,7 @@ impl Builder {
                 checkers: self.checkers,
                 surroundings: self.surroundings.unwrap_or_else(|| Arc::new(Unseen)),
                 seals: self.seals,
+                quorum: self.quorum,
                 redactor: self.redactor.unwrap_or_else(|| Box::new(Secrets)),
             }),
         })

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use lictor_core::event::Judgement;
 use lictor_core::history::Mark;
 use lictor_core::{
-    Action, CheckSeal, Claim, Decision, Digest, Evaluation, Facts, Pin, Redact, SessionEvent, SessionKey,
-    Timestamp, Verdict, redact,
+    Action, CheckSeal, Claim, Decision, Digest, Evaluation, Facts, Pin, Quorum, Redact, SessionEvent,
+    SessionKey, Timestamp, Verdict, redact,
 };
 use lictor_store::{Draft, Durability, StoreError, StoreExt, Transaction};
 use serde::Serialize;
@@ -31,6 +31,8 @@ pub(super) struct Case<'a> {
     pub(super) pins: Vec<Pin>,
     /// Who knows which signatures are a person's.
     pub(super) seals: Option<&'a dyn CheckSeal>,
+    /// Who has to say yes.
+    pub(super) quorum: Quorum,
 }
 
 impl PolicyEngine {

@@ -40,6 +40,10 @@ pub(super) fn end(call: &Call) -> Answer {
     dispatch(call, "end")
 }
 
+pub(super) fn reset(call: &Call) -> Answer {
+    dispatch(call, "reset")
+}
+
 pub(super) fn record(call: &Call) -> Answer {
     dispatch(call, "record")
 }
@@ -113,9 +117,10 @@ pub(super) fn approve(call: &Call) -> Answer {
     if looked_at.is_some_and(|looked_at| looked_at != seen(&question)) {
         return Err(unanswered(ApprovalError::Changed { id: question.short().to_owned() }));
     }
-    let grant = approvals.approve_seen(&question, who(call), lifetime, lasts).map_err(unanswered)?;
+    let said = approvals.approve_seen(&question, who(call), lifetime, lasts).map_err(unanswered)?;
     call.server.tenants.changed();
-    Ok(json!({"grant": grant}))
+    let missing = said.missing();
+    Ok(json!({"grant": said.grant(), "missing": missing}))
 }
 
 #[derive(Deserialize)]

@@ -21,7 +21,8 @@ const MOST_SEEN: usize = 50_000;
 pub(super) fn store(call: &Call) -> Result<Arc<dyn Store>, Problem> {
     match call.query.get("machine") {
         Some(machine) => {
-            Ok(call.server.tenants.stores.machine(&call.caller.tenant, crate::registry::name(machine)?)?)
+            let machine = crate::registry::name(machine)?;
+            Ok(call.server.tenants.stores.looking_at_machine(&call.caller.tenant, machine)?)
         }
         None => Ok(Arc::clone(&call.server.tenants.open(&call.caller.tenant)?.store)),
     }

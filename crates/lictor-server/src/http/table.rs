@@ -148,6 +148,15 @@ fn judging() -> Vec<Endpoint> {
         Endpoint::new(post, "/v1/session", Use, judge::session, "The state of a session of one's own.")
             .takes("SessionName")
             .gives("Session"),
+        Endpoint::new(
+            post,
+            "/v1/reset",
+            Use,
+            judge::reset,
+            "Clear what rules remember of a session of one's own; counters and budgets go on.",
+        )
+        .takes("SessionName")
+        .gives("Session"),
         Endpoint::new(post, "/v1/end", Use, judge::end, "End a session of one's own.")
             .takes("SessionName")
             .gives("Session"),

@@ -14,10 +14,11 @@ use crate::identity::Role;
 const ROWS: usize = 100;
 
 /// The kinds that people look for.
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 15] = [
     "evaluated",
     "happened",
     "approval.requested",
+    "approval.counted",
     "approval.granted",
     "approval.denied",
     "grant.used",
@@ -37,6 +38,8 @@ struct Row {
     at: When,
     kind: String,
     session: Option<(String, String)>,
+    /// What was decided, where something was.
+    word: &'static str,
     text: String,
     hash: String,
 }
@@ -55,7 +58,7 @@ struct Checked {
 struct Page {
     frame: Frame,
     rows: Vec<Row>,
-    kinds: [&'static str; 14],
+    kinds: &'static [&'static str],
     kind: String,
     session: String,
     since: String,
@@ -128,7 +131,7 @@ fn page(visit: &Visit, checked: Option<Checked>) -> Result<Shown, Problem> {
     shown(&Page {
         frame: visit.frame("Audit", "/audit"),
         rows: records.iter().map(row).collect(),
-        kinds: KINDS,
+        kinds: &KINDS,
         kind: said("kind"),
         session: said("session"),
         since: said("since"),
@@ -145,22 +148,31 @@ fn page(visit: &Visit, checked: Option<Checked>) -> Result<Shown, Problem> {
 fn row(record: &Record) -> Row {
     let told = lictor::past::decided(record);
     let text = match &told {
-        Some(decided) => {
-            format!("{}: {}", words::word(decided.decision), lictor::past::title(&decided.action))
-        }
-        None => summary(&record.body),
+        Some(decided) => lictor::past::title(&decided.action),
+        None => summary(record),
     };
     Row {
         seq: record.seq,
         at: When(record.at),
         kind: record.kind.clone(),
         session: record.session.as_ref().map(super::explain::link),
+        word: told.as_ref().map_or("", |decided| words::word(decided.decision)),
         text: words::clipped(&text, 200),
         hash: record.hash.short().to_string(),
     }
 }
 
-/// The first words of a body.
-fn summary(body: &str) -> String {
-    words::clipped(body, 200)
+/// What a record says, in a line.
+fn summary(record: &Record) -> String {
+    let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
+    let text = |path: &str| body.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    if record.kind.starts_with("finding.") {
+        return [text("/level"), text("/title")].join(" ").trim().to_owned();
+    }
+    match super::sessions::event(0, record) {
+        Some(event) if event.is_told() => {
+            [event.text.as_str(), event.note.as_str()].join(" ").trim().to_owned()
+        }
+        _ => record.body.clone(),
+    }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use askama::Template;
 use axum::http::{Method, StatusCode};
 use lictor::log::{Approving, Evaluated, kind};
-use lictor_core::{Action, Approval, ApprovalState, Lifetime, SessionKey, Timestamp};
+use lictor_core::approval::NoVote;
+use lictor_core::{Action, Approval, ApprovalState, Lifetime, SessionKey, Timestamp, Who};
 use lictor_store::{Query, Record, Store, StoreExt as _};
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
 use super::words::{self, When};
-use super::{Frame, Shown, Visit, shown};
+use super::{Frame, Shown, Visit, rules, shown};
 use crate::http::{Problem, ask, judge};
 use crate::identity::Role;
 use crate::tenants::{Open, now};
@@ -27,6 +28,9 @@ const WHOLE: usize = 200_000;
 /// So many records of a session are looked through for the call that a question was about.
 const NEAR: usize = 200;
 
+/// What an action is about, in the order in which people want to see it.
+const MAIN: [&str; 6] = ["command", "patch", "path", "url", "code", "change"];
+
 /// One question.
 pub(crate) struct Card {
     pub(crate) id: String,
@@ -35,6 +39,8 @@ pub(crate) struct Card {
     pub(crate) project: String,
     pub(crate) wish: String,
     pub(crate) parts: Vec<Part>,
+    /// Short arguments: name and value.
+    pub(crate) arguments: Vec<(String, String)>,
     pub(crate) deeds: Vec<String>,
     pub(crate) unknown: Vec<String>,
     pub(crate) asks: Vec<Ask>,
@@ -48,6 +54,14 @@ pub(crate) struct Card {
     pub(crate) seen: String,
     pub(crate) standing: Standing,
     pub(crate) may_answer: bool,
+    /// Who said yes, while more people have to.
+    pub(crate) yes: Vec<String>,
+    /// How many have to say yes altogether.
+    pub(crate) people: u32,
+    /// Whether the tool can be made known, so that it is not asked about again.
+    pub(crate) rememberable: bool,
+    /// Why this reader's yes would not count.
+    pub(crate) cannot: Option<&'static str>,
 }
 
 /// How a question stands.
@@ -70,6 +84,21 @@ pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) lines: Vec<(&'static str, String)>,
     pub(crate) more: usize,
+}
+
+impl Part {
+    /// Whether it is an argument that fits on a line, and not what the action is about.
+    fn is_short(&self) -> bool {
+        let on_a_line = |lines: &[(&str, String)]| lines.iter().all(|(_, line)| line.chars().count() <= 60);
+        !MAIN.contains(&self.name.as_str())
+            && self.lines.len() <= 1
+            && self.more == 0
+            && on_a_line(&self.lines)
+    }
+
+    fn argument(self) -> (String, String) {
+        (self.name, self.lines.into_iter().map(|(_, line)| line).collect())
+    }
 }
 
 /// An answer that was given.
@@ -169,7 +198,7 @@ pub(super) fn one(visit: &Visit) -> Result<Shown, Problem> {
 }
 
 pub(super) fn answer(visit: &Visit) -> Result<Shown, Problem> {
-    let (question, _, place, _) = find(visit, visit.part("id"))?;
+    let (question, open, place, _) = find(visit, visit.part("id"))?;
     let caller = visit.caller_in(&place);
     let parts = [("id", question.id.as_str())];
     let said = |name: &str| visit.form.get(name).map(|text| text.trim()).filter(|text| !text.is_empty());
@@ -182,6 +211,12 @@ pub(super) fn answer(visit: &Visit) -> Result<Shown, Problem> {
         Some(often @ ("once" | "session")) => {
             let body = json!({"lifetime": often, "seen": said("seen")});
             ask(&visit.server, &caller, to("/v1/approvals/{id}/approve"), &parts, body)?;
+        }
+        Some("remember") if rememberable(visit, &question) => {
+            let call = the_call(&*open.store, &question)?;
+            let body = json!({"lifetime": "once", "seen": said("seen")});
+            ask(&visit.server, &caller, to("/v1/approvals/{id}/approve"), &parts, body)?;
+            remember(&open, &question, call.map(|record| record.seq))?;
         }
         _ => return Err(Problem::bad("the form does not say yes or no")),
     }
@@ -216,17 +251,20 @@ fn card(
         .collect();
     asks.dedup_by(|one, other| one.rule == other.rule && one.message == other.message);
     let key = question.request.session.as_ref();
+    let (short, parts) =
+        action.map(|action| parts(action, most)).unwrap_or_default().into_iter().partition(Part::is_short);
     Ok(Card {
         id: question.id.clone(),
         short: question.short().to_owned(),
         address: address(visit, question, place),
         project: name.to_owned(),
         wish: action.map_or_else(|| "Something that is not on record any more".to_owned(), words::wish),
-        parts: action.map(|action| parts(action, most)).unwrap_or_default(),
+        parts,
+        arguments: Vec::into_iter(short).map(Part::argument).collect(),
         deeds: facts.map(words::deeds).unwrap_or_default(),
         unknown: facts.map(words::unknown).unwrap_or_default(),
         asks,
-        facts: about(action, key, question),
+        facts: about(visit, action, key, question),
         session: key.map(|key| (words::clipped(&key.id, 24), format!("{}:{}", key.agent, key.id))),
         asked_at: Some(When(question.requested_at)),
         left: words::length(question.expires.millis_since(now())),
@@ -239,11 +277,46 @@ fn card(
         seen: judge::seen(question),
         standing: standing(&*open.store, question)?,
         may_answer: visit.has(Role::Approver),
+        yes: question.yes.iter().map(|who| who.by.clone()).collect(),
+        people: question.quorum.people,
+        rememberable: rememberable(visit, question) && call.is_some(),
+        cannot: cannot(visit, question),
+    })
+}
+
+/// Whether all that asks is that nobody knows the tool. On a server, what is known stands in the published policy.
+fn rememberable(visit: &Visit, question: &Approval) -> bool {
+    let here = visit.server.tenants.local.is_some();
+    here && !question.asked.is_empty()
+        && question.asked.iter().all(|point| point.guard.ends_with("known_tools"))
+        && rules::beside("lictor").is_some()
+}
+
+/// Writes the tool into the person's policy, as `lictor allow` does, and lets the session follow it.
+fn remember(open: &Open, question: &Approval, call: Option<u64>) -> Result<(), Problem> {
+    let (Some(program), Some(seq)) = (rules::beside("lictor"), call) else {
+        return Err(Problem::bad("the call is not on record any more, so the tool cannot be remembered"));
+    };
+    let root = &open.runtime.project().root;
+    rules::run(&program, root, ["allow", &seq.to_string(), "--yes"])?;
+    match &question.request.session {
+        Some(key) => rules::run(&program, root, ["session", "refresh", &key.id]),
+        None => Ok(()),
+    }
+}
+
+/// Why a yes of the reader would not count.
+fn cannot(visit: &Visit, question: &Approval) -> Option<&'static str> {
+    let who = Who { by: visit.caller.owner.clone(), at: now(), from: "page".to_owned() };
+    question.quorum.counts(&who, &question.yes, question.own()).err().map(|why| match why {
+        NoVote::Own => "This would be done for you, so somebody else has to say yes.",
+        NoVote::Again => "You have said yes already.",
     })
 }
 
 /// Who, with what, where.
 fn about(
+    visit: &Visit,
     action: Option<&Action>,
     key: Option<&SessionKey>,
     question: &Approval,
@@ -262,7 +335,9 @@ fn about(
         tell("for", actor.user.as_deref().unwrap_or_default());
         tell("through", &actor.chain.join(" → "));
     }
-    tell("in", action.map(|action| action.cwd.as_str()).unwrap_or_default());
+    // A program elsewhere has no directory here.
+    let cwd = action.map(|action| action.cwd.as_str()).filter(|cwd| !visit.server.tenants.is_nowhere(cwd));
+    tell("in", cwd.unwrap_or_default());
     for pin in &question.pins {
         tell("with", &format!("{} as it is now ({})", pin.path, pin.content.short()));
     }
@@ -271,9 +346,8 @@ fn about(
 
 /// What would be done, as it was sent: first what matters most of that kind.
 fn parts(action: &Action, most: usize) -> Vec<Part> {
-    let main = ["command", "patch", "path", "url", "code"];
     let mut fields: Vec<(&String, &serde_json::Value)> = action.payload.iter().collect();
-    fields.sort_by_key(|(name, _)| main.iter().position(|known| known == name).unwrap_or(main.len()));
+    fields.sort_by_key(|(name, _)| MAIN.iter().position(|known| known == name).unwrap_or(MAIN.len()));
     let text = |name: &str| action.text(name);
     let mut parts = Vec::new();
     if let (Some(old), Some(new)) = (text("old"), text("new")) {
@@ -292,7 +366,7 @@ fn parts(action: &Action, most: usize) -> Vec<Part> {
         parts.push(Part { name: "task".to_owned(), lines: vec![("", task.clone())], more: 0 });
     }
     // What would be done stands before how.
-    parts.sort_by_key(|part| main.iter().position(|known| *known == part.name).unwrap_or(main.len()));
+    parts.sort_by_key(|part| MAIN.iter().position(|known| *known == part.name).unwrap_or(MAIN.len()));
     parts
 }
 
@@ -351,9 +425,20 @@ fn standing(store: &dyn Store, question: &Approval) -> Result<Standing, Problem>
                 Some(Lifetime::Session) => "while the session lasts",
                 _ => "once",
             };
-            Standing::Approved { by: who.by.clone(), at: When(who.at), often, used: used.map(When) }
+            Standing::Approved {
+                by: everybody(question, &who.by),
+                at: When(who.at),
+                often,
+                used: used.map(When),
+            }
         }
     })
+}
+
+/// Everybody who said yes.
+fn everybody(question: &Approval, last: &str) -> String {
+    let names: Vec<&str> = question.yes.iter().map(|who| who.by.as_str()).collect();
+    if names.is_empty() { last.to_owned() } else { names.join(" and ") }
 }
 
 /// When a yes was last used.

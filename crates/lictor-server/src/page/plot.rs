@@ -11,15 +11,16 @@ pub(crate) struct Bar {
 
 const CLASSES: [&str; 4] = ["f-pass", "f-warn", "f-ask", "f-block"];
 
-/// Stacked bars, the oldest on the left.
+/// Stacked bars, the oldest on the left, as wide as there is room. Days stand below as text, so that they can be read at
+/// every width.
 pub(crate) fn bars(bars: &[Bar], what: &str) -> String {
     let (width, height) = (640_u64, 120_u64);
     let most = bars.iter().map(|bar| bar.parts.iter().sum::<u64>()).max().unwrap_or(0).max(1);
     let count = u64::try_from(bars.len()).unwrap_or(1).max(1);
     let step = width / count;
     let mut out = format!(
-        "<svg class=\"plot\" viewBox=\"0 0 {width} {}\" role=\"img\" aria-label=\"{}\">",
-        height + 18,
+        "<svg class=\"plot\" viewBox=\"0 0 {width} {}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">",
+        height + 1,
         escaped(what)
     );
     for (place, bar) in (0_u64..).zip(bars) {
@@ -39,14 +40,13 @@ pub(crate) fn bars(bars: &[Bar], what: &str) -> String {
             }
         }
         out.push_str("</g>");
-        let every = bars.len().div_ceil(7).max(1);
-        if usize::try_from(place).unwrap_or(0).is_multiple_of(every) {
-            let short = bar.label.get(5..).unwrap_or(&bar.label);
-            let _ = write!(out, "<text x=\"{x}\" y=\"{}\">{}</text>", height + 13, escaped(short));
-        }
     }
     let _ =
         write!(out, "<line class=\"axis\" x1=\"0\" y1=\"{height}\" x2=\"{width}\" y2=\"{height}\"/></svg>");
+    let short = |bar: &Bar| escaped(bar.label.get(5..).unwrap_or(&bar.label));
+    let ends = [bars.first(), bars.get(bars.len() / 2), bars.last()].into_iter().flatten();
+    let days: Vec<String> = ends.map(|bar| format!("<span>{}</span>", short(bar))).collect();
+    let _ = write!(out, "<p class=\"days\" aria-hidden=\"true\">{}</p>", days.join(""));
     out
 }
 

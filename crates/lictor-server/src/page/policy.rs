@@ -68,6 +68,8 @@ struct Page {
     tried: Option<Tried>,
     simulated: Option<Simulated>,
     graph: String,
+    /// Whose path is drawn, as a sentence; empty for none.
+    path: String,
     kind: String,
     what: String,
     notice: String,
@@ -147,7 +149,7 @@ fn page(visit: &Visit, done: Option<(&str, String)>, notice: &str) -> Result<Sho
     let accepted = !troubles.iter().any(|trouble| trouble.class == "block");
     let said = |name: &str| visit.form.get(name).map(String::as_str).unwrap_or_default().to_owned();
     let (kind, what) = (said("kind"), said("what"));
-    let (mut tried, mut simulated, mut drawn) = (None, None, String::new());
+    let (mut tried, mut simulated, mut drawn, mut path) = (None, None, String::new(), String::new());
     if accepted {
         let project = open.runtime.project();
         let snapshot = Arc::new(Snapshot::from_sources(sources, &project.root)?);
@@ -162,9 +164,14 @@ fn page(visit: &Visit, done: Option<(&str, String)>, notice: &str) -> Result<Sho
                 steps: explain::steps(&evaluation),
             });
             trace = Some(evaluation.trace);
+            path = format!("The path of what was tried: {}", words::clipped(&what, 120));
         } else if let Some(seq) = visit.asked("decision") {
             let record = explain::record(&*open.store, seq)?;
             let told = serde_json::from_str::<Evaluated<'_>>(&record.body).ok();
+            if let Some(told) = &told {
+                let title = lictor::past::title(&told.action);
+                path = format!("The path of decision {}: {}", record.seq, words::clipped(&title, 120));
+            }
             trace = told.map(|told| told.evaluation.trace.clone());
         }
         drawn = graph::draw(&candidate.engine().graph().outline(), trace.as_ref());
@@ -193,6 +200,7 @@ fn page(visit: &Visit, done: Option<(&str, String)>, notice: &str) -> Result<Sho
         tried,
         simulated,
         graph: drawn,
+        path,
         kind,
         what,
         notice: notice.to_owned(),

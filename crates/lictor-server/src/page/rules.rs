@@ -1,5 +1,6 @@
 //! Rules: how often they fired, what people made of it, and those that never had a word.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -175,18 +176,9 @@ pub(super) fn wrong(visit: &Visit) -> Result<Shown, Problem> {
     let on_disk = visit.server.tenants.local.is_some() && visit.project() != crate::local::DEMO;
     match beside("lictor").filter(|_| on_disk) {
         Some(program) => {
-            let mut command = Command::new(program);
-            command.args(["wrong", &record.seq.to_string(), "--should", words::word(should)]);
-            command.args(reason.map(|reason| format!("--reason={reason}")));
-            command.arg("--cwd").arg(&open.runtime.project().root);
-            let output = command.stdin(Stdio::null()).output().map_err(|error| {
-                let text = format!("`lictor` cannot be started: {error}");
-                Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", text)
-            })?;
-            if !output.status.success() {
-                let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-                return Err(Problem::new(StatusCode::CONFLICT, "wrong", text));
-            }
+            let (seq, reason) = (record.seq.to_string(), reason.map(|reason| format!("--reason={reason}")));
+            let args = ["wrong", &seq, "--should", words::word(should)];
+            run(&program, &open.runtime.project().root, args.into_iter().chain(reason.as_deref()))?;
         }
         None => {
             let body = json!({"id": record.seq, "was": was, "should": should, "reason": reason,
@@ -198,6 +190,25 @@ pub(super) fn wrong(visit: &Visit) -> Result<Shown, Problem> {
     }
     visit.server.tenants.changed();
     Ok(Shown::Go(format!("/decisions/{}{}", record.seq, visit.keep())))
+}
+
+/// Runs a command for people in a project; what it says against it is the problem.
+pub(crate) fn run<'a>(
+    program: &Path,
+    root: &Path,
+    args: impl IntoIterator<Item = &'a str>,
+) -> Result<(), Problem> {
+    let mut command = Command::new(program);
+    command.args(args).arg("--cwd").arg(root).stdin(Stdio::null());
+    let output = command.output().map_err(|error| {
+        let text = format!("`{}` cannot be started: {error}", program.display());
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", text)
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(Problem::new(StatusCode::CONFLICT, "refused", text))
 }
 
 /// A program that was installed with this one.

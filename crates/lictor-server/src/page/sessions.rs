@@ -76,15 +76,22 @@ pub(super) fn list(visit: &Visit) -> Result<Shown, Problem> {
 }
 
 /// One thing that happened.
-struct Event {
+pub(super) struct Event {
     seq: u64,
     at: When,
     lane: usize,
     class: &'static str,
     word: &'static str,
-    text: String,
-    note: String,
+    pub(super) text: String,
+    pub(super) note: String,
     link: bool,
+}
+
+impl Event {
+    /// Whether there are words for what happened.
+    pub(super) fn is_told(&self) -> bool {
+        self.word != "note"
+    }
 }
 
 #[derive(Template)]
@@ -198,7 +205,7 @@ fn strip(records: &[(usize, Record)], lanes: usize) -> String {
 }
 
 /// A record as one line of the timeline.
-fn event(lane: usize, record: &Record) -> Option<Event> {
+pub(super) fn event(lane: usize, record: &Record) -> Option<Event> {
     let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
     let text = |path: &str| body.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (class, word, said, note): (&'static str, &'static str, String, String) = match record.kind.as_str() {
@@ -246,6 +253,11 @@ fn event(lane: usize, record: &Record) -> Option<Event> {
             ("policy", "policy", "the policy changed".to_owned(), String::new())
         }
         kind::APPROVAL_REQUESTED => ("ask", "asked", "a person was asked".to_owned(), String::new()),
+        kind::APPROVAL_COUNTED => {
+            let yes = body.pointer("/approval/yes").and_then(Value::as_array);
+            let by = yes.and_then(|yes| yes.last()?.get("by")?.as_str()).unwrap_or_default();
+            ("ask", "yes", format!("{by} said yes; more people have to"), String::new())
+        }
         kind::APPROVAL_GRANTED => {
             ("pass", "yes", format!("approved by {}", text("/grant/who/by")), String::new())
         }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::world::{POLICY, PROGRAM, World, tool};
 
-struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -15,8 +15,13 @@ struct Client {
 
 impl Client {
     fn new(world: &World, name: &str, token: &str) -> Self {
+        Self::at(&world.url, world, name, token)
+    }
+
+    /// One that thinks that the server is elsewhere.
+    pub(crate) fn at(url: &str, world: &World, name: &str, token: &str) -> Self {
         let mut child = Command::new(PROGRAM)
-            .args(["rpc", "--server", &world.url, "--state"])
+            .args(["rpc", "--server", url, "--state"])
             .arg(world.path().join(name))
             .env("LICTOR_TOKEN", token)
             .stdin(Stdio::piped())
@@ -37,7 +42,7 @@ impl Client {
         answer
     }
 
-    fn judge(&mut self, name: &str) -> Value {
+    pub(crate) fn judge(&mut self, name: &str) -> Value {
         self.call("evaluate", json!({"action": tool(name)}))["result"].clone()
     }
 }

@@ -12,10 +12,14 @@ mod databases;
 #[cfg(test)]
 mod entering;
 #[cfg(test)]
+mod faults;
+#[cfg(test)]
 mod hooks;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod page;
+#[cfg(test)]
+mod quorum;
 #[cfg(test)]
 mod world;

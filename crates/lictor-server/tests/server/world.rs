@@ -26,6 +26,8 @@ policy: careful
 pub(crate) struct World {
     pub(crate) directory: TempDir,
     store: Option<String>,
+    /// What the program is started by: its arguments follow.
+    pub(crate) under: Vec<String>,
     child: Option<Child>,
     pub(crate) url: String,
     pub(crate) operator: String,
@@ -45,22 +47,34 @@ impl World {
     }
 
     pub(crate) fn on(store: Option<String>) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let mut world = Self { directory, store, child: None, url: String::new(), operator: String::new() };
-        let lines = world.start("127.0.0.1:0");
+        let mut world = Self::unstarted();
+        world.store = store;
+        world.begin();
+        world
+    }
+
+    /// Starts it for the first time, and becomes its operator.
+    pub(crate) fn begin(&mut self) {
+        let lines = self.start("127.0.0.1:0");
         let code =
             lines.get(1).and_then(|line| line.rsplit_once("code=")).expect("a link at the first start").1;
-        let made = world.send("POST", "/v1/setup", "", Some(&json!({"code": code, "owner": "op"})));
-        world.operator = made.body["secret"].as_str().expect("a token").to_owned();
-        let again = world.send("POST", "/v1/setup", "", Some(&json!({"code": code, "owner": "op"})));
+        let made = self.send("POST", "/v1/setup", "", Some(&json!({"code": code, "owner": "op"})));
+        self.operator = made.body["secret"].as_str().expect("a token").to_owned();
+        let again = self.send("POST", "/v1/setup", "", Some(&json!({"code": code, "owner": "op"})));
         assert_eq!(again.status, 403, "the link counts once");
-        world
     }
 
     /// Not running, and without an operator.
     pub(crate) fn unstarted() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        Self { directory, store: None, child: None, url: String::new(), operator: String::new() }
+        Self {
+            directory,
+            store: None,
+            under: Vec::new(),
+            child: None,
+            url: String::new(),
+            operator: String::new(),
+        }
     }
 
     /// What the process says when it does not start with these options.
@@ -78,8 +92,12 @@ impl World {
 
     /// The same with more options.
     pub(crate) fn start_with(&mut self, listen: &str, options: &[&str]) -> Vec<String> {
-        let mut command = Command::new(PROGRAM);
-        command.args(["serve", "--listen", listen, "--rate", "100000", "--state"]).arg(self.state());
+        let mut words = self.under.iter().map(String::as_str).chain([PROGRAM]);
+        let mut command = Command::new(words.next().unwrap_or(PROGRAM));
+        command
+            .args(words)
+            .args(["serve", "--listen", listen, "--rate", "100000", "--state"])
+            .arg(self.state());
         command.args(options);
         if let Some(store) = &self.store {
             command.args(["--store", store]);

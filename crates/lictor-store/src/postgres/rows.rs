@@ -198,12 +198,17 @@ impl Tables for Rows<'_> {
         let mut values: Vec<&(dyn ToSql + Sync)> = vec![&self.tenant, &self.project, &after, &before, &limit];
         if let Some(kind) = &kind {
             values.push(kind);
-            let _ = write!(sql, " AND kind = ${}", values.len());
+            let at = values.len();
+            let _ = write!(sql, " AND left(kind, 60) = left(${at}::text, 60) AND kind = ${at}");
         }
         if let Some((agent, id)) = &session {
             values.push(agent);
             values.push(id);
-            let _ = write!(sql, " AND agent = ${} AND session = ${}", values.len() - 1, values.len());
+            let (agent, id) = (values.len() - 1, values.len());
+            let _ = write!(
+                sql,
+                " AND agent = ${agent} AND left(session, 120) = left(${id}::text, 120) AND session = ${id}"
+            );
         }
         sql.push_str(if query.newest_first {
             " ORDER BY seq DESC LIMIT $5"

@@ -6,10 +6,11 @@ use crate::StoreError;
 
 /// Text cannot hold the character 0 here; see `rows::escaped`. Hashes are over the text as it was given.
 ///
-/// A key may be longer than an index can hold, so entries are found by its hash, and in order by its start.
+/// A key may be longer than an index can hold, so entries are found by its hash, and in order by its start; records by the
+/// start of their kind and session.
 /// A unique key on a partitioned table must contain the partition key, so that a number occurs once is the work of the
 /// locked row in `head`, not of an index.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = ["
 CREATE TABLE lictor.tenant (name text PRIMARY KEY);
 CREATE TABLE lictor.head (
   tenant text NOT NULL, project text NOT NULL, seq bigint NOT NULL, hash bytea NOT NULL, seal bytea,
@@ -47,6 +48,9 @@ BEGIN
     EXECUTE format('ALTER TABLE lictor.%I FORCE ROW LEVEL SECURITY', wanted);
   END IF;
 END $$;
+", "
+CREATE INDEX log_by_kind ON lictor.log (tenant, project, left(kind, 60), seq);
+CREATE INDEX log_by_session ON lictor.log (tenant, project, left(session, 120), seq);
 "];
 
 /// Brings the tables up to date.

@@ -115,6 +115,14 @@ impl Tables for Rows<'_> {
         self.many(&sql, values, |row| sealed_head(row).map_err(|error| self.failure.of(error)))
     }
 
+    fn outlines(&self, query: &Query) -> Result<Vec<(u64, String, Option<SessionKey>)>, StoreError> {
+        let mut sql = String::from("SELECT seq, kind, agent, session FROM log WHERE seq > ? AND seq < ?");
+        sql.push_str(if query.newest_first { " ORDER BY seq DESC LIMIT ?" } else { " ORDER BY seq LIMIT ?" });
+        let values = [clamped(query.after), clamped(query.before), limit(query.limit)];
+        let values = values.into_iter().map(Value::Integer).collect();
+        self.many(&sql, values, |row| outline(row).map_err(|error| self.failure.of(error)))
+    }
+
     fn end(&self) -> Result<(Head, Option<Seal>), StoreError> {
         match self.one("SELECT seq, hash, seal FROM log ORDER BY seq DESC LIMIT 1", [], sealed_head)? {
             Some(end) => Ok(end),
@@ -238,6 +246,12 @@ fn sealed_head(row: &Row<'_>) -> rusqlite::Result<(Head, Option<Seal>)> {
         })?),
     };
     Ok((head(row)?, seal))
+}
+
+fn outline(row: &Row<'_>) -> rusqlite::Result<(u64, String, Option<SessionKey>)> {
+    let (agent, id): (Option<String>, Option<String>) = (row.get(2)?, row.get(3)?);
+    let session = agent.zip(id).map(|(agent, id)| SessionKey { agent, id });
+    Ok((number(row, 0)?, row.get(1)?, session))
 }
 
 fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {

@@ -250,7 +250,28 @@ fn tables_of_a_newer_version_are_refused() {
     drop(cluster.database("newer"));
     cluster.sql("newer", "UPDATE lictor.schema_version SET version = 999");
     let refused = cluster.options("newer").connect();
-    assert!(matches!(refused, Err(StoreError::NewerSchema { found: 999, known: 1, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::NewerSchema { found: 999, known: 2, .. })), "{refused:?}");
+}
+
+/// Tables as the first version made them get what came since, and keep what is in them.
+#[test]
+fn older_tables_are_brought_up_to_date() {
+    let cluster = Cluster::start();
+    let pool = cluster.database("older");
+    let write = |pool: &lictor_store::PostgresPool| {
+        let draft = Draft { at: Timestamp(1), session: None, kind: "k".to_owned(), body: "b".to_owned() };
+        pool.store("t", "p").unwrap().update(Durability::Process, |tx| tx.append(draft).map(drop)).unwrap();
+    };
+    write(&pool);
+    drop(pool);
+    let back = "DROP INDEX lictor.log_by_kind; DROP INDEX lictor.log_by_session; UPDATE lictor.schema_version SET version = 1";
+    cluster.sql("older", back);
+    let pool = cluster.options("older").connect().unwrap();
+    write(&pool);
+    let found = pool.store("t", "p").unwrap().view(|view| view.records(&Query::all().kind("k"))).unwrap();
+    assert_eq!(found.iter().map(|record| record.seq).collect::<Vec<_>>(), [1, 2]);
+    // Only there can they be dropped again.
+    cluster.sql("older", back);
 }
 
 /// Several servers start at once on an empty database.

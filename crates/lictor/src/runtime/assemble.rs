@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lictor_config::{Policy, Surroundings};
 use lictor_core::completion::Gate;
 use lictor_core::history::History;
-use lictor_core::{Action, All, Digest, FactSource, Facts, Node};
+use lictor_core::{Action, All, Digest, FactSource, Facts, Node, Quorum};
 use lictor_engine::{Builder, EarlierPolicies, PersonSeals, PolicyEngine};
 use lictor_store::Store;
 
@@ -66,6 +66,7 @@ pub(super) fn assemble(
         (last, _) => All::new(trees.into_iter().chain(last).collect::<Vec<_>>()).into(),
     };
     let policies: Vec<&Policy> = judging.iter().map(|(_, policy)| *policy).collect();
+    let quorum = policies.iter().fold(Quorum::default(), |all, policy| all.and(policy.quorum()));
     let look = policy_files::facts(project, &policies, watched, knows_files);
     let mut builder = PolicyEngine::builder(tree);
     // In a store of one's own nobody signs.
@@ -82,6 +83,7 @@ pub(super) fn assemble(
         .redact(redactor)
         .history(history)
         .knows_files(knows_files)
+        .quorum(quorum)
         .policy_digest(current.digest()))
 }
 
