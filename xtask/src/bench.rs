@@ -4,6 +4,7 @@ mod hook;
 mod paper;
 mod plot;
 mod samples;
+mod server;
 mod session;
 
 use anyhow::{Result, bail};
@@ -14,7 +15,7 @@ use crate::shell;
 pub fn run(args: &[String]) -> Result<()> {
     match args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         None | Some(("all", [])) => {
-            for one in ["shell", "store", "session", "ledger", "rpc", "peers", "hook"] {
+            for one in ["shell", "store", "session", "ledger", "rpc", "peers", "hook", "server"] {
                 run(&[one.to_owned()])?;
             }
             Ok(())
@@ -29,6 +30,7 @@ pub fn run(args: &[String]) -> Result<()> {
             paper::write("peers", &tables.join("\n"))
         }
         Some(("session", [])) => session::run(),
+        Some(("server", rest)) => server::run(rest),
         Some(("shell", [])) => of("shell", "lictor-shell", "read"),
         Some(("store", [])) => of("store", "lictor-store", "cold_open"),
         Some(("ledger", [])) => of("ledger", "lictor-ledger", "ledger"),

@@ -6,6 +6,7 @@ mod bench;
 mod dist;
 mod frameworks;
 mod fuzz;
+mod govbench;
 mod install;
 mod lint;
 mod mcp;
@@ -43,14 +44,16 @@ cargo xtask <chore>
   order           find out anew which functions a hook runs, so that they stand side by side in the release binary (needs valgrind)
   api             call every address of the server with what its OpenAPI document allows and forbids (schemathesis, from PyPI):
                   nothing fails inside, nothing is undocumented; --examples N for each address, 30 if not said
+  govbench        the runner for AgentGovBench on a real server: all 48 scenarios (needs python3; part of `test`)
   soak            kill writers of the record at random points, many times over
   fuzz [target]   look for inputs that break what must hold for every input; --seconds N for each target, 60 if not said
   agents [name]   run the real agents, governed, against scripted model servers, and write the matrix in docs/agents.md;
                   --session ID for one session, --planted for a hook that judges nothing, --keep to keep its files in target/agents/run (needs npm, unshare, ip)
   mcp [name]      real MCP servers behind `lictor mcp run`: what passes is what they say without it; `bench` for what it
                   costs (--lictor PATH for a release build) (needs npm, python3, unshare, ip)
-  bench [what]    release figures, written into docs/benchmarks.md: shell, store, session, ledger, rpc, peers, hook; `all` of
-                  them when none is named; hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND
+  bench [what]    release figures, written into docs/benchmarks.md: shell, store, session, ledger, rpc, peers, hook, server; `all` of
+                  them when none is named; hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND; server takes
+                  --seconds N, --records N, --only evaluate,ingest,views (needs npm)
 ";
 
 const CORPUS: [&str; 8] =
@@ -78,6 +81,7 @@ fn main() -> Result<()> {
         (Some("corpus"), []) => shell::run("cargo", &CORPUS),
         (Some("order"), []) => release::order(),
         (Some("api"), args) => api::run(args),
+        (Some("govbench"), []) => govbench::run(),
         (Some("soak"), []) => soak::run(),
         (Some("fuzz"), args) => fuzz::run(args),
         (Some("agents"), args) => agents::run(args),

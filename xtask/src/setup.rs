@@ -26,6 +26,11 @@ const NEEDS: &[Need] = &[
         purpose: "the PostgreSQL store's tests, which start a cluster of their own",
     },
     Need { any_of: &["bwrap"], package: "bubblewrap", purpose: "the tests of `lictor run`" },
+    Need {
+        any_of: &["/usr/lib/*/faketime/libfaketime.so.1"],
+        package: "libfaketime",
+        purpose: "the server's tests with a clock that goes back",
+    },
     Need { any_of: &["chromium"], package: "chromium", purpose: "the tests of the page" },
     Need { any_of: &["node"], package: "nodejs", purpose: "the tests of the npm package and of plugins" },
     Need { any_of: &["npm"], package: "npm", purpose: "the tests of the npm package and of the page" },

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use crate::shell;
 
-/// Kills writers of the store and of the ledger and the guardian of `lictor run` at random points, has two processes race for one grant, many times
+/// Kills writers of the store and of the ledger, the guardian of `lictor run`, the server and its database at random points, has two processes race for one grant, many times
 /// over, and works through 300 sessions of a scripted agent.
 pub fn run() -> Result<()> {
     shell::run("env", &["LICTOR_STORE_KILLS=520", "cargo", "test", "--locked", "--package", "lictor-store"])?;
@@ -21,6 +21,9 @@ pub fn run() -> Result<()> {
         "--nocapture",
     ];
     let args: Vec<&str> = ["LICTOR_GUARDIAN_KILLS=500"].into_iter().chain(guardian).collect();
+    shell::run("env", &args)?;
+    let server = ["cargo", "test", "--locked", "--package", "lictor-server", "--test", "server", "faults::"];
+    let args: Vec<&str> = ["LICTOR_SERVER_KILLS=200"].into_iter().chain(server).collect();
     shell::run("env", &args)?;
     let ledger =
         ["test", "--locked", "--package", "lictor-ledger", "--test", "processes", "--", "--ignored", "soak"];

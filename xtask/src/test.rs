@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::{agents, frameworks, lint, pictures, python, setup, shell, ui_test};
+use crate::{agents, frameworks, govbench, lint, pictures, python, setup, shell, ui_test};
 
 /// What the tests need, lint, then all tests of all crates, examples and doc tests included.
 pub fn run() -> Result<()> {
@@ -15,6 +15,7 @@ pub fn run() -> Result<()> {
     python::test()?;
     frameworks::light()?;
     agents::light()?;
+    govbench::run()?;
     ui_test::run(&[])?;
     pictures::run(true)
 }

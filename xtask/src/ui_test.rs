@@ -11,7 +11,7 @@ use crate::shell;
 const MODULES: [&str; 2] = ["playwright-core@1.65.0", "axe-core@4.14.0"];
 
 /// Builds the programs, gets the modules, runs the tests whose names hold one of the words. With `--pictures`, takes those
-/// of the docs instead.
+/// of the docs instead, and pictures of every view into `target/pictures`.
 pub fn run(words: &[String]) -> Result<()> {
     shell::run("cargo", &["build", "--locked", "--quiet", "--bin", "lictor"])?;
     shell::run(
@@ -28,6 +28,7 @@ pub fn run(words: &[String]) -> Result<()> {
         .arg(shell::root().join("xtask/ui").join(script))
         .args(words)
         .env("PICTURES", shell::root().join("docs/pictures"))
+        .env("ALL_PICTURES", shell::root().join("target/pictures"))
         .env("LICTOR", programs.join("lictor"))
         .env("LICTOR_SERVER", programs.join("lictor-server"))
         .env("UI_MODULES", modules)

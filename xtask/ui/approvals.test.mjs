@@ -1,6 +1,7 @@
 // Questions: asked by a real hook that waits, answered on the page.
 import { ASKED } from "./world.mjs";
-import { assert, clean, look } from "./browser.mjs";
+import { assert, browser, clean, look, watched } from "./browser.mjs";
+import { Team } from "./team.mjs";
 
 /** A hook that waits until the page shows its question. */
 async function waiting(world, page, what = "one") {
@@ -52,6 +53,23 @@ export default {
     assert.match(out, /"by":\s*"ada"/);
     assert.match(out, /"from":\s*"page"/);
     assert.match(out, /"signature"/, "the grant is signed");
+    clean(page);
+  },
+
+  async "remember this tool lets it go, now and in sessions to come"(world) {
+    await world.bash("ls");
+    await world.ui();
+    const page = await look(world);
+    const tool = "mcp__shop__publish_prices";
+    const answer = world.hook(tool, { list: "autumn" });
+    const card = page.locator("article.waiting", { hasText: tool });
+    await card.waitFor();
+    await card.getByRole("button", { name: "Remember this tool" }).click();
+    assert.equal((await answer).code, 0, "the hook that waits goes on");
+    await page.getByText("Approved once").first().waitFor();
+    assert.equal((await world.hook(tool, { list: "winter" })).code, 0, "the same session");
+    assert.equal((await world.hook(tool, { list: "spring" }, "s2")).code, 0, "another session");
+    assert.notEqual((await world.hook("mcp__shop__delete_prices", {}, "s3", { permission_mode: "default" })).out, "", "another tool is asked about");
     clean(page);
   },
 
@@ -120,5 +138,36 @@ export default {
     assert.equal(await card.count(), 1, "the question still waits");
     await card.getByRole("button", { name: "Deny" }).click();
     assert.equal((await answer).code, 2);
+  },
+
+  async "two people and a quorum, and nobody for their own agent"(world) {
+    const team = new Team(world, "version: 1\nknown_tools: {known: [read_file]}\napprovals: {quorum: 2, four_eyes: true}\n");
+    try {
+      await team.start("ada", "bob", "cleo");
+      const bob = await team.token("bob");
+      const action = { kind: "tool", tool: "publish", payload: { list: "autumn" }, session_id: "s", agent: "planner" };
+      const judge = async () => (await team.api("POST", "/v1/evaluate", { action }, bob)).decision;
+      assert.equal(await judge(), "block");
+      const pages = {};
+      for (const who of ["bob", "ada", "cleo"]) {
+        pages[who] = await (await browser.newContext()).newPage();
+        watched(pages[who], team.origin);
+        await team.signIn(pages[who], who);
+      }
+      const card = (who) => pages[who].locator("article", { hasText: "publish" }).first();
+      await card("bob").getByText("somebody else has to say yes").waitFor();
+      assert.equal(await card("bob").getByRole("button", { name: "Approve once" }).count(), 0);
+      await card("ada").getByRole("button", { name: "Approve once" }).click();
+      await card("ada").getByText("1 of 2").waitFor();
+      assert.equal(await judge(), "block", "one yes is not enough");
+      await pages.cleo.reload();
+      await card("cleo").getByText("1 of 2").waitFor();
+      await card("cleo").getByRole("button", { name: "Approve once" }).click();
+      await card("cleo").getByText("by ada and cleo").waitFor();
+      assert.equal(await judge(), "pass");
+      for (const page of Object.values(pages)) clean(page);
+    } finally {
+      await team.stop();
+    }
   },
 };

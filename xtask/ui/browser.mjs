@@ -13,6 +13,13 @@ export async function look(world, options = {}) {
   const { width = 1280, height = 900, scheme = "light", js = true } = options;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, javaScriptEnabled: js });
   const page = await context.newPage();
+  watched(page, world.origin);
+  await page.goto(world.link);
+  return page;
+}
+
+/** Notes what a good page does not do. */
+export function watched(page, origin) {
   page.faults = [];
   page.on("console", (message) => {
     const expected = page.expected?.some((text) => message.text().includes(text));
@@ -20,10 +27,8 @@ export async function look(world, options = {}) {
   });
   page.on("pageerror", (error) => page.faults.push(`script: ${error.message}`));
   page.on("request", (request) => {
-    if (new URL(request.url()).origin !== world.origin) page.faults.push(`foreign request: ${request.url()}`);
+    if (new URL(request.url()).origin !== origin) page.faults.push(`foreign request: ${request.url()}`);
   });
-  await page.goto(world.link);
-  return page;
 }
 
 export function clean(page) {

@@ -1,5 +1,6 @@
 // Every view: empty, with one record, with many; in both widths and themes; with hostile text; for everybody.
-import { assert, browser, clean, look, require } from "./browser.mjs";
+import { assert, browser, clean, look, require, watched } from "./browser.mjs";
+import { Team } from "./team.mjs";
 import { ASKED } from "./world.mjs";
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -38,14 +39,7 @@ async function windows(world) {
   for (const [width, height, scheme] of [[1280, 900, "light"], [390, 844, "dark"], [390, 844, "light"], [1280, 900, "dark"]]) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, storageState: state });
     const page = await context.newPage();
-    page.faults = [];
-    page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) page.faults.push(`console: ${message.text()}`);
-    });
-    page.on("pageerror", (error) => page.faults.push(`script: ${error.message}`));
-    page.on("request", (request) => {
-      if (new URL(request.url()).origin !== world.origin) page.faults.push(`foreign request: ${request.url()}`);
-    });
+    watched(page, world.origin);
     pages.push(page);
   }
   return pages;
@@ -221,5 +215,38 @@ export default {
     await page.goto(world.origin + "/rules");
     assert.match(await page.locator("tbody").innerText(), /delete\.everything/);
     clean(page);
+  },
+
+  async "people, tokens and notifications of a team"(world) {
+    const team = new Team(world, "version: 1\n");
+    try {
+      await team.start("ada");
+      const context = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme: "dark" });
+      const page = await context.newPage();
+      watched(page, team.origin);
+      await team.signIn(page, "ada");
+      for (const [width, height] of [[390, 844], [1280, 900]]) {
+        await page.setViewportSize({ width, height });
+        for (const view of [...VIEWS, "/people"]) await visit(page, team, view);
+      }
+      await page.getByText("Add or change somebody").click();
+      await page.locator("input[name=uid]").fill("<b>bob</b>");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("names have").or(page.getByText("name")).first().waitFor();
+      await page.goto(team.origin + "/people");
+      await page.getByText("Tell somebody else too").click();
+      await page.locator("input[name=name]").fill("phone");
+      await page.locator("select[name=way]").selectOption("ntfy");
+      await page.locator("input[name=to]").fill("http://127.0.0.1:9/lictor");
+      await page.getByRole("button", { name: "Add" }).click();
+      // Only where it goes: an address may hold a secret.
+      await page.getByText("ntfy 127.0.0.1:9").waitFor();
+      assert.equal(await page.getByText("9/lictor").count(), 0);
+      const plain = await (await browser.newContext({ storageState: await context.storageState() })).newPage();
+      await plain.goto(team.origin + "/people");
+      await accessible(plain, "/people");
+    } finally {
+      await team.stop();
+    }
   },
 };

@@ -79,8 +79,10 @@ fn machines_and_services_cannot_approve_publish_or_manage() {
     for kind in ["machine", "service"] {
         let token = world.token("red", kind, "box");
         for (method, path) in endpoints(&world, "red") {
-            let able =
-                ["evaluate", "post", "stop", "delegate", "session", "reset", "end", "record", "whoami", "bundle"];
+            let able = [
+                "evaluate", "post", "stop", "delegate", "session", "reset", "end", "record", "whoami",
+                "bundle",
+            ];
             let able = able.iter().any(|name| path == format!("/v1/{name}"))
                 || path.contains("/machines/")
                 || (method.as_str(), path.as_str()) == ("POST", "/v1/findings")
