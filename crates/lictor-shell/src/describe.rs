@@ -264,6 +264,8 @@ pub enum Prints {
     Credential,
     /// Something of a secret.
     Secret,
+    /// What is nobody else's business: a history, a dump of a database.
+    Private,
     /// Something from the network.
     Network,
     /// Something that was encoded.

@@ -100,13 +100,20 @@ enum Dollar<'a> {
     Automatic(char),
     /// `$$`: a dollar for the shell.
     Escaped,
+    /// `$(eval NAME := …)`.
+    Definition,
 }
 
 /// A recipe of a makefile as the shell gets to see it, with words of the project in place of what only make knows.
 /// Nothing when the text is no recipe.
-pub(crate) fn recipe(text: &str) -> Option<String> {
+///
+/// `marked` when a mark of make stood in front of it, which no shell could run.
+pub(crate) fn recipe(text: &str, marked: bool) -> Option<String> {
     if text.len() > LONGEST {
         return None;
+    }
+    if is_directive(text) {
+        return Some(String::new());
     }
     let mut is_recipe = false;
     let mut quoted = false;
@@ -123,13 +130,26 @@ pub(crate) fn recipe(text: &str) -> Option<String> {
             Dollar::Variable(name) => is_recipe |= is_make_name(name),
             Dollar::Shell(_) | Dollar::Function => is_recipe = true,
             Dollar::Automatic(mark) => is_recipe |= mark == '<' || mark == '^' || rest.starts_with('('),
-            Dollar::Escaped => {}
+            Dollar::Definition => is_recipe = true,
+            // `$$(date)` and `$$name`: a shell would take the first two for its own number.
+            Dollar::Escaped => {
+                is_recipe |= rest.get(1..).is_some_and(|behind| {
+                    behind.starts_with(|c: char| c == '(' || c == '{' || c.is_ascii_alphabetic())
+                });
+            }
         }
     }
-    is_recipe.then(|| filled(text))
+    is_recipe.then(|| filled(text, marked))
 }
 
-fn filled(text: &str) -> String {
+/// `ifeq (…)`, `else`, `endif`: lines for make itself. A shell refuses them.
+fn is_directive(text: &str) -> bool {
+    let text = text.trim();
+    let condition = ["ifeq (", "ifneq ("].iter().any(|start| text.starts_with(start)) && text.ends_with(')');
+    (condition || matches!(text, "else" | "endif")) && !text.contains(['\n', ';', '`'])
+}
+
+fn filled(text: &str, marked: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
@@ -145,10 +165,11 @@ fn filled(text: &str) -> String {
             Dollar::Escaped => out.push('$'),
             Dollar::Shell(command) => {
                 out.push_str("$(");
-                out.push_str(&filled(command));
+                out.push_str(&filled(command, marked));
                 out.push(')');
             }
             Dollar::Function => out.push_str("made"),
+            Dollar::Definition => {}
             Dollar::Automatic(mark) => out.push_str(match mark {
                 '<' => "source",
                 '^' | '+' | '?' => "sources",
@@ -161,7 +182,7 @@ fn filled(text: &str) -> String {
                 out.push_str(name);
                 out.push('}');
             }
-            Dollar::Variable(name) => match variable(name, behind, starts_word) {
+            Dollar::Variable(name) => match variable(name, behind, starts_word, marked) {
                 Some(value) => out.push_str(&value),
                 // Left as it is: a shell would find nothing there.
                 None => {
@@ -178,10 +199,15 @@ fn filled(text: &str) -> String {
 }
 
 /// What a variable of make is taken for: its program, a name of the project, or nothing.
-fn variable(name: &str, behind: &str, starts_word: bool) -> Option<String> {
+fn variable(name: &str, behind: &str, starts_word: bool, marked: bool) -> Option<String> {
+    // Makefiles name their directories like this, and a recipe is where such a name is set.
+    let names_directory = marked && name.to_ascii_lowercase().ends_with("dir");
     if let Some(below) = behind.strip_prefix('/') {
         let first = below.split(|c: char| c == '/' || c.is_whitespace() || "\"';|&)".contains(c)).next();
-        if starts_word && first.is_some_and(|first| BELOW_ROOT.contains(&first)) {
+        let below_root = first.is_some_and(|first| {
+            BELOW_ROOT.contains(&first) && !(names_directory && matches!(first, "" | "*"))
+        });
+        if starts_word && below_root {
             return None;
         }
     }
@@ -229,12 +255,19 @@ fn inside_brackets(inside: &str) -> Option<Dollar<'_>> {
     if let Some((function, rest)) = inside.split_once([' ', '\t']) {
         return match function {
             "shell" => Some(Dollar::Shell(rest)),
+            "eval" if rest.contains(":=") || rest.contains(" = ") => Some(Dollar::Definition),
             _ if FUNCTIONS.contains(&function) => Some(Dollar::Function),
+            // Words that a shell has too: make puts commas between what they are given.
+            "if" | "or" | "and" | "strip" | "dir" | "sort" | "join" | "word" | "basename"
+                if rest.contains('$') && (rest.contains(',') || !rest.contains([' ', ';', '|'])) =>
+            {
+                Some(Dollar::Function)
+            }
             _ => None,
         };
     }
     // A variable whose name is made of another one.
-    let name = inside.replace("$(", "").replace(')', "");
+    let name = inside.replace("$(", "").replace(')', "").replace("$@", "at");
     let mut letters = name.chars();
     let plain = letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && letters.all(|c| c.is_ascii_alphanumeric() || "_.:=%-".contains(c));
@@ -274,6 +307,21 @@ fn is_defined(text: &str, name: &str) -> bool {
         let front = text.get(..at).unwrap_or_default().trim_end();
         behind.starts_with("()") || front.ends_with("function") || front.ends_with("alias")
     })
+}
+
+/// Lines that a page shows behind the prompt of an environment (`(venv) $ pytest`), without it. A shell would refuse
+/// them.
+pub(crate) fn without_prompts(text: &str) -> Option<String> {
+    fn command(line: &str) -> Option<&str> {
+        let (name, behind) = line.trim_start().strip_prefix('(')?.split_once(')')?;
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "._- ".contains(c));
+        behind.trim_start_matches(' ').strip_prefix("$ ").filter(|_| plain && !name.is_empty())
+    }
+    if text.len() > LONGEST || command(text.lines().next()?).is_none() {
+        return None;
+    }
+    let lines: Vec<&str> = text.lines().map(|line| command(line).unwrap_or(line)).collect();
+    Some(lines.join("\n"))
 }
 
 /// A line of a page with `<placeholders>`, with a variable in place of each. Nothing when it has none, or when a shell

@@ -10,6 +10,7 @@ mod broken;
 mod calls;
 mod endless;
 mod javascript;
+mod mentioned;
 mod python;
 mod scripting;
 pub(crate) mod sed;
@@ -128,7 +129,14 @@ fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         "compiled" => {
             calls::judge(body, call, report);
         }
-        "other" if call.program.starts_with("tclsh") => calls::tcl(body, call, report),
+        "other" => {
+            mentioned::judge(body, call, report);
+            if ["tclsh", "wish", "expect"].iter().any(|name| call.program.starts_with(name)) {
+                calls::tcl(body, call, report);
+            } else if calls::judge(body, call, report) {
+                broken::judge(body, report);
+            }
+        }
         _ => {
             if calls::judge(body, call, report) {
                 broken::judge(body, report);

@@ -48,6 +48,7 @@ pub(crate) use recipes::{edited_scripts, set_scripts};
 pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
 pub(crate) use secrets::{is_credential_header, is_for, is_secret, prints_secret, reveals};
+pub(crate) use serving::here as hands_out;
 
 use std::borrow::Cow;
 

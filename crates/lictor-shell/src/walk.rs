@@ -29,6 +29,7 @@ mod tests;
 
 pub(crate) use output::Output;
 pub(crate) use plumbing::Plumbing;
+pub(crate) use private::is_private_of_system;
 
 use std::rc::Rc;
 
@@ -154,9 +155,19 @@ pub(crate) fn read(text: &str, surroundings: &dyn Surroundings) -> Reading {
 /// A line of a makefile may start with `@`, `-` or `+`, which are make's.
 fn without_recipe_mark(text: &str) -> &str {
     let rest = text.trim_start();
+    // `-rm x`: make goes on when it fails. No program has such a name.
+    if let Some(command) = rest.strip_prefix('-')
+        && command.starts_with(|next: char| next.is_ascii_lowercase())
+        && command
+            .split([' ', '\n'])
+            .next()
+            .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()) && word.len() > 1)
+    {
+        return command;
+    }
     match rest.strip_prefix('@').or_else(|| rest.strip_prefix("-@")).or_else(|| rest.strip_prefix("+@")) {
         Some(command)
-            if command.starts_with(|next: char| next.is_ascii_alphabetic() || "[({$!:-".contains(next)) =>
+            if command.starts_with(|next: char| next.is_ascii_alphabetic() || "[({$!:-#".contains(next)) =>
         {
             command.strip_prefix('-').unwrap_or(command)
         }
@@ -337,8 +348,10 @@ impl<'s> Walker<'s> {
             self.opaque(OpaqueWhat::Syntax, "a NUL byte");
         }
         let text = cleaned.as_deref().unwrap_or(text);
-        let text = without_recipe_mark(text);
-        let filled = crate::dialect::recipe(text);
+        let bare = without_recipe_mark(text);
+        let marked = bare.len() < text.trim_start().len();
+        let text = bare;
+        let filled = crate::dialect::recipe(text, marked);
         let text = filled.as_deref().unwrap_or(text);
         // Known or not: who hides a command from readers does not get it run.
         if self.decoded.iter().any(|hidden| !hidden.is_empty() && text.contains(hidden.as_str())) {
@@ -346,7 +359,11 @@ impl<'s> Walker<'s> {
         }
         let depth = self.depth.min(parser::MAX_DEPTH / 2);
         let mut parsed = parser::parse(text, depth);
-        let page = parsed.fault.syntax.and_then(|_| crate::dialect::placeholders(text));
+        let page = parsed.fault.syntax.and_then(|_| {
+            let shown = crate::dialect::without_prompts(text);
+            let filled = crate::dialect::placeholders(shown.as_deref().unwrap_or(text));
+            filled.or(shown)
+        });
         if let Some(page) = &page {
             parsed = parser::parse(page, depth);
         }

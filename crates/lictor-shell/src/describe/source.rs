@@ -365,6 +365,7 @@ fn prints(name: &str) -> Result<Prints, Error> {
     Ok(match name {
         "credential" => Prints::Credential,
         "secret" => Prints::Secret,
+        "private" => Prints::Private,
         "network" => Prints::Network,
         "decoded" => Prints::Decoded,
         "input" => Prints::Input,

@@ -1,4 +1,4 @@
-use super::{placeholders, recipe};
+use super::{placeholders, recipe, without_prompts};
 
 #[test]
 fn a_recipe_is_what_the_shell_gets_to_see() {
@@ -17,7 +17,7 @@ fn a_recipe_is_what_the_shell_gets_to_see() {
         ("rm -rf $(PREFIX)/lib", "rm -rf $(PREFIX)/lib"),
     ];
     for (text, expected) in cases {
-        assert_eq!(recipe(text).as_deref(), Some(expected), "{text}");
+        assert_eq!(recipe(text, false).as_deref(), Some(expected), "{text}");
     }
     for text in [
         "echo $(pwd)",
@@ -27,7 +27,7 @@ fn a_recipe_is_what_the_shell_gets_to_see() {
         "echo $@ $?",
         "x=$(nproc)",
     ] {
-        assert_eq!(recipe(text), None, "{text}");
+        assert_eq!(recipe(text, false), None, "{text}");
     }
 }
 
@@ -45,6 +45,22 @@ fn a_placeholder_is_only_where_a_shell_refuses_the_line() {
 #[test]
 fn the_work_grows_with_the_text() {
     let hostile = "$(A".repeat(1_300);
-    assert_eq!(recipe(&hostile), None);
-    assert_eq!(recipe(&"$(AB) ".repeat(10_000)), None);
+    assert_eq!(recipe(&hostile, false), None);
+    assert_eq!(recipe(&"$(AB) ".repeat(10_000), false), None);
+}
+
+#[test]
+fn a_mark_of_make_says_that_directories_are_set() {
+    assert_eq!(recipe("rm -rf $(BUILDDIR)/*", true).as_deref(), Some("rm -rf builddir/*"));
+    assert_eq!(recipe("rm -rf $(BUILDDIR)/*", false).as_deref(), Some("rm -rf $(BUILDDIR)/*"));
+    assert_eq!(recipe("rm -rf $(DESTDIR)/etc", true).as_deref(), Some("rm -rf $(DESTDIR)/etc"));
+}
+
+#[test]
+fn prompts_of_environments_are_no_part_of_a_command() {
+    assert_eq!(without_prompts("(venv) $ a\n(venv) $ b").as_deref(), Some("a\nb"));
+    assert_eq!(without_prompts("(.venv)$ a").as_deref(), Some("a"));
+    for runs in ["(cd x; ls) $ a", "(a)", "echo (venv) $ a", ""] {
+        assert_eq!(without_prompts(runs), None, "{runs}");
+    }
 }

@@ -175,6 +175,21 @@ impl Actor<'_, '_, '_> {
                 };
                 self.files(access, first, false, text);
             }
+            Api::OpenFlags => {
+                let access = match text {
+                    text if text.contains("O_TRUNC") || text.contains("O_CREAT") => Access::Write,
+                    text if text.contains("O_APPEND") => Access::Append,
+                    text if text.contains("O_WRONLY") || text.contains("O_RDWR") => Access::Modify,
+                    _ => Access::Read,
+                };
+                self.files(access, first, false, text);
+            }
+            Api::Restore => {
+                let taint = first.map(Value::taint).unwrap_or_default();
+                if taint.network || taint.decoded {
+                    self.report.unknown_code(taint, text);
+                }
+            }
             Api::Read => self.files(Access::Read, first, false, text),
             Api::List => self.files(Access::List, first, false, text),
             Api::Copy | Api::CopyTree => {
@@ -187,7 +202,13 @@ impl Actor<'_, '_, '_> {
                 self.arrive(Access::Write, first, second, true, false, text);
             }
             Api::Unpack => self.unpack(invocation),
-            Api::Mode => self.files(Access::ChangeMode, first, false, text),
+            Api::Mode => {
+                let mode = second.and_then(Value::name).unwrap_or_default().trim_start_matches("0o");
+                if mode.len() == 4 && mode.starts_with(['4', '6']) || text.contains("S_ISUID") {
+                    self.report.privilege(lictor_core::facts::Privilege::GrantBits);
+                }
+                self.files(Access::ChangeMode, first, false, text);
+            }
             Api::Owner => self.files(Access::ChangeOwner, first, false, text),
             Api::MakeDirectory => self.files(Access::MakeDirectory, first, false, text),
             Api::Link => self.arrive(Access::Link, first, second, true, true, text),
@@ -328,6 +349,8 @@ impl Actor<'_, '_, '_> {
         }
         if invocation.taint().secret {
             self.report.flow(FlowSource::Secret, FlowSink::Host, invocation.text);
+        } else if invocation.taint().private && sends {
+            self.report.flow(FlowSource::Private, FlowSink::Host, invocation.text);
         }
     }
 
@@ -391,9 +414,10 @@ fn partly_host(prefix: &str) -> Option<String> {
 pub(super) fn content_of(path: Option<&Value>) -> Value {
     let secret =
         path.is_some_and(|value| value.args("").iter().any(|arg| arg.known().is_some_and(is_secret_path)));
+    let private = path.and_then(Value::known).is_some_and(crate::walk::is_private_of_system);
     match path.and_then(Value::known) {
-        Some(path) if !secret => Value::Name(format!("{FILE}{path}")),
-        _ => Value::Unknown(Taint { secret, ..Taint::default() }),
+        Some(path) if !secret && !private => Value::Name(format!("{FILE}{path}")),
+        _ => Value::Unknown(Taint { secret, private, ..Taint::default() }),
     }
 }
 

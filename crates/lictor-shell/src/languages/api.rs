@@ -17,6 +17,10 @@ pub(super) enum Api {
     Truncate,
     /// Opens a file; the mode says how.
     Open,
+    /// Opens a file; constants of the system say how.
+    OpenFlags,
+    /// Makes objects of bytes, which may run anything.
+    Restore,
     /// Reads a file.
     Read,
     /// Copies the first to the second.
@@ -79,6 +83,9 @@ pub(super) fn python(name: &str) -> Option<Api> {
         | "distutils.dir_util.remove_tree"
         | "setuptools.distutils.dir_util.remove_tree" => Api::DeleteTree,
         "os.truncate" | "os.ftruncate" => Api::Truncate,
+        "os.open" | "posix.open" => Api::OpenFlags,
+        "pickle.loads" | "pickle.load" | "marshal.loads" | "dill.loads" | "cloudpickle.loads"
+        | "joblib.load" => Api::Restore,
         "dotenv.dotenv_values" => Api::Read,
         "open" | "io.open" | "codecs.open" | "builtins.open" | "gzip.open" | "bz2.open" | "lzma.open"
         | "os.fdopen" | "aiofiles.open" | "pathlib.Path.open" => Api::Open,

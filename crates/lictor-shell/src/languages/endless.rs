@@ -7,6 +7,12 @@ pub(super) fn judge(body: &str, report: &mut Report) {
     if gives_shell_away(body) {
         report.flow(lictor_core::facts::FlowSource::Network, lictor_core::facts::FlowSink::Shell, body);
     }
+    if kills_at_random(body) {
+        report.process(lictor_core::facts::ProcessEffect::KillAll);
+    }
+    if takes_terabytes(body) {
+        report.deed("exhaust", "memory");
+    }
     if !["while", "for", "loop", "until", "iter("].iter().any(|word| body.contains(word)) {
         return;
     }
@@ -15,11 +21,56 @@ pub(super) fn judge(body: &str, report: &mut Report) {
         return;
     }
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
-    if has(&["fork"]) || has(&["Process(", "Thread(", "Popen(", "spawn("]) && !has(CHOOSES) {
+    let in_background = ["&'", "&\"", "& '", "& \"", "nohup "].iter().any(|end| body.contains(end));
+    if has(&["fork"])
+        || has(&["Process(", "Thread(", "Popen(", "spawn("]) && !has(CHOOSES)
+        || in_background && has(&["system(", "popen("]) && !has(CHOOSES)
+    {
         report.process(lictor_core::facts::ProcessEffect::ForkBomb);
+    } else if has(&[".append(", ".extend(", ".push(", "+=[", "*=2"]) && !has(CHOOSES) {
+        report.deed("exhaust", "memory");
     } else if has(&[".write(", "appendFile", "fwrite(", "file_put_contents", "IO.write"]) && !has(CHOOSES) {
         report.deed("exhaust", "disk");
     }
+}
+
+/// Whether processes that the code did not start are ended, picked by chance or one after the other.
+fn kills_at_random(body: &str) -> bool {
+    const ENDS: [&str; 6] = [".kill(", ".terminate(", ".suspend(", "'kill'", "\"kill\"", "kill -"];
+    const LISTS: [&str; 8] = [
+        "process_iter(",
+        "psutil.pids(",
+        "listdir('/proc",
+        "listdir(\"/proc",
+        "pgrep -u",
+        "ps -e",
+        "ps aux",
+        "ps -A",
+    ];
+    const CHANCE: [&str; 4] = ["random.choice(", "random.sample(", "random.randint(", "random.shuffle("];
+    const VITAL: [&str; 7] = ["systemd", "'init'", "\"init\"", "sshd", "'ssh'", "dbus-daemon", "launchd"];
+    let has = |words: &[&str]| words.iter().any(|word| body.contains(word));
+    if !has(&ENDS) {
+        return false;
+    }
+    let listed = has(&LISTS) || body.contains("'ps'") || body.contains("\"ps\"");
+    let chosen = body.replace(".isdigit()", "").replace(".isnumeric()", "");
+    let chooses = chosen.split("if ").skip(1).any(|condition| {
+        // `if p]`, `if pid:`: what is left of a test for digits.
+        condition.split([']', ':', '\n']).next().is_some_and(|test| test.trim().contains([' ', '(', '=']))
+    });
+    listed && (has(&CHANCE) || has(&VITAL) || !chooses && body.contains("for "))
+}
+
+/// Whether one value is made longer than any memory: `'x' * 10**12`.
+fn takes_terabytes(body: &str) -> bool {
+    body.match_indices("10**").any(|(at, _)| {
+        let front = body.get(..at).unwrap_or_default().trim_end_matches([' ', '(']);
+        let power: String =
+            body.get(at + 4..).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
+        front.strip_suffix('*').is_some_and(|front| front.trim_end().ends_with(['\'', '"', ']']))
+            && power.parse::<u32>().is_ok_and(|power| power > 10)
+    })
 }
 
 /// How loops without an end begin, without blanks.
@@ -60,7 +111,9 @@ fn without_quotes(body: &str) -> String {
 
 /// Whether a body connects to another machine and starts a shell: one that nobody here types into.
 fn gives_shell_away(body: &str) -> bool {
-    const CONNECTS: [&str; 20] = [
+    const CONNECTS: [&str; 22] = [
+        "gen_tcp",
+        "java.net.Socket",
         "IO::Socket",
         "TCPSocket",
         "fsockopen",
@@ -68,7 +121,7 @@ fn gives_shell_away(body: &str) -> bool {
         "use Socket",
         "socket.tcp",
         "net.Dial",
-        "gen_tcp:connect",
+        "newSocket(",
         "new Socket(",
         "Socket.connect(",
         "socketConnection(",
@@ -82,7 +135,17 @@ fn gives_shell_away(body: &str) -> bool {
         "net.Socket(",
         "TcpClient(",
     ];
-    const SHELLS: [&str; 13] = [
+    const SHELLS: [&str; 23] = [
+        "os:cmd",
+        ":os.cmd",
+        "qqx",
+        "IO.popen",
+        "io.popen",
+        "pipe(readLines",
+        "execProcess",
+        "shell:true",
+        "exec sh",
+        "spawn sh",
         "/bin/sh",
         "/bin/bash",
         "sh -i",

@@ -226,9 +226,10 @@ impl Python<'_, '_> {
                 self.reflection(&name, &invocation, report);
             }
             self.redirected |= matches!(name.as_str(), "os.dup2" | "pty.spawn");
-            if name == "print" && prints_secret_variable(&text) {
+            if name == "print" && prints_secret_variable(&text) || name.starts_with("spwd.") {
                 crate::programs::reveals(report);
             }
+            self.watches(&name, report);
             if let Some(api) = api::python(&name) {
                 // `compile` is only a step; what it compiles is judged here.
                 return self.actor(report).perform(api, &invocation);
@@ -251,8 +252,53 @@ impl Python<'_, '_> {
                 return report.then_argv(&argv, "python");
             }
         }
+        self.reads_named_secret(&callee, &invocation, report);
         if function.kind() == "attribute" {
             self.method(function, &invocation, report);
+        }
+    }
+
+    /// Libraries that take in what others type or send, or that leave something to run later.
+    fn watches(&mut self, name: &str, report: &mut Report) {
+        match name {
+            "pynput.keyboard.Listener"
+            | "keyboard.on_press"
+            | "keyboard.hook"
+            | "keyboard.record"
+            | "pyxhook.HookManager" => report.deed("capture", "keys"),
+            "scapy.all.sniff"
+            | "scapy.sniff"
+            | "scapy.sendrecv.sniff"
+            | "pyshark.LiveCapture"
+            | "pcap.pcap" => {
+                report.deed("capture", "traffic");
+            }
+            "socket.socket" if self.body.contains("AF_PACKET") => report.deed("capture", "traffic"),
+            "crontab.CronTab" if self.body.contains(".write(") => report.deed("change", "startup"),
+            _ => {}
+        }
+    }
+
+    /// A secret by its whole path, given to a function of which nothing else is known.
+    fn reads_named_secret(&mut self, callee: &Value, invocation: &Invocation<'_>, report: &mut Report) {
+        let name = callee.name().unwrap_or_default();
+        let only_names = name.is_empty()
+            || matches!(
+                name,
+                "print" | "str" | "repr" | "len" | "format" | "isinstance" | "set" | "list" | "tuple"
+            )
+            || ["Path", ".join", ".exists", ".isfile", ".isdir", ".expanduser", ".basename", ".dirname"]
+                .iter()
+                .any(|end| name.ends_with(end))
+            || name.starts_with("logging.");
+        if only_names {
+            return;
+        }
+        let given = invocation.positional.iter().chain(invocation.named.iter().map(|(_, value)| value));
+        for path in given.filter_map(Value::known).filter(|path| path.starts_with(['/', '~'])) {
+            if crate::programs::is_secret_path(path) {
+                report.file(self.call, lictor_core::facts::Access::Read, &Arg::literal(path), false);
+            }
         }
     }
 
@@ -335,9 +381,26 @@ impl Python<'_, '_> {
             return self.actor(report).perform(api, &as_path);
         }
         match name.as_str() {
-            "execute" | "executescript" | "executemany" | "raw" => {
+            "execute" | "executescript" | "executemany" | "raw" | "exec_driver_sql" => {
                 if let Some(sql) = invocation.positional.first().and_then(Value::known) {
                     crate::programs::sql::judge(sql, report);
+                }
+            }
+            // `ctypes.CDLL(None).system(b"…")`.
+            "system" | "execl" | "execlp" if self.body.contains("ctypes") => {
+                self.actor(report).perform(Api::Shell, invocation);
+            }
+            "serve_forever" if self.body.contains("SimpleHTTPRequestHandler") => {
+                let gone = report.gone_to.clone();
+                let cwd = gone.as_ref().unwrap_or(self.call.cwd);
+                crate::programs::hands_out(&Call { cwd, ..*self.call }, report);
+            }
+            "run" | "create" if self.body.contains("docker.from_env") => {
+                let root = |value: &Value| value.field("/").is_some();
+                if invocation.option("privileged").is_some_and(Value::is_true)
+                    || invocation.option("volumes").is_some_and(root)
+                {
+                    report.privilege(lictor_core::facts::Privilege::Container);
                 }
             }
             "delete"
@@ -364,17 +427,22 @@ impl Python<'_, '_> {
                 self.actor(report).perform(Api::Send, invocation);
             }
             // A secret goes into an archive, a store or to another machine.
-            "add" | "write" | "put" | "upload_file" | "attach" | "upload_from_filename"
-                if invocation
-                    .positional
-                    .first()
-                    .and_then(Value::known)
-                    .is_some_and(crate::programs::is_secret_path) =>
+            _ if (matches!(name.as_str(), "add" | "write" | "put" | "attach") || name.contains("upload"))
+                && names_secret(invocation) =>
             {
                 self.actor(report).perform(Api::Read, invocation);
-                if matches!(name.as_str(), "put" | "upload_file" | "upload_from_filename") {
+                if name == "put" || name.contains("upload") {
                     report.flow(FlowSource::Secret, FlowSink::Host, invocation.text);
                 }
+            }
+            // GitPython: `repo.git.push("--force")` is `git push --force`.
+            _ if self.text(object).ends_with(".git") && self.body.contains("import git") => {
+                let mut argv = vec![Arg::literal("git"), Arg::literal(name.replace('_', "-"))];
+                argv.extend(invocation.positional.iter().flat_map(|value| value.args(invocation.text)));
+                report.then_argv(&argv, "python");
+            }
+            "delete" if invocation.text.contains(".indices.delete(") => {
+                report.database(lictor_core::facts::DatabaseEffect::DropAll, invocation.text);
             }
             "post" | "put" | "patch" | "sendall" | "send" | "sendto" | "storbinary" | "sendmail" => {
                 let names_host = invocation
@@ -387,7 +455,7 @@ impl Python<'_, '_> {
                         .positional
                         .iter()
                         .chain(invocation.named.iter().map(|(_, value)| value))
-                        .any(|value| value.taint().secret)
+                        .any(|value| value.taint().secret || value.taint().private)
                 {
                     self.actor(report).perform(Api::Send, invocation);
                 }
@@ -567,6 +635,8 @@ impl Python<'_, '_> {
                 ("parent", Some(path)) => {
                     Value::text(path.trim_end_matches('/').rsplit_once('/').map_or(".", |(folder, _)| folder))
                 }
+                // An entry of a directory.
+                ("path", _) if arg.glob => Value::Text(arg),
                 // The name of a temporary file.
                 ("name", None) if arg.prefix().starts_with("/tmp/") => Value::Text(arg),
                 _ => Value::Unknown(arg.taint),
@@ -650,5 +720,17 @@ fn prints_secret_variable(text: &str) -> bool {
         .find_map(|start| inner.strip_prefix(start))
         .and_then(|rest| rest.split(['"', '\'']).nth(1));
     let whole = inner.ends_with(['"', '\'']) || inner.ends_with(']') && inner.matches('[').count() == 1;
-    name.is_some_and(lictor_core::redact::is_secret_name) && whole
+    // Of all variables those whose names say that they hold secrets, or what a store of passwords gives.
+    let picked = inner.starts_with("keyring.get_password(")
+        || inner.contains("environ.items()")
+            && ["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|part| inner.contains(part));
+    name.is_some_and(lictor_core::redact::is_secret_name) && whole || picked
+}
+/// Whether a call is given a secret.
+fn names_secret(invocation: &Invocation<'_>) -> bool {
+    let given = invocation.positional.iter().chain(invocation.named.iter().map(|(_, value)| value));
+    given
+        .filter(|value| matches!(value, Value::Text(_) | Value::Any(_)))
+        .flat_map(|value| value.args(""))
+        .any(|arg| crate::programs::is_secret(&arg))
 }

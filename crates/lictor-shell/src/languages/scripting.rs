@@ -35,7 +35,7 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
     let Some(all) = tokens(body, syntax(language), MOST) else {
         return report.opaque(OpaqueWhat::Limit, body);
     };
-    let mut reader = Reader { language, body, listed: None, variables: BTreeMap::new() };
+    let mut reader = Reader { language, body, call, listed: None, variables: BTreeMap::new() };
     let mut at = 0;
     while at < all.len() {
         let rest = all.get(at..).unwrap_or_default();
@@ -150,15 +150,16 @@ fn names_nothing(next: Option<&Token>) -> bool {
     }
 }
 
-struct Reader<'a> {
+struct Reader<'a, 'b> {
     language: &'static str,
     body: &'a str,
+    call: &'a Call<'b>,
     /// The last list of names, for the variable of the block that follows it (`Dir.glob("*.o").each { |f| … }`).
     listed: Option<Value>,
     variables: BTreeMap<String, Value>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn step(&mut self, rest: &[Token], before: Option<&Token>, call: &Call<'_>, report: &mut Report) {
         match rest {
             [Token::Command(text), ..] => {
@@ -449,7 +450,10 @@ impl Reader<'_> {
                     Token::Word(word) => Some(word.as_str()),
                     _ => None,
                 })?;
-                let value = if name == "HOME" { Value::text("~") } else { Value::unknown() };
+                let value = match name {
+                    "HOME" => Value::text("~"),
+                    name => super::python::environment(self.call, Some(name)),
+                };
                 Some((value, 3.min(after.len())))
             }
             "Dir.home" => Some((Value::text("~"), 0)),

@@ -106,6 +106,8 @@ fn compress(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::anywhere("STOoDM", "suffix= stdout to-stdout decompress uncompress keep test list threads=")
             .parse(call.args);
+    let written = options.values(&["o", "O"]).filter(|_| matches!(call.program, "zstd" | "lz4" | "brotli"));
+    written.for_each(|file| report.file(call, Access::Write, file, false));
     let quiet = options.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]);
     for file in &options.operands {
         if quiet {

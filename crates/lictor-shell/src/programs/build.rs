@@ -40,6 +40,12 @@ pub(crate) fn make(call: &Call<'_>, report: &mut Report) {
         if let Some((_, command)) = text.split_once("$(shell ") {
             report.then_shell(&Arg::literal(command.trim_end_matches(')')), &[], "make");
         }
+        // `$(file >name,text)` writes, `$(file <name)` reads.
+        for file in text.split("$(file ").skip(1).map(str::trim_start) {
+            let access = if file.starts_with('<') { Access::Read } else { Access::Write };
+            let name = file.trim_start_matches(['<', '>', ' ']).split([',', ')']).next().unwrap_or_default();
+            report.file(call, access, &Arg::literal(name.trim()), false);
+        }
     }
 }
 

@@ -50,6 +50,16 @@ fn meta(call: &Call<'_>, report: &mut Report, text: &str) {
         if let Some(path) = line.strip_prefix(".output ").or_else(|| line.strip_prefix(".once ")) {
             report.file(call, Access::Write, &Arg::literal(path.trim()), false);
         }
+        if let Some(rest) = line.strip_prefix(".import ").or_else(|| line.strip_prefix(".read ")) {
+            let path = rest.split_whitespace().find(|word| !word.starts_with('-')).unwrap_or_default();
+            super::secrets::read(call, report, &Arg::literal(path.trim_matches(['"', '\''])), false);
+        }
+        for (function, access) in [("writefile(", Access::Write), ("readfile(", Access::Read)] {
+            for inside in line.split(function).skip(1) {
+                let path = inside.trim_start().strip_prefix('\'').and_then(|rest| rest.split('\'').next());
+                path.into_iter().for_each(|path| report.file(call, access, &Arg::literal(path), false));
+            }
+        }
     }
 }
 

@@ -96,6 +96,17 @@ pub(crate) fn fits(pattern: &str, word: &str) -> bool {
 }
 
 impl Reader<'_> {
+    /// Whether the start of an operand of which not all is known is enough for a pattern (`/usr/*`).
+    fn starts_like(&self, pattern: &str, at: usize) -> bool {
+        let Some(arg) = self.operand(at).filter(|arg| arg.known().is_none()) else { return false };
+        let start = arg.prefix();
+        pattern.split('|').any(|one| {
+            one.strip_suffix('*').is_some_and(|stem| {
+                stem.len() > 1 && !stem.contains('*') && stem.ends_with('/') && start.starts_with(stem)
+            })
+        })
+    }
+
     fn is_quiet(&self) -> bool {
         let dry = |name: &str| matches!(name, "dry-run" | "dryrun" | "help" | "what-if" | "whatif");
         let asks = self
@@ -150,9 +161,10 @@ impl Reader<'_> {
         let Some((token, rest)) = tokens.split_first() else { return Some(at) };
         let holds = match token {
             Token::Word(pattern) => {
-                return (at < self.order.len() && fits(pattern, self.word(at)))
-                    .then(|| self.take(rest, at + 1))
-                    .flatten();
+                return (at < self.order.len()
+                    && (fits(pattern, self.word(at)) || self.starts_like(pattern, at)))
+                .then(|| self.take(rest, at + 1))
+                .flatten();
             }
             Token::Gap => return (at..=self.order.len()).find_map(|at| self.take(rest, at)),
             // A word that an option may have taken may as well be an operand.
@@ -278,6 +290,7 @@ impl Reader<'_> {
                     report.credential = true;
                 }
                 Prints::Secret => report.taint.secret = true,
+                Prints::Private => report.taint.private = true,
                 Prints::Network => report.taint.network = true,
                 Prints::Decoded => report.taint.decoded = true,
                 Prints::Input => text::pass_on(self.call, report),
@@ -371,7 +384,7 @@ impl Reader<'_> {
                 Some(word) if word.starts_with('|') && how == Use::Writes => {
                     report.then_shell(&after(&arg, 1), &[], self.call.program);
                 }
-                _ if how == Use::Builds && !arg.prefix().starts_with(['/', '~']) => {}
+                _ if how == Use::Builds && is_scratch(arg.prefix()) => {}
                 _ if how == Use::Reads => secrets::read(self.call, report, &arg, deep),
                 _ if matches!(how, Use::Writes | Use::Modifies | Use::Appends | Use::Empties) && !deep => {
                     files::write_maybe_device(self.call, report, &arg, access);
@@ -512,4 +525,9 @@ impl Reader<'_> {
             seen.push(target);
         }
     }
+}
+/// Whether what is built lies where work is done: in the project or a temporary directory.
+fn is_scratch(path: &str) -> bool {
+    !path.starts_with(['/', '~']) && !path.contains(".git/")
+        || ["/tmp/", "/var/tmp/"].iter().any(|top| path.starts_with(top)) && !path.contains("/../")
 }

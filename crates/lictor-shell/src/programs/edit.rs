@@ -269,9 +269,10 @@ fn editor_command(call: &Call<'_>, report: &mut Report, command: &str) {
         (Some("r" | "read" | "e" | "edit"), Some(path)) => {
             secrets::read(call, report, &Arg::literal(path), false);
         }
-        (Some("py3" | "python3" | "py" | "python"), Some(_)) => {
+        (Some(command_name @ ("py3" | "python3" | "py" | "python" | "lua" | "ruby" | "perl")), Some(_)) => {
             let code = command.split_once(char::is_whitespace).map(|(_, code)| code).unwrap_or_default();
-            report.then_code("python", &Arg::literal(code));
+            let language = super::shells::language_named(command_name).unwrap_or("python");
+            report.then_code(language, &Arg::literal(code));
         }
         _ => {}
     }

@@ -396,7 +396,10 @@ fn grants_bits(mode: &str) -> bool {
         let significant = mode.trim_start_matches('0');
         return significant.len() >= 4 && significant.starts_with(['2', '3', '4', '5', '6', '7']);
     }
-    mode.split(',').any(|clause| clause.split_once(['+', '=']).is_some_and(|(_, bits)| bits.contains('s')))
+    // `g+s` alone is how directories keep their group.
+    mode.split(',').any(|clause| {
+        clause.split_once(['+', '=']).is_some_and(|(who, bits)| bits.contains('s') && who != "g")
+    })
 }
 
 fn removes_execution(mode: &str) -> bool {

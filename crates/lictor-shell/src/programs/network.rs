@@ -88,9 +88,20 @@ pub(crate) fn aria2(call: &Call<'_>, report: &mut Report) {
 /// `ftp`, `lftp`, `tftp`: files that are sent, commands of the client and its shell.
 pub(crate) fn ftp(call: &Call<'_>, report: &mut Report) {
     puts(call, report);
-    let options = Grammar::anywhere("ecupf", "").parse(call.args);
+    let options = Grammar::anywhere("ecupfo", "").parse(call.args);
     if let Some(host) = options.operands.first() {
         reach(report, host, true);
+    }
+    options.values(&["o"]).for_each(|file| report.file(call, Access::Write, file, false));
+    // `tftp host -c get there here`.
+    let words: Vec<&str> = options.words().collect();
+    match (options.text(&["c"]), words.as_slice()) {
+        (Some("get"), [_, _, .., to]) => report.file(call, Access::Write, &Arg::literal(*to), false),
+        (Some("put"), words) => {
+            let secret = words.iter().filter(|word| secrets::is_secret_path(word));
+            secret.for_each(|file| send_file(call, report, &Arg::literal(*file)));
+        }
+        _ => {}
     }
     // `ftp -u url file` sends without being told by a command.
     if options.has(&["u"]) {
@@ -454,6 +465,7 @@ pub(crate) fn socat(call: &Call<'_>, report: &mut Report) {
     let networked = call.args.iter().any(|arg| {
         let upper = arg.prefix().to_ascii_uppercase();
         ["TCP", "UDP", "OPENSSL", "SSL", "SCTP", "SOCKS", "PROXY"].iter().any(|kind| upper.starts_with(kind))
+            || upper.contains("-LISTEN:")
     });
     for arg in call.args.iter().filter(|arg| !arg.prefix().starts_with('-')) {
         let Some((kind, _)) = arg.prefix().split_once(':') else { continue };
@@ -470,10 +482,10 @@ pub(crate) fn socat(call: &Call<'_>, report: &mut Report) {
                 let path = rest.known().map(|text| text.split(',').next().unwrap_or_default());
                 let file = path.map_or(rest.clone(), Arg::literal);
                 secrets::read(call, report, &file, false);
-                if networked
-                    && (rest.prefix().contains("creat")
-                        || call.args.iter().any(|arg| arg.known() == Some("-u")))
-                {
+                let writes = rest.prefix().contains("creat")
+                    || kind.eq_ignore_ascii_case("create")
+                    || networked && call.args.iter().any(|arg| arg.known() == Some("-u"));
+                if writes {
                     report.file(call, Access::Write, &file, false);
                 }
                 if networked && report.taint.secret {

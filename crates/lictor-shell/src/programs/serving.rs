@@ -17,11 +17,18 @@ pub(crate) fn directory(call: &Call<'_>, report: &mut Report, named: Option<&Arg
     let named = named.filter(|arg| !matches!(arg.known(), Some("." | "./")));
     let Some(root) = named.or(here.as_ref()) else { return };
     let home = call.surroundings.variable("HOME");
-    let is_home = |path: &str| matches!(path, "~" | "/root" | "") || home.as_deref() == Some(path);
+    let is_home = |path: &str| {
+        matches!(path, "~" | "/root" | "" | "/etc" | "/home" | "/var" | "/var/log" | "/Users")
+            || home.as_deref() == Some(path)
+    };
     if secrets::is_secret(root) {
         secrets::read(call, report, root, true);
         report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
     } else if root.known().is_some_and(|path| is_home(path.trim_end_matches('/'))) {
         secrets::reveals(report);
     }
+}
+/// Reports that the files of the directory that the call runs in are handed out.
+pub(crate) fn here(call: &Call<'_>, report: &mut Report) {
+    directory(call, report, None);
 }

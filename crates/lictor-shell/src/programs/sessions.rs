@@ -163,6 +163,7 @@ pub(crate) fn expect(call: &Call<'_>, report: &mut Report) {
     let files = options.words().chain(options.values(&["f"]).filter_map(Arg::known));
     bodies.extend(files.filter_map(|file| call.surroundings.written(file)));
     for body in bodies {
+        report.then_code("other", &Arg::literal(&body));
         for line in body.split(['\n', ';']).map(str::trim) {
             for start in ["spawn ", "exec ", "system "] {
                 if let Some(command) = line.trim_start_matches('[').strip_prefix(start) {

@@ -34,15 +34,21 @@ pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
             .parse(call.args);
             let pattern = options.word(0);
             let everybody = options.has(&["u", "U", "euid", "uid"]) && options.operands.is_empty();
-            everybody || !options.operands.is_empty() && is_every_name(pattern)
+            everybody || !options.operands.is_empty() && (is_every_name(pattern) || is_vital(pattern))
         }
-        _ => false,
+        _ => call.args.iter().filter_map(Arg::known).any(is_vital),
     };
     if call.args.iter().any(|arg| arg.prefix().contains("lictor")) {
         report.names = vec![super::say::glob(OUR_PROCESSES)];
     } else if every {
         report.names = vec![super::say::glob(EVERY_PROCESS)];
     }
+}
+
+/// Programs without which nothing else goes on.
+fn is_vital(name: &str) -> bool {
+    matches!(name, "init" | "launchd" | "loginwindow" | "WindowServer" | "sshd" | "Finder")
+        || name.starts_with("systemd")
 }
 
 /// A pattern that fits every name.
@@ -92,6 +98,8 @@ pub(crate) fn kill(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | EVERY_PROCESS)))
+        // Whoever started this shell.
+        || targets.iter().any(|arg| matches!(arg.text.trim_matches('"'), "$PPID" | "${PPID}"))
         // Everything that shares the shell's group, without a chance to end in order.
         || call.args.first().is_some_and(|arg| matches!(arg.known(), Some("-9" | "-KILL" | "-SIGKILL")))
             && targets.iter().any(|arg| matches!(arg.known(), Some("0" | "-0")));
@@ -115,10 +123,7 @@ pub(crate) fn by_name(call: &Call<'_>, report: &mut Report) {
     let everyone = options.has(&["u", "U", "user", "uid", "euid"]) && options.operands.is_empty();
     let broad = options.words().any(|word| {
         (is_every_name(word) && (call.program == "pkill" || options.has(&["r", "regexp"]) || word.is_empty()))
-            || matches!(
-                word,
-                "init" | "systemd" | "launchd" | "loginwindow" | "WindowServer" | "sshd" | "Finder"
-            )
+            || is_vital(word)
     }) && !options.operands.is_empty();
     let all = call.program == "killall" && call.args.iter().any(|arg| matches!(arg.known(), Some("-1")));
     report.process(if everyone || broad || all { ProcessEffect::KillAll } else { ProcessEffect::Kill });

@@ -22,6 +22,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("DOCKER", "docker"),
     ("DOCKER_COMPOSE", "docker-compose"),
     ("DOTNET", "dotnet"),
+    ("EDITOR", "nano"),
     ("FIND", "find"),
     ("GCC", "gcc"),
     ("GIT", "git"),
@@ -50,6 +51,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("NPM", "npm"),
     ("NPX", "npx"),
     ("OBJCOPY", "objcopy"),
+    ("PAGER", "less"),
     ("PANDOC", "pandoc"),
     ("PERL", "perl"),
     ("PHP", "php"),
@@ -76,12 +78,20 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("TERRAFORM", "terraform"),
     ("UV", "uv"),
     ("VENV_PYTHON", "python3"),
+    ("VISUAL", "nano"),
     ("YARN", "yarn"),
 ];
 
 /// The program that a variable is set to by convention.
 pub(crate) fn program_of(name: &str) -> Option<&'static str> {
-    PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| *program)
+    let known = |name: &str| PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| *program);
+    let stem = || ["_CMD", "_BIN", "_EXE", "_COMMAND"].iter().find_map(|end| name.strip_suffix(end));
+    known(name).or_else(|| known(stem()?))
+}
+
+/// Variables that hold words to put in front of any command, or nothing.
+fn is_wrapper(name: &str) -> bool {
+    ["_EXEC", "_PREFIX", "_WRAPPER", "_RUNNER"].iter().any(|end| name.ends_with(end))
 }
 
 /// Variables that are `true` or `false` by convention.
@@ -99,7 +109,12 @@ impl Walker<'_> {
         if self.state.variable(name).is_some() {
             return None;
         }
-        program_of(name)
+        program_of(name).or_else(|| is_wrapper(name).then_some("env"))
+    }
+
+    /// Whether a word holds `${{ … }}`: a shell refuses it, and who runs the text fills it in before.
+    pub(super) fn is_filled_in_before(word: &Arg) -> bool {
+        word.text.contains("${{") && word.taint == crate::operand::Taint::default()
     }
 
     /// Whether a word that is the whole command is a switch: `if $found; then`.
@@ -166,9 +181,12 @@ pub(crate) fn make_variable(script: &Script) -> Option<&str> {
     .then_some(name)
 }
 
-/// The variable that a word is: `$CC`, `"${CC}"`, `${CC:-gcc}`.
+/// The variable that a word is: `$CC`, `"${CC}"`, `${CC:-gcc}`, `${{ env.CC }}`.
 fn variable(text: &str) -> Option<&str> {
     let text = text.trim_matches('"');
+    if let Some(inside) = text.strip_prefix("${{").and_then(|rest| rest.strip_suffix("}}")) {
+        return inside.trim().strip_prefix("env.");
+    }
     let name = text.strip_prefix('$')?;
     let name = match name.strip_prefix('{') {
         Some(inner) => inner.strip_suffix('}')?.split([':', '-']).next()?,

@@ -1,7 +1,9 @@
 //! Output without an end that goes into a file: a disk that fills up.
 
 use super::Walker;
-use crate::ast::{Item, Node, Pipeline, Redirect, RedirectKind, Script, Simple, Target};
+use crate::ast::{
+    Assigned, Assignment, Item, Node, Pipeline, Redirect, RedirectKind, Script, Simple, Target,
+};
 
 /// More than a machine keeps free.
 const TOO_LARGE: u64 = 64 << 30;
@@ -34,7 +36,9 @@ impl Walker<'_> {
     /// Notes a pipeline that writes to a file for as long as there is room.
     pub(super) fn fills_disk(&mut self, pipeline: &Pipeline) {
         if writes_without_end(pipeline) {
-            self.exhausts_disk();
+            self.exhausts("disk");
+        } else if keeps_without_end(pipeline) {
+            self.exhausts("memory");
         }
     }
 
@@ -42,15 +46,20 @@ impl Walker<'_> {
     pub(super) fn fills_in_rounds(&mut self, body: &Script) {
         let mut seen = Seen::default();
         seen.script(body);
-        if seen.writes && !seen.waits {
-            self.exhausts_disk();
+        if seen.waits {
+            return;
+        }
+        if seen.writes || seen.makes && seen.enters {
+            self.exhausts("disk");
+        } else if seen.grows {
+            self.exhausts("memory");
         }
     }
 
-    fn exhausts_disk(&mut self) {
+    fn exhausts(&mut self, what: &str) {
         self.effect(crate::Effect::Deed {
             verb: "exhaust".to_owned(),
-            object: "disk".to_owned(),
+            object: what.to_owned(),
             cardinality: lictor_core::facts::Cardinality::Single,
         });
     }
@@ -58,7 +67,7 @@ impl Walker<'_> {
 
 /// The words of a command that are known, from its program on.
 fn words(simple: &Simple) -> Vec<&str> {
-    let words = simple.words.iter().map(|word| word.literal().unwrap_or_default());
+    let words = simple.words.iter().map(|word| word.literal().unwrap_or_else(|| word.written()));
     words.skip_while(|word| STARTERS.contains(word)).collect()
 }
 
@@ -89,6 +98,28 @@ fn writes_without_end(pipeline: &Pipeline) -> bool {
             .stages
             .iter()
             .any(|stage| matches!(stage, Node::Simple(simple) if takes_into_file(simple)))
+}
+
+/// Whether something that keeps all that it reads gets input without an end: `tail /dev/zero`.
+fn keeps_without_end(pipeline: &Pipeline) -> bool {
+    const KEEPS: [&str; 4] = ["tail", "sort", "tac", "shuf"];
+    let mut stages = pipeline.stages.iter().map(|stage| match stage {
+        Node::Simple(simple) => Some((simple, words(simple))),
+        _ => None,
+    });
+    let Some(Some((first, program))) = stages.next() else { return false };
+    let keeps = |program: &[&str]| program.first().is_some_and(|name| KEEPS.contains(name));
+    if keeps(&program) {
+        return program
+            .iter()
+            .skip(1)
+            .any(|word| matches!(*word, "/dev/zero" | "/dev/urandom" | "/dev/random"));
+    }
+    prints_without_end(first, &program)
+        && stages
+            .flatten()
+            .find(|(_, program)| !program.first().is_some_and(|name| PASS_ON.contains(name)))
+            .is_some_and(|(_, program)| keeps(&program))
 }
 
 fn prints_without_end(simple: &Simple, program: &[&str]) -> bool {
@@ -166,11 +197,30 @@ fn takes_into_file(simple: &Simple) -> bool {
     redirected || copied
 }
 
+/// `x=$x$x`, `x="$x more"`, `x+=more`: longer in every round.
+fn adds_to_itself(assignment: &Assignment) -> bool {
+    let Assigned::Scalar(word) = &assignment.value else { return false };
+    let written = word.written();
+    let name = assignment.name.as_str();
+    let text = written.replace(['"', '{', '}'], "");
+    assignment.append && text.parse::<i64>().is_err()
+        || text
+            .strip_prefix('$')
+            .and_then(|rest| rest.strip_prefix(name))
+            .is_some_and(|rest| !rest.is_empty())
+}
+
 /// What is in the body of a loop.
 #[derive(Default)]
 struct Seen {
     writes: bool,
     waits: bool,
+    /// A directory is made.
+    makes: bool,
+    /// And gone into.
+    enters: bool,
+    /// A variable is made of itself and more.
+    grows: bool,
 }
 
 impl Seen {
@@ -195,8 +245,22 @@ impl Seen {
         self.waits |= WAITS.contains(&name)
             || !matches!(
                 name,
-                "echo" | "printf" | "dd" | "cat" | "date" | "cp" | "head" | "yes" | "fallocate" | ""
+                "echo"
+                    | "printf"
+                    | "dd"
+                    | "cat"
+                    | "date"
+                    | "cp"
+                    | "head"
+                    | "yes"
+                    | "fallocate"
+                    | "mkdir"
+                    | "cd"
+                    | ""
             );
+        self.makes |= name == "mkdir";
+        self.enters |= name == "cd";
+        self.grows |= simple.words.is_empty() && simple.assignments.iter().any(adds_to_itself);
         let adds = |redirect: &Redirect| {
             target_of(redirect).is_some_and(|(kind, path)| {
                 is_file(path)

@@ -35,7 +35,10 @@ impl Walker<'_> {
             let Some(Effect::File { access, target, .. }) = self.reading.effects.get_mut(at) else {
                 continue;
             };
-            let environment = target.arg.known().is_some_and(programs::is_environment_path);
+            // Files of lines `name=value`.
+            let environment = target.arg.known().is_some_and(|path| {
+                programs::is_environment_path(path) || path.ends_with("/.npmrc") || path == ".npmrc"
+            });
             if programs::is_secret(&target.arg) && (least == Shows::Nothing || environment) {
                 *access = Access::List;
             }
@@ -131,6 +134,14 @@ fn shows(stage: &Node) -> Shows {
     };
     let long = |names: &[&str]| args.iter().any(|arg| names.contains(arg));
     match *program {
+        // Lines that are no list are complained about, with what they hold.
+        "wc" if args.iter().any(|arg| arg.starts_with("--files0")) => Shows::Content,
+        "md5sum" | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "shasum" | "b2sum"
+        | "cksum"
+            if short("c") && !short("a") || long(&["--check"]) =>
+        {
+            Shows::Content
+        }
         "wc" | "md5sum" | "sha1sum" | "sha224sum" | "sha256sum" | "sha384sum" | "sha512sum" | "shasum"
         | "md5" | "b2sum" | "b3sum" | "cksum" | "sum" => Shows::Nothing,
         "cmp" if !short("lb") && !long(&["--verbose", "--print-bytes"]) => Shows::Nothing,

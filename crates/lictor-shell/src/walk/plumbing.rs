@@ -88,7 +88,18 @@ impl Walker<'_> {
         };
         let input = fd.is_none_or(|fd| fd == 0);
         let output = fd.is_none_or(|fd| fd == 1);
-        let access = match redirect.kind {
+        // `>& $file`: what the word stands for says whether a file or a descriptor is meant.
+        let names_file = |text: &str| {
+            let number = text.trim_end_matches('-');
+            !number.is_empty() && number.parse::<u32>().is_err()
+        };
+        let kind = match redirect.kind {
+            RedirectKind::DuplicateOut if fd.is_none() && datum.text().is_some_and(names_file) => {
+                RedirectKind::WriteBoth
+            }
+            kind => kind,
+        };
+        let access = match kind {
             RedirectKind::HereString => {
                 let mut stdin = stdin_of(datum);
                 if let Stdin::Text(text) = &mut stdin {
@@ -107,14 +118,15 @@ impl Walker<'_> {
             RedirectKind::Append | RedirectKind::AppendBoth => Access::Append,
             RedirectKind::Write | RedirectKind::WriteBoth => Access::Write,
         };
-        let both = matches!(redirect.kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
+        let both = matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
         let output = both || (output && matches!(access, Access::Write | Access::Append));
         if let Some(reach) = datum.text().and_then(|path| socket(path, access != Access::Read)) {
             self.sockets.extend(fd);
             if output {
                 plumbing.stdout = Sink::Socket(reach.clone());
             }
-            if input && matches!(access, Access::Read | Access::Modify) {
+            // A socket is read from and written to, however it was opened.
+            if fd == Some(0) || input && matches!(access, Access::Read | Access::Modify) {
                 plumbing.stdin = Some(network());
             }
             plumbing.sockets.push(reach);

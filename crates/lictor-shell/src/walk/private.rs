@@ -38,6 +38,13 @@ const PUBLIC: [&str; 9] = [
     "/etc/ca-certificates",
 ];
 
+/// Whether a path lies in what the system keeps about this machine.
+pub(crate) fn is_private_of_system(path: &str) -> bool {
+    let below =
+        |top: &&str| path.strip_prefix(*top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    SYSTEM.iter().any(below) && !PUBLIC.iter().any(below)
+}
+
 impl Walker<'_> {
     /// Whether one of the effects reads what is private.
     pub(crate) fn reads_private(&self, effects: &[Effect<Operand>]) -> bool {

@@ -37,7 +37,11 @@ impl Walker<'_> {
                 }
             }
             "docker" | "podman" | "nerdctl" => {
-                let mut args = context.args.iter().filter_map(Arg::known);
+                let known: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+                if let ["volume" | "network", "create", .., name] = known.as_slice() {
+                    self.containers.push((*name).to_owned());
+                }
+                let mut args = known.into_iter();
                 while let Some(arg) = args.next() {
                     let name =
                         arg.strip_prefix("--name").map(|rest| rest.strip_prefix('=').or_else(|| args.next()));

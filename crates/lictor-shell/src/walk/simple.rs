@@ -194,7 +194,7 @@ impl Walker<'_> {
             if argv.words.len() == 1 && self.is_switch(&first.arg) && first.arg.taint == Taint::default() {
                 return self.report_plumbing(argv.plumbing, None, Some(Output::silent()));
             }
-            if !self.may_be_no_command() {
+            if !self.may_be_no_command() && !Self::is_filled_in_before(&first.arg) {
                 self.opaque(OpaqueWhat::Program, &written);
             }
             self.flow_into_shell(first.arg.taint, &written);

@@ -26,6 +26,47 @@ const SHELLS: [&str; 17] = [
     "config.fish",
 ];
 
+/// Names that other tools read when they start; some of what may stand there runs programs.
+const TOOLS: [&str; 18] = [
+    ".inputrc",
+    ".vimrc",
+    ".gvimrc",
+    ".exrc",
+    "init.vim",
+    "init.lua",
+    ".screenrc",
+    ".tmux.conf",
+    "tmux.conf",
+    ".psqlrc",
+    ".gdbinit",
+    ".lldbinit",
+    ".Rprofile",
+    ".irbrc",
+    ".pryrc",
+    ".emacs",
+    "init.el",
+    "usercustomize.py",
+];
+/// How such files say that a program runs.
+const TOOL_RUNS: [&str; 16] = [
+    "system(",
+    "run-shell",
+    "shell ",
+    "silent !",
+    ":!",
+    "|sh",
+    "| sh",
+    "|bash",
+    "| bash",
+    "curl ",
+    "wget ",
+    "rm -",
+    "subprocess",
+    "call-process",
+    "shell-command",
+    "/tmp/",
+];
+
 /// Directories whose files are run later: by timers, at a start, at a login, by git.
 const RUN_LATER: [&str; 20] = [
     "/etc/cron",
@@ -150,6 +191,8 @@ impl Walker<'_> {
                 let lower = text.to_ascii_lowercase();
                 GIT_RUNS.iter().any(|setting| lower.contains(setting))
             })
+        } else if TOOLS.contains(&name) {
+            added.is_some_and(|text| TOOL_RUNS.iter().any(|mark| text.contains(mark)))
         } else {
             return;
         };

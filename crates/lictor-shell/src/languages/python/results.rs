@@ -105,6 +105,10 @@ impl Python<'_, '_> {
             | "base64.b85decode" | "base64.a85decode" => {
                 Value::Unknown(Taint { decoded: true, ..first.taint() })
             }
+            "chr" if matches!(first, Value::Any(_)) => {
+                let Value::Any(numbers) = &first else { return Value::unknown() };
+                Value::Any(numbers.iter().map(letter).collect())
+            }
             "chr" => {
                 match first.name().and_then(|number| number.parse::<u32>().ok()).and_then(char::from_u32) {
                     Some(letter) => Value::text(letter.to_string()),
@@ -147,6 +151,8 @@ impl Python<'_, '_> {
                     .fold(Taint::default(), |t, v| t.and(v.taint()));
                 Value::Unknown(taint)
             }
+            // `sqlalchemy.text("…")`.
+            "text" | "sqlalchemy.text" | "sqlalchemy.sql.text" => first,
             "compile" => match first {
                 Value::Name(name) if name.starts_with(FILE) => Value::Name(name),
                 _ => Value::Name("<code>".to_owned()),
@@ -296,4 +302,9 @@ fn expand_home(call: &Call<'_>, arg: &Arg) -> Arg {
         (true, Some(home)) => Arg { value: Known::Text(format!("{home}{rest}")), ..arg.clone() },
         _ => arg.clone(),
     }
+}
+/// The letter that a number stands for.
+fn letter(number: &Value) -> Value {
+    let letter = number.name().and_then(|number| number.parse::<u32>().ok()).and_then(char::from_u32);
+    letter.map_or_else(Value::unknown, |letter| Value::text(letter.to_string()))
 }

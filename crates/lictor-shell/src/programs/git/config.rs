@@ -178,7 +178,7 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
     if lower == "extensions.worktreeconfig" {
         return report.guard_off(GuardOff::Hooks, &format!("{key}={}", value.text));
     }
-    if lower == "protocol.ext.allow" || lower == "safe.directory" && value.known() == Some("*") {
+    if lower == "protocol.ext.allow" {
         return report.git(GitEffect::ConfigureExecution, Some(key));
     }
     // Settings that make a later command do more than it says.

@@ -1,0 +1,62 @@
+//! Paths in code of languages that are not read: a secret that is named there is read, and what is named where the code
+//! writes is written.
+
+use lictor_core::facts::Access;
+
+use crate::call::{Call, Report};
+use crate::operand::Arg;
+use crate::programs::is_secret_path;
+
+/// Most paths of one body.
+const MOST: usize = 64;
+/// How far around a path a word that writes is looked for.
+const NEAR: usize = 48;
+/// How these languages say that something is written, without capitals.
+const WRITES: [&str; 14] = [
+    "write", "output", "append", "\"w\"", "'w'", "\"a\"", " w]", " a]", "save", "dump", "copy", "cp(",
+    "sink(", ">",
+];
+
+/// Classes of Java that are made to write, whatever name they get in the code.
+const WRITERS: [&str; 4] = ["FileWriter", "FileOutputStream", "PrintWriter", "Files.write"];
+
+/// Reports what is done with the paths that a body names.
+pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
+    let writer = WRITERS.iter().any(|class| body.contains(class));
+    for (at, path) in paths(body).take(MOST) {
+        let arg = Arg::literal(path);
+        if is_secret_path(path) {
+            report.file(call, Access::Read, &arg, false);
+        }
+        if writer || writes_near(body, at, path.len()) {
+            report.file(call, Access::Write, &arg, false);
+        }
+    }
+}
+
+/// Whether the statement around a path has a word that writes.
+fn writes_near(body: &str, at: usize, length: usize) -> bool {
+    let from = (at.saturating_sub(NEAR)..=at).find(|at| body.is_char_boundary(*at)).unwrap_or(at);
+    let end = at.saturating_add(length).saturating_add(NEAR).min(body.len());
+    let end = (end..=body.len()).find(|end| body.is_char_boundary(*end)).unwrap_or(body.len());
+    let before = body.get(from..at).unwrap_or_default();
+    let before = before.rsplit([';', '\n']).next().unwrap_or_default();
+    let behind = body.get(at..end).unwrap_or_default();
+    let behind = behind.split([';', '\n']).next().unwrap_or_default();
+    let statement = format!("{before}{behind}").to_ascii_lowercase();
+    WRITES.iter().any(|word| statement.contains(word))
+}
+
+/// Words that are absolute paths or lie in a home directory, with where they stand.
+fn paths(body: &str) -> impl Iterator<Item = (usize, &str)> {
+    let ends = |letter: char| letter.is_whitespace() || "\"'`()[]{}<>,;|=".contains(letter);
+    let mut at = 0;
+    body.split(ends).filter_map(move |word| {
+        let start = at;
+        // What parts words here is one byte, or a blank that may be longer.
+        let behind = body.get(start + word.len()..).and_then(|rest| rest.chars().next());
+        at = start + word.len() + behind.map_or(0, char::len_utf8);
+        let absolute = word.starts_with('/') && !word.starts_with("//") || word.starts_with("~/");
+        (absolute && word.len() > 2).then_some((start, word))
+    })
+}
