@@ -9,19 +9,21 @@ from lictor.context import GovernanceContext, SessionState
 from lictor.engine import EvaluationResult, PolicyEngine, PostResult, Question
 from lictor.errors import (
     ActionError,
+    ApprovalError,
     Blocked,
     ContextClosed,
     GraphError,
     LictorError,
     NeedsApproval,
     PolicyError,
+    ProjectError,
     StoreError,
 )
 from lictor.guards import BaseGuard, Guard, guard
 from lictor.layers import GovernanceLayer
 from lictor.nodes import All, Any, Escalate, Not, Threshold, When, layered, pipeline
 from lictor.outcomes import Answer, Outcome, StopResult
-from lictor.project import Project, ProjectError, ProjectEvaluation
+from lictor.project import Project, ProjectEvaluation
 from lictor.stores import InMemorySessionStore, SessionStore, SQLiteSessionStore
 from lictor.tracers import (
     CollectingTracer,
@@ -40,6 +42,7 @@ __all__ = [
     "All",
     "Answer",
     "Any",
+    "ApprovalError",
     "BaseGuard",
     "Blocked",
     "CollectingTracer",

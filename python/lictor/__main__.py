@@ -18,14 +18,15 @@ def program() -> str | None:
     return shutil.which("lictor")
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
+    """Becomes the native program."""
     native = program()
     if native is None:
         print("lictor: the native program is missing; install `lictor` again from a wheel", file=sys.stderr)
         # A hook that cannot be started must block.
         return 2
-    os.execv(native, [native, *sys.argv[1:]])
+    os.execv(native, [native, *arguments])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -41,6 +41,7 @@ class Action:
     """An action, checked once. Equal actions have equal digests."""
 
     __slots__ = ("_payload", "_raw", "kind", "metadata", "options")
+    __match_args__ = ("kind", "payload")
 
     def __init__(
         self,
@@ -75,6 +76,8 @@ class Action:
         }
         try:
             raw = RawAction(name, data, **options)
+        except ActionError:
+            raise
         except (UnicodeError, ValueError, TypeError) as error:
             raise ActionError(str(error), "give plain data: text, numbers, lists and mappings") from error
         self._raw = raw
@@ -114,6 +117,26 @@ class Action:
     @property
     def tool_use_id(self) -> str | None:
         value: str | None = self.options["tool_use_id"]
+        return value
+
+    @property
+    def user(self) -> str | None:
+        value: str | None = self.options["user"]
+        return value
+
+    @property
+    def tenant(self) -> str | None:
+        value: str | None = self.options["tenant"]
+        return value
+
+    @property
+    def chain(self) -> tuple[str, ...]:
+        """Who called whom, down to this agent."""
+        return tuple(self.options["chain"])
+
+    @property
+    def parent_session_id(self) -> str | None:
+        value: str | None = self.options["parent_session_id"]
         return value
 
     @property
@@ -165,10 +188,15 @@ class Action:
         """An action from a framework's tool call. ``kinds`` says more about the program's own tools; a name that is
         not known, or has other arguments than its kind needs, is judged as a tool."""
         data = _plain(args)
-        if kinds and name in kinds:
-            return cls(kinds[name], data, tool=name, **options)
+        stated = (kinds or {}).get(name)
         kind, field = _TOOLS.get(name.lower(), (ActionKind.TOOL, ""))
-        if field and not isinstance(data.get(field, data.get("file_path")), str):
+        if (stated or kind) in (ActionKind.READ, ActionKind.WRITE) and isinstance(data.get("file_path"), str):
+            # The other usual name of it. Two different paths are nothing that is known.
+            if data.setdefault("path", data["file_path"]) != data["file_path"]:
+                kind = ActionKind.TOOL
+        if stated is not None:
+            return cls(stated, data, tool=name, **options)
+        if field and not isinstance(data.get(field), str):
             kind = ActionKind.TOOL
         return cls(kind, data, tool=name, **options)
 
@@ -189,10 +217,14 @@ class Action:
         return hash(self.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Action.from_dict, (self.to_dict(),))
+        return (_restored, (self.to_dict(), dict(self.metadata)))
 
     def __repr__(self) -> str:
         return f"Action({self.kind!s}, {dict(self._payload)!r})"
+
+
+def _restored(fields: Mapping[str, Any], metadata: Mapping[str, object]) -> Action:
+    return Action.from_dict(fields).replace(metadata=metadata)
 
 
 def _plain(payload: Any) -> dict[str, Any]:

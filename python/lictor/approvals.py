@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lictor.errors import ApprovalError
-
 
 class _Asked(Protocol):
     def pending(self) -> list[dict[str, Any]]: ...
@@ -57,10 +55,7 @@ class Approvals:
         return len(self._asked.pending())
 
     def _answer(self, id: str, by: str | None, minutes: int | None, reason: str | None) -> Waiting:
-        try:
-            return Waiting.of(self._asked.answer(id, by or user(), minutes, reason))
-        except (LookupError, PermissionError) as error:
-            raise ApprovalError(str(error)) from error
+        return Waiting.of(self._asked.answer(id, by or user(), minutes, reason))
 
 
 def user() -> str:

@@ -7,10 +7,11 @@ import functools
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
+from lictor._async import asynchronous, is_async, served_by
 from lictor._lictor import RawEngine, RawEvaluation
 from lictor._forks import Reopening
 from lictor.actions import Action
@@ -18,7 +19,7 @@ from lictor.approvals import Approvals
 from lictor.completion import TaskCompletionChecker
 from lictor.completion import configured as checks
 from lictor.context import GovernanceContext, SessionState
-from lictor.errors import Blocked, GraphError, NeedsApproval, PolicyError, StoreError
+from lictor.errors import Blocked, GraphError, LictorError, NeedsApproval, PolicyError
 from lictor.feedback import FeedbackProvider, FeedbackProviderConfig, NativeProvider, configured
 from lictor.nodes import All, Plan
 from lictor.outcomes import Answer, Outcome, StopResult
@@ -26,8 +27,12 @@ from lictor.stores import InMemorySessionStore, SessionStore
 from lictor.tools import ToolPolicy
 from lictor.tracers import TraceEntry, Tracer
 
+if TYPE_CHECKING:
+    from lictor.policies import PolicySet
+    from lictor.project import Project
+    from lictor.testing import FixedClock
+
 _log = logging.getLogger("lictor")
-_T = TypeVar("_T")
 _Answers = Sequence[bool | Answer] | bool
 
 
@@ -153,7 +158,9 @@ class PolicyEngine:
     ``on_ask`` is called with the result when a person has to decide; it returns True, False, or one answer for each
     of ``result.questions``. Without it an ask does not pass. An action without a session is judged in the engine's
     own; ``default_session=None`` switches that off. ``policies`` are tool policies that have to be met as well;
-    ``feedback`` speaks to the agent after a call, and ``completion`` has a word before it may stop.
+    ``feedback`` speaks to the agent after a call, and ``completion`` has a word before it may stop. ``deadline`` is how many
+    seconds one evaluation may take before it is a block; ``redact`` are patterns of text that is not written down;
+    ``observe_only`` judges and records, and stops nothing.
     """
 
     def __init__(
@@ -168,7 +175,11 @@ class PolicyEngine:
         feedback: Sequence[FeedbackProvider | FeedbackProviderConfig | NativeProvider] = (),
         completion: TaskCompletionChecker | Sequence[TaskCompletionChecker] | None = None,
         root_dir: str | os.PathLike[str] | None = None,
-        facts: str = "project",
+        facts: Literal["project", "none"] = "project",
+        deadline: float | None = None,
+        redact: Sequence[str] = (),
+        observe_only: bool = False,
+        clock: FixedClock | None = None,
     ) -> None:
         directory = os.path.abspath(os.fspath(root_dir) if root_dir is not None else os.getcwd())
         plan = Plan(All(root, *policies) if policies else root, directory)
@@ -186,7 +197,7 @@ class PolicyEngine:
         def build() -> RawEngine:
             return RawEngine(
                 plan.root, plan.observers, GovernanceContext, store.path, keep, project, plan.fingerprint, providers,
-                checkers, directory,
+                checkers, directory, deadline, list(redact), None if clock is None else clock.raw,
             )
 
         try:
@@ -195,12 +206,30 @@ class PolicyEngine:
                 self._reopening = Reopening(lambda: raw)
             else:
                 self._reopening = Reopening(build)
-        except OSError as error:
-            raise StoreError(str(error)) from error
+        except LictorError:
+            raise
         except ValueError as error:
-            raise GraphError(str(error)) from error
+            raise GraphError(str(error), "correct the guard's settings") from error
+        self._observes = observe_only
         # The bridge knows guards by their identity, so they live as long as the engine.
         self._plan = plan
+
+    @classmethod
+    def from_project(cls, directory: str | os.PathLike[str] = ".") -> Project:
+        """The project around a directory: the policy files and the store that its hooks use."""
+        from lictor.project import Project
+
+        return Project.open(directory)
+
+    @classmethod
+    def from_file(
+        cls, path: str | os.PathLike[str] = "governance.yaml", *, session_store: SessionStore | None = None
+    ) -> Project:
+        """A policy file. The ``governance.yaml`` of a project has the project's store, which hooks write into too; another
+        file is judged by itself, in memory or in the store that is given."""
+        from lictor.project import Project
+
+        return Project.from_file(path, session_store=session_store)
 
     @property
     def _raw(self) -> RawEngine:
@@ -208,35 +237,48 @@ class PolicyEngine:
 
     def evaluate(self, action: Action, *, dry: bool = False, observe: bool = False) -> EvaluationResult:
         """Judges one action and records the judgement. Whatever goes wrong on the way is a block."""
+        if self._plan.waits is not None:
+            raise asynchronous(self._plan.waits)
+        return self._evaluate(action, dry, observe)
+
+    async def aevaluate(self, action: Action, *, dry: bool = False, observe: bool = False) -> EvaluationResult:
+        """As :meth:`evaluate`; on a thread where a file is written or something has to be awaited. Guards, conditions and
+        callbacks may be coroutines. What is cancelled is judged and recorded all the same."""
+        if self._quick and self._plan.waits is None:
+            return self._evaluate(action, dry, observe)
+        import asyncio
+
+        with served_by(action, asyncio.get_running_loop()):
+            return await asyncio.to_thread(self._evaluate, action, dry, observe)
+
+    def _evaluate(self, action: Action, dry: bool, observe: bool) -> EvaluationResult:
         judged = self._in_session(action)
-        result = EvaluationResult(self._raw.evaluate(judged._raw, action, dry, observe), action)
+        raw = self._raw.evaluate(judged._raw, action, dry, observe or self._observes)
+        result = EvaluationResult(raw, action)
         self._tell(action, result)
         return result
 
-    async def aevaluate(self, action: Action, *, dry: bool = False, observe: bool = False) -> EvaluationResult:
-        """As :meth:`evaluate`; on a thread where a file is written."""
-        if self._quick:
-            return self.evaluate(action, dry=dry, observe=observe)
-        import asyncio
-
-        return await asyncio.to_thread(self.evaluate, action, dry=dry, observe=observe)
-
     def judged(self, action: Action) -> EvaluationResult | None:
         """What was decided about this very call before: the same session, ``tool_use_id`` and action."""
-        try:
-            known = self._raw.judged(self._in_session(action)._raw)
-        except OSError as error:
-            raise StoreError(str(error)) from error
+        known = self._raw.judged(self._in_session(action)._raw)
         return None if known is None else EvaluationResult(known, action)
 
     def check(self, action: Action) -> EvaluationResult:
         """As :meth:`evaluate` with ``on_ask`` heard; raises :class:`Blocked` when the action may not go ahead."""
+        if self._on_ask is not None and is_async(self._on_ask):
+            raise asynchronous("on_ask")
         result = self.evaluate(action)
         if result.decision == "ask" and self._on_ask is not None:
             result = self.resolve(action, result, self._on_ask(result))
-        if not result.passed:
-            raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
-        return result
+        return _permitted(result)
+
+    async def acheck(self, action: Action) -> EvaluationResult:
+        """As :meth:`check`; guards and ``on_ask`` may be coroutines."""
+        result = await self.aevaluate(action)
+        if result.decision == "ask" and self._on_ask is not None:
+            given: Any = self._on_ask(result)
+            result = await self.aresolve(action, result, await given if is_async(self._on_ask) else given)
+        return _permitted(result)
 
     def resolve(self, action: Action, result: EvaluationResult, answers: _Answers) -> EvaluationResult:
         """A person's answers: one for each question, or one boolean for all. A wrong number of them blocks."""
@@ -253,16 +295,21 @@ class PolicyEngine:
             raise PolicyError(str(error), "answer each question with True or False") from error
         return EvaluationResult(raw, action)
 
+    async def aresolve(self, action: Action, result: EvaluationResult, answers: _Answers) -> EvaluationResult:
+        """As :meth:`resolve`; on a thread where a file is written."""
+        if self._quick:
+            return self.resolve(action, result, answers)
+        import asyncio
+
+        return await asyncio.to_thread(self.resolve, action, result, answers)
+
     def post_action(
         self, action: Action, outcome: Outcome | bool | BaseException = True, *, advise: bool = True
     ) -> PostResult:
         """Records what came of an action."""
         fields = Outcome.of(outcome).to_dict()
-        try:
-            judged = self._in_session(action)._raw
-            standing, told = self._raw.post_action(judged, action, fields, advise, self._plan.listens)
-        except OSError as error:
-            raise StoreError(str(error)) from error
+        judged = self._in_session(action)._raw
+        standing, told = self._raw.post_action(judged, action, fields, advise, self._plan.listens)
         return PostResult(standing, told)
 
     async def apost_action(
@@ -287,10 +334,7 @@ class PolicyEngine:
     ) -> StopResult:
         """Whether an agent may stop now. The gate counts its rounds, and lets go when they are over."""
         id = session_id or self._session or ""
-        try:
-            outcome, reasons, number = self._raw.check_stop(id, agent, output, reason, subagent, aborted)
-        except OSError as error:
-            raise StoreError(str(error)) from error
+        outcome, reasons, number = self._raw.check_stop(id, agent, output, reason, subagent, aborted)
         return StopResult(outcome, tuple(reasons), number)
 
     async def acheck_stop(self, session_id: str | None = None, **known: Any) -> StopResult:
@@ -307,9 +351,38 @@ class PolicyEngine:
         """The counters of a session; of the engine's own, if none is named."""
         return SessionState(self._raw.session(session_id or self._session or "", agent))
 
-    def end(self, session_id: str | None = None, agent: str = "") -> None:
+    def feedback_text(self, session_id: str | None = None, agent: str = "") -> str:
+        """What the agent is told now, after :meth:`post_action` with ``advise=False``."""
+        return self._raw.advise(session_id or self._session or "", agent)
+
+    def begin(self, session_id: str, agent: str = "") -> SessionState:
+        """Starts a session. Nothing happens when it has begun already."""
+        return SessionState(self._raw.begin(session_id, agent))
+
+    def delegate(
+        self, parent: str, child: str, limit: Mapping[str, Any] | None = None, agent: str = ""
+    ) -> SessionState:
+        """Starts the session of a subagent: its scope is its parent's, narrowed by ``limit`` (``kinds``, ``tools``, ``dirs``,
+        ``hosts``, ``read_only``), and what it does counts for its parent too."""
+        return SessionState(self._raw.delegate(parent, child, agent, dict(limit or {})))
+
+    def fork(self, session_id: str, to: str, agent: str = "") -> SessionState:
+        """Starts a session that goes on from where another is."""
+        return SessionState(self._raw.fork(session_id, to, agent))
+
+    def continued(
+        self, session_id: str, how: Literal["resume", "compact", "clear"] = "resume", agent: str = ""
+    ) -> SessionState:
+        """The session was taken up again. Nothing is forgotten."""
+        return SessionState(self._raw.continued(session_id, agent, how))
+
+    def reset(self, session_id: str | None = None, agent: str = "") -> SessionState:
+        """Forgets what tool policies, feedback and the stop gate know of a session. Counters and budgets go on."""
+        return SessionState(self._raw.reset(session_id or self._session or "", agent))
+
+    def end(self, session_id: str | None = None, agent: str = "") -> SessionState:
         """The session is over: its open questions are withdrawn."""
-        self._raw.end(session_id or self._session or "", agent)
+        return SessionState(self._raw.end(session_id or self._session or "", agent))
 
     @contextlib.contextmanager
     def governed(self, action: Action) -> Iterator[EvaluationResult]:
@@ -326,12 +399,32 @@ class PolicyEngine:
             raise
         self.post_action(action, Outcome(success=True))
 
-    def govern(self, make_action: Callable[..., Action]) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
-        """A decorator: ``make_action`` makes the action from the call's arguments."""
+    @contextlib.asynccontextmanager
+    async def agoverned(self, action: Action) -> AsyncIterator[EvaluationResult]:
+        """As :meth:`governed`, with ``async with``."""
+        result = await self.acheck(action)
+        try:
+            yield result
+        except BaseException as error:
+            self.post_action(action, error)
+            raise
+        await self.apost_action(action, Outcome(success=True))
 
-        def decorate(function: Callable[..., _T]) -> Callable[..., _T]:
+    def govern(self, make_action: Callable[..., Action]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """A decorator for functions and coroutines: ``make_action`` makes the action from the call's arguments."""
+
+        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+            if is_async(function):
+
+                @functools.wraps(function)
+                async def arun(*args: Any, **kwargs: Any) -> Any:
+                    async with self.agoverned(make_action(*args, **kwargs)):
+                        return await function(*args, **kwargs)
+
+                return arun
+
             @functools.wraps(function)
-            def run(*args: Any, **kwargs: Any) -> _T:
+            def run(*args: Any, **kwargs: Any) -> Any:
                 with self.governed(make_action(*args, **kwargs)):
                     return function(*args, **kwargs)
 
@@ -347,7 +440,12 @@ class PolicyEngine:
     @property
     def is_quick(self) -> bool:
         """Whether an evaluation waits for nothing outside the process: no file is written."""
-        return self._quick
+        return self._quick and self._plan.waits is None
+
+    @property
+    def policy_sets(self) -> list[PolicySet]:
+        """The policies of the graph."""
+        return list(self._plan.policy_sets)
 
     @property
     def approvals(self) -> Approvals:
@@ -375,6 +473,12 @@ class PolicyEngine:
                 tracer.trace(action, result)
             except Exception:
                 _log.exception("a tracer failed")
+
+
+def _permitted(result: EvaluationResult) -> EvaluationResult:
+    if not result.passed:
+        raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
+    return result
 
 
 def _tracers(tracer: Tracer | Sequence[Tracer] | None) -> tuple[Tracer, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,15 +11,15 @@ if TYPE_CHECKING:
 
 
 class LictorError(Exception):
-    """The family. ``reason`` says what is wrong, ``fix`` what to do next."""
+    """The family. ``reason`` says what is wrong, ``fix`` what to do next, ``kind`` is a stable word where there is one, and
+    ``errors`` has every single thing that is wrong where there are several."""
 
-    def __init__(self, reason: str, fix: str = "") -> None:
-        # What comes from the engine has its way out after a semicolon.
-        if not fix:
-            reason, _, fix = reason.partition("; ")
-        super().__init__(f"{reason}; {fix}" if fix else reason)
+    def __init__(self, reason: str, fix: str = "", kind: str = "", errors: Sequence[str] = ()) -> None:
+        super().__init__(f"{reason}; {fix}" if fix and fix not in reason else reason)
         self.reason = reason
         self.fix = fix
+        self.kind = kind
+        self.errors = list(errors)
 
 
 class ActionError(LictorError, ValueError):
@@ -45,6 +46,10 @@ class LedgerError(LictorError, LookupError):
     """A plan, a finding or evidence that cannot be used."""
 
 
+class ProjectError(LictorError):
+    """A call that a project refused."""
+
+
 class Incomplete(LictorError):
     """An agent may not stop yet."""
 
@@ -57,7 +62,7 @@ class Blocked(LictorError, PermissionError):
     """The policy stopped an action."""
 
     def __init__(self, evaluation: EvaluationResult | ProjectEvaluation) -> None:
-        super().__init__(evaluation.reason, evaluation.fix)
+        super().__init__(evaluation.reason, evaluation.fix, evaluation.decision)
         self.evaluation = evaluation
 
 

@@ -28,6 +28,15 @@ class Feedback:
     observations: Sequence[Observation] = ()
     suggestions: Sequence[str] = ()
     severity: Severity = "info"
+    # Who spoke. The engine knows; it is kept for :meth:`render`.
+    provider_name: str = ""
+
+    def render(self) -> str:
+        """As the agent reads it."""
+        lines = [self.summary, *(f"- {one.category}: {one.description}" for one in self.observations)]
+        lines += ["", *(f"-> {one}" for one in self.suggestions)] if self.suggestions else []
+        text = "\n".join(lines)
+        return f"<feedback provider='{self.provider_name}'>\n{text}\n</feedback>"
 
     def to_dict(self) -> dict[str, Any]:
         seen = [
@@ -43,19 +52,27 @@ class Feedback:
 
 
 @dataclass(frozen=True)
+class FileCreatedTrigger:
+    """A file that appears, once a session."""
+
+    filename: str
+
+
+@dataclass(frozen=True)
 class FeedbackTrigger:
     """When a provider speaks: any of these is enough. A file counts once a session, when it appears."""
 
     every_n_calls: int | None = None
     every_n_seconds: float | None = None
-    on_file_created: str | None = None
+    on_file_created: str | FileCreatedTrigger | None = None
 
     def to_dict(self) -> dict[str, Any]:
         millis = None if self.every_n_seconds is None else max(1, round(self.every_n_seconds * 1000))
+        file = self.on_file_created
         return {
             "every_n_calls": self.every_n_calls,
             "every_n_millis": millis,
-            "on_file_created": self.on_file_created,
+            "on_file_created": file.filename if isinstance(file, FileCreatedTrigger) else file,
         }
 
 
@@ -162,8 +179,8 @@ class NativeProvider:
 class StaticFeedbackProvider(NativeProvider):
     """Always says the same."""
 
-    def __init__(self, say: str, name: str = "static") -> None:
-        super().__init__(name, {"Static": {"say": say}})
+    def __init__(self, feedback: str, name: str = "static") -> None:
+        super().__init__(name, {"Static": {"say": feedback}})
 
 
 class DeadlineFeedback(NativeProvider):

@@ -93,28 +93,21 @@ class Ledger:
 
     def show(self, plan_hash: str) -> PlanVerdict:
         """A plan's verdict. The plan may be shortened."""
-        return _verdict(self._read(lambda: self._project._raw.verdict(plan_hash)))
+        return _verdict(self._project._raw.verdict(plan_hash))
 
     def explain(self, plan_hash: str) -> str:
         """The same in words."""
-        return str(self._read(lambda: self._project._raw.explain(plan_hash)))
+        return self._project._raw.explain(plan_hash)
 
     def recent_verdicts(self, limit: int = 10, min_level: Level = "LOW") -> list[dict[str, Any]]:
         """The plans whose verdict changed last."""
-        recent = self._read(lambda: self._project._raw.retro(limit, min_level))
+        recent = self._project._raw.retro(limit, min_level)
         rows: list[dict[str, Any]] = recent["plans"] if isinstance(recent, dict) else recent
         return rows
 
     def clear(self, plan_hash: str, id: str, *, by: str | None = None, reason: str = "") -> bool:
         """Takes a finding out of its plan's level. Whether there was such an open one. For people, not for agents."""
-        return bool(self._read(lambda: self._project._raw.clear(plan_hash, id, by or user(), reason)))
-
-    @staticmethod
-    def _read(read: Any) -> Any:
-        try:
-            return read()
-        except (LookupError, PermissionError, ValueError, OSError) as error:
-            raise LedgerError(str(error)) from error
+        return self._project._raw.clear(plan_hash, id, by or user(), reason)
 
 
 def _verdict(fields: dict[str, Any]) -> PlanVerdict:

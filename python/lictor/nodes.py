@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any as Anything
 
+from lictor._async import is_async, waiting
 from lictor.context import GovernanceContext
 from lictor.actions import Action
 from lictor.errors import GraphError
@@ -14,7 +15,8 @@ from lictor.guards.own import describe, is_tool_policy
 from lictor.layers import GovernanceLayer
 from lictor.tools import ToolGuard, listener
 
-Condition = Callable[[Action, GovernanceContext], Anything]
+# A function, or a condition in the language of ``governance.yaml``: ``"action.task_type == 'deploy'"``.
+Condition = Callable[[Action, GovernanceContext], Anything] | str
 
 
 class Combinator:
@@ -87,7 +89,13 @@ class When(Combinator):
 
     def build(self, build: Callable[[Anything], Anything]) -> tuple[Anything, ...]:
         otherwise = None if self._otherwise is None else build(self._otherwise)
-        return ("when", self._condition, build(self._then), otherwise, self.name)
+        condition = self._condition
+        called = condition if isinstance(condition, str) or not is_async(condition) else waiting(condition, "when")
+        return ("when", called, build(self._then), otherwise, self.name)
+
+    @property
+    def condition(self) -> Condition:
+        return self._condition
 
 
 class Threshold(Combinator):
@@ -150,9 +158,14 @@ class Plan:
         self.observers: list[tuple[Anything, ...]] = []
         observers = [node for node in _leaves(root) if _is_observer(node)]
         self.listens = False
+        # The first part that has to be awaited, by name.
+        self.waits: str | None = None
+        # Policies, so that violations can be told by the policy that they are of.
+        self.policy_sets: list[Anything] = []
         for node in observers:
             name, layer, check, sees = describe(node)
-            self.observers.append(("python", self._unique(node, name), layer.value, check, sees, None))
+            name = self._unique(node, name)
+            self.observers.append(("python", name, layer.value, self._called(name, check), sees, None))
         self.root = self._build(root)
         if self.root is None:
             raise GraphError("nothing in the graph decides", "add a guard that is not in the layer OBSERVE")
@@ -161,6 +174,9 @@ class Plan:
     def _build(self, node: Anything) -> Anything:
         if isinstance(node, Combinator):
             self._parts.append(f"{type(node).__name__} {node.name}")
+            if isinstance(node, When):
+                self._heed(node.name or "when", node.condition)
+                self._parts.append(_code(node.condition))
             parts = node.build(self._build)
             return _without_observers(parts)
         if _is_observer(node):
@@ -174,7 +190,11 @@ class Plan:
         native = getattr(node, "native_guard", None)
         if native is not None:
             name = self._unique(node, node.name)
-            self._parts.append(f"{name} {node!r}")
+            codes = [_code(callback) for callback in node.callbacks.values()]
+            self._parts.append(f"{name} {node.rules()!r} {codes!r}")
+            self.policy_sets.append(node)
+            for called, callback in node.callbacks.items():
+                self._heed(called, callback)
             return ("guard", id(node), name, native())
         if is_tool_policy(node):
             node = self._tool_guards.setdefault(id(node), ToolGuard(node))
@@ -183,9 +203,16 @@ class Plan:
         on_result = getattr(node, "on_result", None)
         self.listens = self.listens or on_result is not None
         hear = None if on_result is None else listener(on_result)
-        code = getattr(getattr(check, "__func__", check), "__code__", None)
-        self._parts.append(f"{name} {layer.value} {code.co_code.hex() if code else ''} {_where(check)}")
-        return ("guard", id(node), None, ("python", name, layer.value, check, sees, hear))
+        self._parts.append(f"{name} {layer.value} {_code(check)}")
+        return ("guard", id(node), None, ("python", name, layer.value, self._called(name, check), sees, hear))
+
+    def _called(self, name: str, check: Callable[..., Anything]) -> Callable[..., Anything]:
+        self._heed(name, check)
+        return waiting(check, name) if is_async(check) else check
+
+    def _heed(self, name: str, function: Anything) -> None:
+        if self.waits is None and is_async(function):
+            self.waits = name
 
     def _unique(self, node: Anything, name: str) -> str:
         """The same object is one guard; another one with the same name gets a number."""
@@ -200,8 +227,19 @@ class Plan:
         return numbered
 
 
-def _where(check: Anything) -> str:
-    return f"{getattr(check, '__module__', '')}.{getattr(check, '__qualname__', '')}"
+def _code(check: Anything) -> str:
+    """What tells one piece of code from another: where it is, what it does, and the constants that it uses."""
+    code = getattr(getattr(check, "__func__", check), "__code__", None)
+    where = f"{getattr(check, '__module__', '')}.{getattr(check, '__qualname__', '')}"
+    if code is None:
+        return where if not isinstance(check, str) else check
+    # A set is written in another order in every process.
+    constants = [
+        sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant
+        for constant in code.co_consts
+        if not hasattr(constant, "co_code")
+    ]
+    return f"{where} {code.co_code.hex()} {code.co_names!r} {constants!r}"
 
 
 def _is_observer(node: Anything) -> bool:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Literal, TypeVar
 
-from lictor.actions import Action
+from lictor._async import asynchronous, is_async, served_by, waiting
+from lictor._lictor import RawPolicies
+from lictor.actions import Action, ActionKind
 from lictor.engine import EvaluationResult, PolicyEngine
 from lictor.errors import Blocked, NeedsApproval, PolicyError
+from lictor.outcomes import Answer
 
 _T = TypeVar("_T")
 Cardinality = Literal["single", "multiple", "unknown"]
+Concepts = Sequence[tuple[str, str]]
+
+
+class PolicyAction(str, Enum):
+    """What is left when everybody was asked."""
+
+    PASS = "pass"
+    WARN = "warn"
+    BLOCK = "block"
 
 
 @dataclass(frozen=True)
@@ -26,35 +40,53 @@ class PolicyCallbackResult:
 
 @dataclass(frozen=True)
 class PolicyCallContext:
-    """What a callback is told."""
+    """What a callback is told. ``deed`` is what triggered the policy; ``call_args`` and ``call_kwargs`` are those of a
+    function that :func:`policy_guard` governs."""
 
     action: Action
     facts: Mapping[str, Any]
     session: Mapping[str, Any]
     risk_score: float
     policy: Policy
+    deed: Mapping[str, Any]
 
     @property
     def tool_name(self) -> str:
         return self.action.tool
 
+    @property
+    def call_args(self) -> tuple[Any, ...]:
+        args: Any = self.action.metadata.get("call_args", ())
+        return tuple(args)
+
+    @property
+    def call_kwargs(self) -> Mapping[str, Any]:
+        kwargs: Any = self.action.metadata.get("call_kwargs", {})
+        return dict(kwargs)
+
 
 @dataclass(frozen=True)
 class Policy:
-    """A rule on what an action would do. With neither confirmation nor callback it could decide nothing."""
+    """A rule on what an action would do. With neither confirmation, callback nor effect it could decide nothing.
+    ``callback`` may be a function, or the dotted path of one. ``effect`` is ``inform`` or ``block``."""
 
     name: str
     verb: str = "*"
     object: str = "*"
     requires_confirmation: bool = True
     trigger_cardinality: Cardinality | None = None
-    callback: Callable[[PolicyCallContext], bool | PolicyCallbackResult] | str | None = None
+    callback: Callable[[PolicyCallContext], Any] | str | None = None
     confirmation_message: str | None = None
+    effect: Literal["inform", "block"] | None = None
     fix: str | None = None
     paths: Sequence[str] = ()
     hosts: Sequence[str] = ()
     tools: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+# What is said of a deed that the catalogue does not have.
+_UNGROUNDED = Policy("ungrounded", requires_confirmation=False, effect="block")
 
 
 @dataclass(frozen=True)
@@ -67,127 +99,314 @@ class PolicyViolation:
     verb: str
     object: str
     cardinality: str
-    callback_result: Mapping[str, Any] | None = None
+    callback_result: PolicyCallbackResult | None = None
     fault: str | None = None
+    answer: Answer | None = None
 
     def __str__(self) -> str:
         return f"{self.policy.name}: {self.message}"
 
 
-class PolicySet:
-    """Policies as one guard of a graph."""
+OnPolicy = Callable[[list[PolicyViolation]], "Sequence[bool | Answer] | bool"]
 
-    def __init__(self, policies: Sequence[Policy], *, name: str = "policies") -> None:
+
+@dataclass(frozen=True)
+class PolicyEvaluation:
+    """What policies say before anybody was asked: ``pass``, ``warn``, ``ask`` or ``block``."""
+
+    decision: str
+    violations: list[PolicyViolation]
+
+
+@dataclass(frozen=True)
+class PolicyResult:
+    """What is left when everybody was asked. True unless it is a block."""
+
+    action: PolicyAction
+    reason: str | None
+    violations: list[PolicyViolation]
+
+    def __bool__(self) -> bool:
+        return self.action is not PolicyAction.BLOCK
+
+    def __str__(self) -> str:
+        said = "; ".join(map(str, self.violations))
+        return f"{self.action.value}: {said}" if said else self.action.value
+
+
+class PolicySet:
+    """Policies as one guard of a graph, or judged by themselves.
+
+    ``verbs`` and ``objects`` are words of your own beside those that Lictor knows. What is in neither is ungrounded: a block,
+    or a question with ``ungrounded="ask"``."""
+
+    def __init__(
+        self,
+        policies: Sequence[Policy],
+        *,
+        verbs: Sequence[str] = (),
+        objects: Sequence[str] = (),
+        ungrounded: Literal["block", "ask"] = "block",
+        name: str = "policies",
+        root_dir: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.name = name
         self.policies = tuple(policies)
-        self._callbacks = {
-            policy.name: _wrapped(policy) for policy in self.policies if policy.callback is not None
+        self._words = (list(verbs), list(objects), ungrounded)
+        # By the place in the list: two policies of one name stay apart.
+        self.callbacks = {
+            f"{index} {policy.name}": _resolved(policy)
+            for index, policy in enumerate(self.policies)
+            if policy.callback is not None
         }
+        self._root = os.path.abspath(os.fspath(root_dir) if root_dir is not None else os.getcwd())
+        self._raw = RawPolicies(self.native_guard(), self._root)
 
-    def native_guard(self) -> tuple[Any, ...]:
-        """What the bridge takes."""
-        rules = [
+    def rules(self) -> list[dict[str, Any]]:
+        """The policies as data."""
+        return [
             {
                 "name": policy.name,
                 "verb": policy.verb,
                 "object": policy.object,
                 "cardinality": policy.trigger_cardinality,
                 "requires_confirmation": policy.requires_confirmation,
-                "callback": policy.name if policy.callback is not None else None,
+                "callback": f"{index} {policy.name}" if policy.callback is not None else None,
+                "effect": policy.effect,
                 "message": policy.confirmation_message,
                 "fix": policy.fix,
                 "paths": list(policy.paths),
                 "hosts": list(policy.hosts),
                 "tools": list(policy.tools),
             }
-            for policy in self.policies
+            for index, policy in enumerate(self.policies)
         ]
-        return ("policies", self.name, rules, self._callbacks)
+
+    def native_guard(self) -> tuple[Any, ...]:
+        """What the bridge takes."""
+        called = {
+            name: _called(self.policies[int(name.partition(" ")[0])], callback)
+            for name, callback in self.callbacks.items()
+        }
+        return ("policies", self.name, self.rules(), called, *self._words)
+
+    def evaluate(
+        self,
+        what: Concepts | Action,
+        cardinality: Cardinality | None = None,
+        call_context: Action | None = None,
+    ) -> PolicyEvaluation:
+        """What the policies say about concepts, ``[("delete", "file")]``, or about what an action would do. Never asks.
+        ``call_context`` is the action that concepts belong to, for callbacks and for policies on tools."""
+        concepts, action = _subject(what, call_context)
+        self._refuse_async(())
+        found = self._raw.evaluate(concepts, cardinality, action._raw, action)
+        return PolicyEvaluation(found["action"], self._violations(found["violations"]))
+
+    def check_policy(
+        self,
+        what: Concepts | Action,
+        cardinality: Cardinality | None = None,
+        call_context: Action | None = None,
+        on_policy: OnPolicy | None = None,
+    ) -> PolicyResult:
+        """Collects all violations and settles them. ``on_policy`` gets all of them once, and only when a yes can make a
+        difference; it answers each, or all with one boolean. Whatever else it returns or raises blocks, and so does a
+        confirmation without anybody to ask."""
+        self._refuse_async((on_policy,))
+        return self._checked(what, cardinality, call_context, on_policy)
+
+    async def acheck_policy(
+        self,
+        what: Concepts | Action,
+        cardinality: Cardinality | None = None,
+        call_context: Action | None = None,
+        on_policy: Callable[[list[PolicyViolation]], Any] | None = None,
+    ) -> PolicyResult:
+        """As :meth:`check_policy`, on a thread; ``on_policy`` and callbacks may be coroutines."""
+        import asyncio
+
+        concepts, action = _subject(what, call_context)
+        with served_by(action, asyncio.get_running_loop()):
+            return await asyncio.to_thread(
+                self._checked, action if concepts is None else concepts, cardinality, action, on_policy
+            )
 
     def violations(self, result: EvaluationResult) -> list[PolicyViolation]:
-        """The violations of an evaluation, each with the policy that it is of."""
-        known = {policy.name: policy for policy in self.policies}
-        return [
-            PolicyViolation(
-                policy=known[found["policy"]],
-                message=found["message"],
-                requires_confirmation=found["requires_confirmation"],
-                verb=found["verb"],
-                object=found["object"],
-                cardinality=found["cardinality"],
-                callback_result=found.get("callback_result"),
-                fault=found.get("fault"),
-            )
-            for found in result.violations
-            if found["policy"] in known
-        ]
+        """The violations of an engine's evaluation, each with the policy that it is of."""
+        return self._violations(result.violations)
+
+    def _checked(
+        self,
+        what: Concepts | Action,
+        cardinality: Cardinality | None,
+        call_context: Action | None,
+        on_policy: Callable[[list[PolicyViolation]], Any] | None,
+    ) -> PolicyResult:
+        concepts, action = _subject(what, call_context)
+
+        def ask(found: list[dict[str, Any]]) -> list[Any]:
+            assert on_policy is not None
+            violations = self._violations(found)
+            if is_async(on_policy):
+                given = waiting(lambda _: on_policy(violations), "on_policy")(action)
+            else:
+                given = on_policy(violations)
+            return _answers(given, len(violations))
+
+        asked = None if on_policy is None else ask
+        found = self._raw.check(concepts, cardinality, action._raw, action, asked)
+        violations = self._violations(found["violations"])
+        return PolicyResult(PolicyAction(found["action"]), found.get("reason"), violations)
+
+    def _refuse_async(self, others: Sequence[Any]) -> None:
+        for called in (*self.callbacks.values(), *others):
+            if called is not None and is_async(called):
+                raise asynchronous(getattr(called, "__name__", "callback"))
+
+    def _violations(self, found: Sequence[Mapping[str, Any]]) -> list[PolicyViolation]:
+        return [self._violation(one) for one in found if one.get("index") is None or self._is_own(one)]
+
+    def _is_own(self, found: Mapping[str, Any]) -> bool:
+        index = found["index"]
+        return bool(index < len(self.policies) and self.policies[index].name == found["policy"])
+
+    def _violation(self, found: Mapping[str, Any]) -> PolicyViolation:
+        index, said, answer = found.get("index"), found.get("callback_result"), found.get("answer")
+        return PolicyViolation(
+            policy=_UNGROUNDED if index is None else self.policies[index],
+            message=found["message"],
+            requires_confirmation=found["requires_confirmation"],
+            verb=found["verb"],
+            object=found["object"],
+            cardinality=found["cardinality"],
+            callback_result=None if said is None else PolicyCallbackResult(said["passed"], said.get("message")),
+            fault=found.get("fault"),
+            answer=_answer(answer),
+        )
 
     def __repr__(self) -> str:
         return f"PolicySet({list(self.policies)!r})"
 
 
 def policy_guard(
-    engine: PolicyEngine,
-    policies: PolicySet,
-    make_action: Callable[..., Action],
-    on_policy: Callable[[list[PolicyViolation]], Sequence[bool] | bool] | None = None,
-) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
-    """A decorator that judges each call. ``on_policy`` gets all violations once and answers each of them, or all with
-    one boolean; whatever else it returns or raises blocks."""
+    judge: PolicySet | PolicyEngine,
+    concepts: Concepts | Callable[..., Concepts | Action],
+    cardinality: Cardinality | Callable[..., Cardinality] | None = None,
+    on_policy: OnPolicy | None = None,
+    on_trace: Callable[[PolicyResult | EvaluationResult], None] | None = None,
+) -> Callable[[Callable[..., _T]], Callable[..., _T | PolicyResult]]:
+    """A decorator that judges each call by its concepts, or by the action that a function makes of its arguments.
 
-    def decorate(function: Callable[..., _T]) -> Callable[..., _T]:
+    Judged by a :class:`PolicySet`, a call that is blocked gives the :class:`PolicyResult` in place of its value and nothing is
+    recorded. Judged by an engine, which needs an action, it is recorded with its outcome, and a block raises."""
+
+    def decorate(function: Callable[..., _T]) -> Callable[..., _T | PolicyResult]:
         @functools.wraps(function)
-        def run(*args: Any, **kwargs: Any) -> _T:
-            action = make_action(*args, **kwargs)
-            result = engine.evaluate(action)
-            if result.decision == "ask" and on_policy is not None:
-                result = engine.resolve(action, result, _answers(on_policy, policies.violations(result)))
-            if not result.passed:
-                raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
-            try:
-                returned = function(*args, **kwargs)
-            except BaseException as error:
-                engine.post_action(action, error)
-                raise
-            engine.post_action(action, True)
-            return returned
+        def run(*args: Any, **kwargs: Any) -> _T | PolicyResult:
+            what = concepts(*args, **kwargs) if callable(concepts) else concepts
+            if isinstance(judge, PolicyEngine):
+                return _recorded(judge, what, on_policy, on_trace, lambda: function(*args, **kwargs))
+            many = cardinality(*args, **kwargs) if callable(cardinality) else cardinality
+            called = {"call_args": args, "call_kwargs": kwargs}
+            if isinstance(what, Action):
+                what = call = what.replace(metadata={**what.metadata, **called})
+            else:
+                call = Action(ActionKind.TOOL, {}, tool=function.__name__, metadata=called)
+            result = judge.check_policy(what, many, call, on_policy)
+            if on_trace is not None:
+                on_trace(result)
+            return function(*args, **kwargs) if result else result
 
         return run
 
     return decorate
 
 
-def _answers(
-    on_policy: Callable[[list[PolicyViolation]], Sequence[bool] | bool], violations: list[PolicyViolation]
-) -> Sequence[bool] | bool:
+def _recorded(
+    engine: PolicyEngine,
+    action: Concepts | Action,
+    on_policy: OnPolicy | None,
+    on_trace: Callable[[PolicyResult | EvaluationResult], None] | None,
+    run: Callable[[], _T],
+) -> _T:
+    if not isinstance(action, Action):
+        raise PolicyError("an engine judges actions, not concepts", "give a function that makes the action, or a PolicySet")
+    result = engine.evaluate(action)
+    if result.decision == "ask" and on_policy is not None:
+        found = [one for policies in engine.policy_sets for one in policies.violations(result)]
+        result = engine.resolve(action, result, _asked(on_policy, found, len(result.questions)))
+    if on_trace is not None:
+        on_trace(result)
+    if not result.passed:
+        raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
     try:
-        answers = on_policy(violations)
+        returned = run()
+    except BaseException as error:
+        engine.post_action(action, error)
+        raise
+    engine.post_action(action, True)
+    return returned
+
+
+def _asked(on_policy: OnPolicy, violations: list[PolicyViolation], questions: int) -> list[bool | Answer]:
+    """Answers for an engine, which asks one question for each violation that needs a yes."""
+    try:
+        given = on_policy(violations)
     except Exception:
-        return False
-    if isinstance(answers, bool):
-        return answers
-    return answers if all(isinstance(answer, bool) for answer in answers) else False
+        return [False] * questions
+    if isinstance(given, bool):
+        return [given] * questions
+    answers = _answers(given, len(violations))
+    approved = len(answers) == len(violations) and all(_yes(answer) for answer in answers)
+    return [approved] * questions
 
 
-def _wrapped(policy: Policy) -> Callable[..., bool | PolicyCallbackResult]:
-    callback = _resolved(policy)
+def _yes(answer: Any) -> bool:
+    return answer is True or (isinstance(answer, dict) and answer["approved"] is True)
 
-    def call(action: Action, facts: Any, session: Any, risk: float, _: str) -> bool | PolicyCallbackResult:
-        return callback(PolicyCallContext(action, facts, session, risk, policy))
+
+def _answers(given: Any, count: int) -> list[Any]:
+    """As the bridge takes them. What is no answer is none, and none is a no."""
+    if isinstance(given, bool):
+        return [given] * count
+    answers = [
+        {"approved": one.approved, "reason": one.reason} if isinstance(one, Answer) else one for one in given
+    ]
+    return answers if all(isinstance(one, (bool, dict)) for one in answers) else []
+
+
+def _answer(given: Any) -> Answer | None:
+    if given is None or isinstance(given, bool):
+        return None if given is None else Answer(given)
+    return Answer(bool(given["approved"]), given.get("reason"))
+
+
+def _subject(what: Concepts | Action, call_context: Action | None) -> tuple[list[tuple[str, str]] | None, Action]:
+    if isinstance(what, Action):
+        return None, what
+    concepts = [(str(verb), str(target)) for verb, target in what]
+    return concepts, call_context if call_context is not None else Action(ActionKind.TOOL, {}, tool="concepts")
+
+
+def _called(policy: Policy, callback: Callable[[PolicyCallContext], Any]) -> Callable[..., Any]:
+    def call(action: Action, facts: Any, session: Any, risk: float, deed: Any) -> Any:
+        context = PolicyCallContext(action, facts, session, risk, policy, deed)
+        if is_async(callback):
+            return waiting(lambda _: callback(context), policy.name)(action)
+        return callback(context)
 
     return call
 
 
-def _resolved(policy: Policy) -> Callable[[PolicyCallContext], bool | PolicyCallbackResult]:
+def _resolved(policy: Policy) -> Callable[[PolicyCallContext], Any]:
     """A callable, or a dotted path to one, found once."""
     if not isinstance(policy.callback, str):
         assert policy.callback is not None
         return policy.callback
     module, _, name = policy.callback.rpartition(".")
     try:
-        found: Callable[[PolicyCallContext], bool | PolicyCallbackResult] = getattr(
-            importlib.import_module(module), name
-        )
+        found: Callable[[PolicyCallContext], Any] = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise PolicyError(
             f"the callback `{policy.callback}` of policy `{policy.name}` cannot be found: {error}",

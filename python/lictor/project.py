@@ -12,17 +12,10 @@ from lictor._forks import Reopening
 from lictor.actions import Action
 from lictor.approvals import Approvals
 from lictor.engine import PostResult, Question
-from lictor.errors import Blocked, LictorError, NeedsApproval, PolicyError, StoreError
+from lictor.errors import Blocked, NeedsApproval, PolicyError, ProjectError
 from lictor.outcomes import Answer, Outcome, StopResult
+from lictor.stores import SessionStore
 from lictor.tracers import TraceEntry
-
-
-class ProjectError(LictorError):
-    """A call that the project refused. ``kind`` is stable."""
-
-    def __init__(self, kind: str, reason: str, fix: str) -> None:
-        super().__init__(reason, fix)
-        self.kind = kind
 
 
 class ProjectEvaluation:
@@ -50,11 +43,12 @@ class ProjectEvaluation:
 
     @property
     def reason_for_agent(self) -> str:
-        return self.reason
+        """The reason without what only an operator should read."""
+        return str(self._fields.get("for_agent", self._fields)["reason"])
 
     @property
     def fix_for_agent(self) -> str:
-        return self.fix
+        return str(self._fields.get("for_agent", self._fields)["fix"])
 
     @property
     def risk_score(self) -> float:
@@ -121,26 +115,44 @@ class Project:
     @classmethod
     def open(cls, directory: str | os.PathLike[str] = ".") -> Project:
         """The project around a directory: the managed, the user's and the repository's policy."""
-        try:
-            path = os.path.abspath(directory)
-            return cls(lambda: RawProject.open(path))
-        except OSError as error:
-            raise StoreError(str(error)) from error
+        path = os.path.abspath(directory)
+        return cls(lambda: RawProject.open(path))
 
     @classmethod
-    def from_yaml(cls, text: str, directory: str | os.PathLike[str] = ".") -> Project:
-        """A policy without files, kept in memory."""
+    def from_file(
+        cls, path: str | os.PathLike[str] = "governance.yaml", *, session_store: SessionStore | None = None
+    ) -> Project:
+        """A policy file. The ``governance.yaml`` of a project has the project's store, which hooks write into too; another
+        file is judged by itself, in memory or in the store that is given."""
+        file = os.path.abspath(path)
+        if os.path.basename(file) == "governance.yaml" and session_store is None:
+            if not os.path.isfile(file):
+                raise PolicyError(f"there is no policy at `{file}`", "run `lictor init`, or name another file")
+            return cls.open(os.path.dirname(file))
         try:
-            raw = RawProject.from_yaml(text, os.path.abspath(directory))
-            return cls(lambda: raw)
-        except ValueError as error:
-            raise PolicyError(str(error)) from error
+            with open(file, encoding="utf-8") as opened:
+                text = opened.read()
+        except (OSError, UnicodeError) as error:
+            raise PolicyError(f"the policy `{file}` cannot be read: {error}", "name a policy file") from error
+        return cls.from_yaml(text, os.path.dirname(file), session_store=session_store)
+
+    @classmethod
+    def from_yaml(
+        cls, text: str, directory: str | os.PathLike[str] = ".", *, session_store: SessionStore | None = None
+    ) -> Project:
+        """A policy without files, kept in memory or in the store that is given."""
+        root, store = os.path.abspath(directory), None if session_store is None else session_store.path
+        if store is not None:
+            return cls(lambda: RawProject.from_yaml(text, root, store))
+        raw = RawProject.from_yaml(text, root, None)
+        return cls(lambda: raw)
 
     def call(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
         """Any method of ``lictor rpc``."""
         result, error = self._raw.call(method, dict(params or {}))
         if error is not None:
-            raise ProjectError(*error)
+            kind, reason, fix = error
+            raise ProjectError(reason, fix, kind)
         return result
 
     def evaluate(self, action: Action, *, mode: str = "enforce") -> ProjectEvaluation:
@@ -151,6 +163,11 @@ class Project:
         import asyncio
 
         return await asyncio.to_thread(self.evaluate, action, mode=mode)
+
+    def judged(self, action: Action) -> ProjectEvaluation | None:
+        """What was decided about this very call before: the same session, ``tool_use_id`` and action."""
+        known = self._raw.judged(action._raw)
+        return None if known is None else ProjectEvaluation(known, action)
 
     def check(self, action: Action) -> ProjectEvaluation:
         """As :meth:`evaluate`; raises :class:`Blocked` when the action may not go ahead."""
@@ -187,7 +204,7 @@ class Project:
         reason: str | None = None,
         subagent: bool = False,
     ) -> StopResult:
-        """Whether the agent may stop now."""
+        """Whether the agent may stop now. The gate counts its rounds, and lets go when they are over."""
         fields = {
             "session_id": session_id,
             "agent": agent,
@@ -208,6 +225,28 @@ class Project:
             self.post_action(action, error)
             raise
         self.post_action(action, True)
+
+    async def apost_action(self, action: Action, outcome: Outcome | bool | BaseException = True) -> PostResult:
+        import asyncio
+
+        return await asyncio.to_thread(self.post_action, action, outcome)
+
+    async def acheck_stop(self, session_id: str, **known: Any) -> StopResult:
+        import asyncio
+
+        return await asyncio.to_thread(self.check_stop, session_id, **known)
+
+    def prompted(self, session_id: str, text: str = "", agent: str = "") -> None:
+        """A person has said something to the agent: the rounds of the stop gate begin anew."""
+        self.call("prompt", {"session_id": session_id, "agent": agent, "text": text})
+
+    def delegate(
+        self, parent: str, child: str, limit: Mapping[str, Any] | None = None, agent: str = ""
+    ) -> dict[str, Any]:
+        """Starts the session of a subagent: its scope is its parent's, narrowed by ``limit``."""
+        fields = {"parent": parent, "child": child, "agent": agent, "limit": dict(limit or {})}
+        state: dict[str, Any] = self.call("delegate", fields)["state"]
+        return state
 
     def session(self, session_id: str, agent: str = "") -> dict[str, Any]:
         state: dict[str, Any] = self.call("session", {"session_id": session_id, "agent": agent})["state"]

@@ -1,10 +1,10 @@
 //! Actions as the engine has them.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use lictor::{Action, ActionKind, Actor, SessionKey};
 
+use crate::errors::{self, Class};
 use crate::json;
 
 /// An action that was checked once and is shared from then on.
@@ -40,7 +40,7 @@ impl RawAction {
         action.tool_use_id = tool_use_id;
         action.cwd = cwd;
         action.actor = Actor { tenant, user, agent, chain, ..Actor::default() };
-        action.validate().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        action.validate().map_err(|error| errors::raised(Class::Action, &error))?;
         Ok(Self(action))
     }
 

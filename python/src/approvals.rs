@@ -1,9 +1,9 @@
 //! Questions that wait for a person, and the answers to them.
 
 use lictor::{Approvals, Clock as _, Lifetime, SystemClock, Who};
-use pyo3::exceptions::{PyLookupError, PyOSError};
 use pyo3::prelude::*;
 
+use crate::errors::{self, Class};
 use crate::json;
 
 /// How answers from Python are marked in the record.
@@ -11,7 +11,7 @@ const FROM: &str = "python";
 
 pub(crate) fn pending<'py>(py: Python<'py>, approvals: &Approvals) -> PyResult<Bound<'py, PyAny>> {
     let pending = py.detach(|| approvals.pending(SystemClock.now()));
-    json::plain(py, &pending.map_err(|error| PyOSError::new_err(error.to_string()))?)
+    json::plain(py, &pending.map_err(|error| errors::raised(Class::Store, &error))?)
 }
 
 /// Says yes for so many minutes, or no. Gives the question.
@@ -32,5 +32,5 @@ pub(crate) fn answer<'py>(
         }
         None => approvals.deny(id, who, reason),
     });
-    json::plain(py, &answered.map_err(|error| PyLookupError::new_err(error.to_string()))?)
+    json::plain(py, &answered.map_err(|error| errors::raised(Class::Approval, &error))?)
 }

@@ -2,17 +2,23 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lictor::completion::{Completion, Stop, StopCheck};
+use lictor::config::Redactor;
+use lictor::event::Continuation;
 use lictor::{
-    Answer, Digest, Memory, MemoryStore, Mode, Outcome, PolicyEngine, Prompt, SessionKey, SqliteStore, Store,
+    Action, Answer, Digest, Facts, Memory, MemoryStore, Mode, Outcome, PolicyEngine, Prompt, SessionKey,
+    SessionState, SqliteStore, Store, StoreError,
 };
 use lictor_observe::{Project, RealObserver};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::action::RawAction;
+use crate::clock::RawClock;
+use crate::errors::{self, Class};
 use crate::evaluation::{self, RawEvaluation};
 use crate::frame::{self, Frame, Told};
 use crate::graph::Factory;
@@ -22,12 +28,20 @@ use crate::{approvals, extend, json};
 #[pyclass(frozen, module = "lictor._lictor")]
 pub(crate) struct RawEngine(PolicyEngine);
 
-fn store_failed(error: impl std::fmt::Display) -> PyErr {
-    PyOSError::new_err(error.to_string())
+fn store_failed(error: StoreError) -> PyErr {
+    errors::raised(Class::Store, &error)
 }
 
 fn key(id: &str, agent: &str) -> SessionKey {
     SessionKey { agent: agent.to_owned(), id: id.to_owned() }
+}
+
+/// Does something to a session and gives its counters.
+fn shown<'py>(
+    py: Python<'py>,
+    act: impl FnOnce() -> Result<SessionState, StoreError> + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    evaluation::session(py, &py.detach(act).map_err(store_failed)?)
 }
 
 #[pymethods]
@@ -48,6 +62,9 @@ impl RawEngine {
         feedback: Vec<Bound<'_, PyTuple>>,
         checkers: Vec<(String, Py<PyAny>)>,
         directory: Option<PathBuf>,
+        deadline: Option<f64>,
+        redact: Vec<String>,
+        clock: Option<&Bound<'_, RawClock>>,
     ) -> PyResult<Self> {
         let mut factory = Factory::new(context);
         let node = factory.node(root)?;
@@ -58,16 +75,30 @@ impl RawEngine {
         };
         let mut builder =
             PolicyEngine::builder(node).shared_store(store).policy_digest(Digest::of(fingerprint.as_bytes()));
-        if let Some(directory) = project {
-            let known = Project::discover(directory, &RealObserver);
-            builder = builder
-                .facts(move |action: &lictor::Action| lictor_observe::facts(action, &known, &RealObserver));
-        }
+        builder = match project {
+            Some(directory) => {
+                let known = Project::discover(directory, &RealObserver);
+                builder.facts(move |action: &Action| lictor_observe::facts(action, &known, &RealObserver))
+            }
+            None => builder.facts(|_: &Action| Facts::none()),
+        };
         for guard in observers {
             builder = builder.observe(guard);
         }
+        if let Some(seconds) = deadline {
+            let deadline = Duration::try_from_secs_f64(seconds);
+            builder = builder.deadline(deadline.map_err(|error| PyValueError::new_err(error.to_string()))?);
+        }
+        if !redact.is_empty() {
+            let redactor = Redactor::new(redact.iter().map(String::as_str));
+            builder = builder.redact(redactor.map_err(|error| PyValueError::new_err(error.to_string()))?);
+        }
+        if let Some(clock) = clock {
+            builder = builder.clock(clock.get().shared());
+        }
+        builder = builder.history(factory.history());
         builder = extend::extend(builder, feedback, checkers, directory)?;
-        builder.build().map(Self).map_err(|error| PyValueError::new_err(error.to_string()))
+        builder.build().map(Self).map_err(|error| errors::raised(Class::Graph, &error))
     }
 
     /// Judges an action. `seen` is the Python object that guards get.
@@ -106,7 +137,7 @@ impl RawEngine {
             .map_err(|_| PyValueError::new_err("an answer is True, False, or an Answer"))?;
         let action = &action.get().0;
         let asked = evaluation.get().0.clone();
-        Ok(RawEvaluation(py.detach(|| self.0.resolve(action, asked, Some(&mut |_| answers.clone())))))
+        Ok(RawEvaluation(py.detach(|| self.0.settle(action, asked, Ok(answers)))))
     }
 
     /// Records what came of an action, tells guards that `listen`, and gives its standing and what the agent is told.
@@ -172,14 +203,55 @@ impl RawEngine {
     }
 
     fn session<'py>(&self, py: Python<'py>, id: &str, agent: &str) -> PyResult<Bound<'py, PyAny>> {
-        let key = key(id, agent);
-        let state = py.detach(|| self.0.session(&key)).map_err(store_failed)?;
-        evaluation::session(py, &state)
+        shown(py, || self.0.session(&key(id, agent)))
     }
 
-    fn end(&self, py: Python<'_>, id: &str, agent: &str) -> PyResult<()> {
-        let key = key(id, agent);
-        py.detach(|| self.0.end(&key)).map(drop).map_err(store_failed)
+    /// What the agent is told now, for programs that report outcomes without asking for it.
+    fn advise(&self, py: Python<'_>, id: &str, agent: &str) -> PyResult<String> {
+        let told = py.detach(|| self.0.advise(&key(id, agent))).map_err(store_failed)?;
+        Ok(lictor::feedback::render(&told))
+    }
+
+    fn begin<'py>(&self, py: Python<'py>, id: &str, agent: &str) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, || self.0.begin(&key(id, agent)))
+    }
+
+    /// Starts the session of a subagent below another, narrowed by the limit.
+    fn delegate<'py>(
+        &self,
+        py: Python<'py>,
+        parent: &str,
+        child: &str,
+        agent: &str,
+        limit: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let limit = json::read(json::value(limit)?)?;
+        shown(py, || self.0.delegate(&key(parent, agent), &key(child, agent), limit))
+    }
+
+    /// Starts a session that goes on from where another is.
+    fn fork<'py>(&self, py: Python<'py>, from_: &str, to: &str, agent: &str) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, || self.0.fork(&key(from_, agent), &key(to, agent)))
+    }
+
+    /// The session was taken up again: `resume`, `compact` or `clear`.
+    fn continued<'py>(
+        &self,
+        py: Python<'py>,
+        id: &str,
+        agent: &str,
+        how: String,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let how: Continuation = json::read(serde_json::Value::String(how))?;
+        shown(py, || self.0.continued(&key(id, agent), how))
+    }
+
+    fn reset<'py>(&self, py: Python<'py>, id: &str, agent: &str) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, || self.0.reset(&key(id, agent)))
+    }
+
+    fn end<'py>(&self, py: Python<'py>, id: &str, agent: &str) -> PyResult<Bound<'py, PyAny>> {
+        shown(py, || self.0.end(&key(id, agent)))
     }
 
     /// Questions that wait for a person.

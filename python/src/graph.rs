@@ -6,32 +6,38 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use lictor::facts::Cardinality;
+use lictor::config::Condition;
 use lictor::guards::{
     BashSafety, Budget, FileBoundary, FileBoundaryConfig, KnownTools, LayerIsolation, Network, RateLimit,
     RiskLimit, Rules, Sandbox, Secrets, SelfProtection,
 };
-use lictor::{
-    All, Any, Callbacks, Catalogue, Escalate, Layer, Node, Not, Policy, PolicySet, SharedGuard, Threshold,
-    When,
-};
+use lictor::history::History;
+use lictor::{All, Any, Escalate, Layer, Node, Not, SharedGuard, Threshold, When};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyString, PyTuple};
 use serde_json::Value;
 
+use crate::errors::{self, Class};
 use crate::guard::{self, PyGuard};
 use crate::json::{self, read};
+use crate::policies;
 
 /// Builds one graph.
 pub(crate) struct Factory<'py> {
     known: HashMap<usize, SharedGuard>,
     context: Bound<'py, PyAny>,
+    history: History,
 }
 
 impl<'py> Factory<'py> {
     pub(crate) fn new(context: Bound<'py, PyAny>) -> Self {
-        Self { known: HashMap::new(), context }
+        Self { known: HashMap::new(), context, history: History::default() }
+    }
+
+    /// What conditions of the graph ask the past about.
+    pub(crate) fn history(self) -> History {
+        self.history
     }
 
     pub(crate) fn node(&mut self, description: &Bound<'py, PyAny>) -> PyResult<Node> {
@@ -84,14 +90,29 @@ impl<'py> Factory<'py> {
     fn when(&mut self, parts: &Bound<'py, PyTuple>) -> PyResult<Node> {
         type When_<'py> = (Py<PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<String>);
         let (condition, then, otherwise, name): When_<'py> = tail(parts)?;
-        let make_context = self.context.clone().unbind();
-        let when = When::fallible(move |_, context| guard::condition(&condition, &make_context, context));
+        let when = match condition.bind(then.py()).cast::<PyString>() {
+            Ok(source) => self.expression(&json::text(source, "condition")?)?,
+            Err(_) => {
+                let make_context = self.context.clone().unbind();
+                When::fallible(move |_, context| guard::condition(&condition, &make_context, context))
+            }
+        };
         let when = when.then(self.node(&then)?);
         let when = match otherwise {
             Some(node) => when.otherwise(self.node(&node)?),
             None => when,
         };
         Ok(named(when.into(), name))
+    }
+
+    /// A condition in the language of `governance.yaml`.
+    fn expression(&mut self, source: &str) -> PyResult<When> {
+        let condition = Condition::compile(source, &mut self.history).map_err(|wrong| {
+            let all: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+            let text = format!("`{source}` is not a condition: {}", all.join("; "));
+            errors::told(Class::Policy, &text, "docs/expressions.md has the language", "condition", all)
+        })?;
+        Ok(When::fallible(move |action, context| condition.holds(action, context)))
     }
 
     fn leaf(&mut self, parts: &Bound<'py, PyTuple>) -> PyResult<Node> {
@@ -112,7 +133,7 @@ impl<'py> Factory<'py> {
         let kind: String = parts.get_item(0)?.extract()?;
         match kind.as_str() {
             "python" => Ok(Arc::new(self.python(parts)?)),
-            "policies" => policies(parts),
+            "policies" => policies::as_guard(parts),
             _ => {
                 let (config, root): (Bound<'py, PyAny>, String) = tail(parts)?;
                 built_in(&kind, json::value(&config)?, &root)
@@ -130,7 +151,7 @@ impl<'py> Factory<'py> {
 }
 
 /// What stands behind the first item.
-fn tail<'py, T>(parts: &Bound<'py, PyTuple>) -> PyResult<T>
+pub(crate) fn tail<'py, T>(parts: &Bound<'py, PyTuple>) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
@@ -144,8 +165,8 @@ fn named(node: Node, name: Option<String>) -> Node {
     }
 }
 
-fn wrong(error: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(error.to_string())
+fn wrong(error: impl lictor::Fixable) -> PyErr {
+    errors::raised(Class::Policy, &error)
 }
 
 fn built_in(kind: &str, config: Value, root: &str) -> PyResult<SharedGuard> {
@@ -164,54 +185,4 @@ fn built_in(kind: &str, config: Value, root: &str) -> PyResult<SharedGuard> {
         "self_protection" => Arc::new(SelfProtection),
         _ => return Err(PyValueError::new_err(format!("`{kind}` is not a guard"))),
     })
-}
-
-/// A policy as `lictor/policies.py` writes it.
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PolicyFields {
-    name: String,
-    verb: String,
-    object: String,
-    cardinality: Option<Cardinality>,
-    requires_confirmation: bool,
-    callback: Option<String>,
-    message: Option<String>,
-    fix: Option<String>,
-    paths: Vec<String>,
-    hosts: Vec<String>,
-    tools: Vec<String>,
-}
-
-impl PolicyFields {
-    fn policy(self) -> PyResult<Policy> {
-        let mut policy = Policy::new(self.name, self.verb, self.object);
-        policy.cardinality = self.cardinality;
-        policy.requires_confirmation = self.requires_confirmation;
-        policy.callback = self.callback;
-        policy.fix = self.fix;
-        (policy.paths, policy.hosts, policy.tools) = (self.paths, self.hosts, self.tools);
-        match self.message {
-            Some(text) => policy.message(&text).map_err(wrong),
-            None => Ok(policy),
-        }
-    }
-}
-
-/// `("policies", name, [policy, …], {callback: callable})`.
-fn policies(parts: &Bound<'_, PyTuple>) -> PyResult<SharedGuard> {
-    let (name, rules, functions): (String, Bound<'_, PyAny>, Bound<'_, PyDict>) = tail(parts)?;
-    let mut callbacks = Callbacks::new();
-    for (called, function) in functions {
-        let function = function.unbind();
-        let called: String = called.extract()?;
-        let run = move |call: &lictor::policy::Call<'_>| guard::callback(&function, call);
-        callbacks.register(&called, run).map_err(wrong)?;
-    }
-    let rules: Vec<PolicyFields> = read(json::value(&rules)?)?;
-    let policies = rules.into_iter().map(PolicyFields::policy).collect::<PyResult<Vec<_>>>()?;
-    let set = PolicySet::new(policies, &callbacks, Catalogue::default());
-    let set =
-        set.map_err(|errors| wrong(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
-    Ok(Arc::new(set.named(name)))
 }

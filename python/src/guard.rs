@@ -113,7 +113,8 @@ pub(crate) fn callback(callback: &Py<PyAny>, call: &Call<'_>) -> Result<Callback
         let facts = json::plain(py, call.facts)?;
         let session = json::plain(py, call.context.session)?;
         let risk = call.context.risk.as_fraction();
-        let answer = callback.bind(py).call1((action, facts, session, risk, call.policy))?;
+        let deed = json::plain(py, call.deed)?;
+        let answer = callback.bind(py).call1((action, facts, session, risk, deed))?;
         if let Ok(passed) = answer.cast::<PyBool>() {
             return Ok(CallbackResult { passed: passed.is_true(), ..CallbackResult::default() });
         }
@@ -160,7 +161,7 @@ pub(crate) fn verdict(given: &Bound<'_, PyAny>) -> PyResult<Verdict> {
 
 /// What went wrong, for the operator. What is no ordinary exception ends the program, so it is raised again after the
 /// evaluation.
-fn fault(error: PyErr, frame: &Frame) -> String {
+pub(crate) fn fault(error: PyErr, frame: &Frame) -> String {
     let ends = Python::try_attach(|py| {
         let ordinary = error.is_instance_of::<PyException>(py);
         (!ordinary).then(|| error.clone_ref(py))

@@ -5,8 +5,10 @@
 
 mod action;
 mod approvals;
+mod clock;
 mod context;
 mod engine;
+mod errors;
 mod evaluation;
 mod extend;
 mod frame;
@@ -14,6 +16,7 @@ mod graph;
 mod guard;
 mod json;
 mod memory;
+mod policies;
 mod project;
 
 use pyo3::prelude::*;
@@ -23,6 +26,8 @@ mod _lictor {
     #[pymodule_export]
     use super::action::RawAction;
     #[pymodule_export]
+    use super::clock::RawClock;
+    #[pymodule_export]
     use super::context::RawContext;
     #[pymodule_export]
     use super::engine::RawEngine;
@@ -30,6 +35,8 @@ mod _lictor {
     use super::evaluation::RawEvaluation;
     #[pymodule_export]
     use super::memory::RawMemory;
+    #[pymodule_export]
+    use super::policies::RawPolicies;
     #[pymodule_export]
     use super::project::RawProject;
 }

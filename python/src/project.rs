@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
+use lictor::forms::EvaluationForm;
 use lictor::ledger::{LedgerError, Level, render};
 use lictor::rpc::{self, Access};
-use lictor::{Error, Options, Runtime};
-use pyo3::exceptions::{PyLookupError, PyOSError, PyPermissionError, PyValueError};
+use lictor::{Error, MemoryStore, Options, Runtime, SqliteStore};
 use pyo3::prelude::*;
 
-use crate::approvals;
-use crate::json;
+use crate::action::RawAction;
+use crate::errors::{self, Class, in_runtime};
+use crate::{approvals, json};
 
 /// The runtime of a project.
 #[pyclass(frozen, module = "lictor._lictor")]
@@ -27,15 +28,8 @@ fn opened(runtime: Runtime) -> RawProject {
     RawProject { runtime, access }
 }
 
-fn failed(error: impl std::fmt::Display) -> PyErr {
-    PyOSError::new_err(error.to_string())
-}
-
 fn in_ledger(error: LedgerError) -> PyErr {
-    match error {
-        LedgerError::NoPlan(_) => PyLookupError::new_err(error.to_string()),
-        other => PyValueError::new_err(other.to_string()),
-    }
+    errors::raised(Class::Ledger, &error)
 }
 
 #[pymethods]
@@ -43,15 +37,21 @@ impl RawProject {
     /// The project around a directory.
     #[staticmethod]
     fn open(py: Python<'_>, directory: PathBuf) -> PyResult<Self> {
-        py.detach(|| Runtime::open(directory).map(opened)).map_err(failed)
+        py.detach(|| Runtime::open(directory).map(opened)).map_err(|error| in_runtime(&error))
     }
 
-    /// A policy without a project, kept in memory.
+    /// A policy without a project, kept in memory or in that file.
     #[staticmethod]
-    fn from_yaml(py: Python<'_>, text: &str, directory: PathBuf) -> PyResult<Self> {
-        let options = || Options::from_process().cwd(directory).store(lictor::MemoryStore::new());
-        let made = py.detach(|| Runtime::from_yaml(text, options()));
-        let runtime = made.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    fn from_yaml(py: Python<'_>, text: &str, directory: PathBuf, store: Option<PathBuf>) -> PyResult<Self> {
+        let made = py.detach(|| {
+            let options = Options::from_process().cwd(directory);
+            let options = match store {
+                Some(file) => options.store(SqliteStore::open(file)?),
+                None => options.store(MemoryStore::new()),
+            };
+            Runtime::from_yaml(text, options)
+        });
+        let runtime = made.map_err(|error| in_runtime(&error))?;
         // Nobody else has its store.
         Ok(Self { runtime, access: Access::Full })
     }
@@ -72,6 +72,20 @@ impl RawProject {
         }
     }
 
+    /// The recorded decision of this very call, if there is one, as `evaluate` gave it.
+    fn judged<'py>(
+        &self,
+        py: Python<'py>,
+        action: &Bound<'py, RawAction>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let action = &action.get().0;
+        let known = py.detach(|| self.runtime.engine().judged(action));
+        let known = known.map_err(|error| errors::raised(Class::Store, &error))?;
+        known
+            .map(|known| json::plain(py, &EvaluationForm::from(&known.redacted(self.runtime.redactor()))))
+            .transpose()
+    }
+
     /// Says yes or no to a question that waits. Gives the question.
     fn answer<'py>(
         &self,
@@ -81,7 +95,7 @@ impl RawProject {
         minutes: Option<i64>,
         reason: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.for_people("answer a question")?;
+        self.for_people(Class::Approval, "answer a question")?;
         approvals::answer(py, &self.runtime.approvals(), id, by, minutes, reason)
     }
 
@@ -118,21 +132,28 @@ impl RawProject {
 
     /// Takes a finding out of its plan's level. Whether there was an open one.
     fn clear(&self, py: Python<'_>, plan: &str, id: &str, by: &str, reason: &str) -> PyResult<bool> {
-        self.for_people("clear a finding")?;
+        self.for_people(Class::Ledger, "clear a finding")?;
         let cleared = py.detach(|| -> Result<_, Error> {
             let ledger = self.runtime.ledger();
             Ok(ledger.writing()?.clear(plan, id, by, reason))
         });
-        Ok(cleared.map_err(failed)?.map_err(in_ledger)?.is_some())
+        Ok(cleared.map_err(|error| in_runtime(&error))?.map_err(in_ledger)?.is_some())
     }
 }
 
 impl RawProject {
-    fn for_people(&self, what: &str) -> PyResult<()> {
+    fn for_people(&self, class: Class, what: &str) -> PyResult<()> {
         match self.access {
             Access::Full => Ok(()),
             Access::OwnSessions(_) => {
-                Err(PyPermissionError::new_err(format!("under a governed agent, nobody may {what}")))
+                let text = format!("under a governed agent, nobody may {what}");
+                Err(errors::told(
+                    class,
+                    &text,
+                    "let a person do it, outside of the agent",
+                    "refused",
+                    Vec::new(),
+                ))
             }
         }
     }

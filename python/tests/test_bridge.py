@@ -197,12 +197,12 @@ def test_policies_with_python_callbacks():
     result = engine.evaluate(Action.bash("rm a b"))
     [violation] = policies.violations(result)
     assert violation.policy.metadata == {"owner": "platform"} and asked == ["platform"]
-    assert violation.callback_result == {"passed": False, "message": "two files are tracked"}
+    assert violation.callback_result == PolicyCallbackResult(False, "two files are tracked")
 
     ran = []
     answers = iter([False, True])
     remove = policy_guard(
-        engine, policies, lambda *names: Action.bash(f"rm {' '.join(names)}"), lambda violations: next(answers)
+        engine, lambda *names: Action.bash(f"rm {' '.join(names)}"), on_policy=lambda violations: next(answers)
     )(lambda *names: ran.append(names))
     with pytest.raises(Blocked):
         remove("a", "b")
@@ -213,7 +213,7 @@ def test_graphs_that_mean_nothing_are_refused_with_the_next_step():
     for node in [All(), 42, All("text"), Threshold(3, passes)]:
         with pytest.raises((GraphError, PolicyError)):
             PolicyEngine(node)
-    with pytest.raises(GraphError, match=r"\("):
+    with pytest.raises(PolicyError, match=r"\("):
         PolicyEngine(BashSafetyGuard(blocked_patterns=["("]))
     with pytest.raises(PolicyError):
         PolicyEngine(lambda: True)

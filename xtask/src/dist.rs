@@ -44,18 +44,19 @@ pub fn run(args: &[String]) -> Result<()> {
     fs::create_dir_all(&out)?;
     let release = Release::here(&out, quick)?;
     for target in &targets {
-        let program = match &binary {
-            Some(file) => file.clone(),
-            None => {
-                let built = target.build(&release)?;
-                println!("{}: {}", target.name, check::program(target, &built)?);
-                built
-            }
+        let programs = match &binary {
+            Some(file) => vec![file.clone()],
+            None => target.build(&release)?,
         };
-        archive(&release, target, &program)?;
-        npm::platform(&release, target, &program)?;
+        if binary.is_none() {
+            for program in &programs {
+                println!("{}: {}", program.display(), check::program(target, program)?);
+            }
+        }
+        archive(&release, target, &programs)?;
+        npm::platform(&release, target, &programs)?;
         if wheel {
-            wheel::build(&release, target, &program)?;
+            wheel::build(&release, target, &programs)?;
         }
     }
     npm::root(&release)?;
@@ -158,13 +159,15 @@ fn put(file: &Path, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The archive of release pages: the program, its licence, the page to read first.
-fn archive(release: &Release, target: &Target, program: &Path) -> Result<()> {
+/// The archive of release pages: the programs, their licence, the page to read first.
+fn archive(release: &Release, target: &Target, programs: &[PathBuf]) -> Result<()> {
     let name = format!("lictor-{}-{}", release.version, target.name);
     let stage = release.stage("archive")?;
     let directory = stage.join(&name);
     fs::create_dir_all(&directory)?;
-    fs::copy(program, directory.join("lictor")).context("cannot copy the program")?;
+    for program in programs {
+        put(program, &directory)?;
+    }
     for file in ["README.md", "LICENSE", "CHANGELOG.md"] {
         put(&shell::root().join(file), &directory)?;
     }

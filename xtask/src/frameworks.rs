@@ -30,6 +30,10 @@ const FRAMEWORKS: &[Framework] = &[
     Framework { name: "strands", packages: &["strands-agents==1.62.0"] },
 ];
 
+/// The frameworks of the npm package's adapters. They are governed through `target/debug/lictor rpc`.
+const JAVASCRIPT: &str = "javascript";
+const JAVASCRIPT_PACKAGES: [&str; 3] = ["ai@6", "langchain@1.5.14", "@langchain/core@1"];
+
 /// Runs the light ones.
 pub fn light() -> Result<()> {
     run(&LIGHT.map(str::to_owned))
@@ -37,9 +41,16 @@ pub fn light() -> Result<()> {
 
 /// Runs those that are named, or all of them.
 pub fn run(names: &[String]) -> Result<()> {
-    let known = || FRAMEWORKS.iter().map(|framework| framework.name).collect::<Vec<_>>().join(", ");
-    if let Some(unknown) = names.iter().find(|name| FRAMEWORKS.iter().all(|known| known.name != *name)) {
-        bail!("`{unknown}` is not a framework with an adapter; known: {}", known());
+    let known = || FRAMEWORKS.iter().map(|framework| framework.name).chain([JAVASCRIPT]);
+    if let Some(unknown) = names.iter().find(|name| known().all(|known| known != **name)) {
+        let known = known().collect::<Vec<_>>().join(", ");
+        bail!("`{unknown}` is not a framework with an adapter; known: {known}");
+    }
+    if names.is_empty() || names.iter().any(|name| name == JAVASCRIPT) {
+        javascript()?;
+    }
+    if !names.is_empty() && names.iter().all(|name| name == JAVASCRIPT) {
+        return Ok(());
     }
     // The module runs on every Python, so it is built once.
     python::environment("package", &[])?.develop()?;
@@ -51,4 +62,18 @@ pub fn run(names: &[String]) -> Result<()> {
         environment.python_with_package(&["-m", "pytest", "--quiet", &test.to_string_lossy()])?;
     }
     Ok(())
+}
+
+fn javascript() -> Result<()> {
+    shell::run("cargo", &["build", "--locked", "--bin", "lictor"])?;
+    let directory = shell::root().join("target/npm/frameworks");
+    std::fs::create_dir_all(&directory)?;
+    if !directory.join("package.json").exists() {
+        std::fs::write(directory.join("package.json"), "{\"private\": true}\n")?;
+    }
+    let place = directory.to_string_lossy().into_owned();
+    let install = ["install", "--prefix", &place, "--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+    shell::run("npm", &[&install[..], &JAVASCRIPT_PACKAGES].concat())?;
+    let test = shell::root().join("npm/lictor/test/frameworks.test.js").to_string_lossy().into_owned();
+    shell::run_with("node", &["--test", &test], &[("LICTOR_FRAMEWORKS", &directory)])
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use lictor::Project;
+use lictor::{Project, companion};
 
 /// Where the program of hooks is, and where it comes from if it has to be put there first.
 pub struct Home {
@@ -38,15 +38,24 @@ impl Home {
     /// Puts the program there.
     pub fn settle(&self) -> Result<()> {
         let Some((from, _)) = &self.instead_of else { return Ok(()) };
-        let failed = || format!("cannot copy this program to `{}`", self.program.display());
-        let directory = self.program.parent().with_context(failed)?;
-        fs::create_dir_all(directory).with_context(failed)?;
-        // A hook may be starting the old one at this moment.
-        let draft = self.program.with_extension("new");
-        fs::copy(from, &draft).with_context(failed)?;
-        fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).with_context(failed)?;
-        fs::rename(&draft, &self.program).with_context(failed)
+        put(from, &self.program)?;
+        // Hooks look for it beside the program: it holds databases and speaks to servers.
+        let companion = from.with_file_name(companion::PROGRAM);
+        match companion.is_file() {
+            true => put(&companion, &self.program.with_file_name(companion::PROGRAM)),
+            false => Ok(()),
+        }
     }
+}
+
+/// Copies a program in one piece: a hook may be starting the old one at this moment.
+fn put(from: &Path, to: &Path) -> Result<()> {
+    let failed = || format!("cannot copy this program to `{}`", to.display());
+    fs::create_dir_all(to.parent().with_context(failed)?).with_context(failed)?;
+    let draft = to.with_extension("new");
+    fs::copy(from, &draft).with_context(failed)?;
+    fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).with_context(failed)?;
+    fs::rename(&draft, to).with_context(failed)
 }
 
 /// Why a program may be gone, or another one, tomorrow.
@@ -62,6 +71,10 @@ pub fn fleeting(binary: &Path, project: &Path) -> Option<&'static str> {
     }
     if has("pipx") && (has(".cache") || has("Caches")) {
         return Some("lies in the cache of pipx, which is cleaned up");
+    }
+    let of_bun = binary.iter().any(|part| part.to_string_lossy().starts_with("bunx-"));
+    if has(".cache") || has("Caches") || has("dlx") || of_bun {
+        return Some("lies in a cache, which is cleaned up");
     }
     binary.starts_with(real(project)).then_some("lies in the project, where the agent may replace it")
 }

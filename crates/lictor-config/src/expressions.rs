@@ -5,7 +5,8 @@ mod guard;
 
 use lictor_expr::{Schema, Type};
 
-pub(crate) use guard::{Condition, ExprCallback, ExprGuard};
+pub use guard::Condition;
+pub(crate) use guard::{ExprCallback, ExprGuard};
 
 /// Counters of the session that conditions can read.
 const COUNTERS: [&str; 11] = [

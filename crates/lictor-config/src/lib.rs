@@ -34,7 +34,7 @@ mod yaml;
 pub use advice::Named;
 pub use command::{Asked, Runner};
 pub use diagnostic::{Diagnostic, Severity, Span};
-pub use expressions::schema as expression_schema;
+pub use expressions::{Condition, schema as expression_schema};
 pub use graph::{BuildError, Built, Surroundings};
 pub use load::{LoadError, Loaded, load};
 pub use merged::Setting;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use lictor_core::Fixable;
+
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::file::PolicyFile;
 use crate::lint::lint;
@@ -65,6 +67,16 @@ impl fmt::Display for LoadError {
 }
 
 impl std::error::Error for LoadError {}
+
+impl Fixable for LoadError {
+    fn kind(&self) -> &'static str {
+        "policy_refused"
+    }
+
+    fn fix(&self) -> &'static str {
+        "correct the policy; `lictor check` shows everything"
+    }
+}
 
 /// Reads the files and puts them together. Their order does not matter; an absent file is simply not given.
 ///

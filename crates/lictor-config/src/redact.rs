@@ -22,12 +22,19 @@ impl Policy {
     /// # Errors
     /// Only for a policy that [`load`](crate::load) did not make.
     pub fn redactor(&self) -> Result<Redactor, regex::Error> {
-        let patterns = self.layers.iter().flat_map(|layer| &layer.sections.redact);
-        Ok(Redactor { patterns: patterns.map(|pattern| compiled(pattern)).collect::<Result<_, _>>()? })
+        Redactor::new(self.layers.iter().flat_map(|layer| &layer.sections.redact).map(String::as_str))
     }
 }
 
 impl Redactor {
+    /// Takes out what these patterns find.
+    ///
+    /// # Errors
+    /// A pattern that is not a regular expression, or a very large one.
+    pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, regex::Error> {
+        Ok(Self { patterns: patterns.into_iter().map(compiled).collect::<Result<_, _>>()? })
+    }
+
     /// Takes out what either finds.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {

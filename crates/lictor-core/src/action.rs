@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::canonical;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
+use crate::fixable::Fixable;
 
 /// What kind of thing an action is. Agents' tool names map to these; unknown ones stay nameable.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -355,6 +356,27 @@ pub enum ActionError {
     /// A session cannot have started itself.
     #[error("a session cannot be its own parent; leave `parent_session` out for a main session")]
     OwnParent,
+}
+
+impl ActionError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Missing { .. } => ("missing", "add the field to the payload"),
+            Self::NoKind => ("no_kind", "name a kind, for example `bash`"),
+            Self::SessionId { .. } => ("session_id", "give a short session id, or none"),
+            Self::OwnParent => ("own_parent", "leave the parent out for a main session"),
+        }
+    }
+}
+
+impl Fixable for ActionError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
+    }
 }
 
 fn one(key: &str, value: String) -> Map<String, Value> {

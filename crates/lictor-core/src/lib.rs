@@ -22,6 +22,7 @@ pub mod evaluation;
 pub mod event;
 pub mod facts;
 pub mod feedback;
+pub mod fixable;
 pub mod graph;
 pub mod guard;
 pub mod guard_memory;
@@ -52,6 +53,7 @@ pub use digest::Digest;
 pub use evaluation::{Evaluation, Judged};
 pub use event::{Outcome, SessionEvent, Standing};
 pub use facts::{FactSource, Facts};
+pub use fixable::Fixable;
 pub use graph::{
     All, Any, Children, Escalate, Graph, GraphError, Layers, Lint, Node, Not, Outline, Progress, SharedGuard,
     Threshold, When, pipeline,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use lictor_core::approval::NoVote;
-use lictor_core::{Approval, ApprovalState, Grant, Lifetime, SessionKey, Sign, Timestamp, Who};
+use lictor_core::{Approval, ApprovalState, Fixable, Grant, Lifetime, SessionKey, Sign, Timestamp, Who};
 use lictor_store::{Draft, Durability, Keys, Query, Space, Store, StoreError, StoreExt, Transaction, View};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -74,6 +74,31 @@ pub enum ApprovalError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl ApprovalError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Unknown { .. } => ("unknown", "look with `lictor approvals` at those that wait"),
+            Self::NotPending { .. } => ("not_pending", "let the agent try again; it is asked anew"),
+            Self::Ambiguous { .. } => ("ambiguous", "give more of the id"),
+            Self::Changed { .. } => ("changed", "look at the question again, then answer it"),
+            Self::SaidBefore { .. } => ("said_before", "let other people say yes"),
+            Self::Own { .. } => ("own", "let somebody else answer it"),
+            Self::NotWhole { .. } => ("not_whole", "run `lictor audit verify`"),
+            Self::Store(error) => (error.kind(), error.fix()),
+        }
+    }
+}
+
+impl Fixable for ApprovalError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
+    }
 }
 
 /// What a yes came to.

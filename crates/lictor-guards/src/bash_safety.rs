@@ -1,7 +1,7 @@
 //! Commands that a policy forbids by pattern or by name.
 
 use lictor_core::facts::{Command, Facts, OpaqueWhat};
-use lictor_core::{Action, ActionKind, Context, Decision, Guard, Layer, Value, Verdict};
+use lictor_core::{Action, ActionKind, Context, Decision, Fixable, Guard, Layer, Value, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::normal;
@@ -34,6 +34,28 @@ pub enum BashSafetyError {
         "`{0}` can never be the name of a program: programs are named without directory and arguments; use a pattern for the rest"
     )]
     NotAProgram(String),
+}
+
+impl BashSafetyError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Pattern(error) => (error.kind(), error.fix()),
+            Self::NotAProgram(_) => (
+                "not_a_program",
+                "name the program without directory and arguments; use a pattern for the rest",
+            ),
+        }
+    }
+}
+
+impl Fixable for BashSafetyError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
+    }
 }
 
 /// Blocks commands by pattern and by program, and what the `recommended` rules stop.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use lictor_core::facts::{Access, Command, Effect, Facts, Place, Zone};
-use lictor_core::{Action, ActionKind, Context, Guard, Layer, Verdict};
+use lictor_core::{Action, ActionKind, Context, Fixable, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Programs that look through a tree for something: a red line below the named directory is not handed out whole.
@@ -102,6 +102,25 @@ pub enum BoundaryError {
     /// A path that no place has.
     #[error("`{0}` matches nothing: write it from the root, without `..` and `~`")]
     NotAPath(String),
+}
+
+impl BoundaryError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::RelativeRoot(_) => ("relative_root", "give the root as an absolute path"),
+            Self::NotAPath(_) => ("not_a_path", "write the path from the root, without `..` and `~`"),
+        }
+    }
+}
+
+impl Fixable for BoundaryError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
+    }
 }
 
 impl FileBoundary {

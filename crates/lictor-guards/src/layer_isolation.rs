@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lictor_core::facts::{Access, Effect, Place};
-use lictor_core::{Action, Context, Guard, Layer, Verdict};
+use lictor_core::{Action, Context, Fixable, Guard, Layer, Verdict};
 use serde::Deserialize;
 
 /// What `layers:` may say: each layer by name.
@@ -86,6 +86,25 @@ pub enum LayersError {
         /// The other.
         second: String,
     },
+}
+
+impl LayersError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::UnknownLayer { .. } => ("unknown_layer", "add the layer, or correct its name"),
+            Self::AgentTwice { .. } => ("agent_twice", "name the agent in one layer"),
+        }
+    }
+}
+
+impl Fixable for LayersError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
+    }
 }
 
 /// Blocks access from one layer to files of another that it may not touch.

@@ -1,5 +1,6 @@
 //! Regular expressions that people write into policy: checked when given, compiled when they could match.
 
+use lictor_core::Fixable;
 use regex::{Regex, RegexBuilder};
 
 /// How large a compiled pattern may become.
@@ -11,6 +12,16 @@ const SIZE_LIMIT: usize = 1 << 20;
 pub struct PatternError {
     pattern: String,
     problem: String,
+}
+
+impl Fixable for PatternError {
+    fn kind(&self) -> &'static str {
+        "pattern"
+    }
+
+    fn fix(&self) -> &'static str {
+        "write it without look-around and back-references, and escape what is meant literally"
+    }
 }
 
 /// A regular expression as written. Compiled for a check only when the text holds what the pattern cannot match

@@ -1,6 +1,6 @@
 //! Stops when guards before it have raised the risk too far. Place it last.
 
-use lictor_core::{Action, Context, Guard, Risk, Verdict};
+use lictor_core::{Action, Context, Fixable, Guard, Risk, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What `risk:` may say: fractions between 0 and 1.
@@ -17,6 +17,16 @@ pub struct RiskConfig {
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("`{0}` is not a risk; give a number between 0 and 1")]
 pub struct RiskError(pub f64);
+
+impl Fixable for RiskError {
+    fn kind(&self) -> &'static str {
+        "not_a_risk"
+    }
+
+    fn fix(&self) -> &'static str {
+        "give a number between 0 and 1"
+    }
+}
 
 /// Asks or blocks at a risk score.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ mod fill;
 mod pack;
 
 use lictor_core::facts::{Command, Effect, Facts, Opaque, Place};
-use lictor_core::{Action, ActionKind, Context, Decision, Guard, Layer, Value, Verdict};
+use lictor_core::{Action, ActionKind, Context, Decision, Fixable, Guard, Layer, Value, Verdict};
 
 pub use pack::{Pack, Rule, Unmet};
 
@@ -35,6 +35,25 @@ pub enum RulesError {
     /// A bad exception.
     #[error(transparent)]
     Pattern(#[from] PatternError),
+}
+
+impl RulesError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::UnknownPack(..) => ("unknown_pack", "name one of the packs that are shipped"),
+            Self::Pattern(error) => (error.kind(), error.fix()),
+        }
+    }
+}
+
+impl Fixable for RulesError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
+    }
 }
 
 /// Judges effects by the rules of packs.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use lictor_core::Fixable;
+
 use crate::KeyId;
 
 /// Why a store could not be opened, read or written. Nothing was changed.
@@ -165,5 +167,41 @@ impl StoreError {
     /// Wraps an error of the layer above, to leave a closure with.
     pub fn other(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Other(error.into())
+    }
+}
+
+impl StoreError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Busy { .. } => ("busy", "try again; look for a process that keeps the store open"),
+            Self::Corrupt { .. } => (
+                "corrupt",
+                "move the store aside and restore a copy; `lictor audit export` saves what can be read",
+            ),
+            Self::NotAStore { .. } => ("not_a_store", "name another file, or move this one aside"),
+            Self::NewerSchema { .. } => ("newer_schema", "install the newer Lictor that wrote it"),
+            Self::ReadOnly { .. } => ("read_only", "make the file and its directory writable for this user"),
+            Self::Full { .. } => ("full", "free some space on its file system, or raise the file-size limit"),
+            Self::Missing { .. } => ("missing", "run `lictor init`; the first hook creates it too"),
+            Self::Permission { .. } => ("permission", "let the user who runs the agent own the store"),
+            Self::Io { .. } => ("io", "check the disk, then run `lictor doctor`"),
+            Self::Failed { .. } => ("failed", "run `lictor doctor`"),
+            Self::KeyMissing { .. } | Self::WrongKey { .. } => {
+                ("key", "put the key file back where it was made; `lictor doctor` says where")
+            }
+            Self::Unsealed { .. } | Self::Forged { .. } => ("forged", "run `lictor audit verify`"),
+            Self::Unreachable { .. } => ("unreachable", "check the address and whether the server runs"),
+            Self::Abandoned | Self::Other(_) => ("abandoned", "mend what gave the change up, then try again"),
+        }
+    }
+}
+
+impl Fixable for StoreError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
     }
 }

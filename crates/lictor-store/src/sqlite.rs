@@ -125,6 +125,15 @@ impl SqliteStore {
         SqliteOptions::new().open(file)
     }
 
+    /// The same store with a connection of its own. A connection must not cross a fork: a child uses this instead of what
+    /// its parent opened.
+    ///
+    /// # Errors
+    /// As [`SqliteOptions::open`].
+    pub fn reopen(&self) -> Result<Self, StoreError> {
+        SqliteOptions { create: false, wait: self.wait, sealer: self.sealer.clone() }.open(self.file.clone())
+    }
+
     /// The file.
     #[must_use]
     pub fn file(&self) -> &Path {

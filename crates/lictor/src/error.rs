@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lictor_config::{BuildError, LoadError};
-use lictor_core::GraphError;
+use lictor_core::{Fixable, GraphError};
 use lictor_engine::ApprovalError;
 use lictor_ledger::LedgerError;
 use lictor_ledger::gate::Trouble;
@@ -156,6 +156,16 @@ fn list(councils: &[String]) -> String {
     match councils {
         [] => "add `councils:` to governance.yaml".to_owned(),
         known => format!("there is: {}", known.join(", ")),
+    }
+}
+
+impl Fixable for Error {
+    fn kind(&self) -> &'static str {
+        Error::kind(self)
+    }
+
+    fn fix(&self) -> &'static str {
+        Error::fix(self)
     }
 }
 

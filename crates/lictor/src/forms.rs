@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lictor_core::{Action, ActionKind, Evaluation, SessionKey, Tier};
+use lictor_core::{Action, ActionKind, Evaluation, GivenVerdict, SessionKey, Tier, Value as Said};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -108,6 +108,26 @@ impl ActionForm {
     }
 }
 
+/// Why, and what to do instead.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct WordsForm {
+    /// Why.
+    pub reason: String,
+    /// What to do instead.
+    pub fix: String,
+}
+
+impl WordsForm {
+    fn for_agent(evaluation: &Evaluation) -> Option<Self> {
+        let failed = |given: &GivenVerdict| given.verdict.value() == Said::Error;
+        evaluation
+            .verdicts
+            .iter()
+            .any(failed)
+            .then(|| Self { reason: evaluation.reason_for_agent(), fix: evaluation.fix_for_agent() })
+    }
+}
+
 /// An evaluation as `lictor eval --json` prints it.
 #[derive(Debug, Serialize)]
 pub struct EvaluationForm<'a> {
@@ -115,6 +135,9 @@ pub struct EvaluationForm<'a> {
     pub reason: String,
     /// What to do instead.
     pub fix: String,
+    /// What the agent's model may read instead, where reason and fix say what only an operator should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub for_agent: Option<WordsForm>,
     /// What a person is asked, where the decision is `ask`: `resolve` takes one answer for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<AskedForm>,
@@ -128,6 +151,7 @@ impl<'a> From<&'a Evaluation> for EvaluationForm<'a> {
         Self {
             reason: evaluation.reason(),
             fix: evaluation.fix(),
+            for_agent: WordsForm::for_agent(evaluation),
             asked: AskedForm::of(evaluation),
             evaluation,
         }

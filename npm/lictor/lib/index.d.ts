@@ -17,6 +17,8 @@ export interface Evaluation {
   decision: Decision;
   reason: string;
   fix: string;
+  /** What the model may read instead, where a check failed. */
+  for_agent?: { reason: string; fix: string };
   risk: number;
   id?: number | string;
   asked?: unknown[];

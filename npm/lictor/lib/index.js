@@ -18,9 +18,10 @@ export class LictorError extends Error {
 /** The policy stopped an action. The text is written for the agent's model: the reason, then the way on. */
 export class Blocked extends LictorError {
   constructor(evaluation) {
-    const { reason, fix } = evaluation;
+    // Where a check failed, the details are the operator's: the model reads other words.
+    const { reason, fix } = evaluation.for_agent ?? evaluation;
     super([`Blocked by Lictor: ${reason}`, fix && `How to go on: ${fix}`].filter(Boolean).join('\n'), { fix });
-    this.reason = reason;
+    this.reason = evaluation.reason;
     this.evaluation = evaluation;
   }
 }

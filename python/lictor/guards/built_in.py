@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, ClassVar
@@ -53,13 +54,14 @@ class BashSafetyGuard(NativeGuard):
     def __init__(
         self,
         blocked_patterns: Sequence[str] = DEFAULT_PATTERNS,
+        blocked_prefixes: Sequence[str] = (),
         blocked_programs: Sequence[str] = (),
         allow: Sequence[str] = (),
         unreadable: str | None = "ask",
     ) -> None:
         super().__init__(
             {
-                "blocked_patterns": list(blocked_patterns),
+                "blocked_patterns": [*blocked_patterns, *(rf"^\s*{re.escape(prefix)}" for prefix in blocked_prefixes)],
                 "blocked_programs": list(blocked_programs),
                 "allow": list(allow),
                 "unreadable": unreadable,

@@ -70,8 +70,6 @@ def describe(node: Any) -> tuple[str, GovernanceLayer, Callable[..., Any], bool]
         raise PolicyError(
             f"`{node!r}` is not a guard", "give an object with `check`, a function, or a combinator"
         )
-    if inspect.iscoroutinefunction(check):
-        raise PolicyError(f"the guard `{name}` is asynchronous", "write a plain function: it is called on a thread")
     return name, GovernanceLayer(layer), check, _takes_context(name, check)
 
 

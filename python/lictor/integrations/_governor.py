@@ -166,7 +166,7 @@ class Governor:
             return None
         with self._lock:
             known = self._judged.get(key)
-        if known is None and isinstance(self._engine, PolicyEngine):
+        if known is None and isinstance(self._engine, (PolicyEngine, Project)):
             # An interrupted call may come back in another process.
             recorded = self._engine.judged(action)
             return None if recorded is None else self._keep(_call(action, recorded))

@@ -34,7 +34,7 @@ fn starts(mut command: Command) -> Result<()> {
     let output = command.arg("--version").output().context("the program does not start")?;
     let said = String::from_utf8_lossy(&output.stdout);
     ensure!(
-        output.status.success() && said.starts_with("lictor "),
+        output.status.success() && said.starts_with("lictor"),
         "the program does not run: {}",
         output.status
     );

@@ -1,7 +1,7 @@
 //! The npm packages: one a platform with the program, and the one that people name, with the launcher and the client.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -10,14 +10,16 @@ use super::targets::Target;
 use super::{Release, put};
 use crate::shell;
 
-/// `@lictor/cli-<platform>-<arch>`: the program and nothing else. No install script: npm refuses them by default.
-pub(super) fn platform(release: &Release, target: &Target, program: &Path) -> Result<()> {
+/// `@lictor/cli-<platform>-<arch>`: the programs and nothing else. No install script: npm refuses them by default.
+pub(super) fn platform(release: &Release, target: &Target, programs: &[PathBuf]) -> Result<()> {
     let [os, cpu] = target.npm;
     let name = format!("cli-{os}-{cpu}");
     let stage = release.stage("npm-platform")?;
     let package = stage.join("package");
     fs::create_dir_all(package.join("bin"))?;
-    fs::copy(program, package.join("bin/lictor")).context("cannot copy the program")?;
+    for program in programs {
+        put(program, &package.join("bin"))?;
+    }
     put(&shell::root().join("LICENSE"), &package)?;
     let manifest = json!({
         "name": format!("@lictor/{name}"),

@@ -38,17 +38,30 @@ pub(crate) fn here() -> Result<&'static Target> {
 }
 
 impl Target {
-    /// Builds the release program for it.
-    pub(crate) fn build(&self, release: &Release) -> Result<PathBuf> {
+    /// Builds the release programs for it: `lictor`, and `lictor-server`, which it starts for databases and pages.
+    pub(crate) fn build(&self, release: &Release) -> Result<Vec<PathBuf>> {
+        let built = |name: &str| shell::root().join("target").join(self.name).join("release").join(name);
         if !release.quick && here().is_ok_and(|here| here.name == self.name) {
-            return crate::release::build();
+            // A hook is started for every call: on this machine it can be linked for a quick start.
+            let program = crate::release::build()?;
+            self.compile(release, &["lictor-server"])?;
+            return Ok(vec![program, built("lictor-server")]);
         }
+        self.compile(release, &["lictor", "lictor-server"])?;
+        Ok(vec![built("lictor"), built("lictor-server")])
+    }
+
+    fn compile(&self, release: &Release, programs: &[&str]) -> Result<()> {
         if shell::output("rustup", &["target", "add", self.name]).is_err() {
             bail!("Rust's standard library for `{}` is missing; run `rustup target add {0}`", self.name);
         }
-        let build = ["zigbuild", "--locked", "--release", "--bin", "lictor", "--target", self.name];
-        shell::run_with("cargo", &build, &release.variables()?)?;
-        Ok(shell::root().join("target").join(self.name).join("release/lictor"))
+        let mut build = vec!["zigbuild", "--locked", "--release", "--target", self.name];
+        for program in programs {
+            // The server is no default member of the workspace.
+            let package = if *program == "lictor" { "lictor-cli" } else { program };
+            build.extend(["--package", package, "--bin", program]);
+        }
+        shell::run_with("cargo", &build, &release.variables()?)
     }
 }
 

@@ -1,16 +1,16 @@
-//! The wheel: the Python module, and the program in the scripts directory, so that `pip install lictor` gives both.
+//! The wheel: the Python module, and the programs in the scripts directory, so that `pip install lictor` gives both.
 
 use std::fs;
-use std::path::Path;
+use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 
-use super::Release;
 use super::targets::Target;
+use super::{Release, put};
 use crate::shell;
 
 /// Builds it where the Python package is there and the module can be built for the target.
-pub(super) fn build(release: &Release, target: &Target, program: &Path) -> Result<()> {
+pub(super) fn build(release: &Release, target: &Target, programs: &[PathBuf]) -> Result<()> {
     let source = shell::root().join("python");
     if !source.join("pyproject.toml").exists() {
         println!("no wheel: there is no Python package in this tree");
@@ -18,7 +18,9 @@ pub(super) fn build(release: &Release, target: &Target, program: &Path) -> Resul
     }
     let scripts = source.join("data/scripts");
     fs::create_dir_all(&scripts)?;
-    fs::copy(program, scripts.join("lictor")).context("cannot copy the program into the wheel")?;
+    for program in programs {
+        put(program, &scripts)?;
+    }
     let manifest = source.join("Cargo.toml");
     let module_target = target.name.replace("-musl", "-gnu");
     let (manifest, out) = (manifest.to_string_lossy(), release.out.to_string_lossy());
@@ -28,6 +30,8 @@ pub(super) fn build(release: &Release, target: &Target, program: &Path) -> Resul
         args.extend(["--zig", "--compatibility", "manylinux_2_17"]);
     }
     let built = shell::run_with("maturin", &args, &release.variables()?);
-    fs::remove_file(scripts.join("lictor"))?;
+    for program in programs {
+        fs::remove_file(scripts.join(program.file_name().unwrap_or_default()))?;
+    }
     built
 }

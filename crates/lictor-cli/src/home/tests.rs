@@ -11,6 +11,9 @@ fn a_program_in_a_cache_or_in_the_project_does_not_last() {
         ("/home/ada/.cache/uv/environments-v2/tool-1/bin/lictor", "uv"),
         ("/home/ada/.cache/pipx/9ab/bin/lictor", "pipx"),
         ("/home/ada/.local/pipx/.cache/9ab/bin/lictor", "pipx"),
+        ("/home/ada/.cache/pnpm/dlx/1a2b/node_modules/@lictor/cli-linux-x64/bin/lictor", "cache"),
+        ("/Users/ada/Library/Caches/pnpm/dlx/1a2b/node_modules/@lictor/cli-darwin-arm64/bin/lictor", "cache"),
+        ("/tmp/bunx-1000-lictor@latest/node_modules/@lictor/cli-linux-x64/bin/lictor", "cache"),
         ("/home/ada/shop/.venv/bin/lictor", "project"),
         ("/home/ada/shop/node_modules/@lictor/cli-linux-x64/bin/lictor", "project"),
     ] {

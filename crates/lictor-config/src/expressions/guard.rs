@@ -5,26 +5,38 @@ use std::sync::Arc;
 use lictor_core::history::History;
 use lictor_core::policy::{Call, Callback, CallbackResult};
 use lictor_core::{Action, Context, Decision, Guard, Layer, Remarks, Verdict};
-use lictor_expr::Program;
+use lictor_expr::{CompileError, Program, Type};
 
 use super::env::{ActionEnv, Seen};
 use crate::history::{self, Question};
 
 /// A condition that is asked about actions, with the keys to the past that it asks about.
 #[derive(Debug, Clone)]
-pub(crate) struct Condition {
+pub struct Condition {
     program: Arc<Program>,
     questions: Arc<[Question]>,
 }
 
 impl Condition {
+    /// A condition in the language of `when:`. The history is told to remember what it asks about.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn compile(source: &str, history: &mut History) -> Result<Self, Vec<CompileError>> {
+        let program = Program::compile(source, &super::schema(), &Type::Bool)?;
+        Ok(Self::new(&Arc::new(program), history))
+    }
+
     /// The history is told to remember what the condition asks about.
     pub(crate) fn new(program: &Arc<Program>, history: &mut History) -> Self {
         Self { program: Arc::clone(program), questions: history::questions(program, history).into() }
     }
 
-    /// Yes, no, or why it cannot be told.
-    pub(crate) fn holds(&self, action: &Action, context: &Context<'_>) -> Result<bool, String> {
+    /// Whether it holds for an action.
+    ///
+    /// # Errors
+    /// Why it cannot be told. Never to be read as no.
+    pub fn holds(&self, action: &Action, context: &Context<'_>) -> Result<bool, String> {
         self.test(Seen::in_graph(action, context))
     }
 

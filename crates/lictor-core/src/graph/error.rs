@@ -1,3 +1,5 @@
+use crate::fixable::Fixable;
+
 /// Why a graph cannot be built. Every one of these would otherwise mean something nobody intended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -81,4 +83,33 @@ pub enum GraphError {
         /// Where.
         path: String,
     },
+}
+
+impl GraphError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Empty { .. } => ("empty", "give the combinator at least one guard, or leave it out"),
+            Self::Threshold { .. } => ("threshold", "ask for at least one and at most all of the children"),
+            Self::VotesTwice { .. } => ("votes_twice", "name each reviewer once below a threshold"),
+            Self::NoOtherwise { .. } => {
+                ("no_otherwise", "add `otherwise`, or put the condition directly below `all` or at the root")
+            }
+            Self::NoThen { .. } => ("no_then", "add `then`"),
+            Self::DuplicateName { .. } => ("duplicate_name", "rename one of the guards"),
+            Self::NoName { .. } => ("no_name", "give the guard a name"),
+            Self::NotWithoutWords { .. } => ("not_without_words", "give `not` a reason and a fix of its own"),
+            Self::ObserverInTree { .. } => ("observer_in_tree", "add the guard with `observe`"),
+            Self::TooDeep { .. } => ("too_deep", "put parts of the graph side by side"),
+        }
+    }
+}
+
+impl Fixable for GraphError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
+    }
 }

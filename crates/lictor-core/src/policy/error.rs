@@ -1,4 +1,5 @@
 use super::TemplateError;
+use crate::fixable::Fixable;
 
 /// Why a set of policies cannot be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,4 +65,36 @@ pub enum PolicyError {
 
 fn suggestion(known: &[String]) -> String {
     if known.is_empty() { String::new() } else { format!("; there are `{}`", known.join("`, `")) }
+}
+
+impl PolicyError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Undecided { .. } => {
+                ("undecided", "say whether a confirmation, a callback or an effect decides")
+            }
+            Self::DecidedTwice { .. } => {
+                ("decided_twice", "keep the effect, or the confirmation and callback")
+            }
+            Self::UnknownCallback { .. } => {
+                ("unknown_callback", "register the callback, or correct its name")
+            }
+            Self::DuplicateCallback { .. } => ("duplicate_callback", "rename one of the callbacks"),
+            Self::NotInCatalogue { .. } => {
+                ("not_in_catalogue", "add the word to the catalogue, or correct it")
+            }
+            Self::NoName { .. } => ("no_name", "give the policy a name"),
+            Self::Message { .. } => ("message", "correct the message"),
+        }
+    }
+}
+
+impl Fixable for PolicyError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use lictor_core::Fixable;
 use lictor_store::StoreError;
 
 use crate::identity::{Ambiguous, FindingId, PlanHash};
@@ -73,5 +74,36 @@ pub enum LedgerError {
 impl LedgerError {
     pub(crate) fn corrupt(what: &'static str, detail: &dyn fmt::Display) -> Self {
         Self::Corrupt { what, detail: detail.to_string() }
+    }
+}
+
+impl LedgerError {
+    fn words(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::Store(error) => (error.kind(), error.fix()),
+            Self::Corrupt { .. } => ("corrupt", "run `lictor audit verify` to see where"),
+            Self::Ambiguous(_) => ("ambiguous", "give more of the plan or the id"),
+            Self::NoPlan(_) => ("no_plan", "look with `lictor verdict retro` at the plans that there are"),
+            Self::NoFinding { .. } => {
+                ("no_finding", "look with `lictor verdict show` at the findings of the plan")
+            }
+            Self::OwnFinding { .. } => ("own_finding", "let somebody else waive or lower it"),
+            Self::NotInvited { .. } => {
+                ("not_invited", "let a person hand out the plan with `lictor council plan`")
+            }
+            Self::StillOpen(_) => ("still_open", "clear or waive the open findings first"),
+            Self::Unaccountable(..) => ("unaccountable", "say who decides it, and why"),
+            Self::EndsInThePast => ("ends_in_the_past", "give a time in the future"),
+        }
+    }
+}
+
+impl Fixable for LedgerError {
+    fn kind(&self) -> &'static str {
+        self.words().0
+    }
+
+    fn fix(&self) -> &'static str {
+        self.words().1
     }
 }

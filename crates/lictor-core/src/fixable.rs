@@ -1,0 +1,11 @@
+//! Errors that say what to do next.
+
+/// An error with a stable name for programs and a next step for people. What it displays says what is wrong, and may say
+/// the next step too.
+pub trait Fixable: std::error::Error {
+    /// A stable word for the kind of failure.
+    fn kind(&self) -> &'static str;
+
+    /// What to do about it.
+    fn fix(&self) -> &'static str;
+}
