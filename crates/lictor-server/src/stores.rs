@@ -29,8 +29,11 @@ pub struct Stores {
     /// The key was made just now: what is there without a seal is older than it.
     adopt: bool,
     /// Files that are open, by their directory and by what for.
-    open: Arc<Mutex<HashMap<(PathBuf, Use), Arc<dyn Store>>>>,
+    open: Arc<Mutex<Files>>,
 }
+
+/// Stores by their directory and by what they are opened for.
+type Files = HashMap<(PathBuf, Use), Arc<dyn Store>>;
 
 /// What a store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

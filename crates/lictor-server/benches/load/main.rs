@@ -5,6 +5,8 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a benchmark, not a library"
 )]
