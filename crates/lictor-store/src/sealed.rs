@@ -2,6 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lictor_core::SessionKey;
 
@@ -69,6 +70,52 @@ pub(crate) struct Sealer {
     pub(crate) keys: Option<Keyring>,
     /// Whether records without a seal are taken for what came before the key.
     pub(crate) adopt: bool,
+    /// The entry that was checked last. A judgement reads its session before and after it judges: bytes that are the
+    /// same need no second look at their seal.
+    checked: Arc<Mutex<Option<Checked>>>,
+}
+
+/// An entry whose seal is that key's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Checked {
+    key: KeyId,
+    space: Space,
+    name: Vec<u8>,
+    value: Vec<u8>,
+    seal: EntrySeal,
+}
+
+impl Checked {
+    fn is(&self, with: &RecordKey, space: Space, name: &[u8], value: &[u8], seal: EntrySeal) -> bool {
+        self.key == with.id()
+            && self.space == space
+            && self.seal == seal
+            && self.name == name
+            && self.value == value
+    }
+}
+
+impl Sealer {
+    /// Whether an entry carries the seal that the key gives it.
+    fn fits(
+        &self,
+        with: &RecordKey,
+        space: Space,
+        name: &[u8],
+        value: &[u8],
+        seal: Option<EntrySeal>,
+    ) -> bool {
+        let Some(seal) = seal else { return false };
+        let mut last = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_some_and(|known| known.is(with, space, name, value, seal)) {
+            return true;
+        }
+        let fits = seal == entry_seal(with, space, name, value);
+        if fits {
+            *last = Some(Checked { key: with.id(), space, name: name.to_vec(), value: value.to_vec(), seal });
+        }
+        fits
+    }
 }
 
 pub(crate) struct Sealed<'a, T: Tables> {
@@ -200,7 +247,7 @@ impl<'a, T: Tables> Sealed<'a, T> {
         seal: Option<EntrySeal>,
     ) -> Result<Vec<u8>, StoreError> {
         match self.entry_key()? {
-            Some(with) if seal != Some(entry_seal(with, space, key, &value)) => {
+            Some(with) if !self.sealer.fits(with, space, key, &value, seal) => {
                 Err(self.forged(entry_name(space, key)))
             }
             _ => Ok(value),

@@ -94,6 +94,26 @@ fn every_change_from_outside_is_named() {
     }
 }
 
+/// The entry that was checked last is not believed when it is another one by now.
+#[test]
+fn an_entry_that_was_read_before_is_checked_again_once_it_has_changed() {
+    let changes = [
+        "UPDATE entry SET value = x'39' WHERE key = CAST('g2' AS BLOB)",
+        "UPDATE entry SET seal = zeroblob(16) WHERE key = CAST('g2' AS BLOB)",
+        "UPDATE entry SET seal = NULL WHERE key = CAST('g2' AS BLOB)",
+    ];
+    for sql in changes {
+        let directory = tempfile::tempdir().unwrap();
+        let file = filled(directory.path());
+        let store = open(&file);
+        let read = || store.view(|view| view.get(Space::Grant, b"g2"));
+        assert_eq!(read().unwrap().as_deref(), Some(b"once".as_slice()));
+        assert_eq!(read().unwrap().as_deref(), Some(b"once".as_slice()));
+        log::raw(&file, sql);
+        assert!(matches!(read(), Err(StoreError::Forged { .. })), "{sql}");
+    }
+}
+
 /// A grant that was used once is put back, seal and all.
 #[test]
 fn an_entry_put_back_is_found() {
