@@ -164,25 +164,9 @@ pub(crate) fn suggest<'a>(
 /// Edit distance that also counts a swap of neighbours, and dashes for underscores, as one.
 fn distance(a: &str, b: &str) -> usize {
     let fold = |c: char| if c == '-' { '_' } else { c.to_ascii_lowercase() };
-    let a: Vec<char> = a.chars().take(64).map(fold).collect();
-    let b: Vec<char> = b.chars().take(64).map(fold).collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let at = |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
-            let mut best =
-                (at(&last, j) + usize::from(x != y)).min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
-            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(y) && b.get(j - 1) == Some(x);
-            if swapped {
-                best = best.min(at(&before, j - 1) + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last.last().copied().unwrap_or(usize::MAX)
+    // Of a longer word no more is compared: the cost grows with both lengths.
+    let folded = |word: &str| -> String { word.chars().take(64).map(fold).collect() };
+    strsim::osa_distance(&folded(a), &folded(b))
 }
 
 #[cfg(test)]

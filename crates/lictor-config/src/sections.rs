@@ -24,6 +24,8 @@ pub(crate) mod sandbox;
 pub(crate) mod team;
 pub(crate) mod tools;
 
+use std::sync::Arc;
+
 use lictor_core::feedback::Provider;
 use lictor_core::policy::Ungrounded;
 use lictor_core::{Audience, Decision};
@@ -98,7 +100,7 @@ pub struct Sections {
     /// `policies:`.
     pub policies: Vec<PolicyRule>,
     /// `guards:`.
-    pub guards: Vec<NamedGuard>,
+    pub guards: Vec<Arc<NamedGuard>>,
     /// `policy:`.
     pub policy: Option<GraphNode>,
     /// `feedback:`.

@@ -40,7 +40,7 @@ pub(crate) fn check(
         return Ok(Program {
             source: source.to_owned(),
             nodes: checker.nodes,
-            spans: checker.spans,
+            spans: checker.spans.into_iter().collect(),
             roots: checker.roots,
             history: checker.history,
             regexes: checker.regexes,

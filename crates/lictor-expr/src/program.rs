@@ -14,10 +14,12 @@ use crate::value::Value;
 
 mod node;
 mod pattern;
+mod spans;
 mod stored;
 
 pub(crate) use node::{BinaryOp, Function, Macro, Node, NodeId, TextTest};
 pub(crate) use pattern::{GlobPattern, RegexPattern};
+pub(crate) use spans::Spans;
 
 /// A checked expression.
 ///
@@ -30,7 +32,7 @@ pub struct Program {
     /// Children before parents; the last node is the whole expression.
     pub(crate) nodes: Vec<Node>,
     /// Where each node stands, in step with `nodes`.
-    pub(crate) spans: Vec<Span>,
+    pub(crate) spans: Spans,
     pub(crate) roots: Vec<String>,
     pub(crate) history: Vec<HistoryOp>,
     pub(crate) regexes: Vec<RegexPattern>,
@@ -162,7 +164,7 @@ impl Program {
     }
 
     pub(crate) fn span(&self, id: NodeId) -> Span {
-        self.spans.get(id.index()).copied().unwrap_or_default()
+        self.spans.get(id.index()).unwrap_or_default()
     }
 
     /// The source of a node, shortened.

@@ -59,7 +59,7 @@ impl Line {
     fn new(text: &str, root: &str) -> Self {
         let glob = text.contains(['*', '?', '[', '{']);
         let plain = text.trim_start_matches("./").trim_end_matches('/');
-        let path = if plain.starts_with('/') { plain.to_owned() } else { format!("{root}/{plain}") };
+        let path = if plain.starts_with('/') { plain.to_owned() } else { [root, "/", plain].concat() };
         Self { text: text.to_owned(), path, glob }
     }
 

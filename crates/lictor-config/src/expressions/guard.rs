@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use lictor_core::history::History;
 use lictor_core::policy::{Call, Callback, CallbackResult};
-use lictor_core::{Action, Context, Decision, Guard, Layer, Remarks, Verdict};
+use lictor_core::{Action, Context, Guard, Layer, Verdict};
 use lictor_expr::{CompileError, Program, Type};
 
 use super::env::{ActionEnv, Seen};
 use crate::history::{self, Question};
+use crate::sections::NamedGuard;
 
 /// A condition that is asked about actions, with the keys to the past that it asks about.
 #[derive(Debug, Clone)]
@@ -29,7 +30,10 @@ impl Condition {
 
     /// The history is told to remember what the condition asks about.
     pub(crate) fn new(program: &Arc<Program>, history: &mut History) -> Self {
-        Self { program: Arc::clone(program), questions: history::questions(program, history).into() }
+        let questions = history::questions(program, history);
+        // Most ask nothing, and nothing is one shared place.
+        let questions = if questions.is_empty() { Arc::default() } else { questions.into() };
+        Self { program: Arc::clone(program), questions }
     }
 
     /// Whether it holds for an action.
@@ -51,28 +55,23 @@ impl Condition {
 
 /// A guard that passes while its expression is true.
 pub(crate) struct ExprGuard {
-    pub(crate) name: String,
+    /// What the policy says about it.
+    pub(crate) said: Arc<NamedGuard>,
     pub(crate) condition: Condition,
-    /// What counts when it is false.
-    pub(crate) decision: Decision,
-    pub(crate) reason: String,
-    pub(crate) fix: String,
-    pub(crate) layer: Layer,
-    /// What it leaves for others when it is false.
-    pub(crate) remarks: Remarks,
 }
 
 impl Guard for ExprGuard {
     fn name(&self) -> &str {
-        &self.name
+        &self.said.name
     }
 
     fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
         match self.condition.holds(action, context) {
             Ok(true) => Verdict::pass(),
             Ok(false) => {
-                self.remarks.leave(context);
-                Verdict::of(self.decision.into(), self.reason.as_str(), self.fix.as_str())
+                let NamedGuard { decision, reason, fix, remarks, .. } = &*self.said;
+                remarks.leave(context);
+                Verdict::of((*decision).into(), reason.as_str(), fix.as_str())
             }
             Err(why) => Verdict::error(
                 format!("`{}` could not be evaluated: {why}", self.condition.source()),
@@ -82,7 +81,7 @@ impl Guard for ExprGuard {
     }
 
     fn layer(&self) -> Layer {
-        self.layer
+        self.said.layer
     }
 }
 

@@ -24,7 +24,7 @@ use crate::sections::{
 };
 use crate::source::Origin;
 
-type Guards = BTreeMap<String, SharedGuard>;
+type Guards<'a> = BTreeMap<&'a str, SharedGuard>;
 
 /// Builds the subtree of one file.
 pub(super) struct LayerBuilder<'a> {
@@ -35,7 +35,7 @@ pub(super) struct LayerBuilder<'a> {
     pub(super) history: &'a mut History,
 }
 
-impl LayerBuilder<'_> {
+impl<'a> LayerBuilder<'a> {
     /// The subtree, none when the file says nothing that judges, and the guard that is judged last of all.
     pub(super) fn build(&mut self, first: Vec<Node>) -> Result<(Option<Node>, Option<Node>), BuildError> {
         let guards = self.guards()?;
@@ -104,15 +104,16 @@ impl LayerBuilder<'_> {
         }
     }
 
-    fn guards(&mut self) -> Result<Guards, BuildError> {
+    fn guards(&mut self) -> Result<Guards<'a>, BuildError> {
         let mut guards = Guards::new();
         for built_in in BUILT_IN.iter().filter(|built_in| is_configured(self.sections, built_in.name)) {
             if let Some(guard) = self.built_in(built_in.name)? {
-                guards.insert(built_in.name.to_owned(), guard);
+                guards.insert(built_in.name, guard);
             }
         }
-        for guard in &self.sections.guards {
-            guards.insert(guard.name.clone(), self.own(guard));
+        let sections = self.sections;
+        for guard in &sections.guards {
+            guards.insert(guard.name.as_str(), self.own(guard));
         }
         Ok(guards)
     }
@@ -221,18 +222,12 @@ impl LayerBuilder<'_> {
         Ok(set.ungrounded(self.ungrounded).named(format!("{}policies", self.origin.prefix())))
     }
 
-    fn own(&mut self, guard: &NamedGuard) -> SharedGuard {
-        let NamedGuard { name, by, decision, reason, fix, layer, remarks } = guard;
-        let (reason, fix) = (reason.clone(), fix.clone());
+    fn own(&mut self, guard: &Arc<NamedGuard>) -> SharedGuard {
+        let NamedGuard { name, by, decision, reason, fix, layer, remarks } = &**guard;
         match by {
             GuardDecides::Expr(program) => Arc::new(ExprGuard {
-                name: name.clone(),
+                said: Arc::clone(guard),
                 condition: Condition::new(program, self.history),
-                decision: *decision,
-                reason,
-                fix,
-                layer: *layer,
-                remarks: remarks.clone(),
             }),
             GuardDecides::Command(command) => Arc::new(CommandGuard {
                 name: name.clone(),
@@ -240,8 +235,8 @@ impl LayerBuilder<'_> {
                 origin: self.origin,
                 command: command.clone(),
                 decision: *decision,
-                reason,
-                fix,
+                reason: reason.clone(),
+                fix: fix.clone(),
                 layer: *layer,
                 remarks: remarks.clone(),
                 runner: Arc::clone(&self.surroundings.runner),
@@ -249,10 +244,10 @@ impl LayerBuilder<'_> {
         }
     }
 
-    fn node(&mut self, node: &GraphNode, guards: &Guards) -> Result<Node, BuildError> {
+    fn node(&mut self, node: &GraphNode, guards: &Guards<'_>) -> Result<Node, BuildError> {
         Ok(match node {
             GraphNode::Leaf(name) => {
-                let guard = guards.get(name).ok_or_else(|| BuildError::NoGuard(name.clone()))?;
+                let guard = guards.get(name.as_str()).ok_or_else(|| BuildError::NoGuard(name.clone()))?;
                 self.leaf(name, guard)
             }
             GraphNode::All { children, short_circuit } => {
@@ -283,7 +278,7 @@ impl LayerBuilder<'_> {
         })
     }
 
-    fn nodes(&mut self, nodes: &[GraphNode], guards: &Guards) -> Result<Vec<Node>, BuildError> {
+    fn nodes(&mut self, nodes: &[GraphNode], guards: &Guards<'_>) -> Result<Vec<Node>, BuildError> {
         nodes.iter().map(|node| self.node(node, guards)).collect()
     }
 }

@@ -92,13 +92,13 @@ pub enum GuardDecides {
     Command(Command),
 }
 
-pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<NamedGuard>> {
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<Arc<NamedGuard>>> {
     let names = r.names(tree, "guards")?;
     let mut guards = Vec::new();
     for (key, tree) in names.iter() {
         name(r, key);
         let Some(f) = r.fields(tree, &TABLE) else { continue };
-        guards.extend(guard(r, key, &f));
+        guards.extend(guard(r, key, &f).map(Arc::new));
     }
     Some(guards)
 }

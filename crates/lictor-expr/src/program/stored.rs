@@ -4,17 +4,16 @@
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::{GlobPattern, Node, Program, RegexPattern};
+use super::{GlobPattern, Node, Program, RegexPattern, Spans};
 use crate::history::HistoryOp;
 use crate::limits::{MAX_DEPTH, MAX_NODES, MAX_SOURCE};
-use crate::span::Span;
 
 /// The fields of [`Program`], in the same order.
 #[derive(Deserialize)]
 pub(super) struct Stored {
     source: String,
     nodes: Vec<Node>,
-    spans: Vec<Span>,
+    spans: Spans,
     roots: Vec<String>,
     history: Vec<HistoryOp>,
     regexes: Vec<RegexPattern>,
@@ -38,7 +37,7 @@ impl TryFrom<Stored> for Program {
 impl Program {
     fn is_sound(&self) -> bool {
         let sizes = (1..=MAX_NODES).contains(&self.nodes.len())
-            && self.nodes.len() == self.spans.len()
+            && self.spans.count() == Some(self.nodes.len())
             && self.source.len() <= MAX_SOURCE;
         sizes
             && self.nodes_are_sound()
