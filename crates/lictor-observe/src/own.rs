@@ -47,10 +47,14 @@ fn all() -> impl Iterator<Item = &'static GoverningFile> {
 /// The variables that move governing files, with the values of those that are set.
 pub(crate) fn moved(root: &str, observer: &dyn Observer) -> Vec<(&'static str, String)> {
     let mut moved: Vec<(&'static str, String)> = Vec::new();
+    // Many files are moved by the same few variables.
+    let mut asked: Vec<&'static str> = Vec::new();
     for name in all().flat_map(GoverningFile::variables) {
-        if !moved.iter().any(|(known, _)| *known == name)
-            && let Some(value) = observer.variable(name).filter(|value| !value.is_empty())
-        {
+        if asked.contains(&name) {
+            continue;
+        }
+        asked.push(name);
+        if let Some(value) = observer.variable(name).filter(|value| !value.is_empty()) {
             let value = tidy(root, &value);
             // Everything lies below the root: that would stop all work and protect nothing in particular.
             if value != "/" {
@@ -86,8 +90,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn is_owned(&self) -> bool {
-        let known = self.project.own.iter().chain(&self.project.hooks_path);
-        known.into_iter().any(|own| self.below(self.path, own).is_some())
+        self.project.named_own(self.observer).any(|own| self.below(self.path, own).is_some())
             || self.is_in_git()
             || self.is_program_on_path()
             || all().any(|file| self.is_named(file) && self.counts(file, self.path))
@@ -203,8 +206,7 @@ impl<'a> Search<'a> {
         let exists =
             |own: &str| self.below(own, self.path).is_some() && self.observer.look(own) != Seen::Missing;
         let variable = |name: &str| self.variable(name);
-        let known = self.project.own.iter().chain(&self.project.hooks_path);
-        known.into_iter().any(|own| exists(own))
+        self.project.named_own(self.observer).any(|own| exists(own))
             || self.search_path().any(|dir| exists(&format!("{dir}/{PROGRAM}")))
             || all().any(|file| {
                 file.places(&self.project.home, &variable)

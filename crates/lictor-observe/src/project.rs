@@ -1,5 +1,7 @@
 //! What Lictor knows about the project and the person before it looks at an action.
 
+use std::sync::OnceLock;
+
 use crate::git;
 use crate::observer::{Observer, Seen};
 use crate::own;
@@ -25,8 +27,8 @@ pub struct Project {
     pub real_root: String,
     /// Git directories: the repository's own and, for a linked worktree, the common one.
     pub git_dirs: Vec<String>,
-    /// Where the repository's hooks are when `core.hooksPath` says so.
-    pub hooks_path: Option<String>,
+    /// Where the repository's hooks are when `core.hooksPath` says so: four files say it, and few actions ask.
+    hooks_path: OnceLock<Option<String>>,
     /// The person's home directory.
     pub home: String,
     /// Directories for temporary files.
@@ -82,7 +84,7 @@ impl Project {
             real_root: follow(&root, observer),
             root,
             git_dirs: Vec::new(),
-            hooks_path: None,
+            hooks_path: OnceLock::new(),
             home,
             temp: temp_dirs(observer),
             own: observer.programs(),
@@ -98,11 +100,17 @@ impl Project {
         if project.root == "/" || crate::zone::is_at_or_below(&project.home, &project.root) {
             project.root.clear();
             project.real_root.clear();
+            project.hooks_path = OnceLock::from(None);
             return project;
         }
         project.git_dirs = git::directories(&project.root, observer);
-        project.hooks_path = git::hooks_path(&project, observer);
         project
+    }
+
+    /// Files and directories that govern and that no table names: its own, and the repository's hooks where they were moved.
+    pub(crate) fn named_own(&self, observer: &dyn Observer) -> impl Iterator<Item = &String> {
+        let hooks = self.hooks_path.get_or_init(|| git::hooks_path(self, observer));
+        self.own.iter().chain(hooks)
     }
 
     /// The git directory that all work trees of the repository share. `None` outside a repository.

@@ -10,11 +10,11 @@ pub(crate) const PROGRAM: u64 = 256 * 1024 * 1024;
 
 const NOT_BLOCKING: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
-/// Opens a regular file to read it.
+/// Opens a regular file to read it, and says how long it is.
 ///
 /// # Errors
 /// When it is something else, or cannot be opened.
-pub(crate) fn open(file: &Path) -> io::Result<File> {
+pub(crate) fn open(file: &Path) -> io::Result<(File, u64)> {
     regular(OpenOptions::new().read(true).custom_flags(NOT_BLOCKING).open(file)?)
 }
 
@@ -25,10 +25,16 @@ pub(crate) fn open(file: &Path) -> io::Result<File> {
 pub(crate) fn append(file: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     regular(options.append(true).create(true).mode(0o600).custom_flags(NOT_BLOCKING).open(file)?)
+        .map(|(file, _)| file)
 }
 
-fn regular(opened: File) -> io::Result<File> {
-    if opened.metadata()?.is_file() { Ok(opened) } else { Err(io::Error::other("it is not a regular file")) }
+fn regular(opened: File) -> io::Result<(File, u64)> {
+    let found = opened.metadata()?;
+    if found.is_file() {
+        Ok((opened, found.len()))
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
 }
 
 /// What is in a regular file.
@@ -36,8 +42,7 @@ fn regular(opened: File) -> io::Result<File> {
 /// # Errors
 /// As [`open`], and when it is longer than `most` bytes.
 pub(crate) fn read(file: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let opened = open(file)?;
-    let length = opened.metadata()?.len();
+    let (opened, length) = open(file)?;
     let mut bytes =
         Vec::with_capacity(usize::try_from(length.min(most)).unwrap_or_default().saturating_add(1));
     opened.take(most.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -328,3 +328,6 @@ fn pending(evaluation: &Evaluation) -> Vec<String> {
             messages
         })
 }
+
+#[cfg(test)]
+mod tests;

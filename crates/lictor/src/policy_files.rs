@@ -112,15 +112,14 @@ pub(crate) fn server(project: &Project) -> Result<Option<ServerConfig>, Error> {
 
 fn read(file: &Path) -> io::Result<Option<Vec<u8>>> {
     use io::Read as _;
-    let opened = match files::open(file) {
+    let (opened, length) = match files::open(file) {
         Ok(opened) => opened,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
         Err(error) => return Err(error),
     };
-    let metadata = opened.metadata()?;
-    let mut bytes = Vec::with_capacity(metadata.len().min(READ_LIMIT) as usize + 1);
+    let mut bytes = Vec::with_capacity(length.min(READ_LIMIT) as usize + 1);
     opened.take(READ_LIMIT).read_to_end(&mut bytes)?;
     Ok(Some(bytes))
 }

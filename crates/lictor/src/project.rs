@@ -36,6 +36,8 @@ pub struct Project {
     state_dir: OnceLock<PathBuf>,
     /// The database that keeps the record; none for the file in the state directory.
     database: OnceLock<Option<String>>,
+    /// What seals the record and what is kept beside it, once somebody has asked.
+    keys: OnceLock<Keyring>,
 }
 
 impl Project {
@@ -60,6 +62,7 @@ impl Project {
             options: options.clone(),
             state_dir: OnceLock::new(),
             database: OnceLock::new(),
+            keys: OnceLock::new(),
         }
     }
 
@@ -87,9 +90,12 @@ impl Project {
     /// The keys that seal the project's record and what is kept beside it, made where there are none if wanted. The
     /// second value says whether they were.
     pub(crate) fn record_keys(&self, create: bool) -> Result<Option<(Keyring, bool)>, Error> {
+        if let Some(known) = self.keys.get() {
+            return Ok(Some((known.clone(), false)));
+        }
         let file = self.record_key_file();
-        match Keyring::load(&file) {
-            Ok(keys) => Ok(Some((keys, false))),
+        let loaded = match Keyring::load(&file) {
+            Ok(keys) => (keys, false),
             Err(KeyError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 if !create {
                     return Ok(None);
@@ -97,10 +103,12 @@ impl Project {
                 if let Some(directory) = file.parent() {
                     dirs::create_private(directory)?;
                 }
-                Ok(Some(Keyring::load_or_create(&file)?))
+                Keyring::load_or_create(&file)?
             }
-            Err(error) => Err(error.into()),
-        }
+            Err(error) => return Err(error.into()),
+        };
+        self.keys.get_or_init(|| loaded.0.clone());
+        Ok(Some(loaded))
     }
 
     pub(crate) fn record_key_file(&self) -> PathBuf {

@@ -7,7 +7,7 @@ use lictor_core::event::Judgement;
 use lictor_core::history::Mark;
 use lictor_core::{
     Action, CheckSeal, Claim, Decision, Digest, Evaluation, Facts, Pin, Quorum, Redact, SessionEvent,
-    SessionKey, Timestamp, Verdict, redact,
+    SessionKey, SessionState, Timestamp, Verdict, redact,
 };
 use lictor_store::{Draft, Durability, StoreError, StoreExt, Transaction};
 use serde::Serialize;
@@ -41,30 +41,32 @@ impl PolicyEngine {
     pub(super) fn record(
         &self,
         case: &Case<'_>,
-        evaluation: Evaluation,
+        mut evaluation: Evaluation,
         read: Option<Lineage>,
     ) -> Evaluation {
         // A used grant must stay used even when the power fails right after.
         let asks = evaluation.decision == Decision::Ask && !case.mode.dry;
         let durability = if asks { Durability::Power } else { Durability::Process };
-        let given = evaluation.clone();
         let recorded = self.inner.store.update(durability, |tx| {
             let mut journal = Journal::new(tx, case.action.session.as_ref(), case.now, &*self.inner.redactor);
-            commit(&mut journal, case, evaluation, read)
+            commit(&mut journal, case, &mut evaluation, read)
         });
-        recorded.unwrap_or_else(|fault| {
+        if let Err(fault) = recorded {
             let reason = format!("the decision could not be recorded: {fault}");
-            given.blocked_by(from_engine("store", Verdict::error(reason, OPERATOR)))
-        })
+            evaluation.id = None;
+            evaluation.session = SessionState::default();
+            evaluation = evaluation.blocked_by(from_engine("store", Verdict::error(reason, OPERATOR)));
+        }
+        evaluation
     }
 }
 
 fn commit(
     journal: &mut Journal<'_>,
     case: &Case<'_>,
-    mut evaluation: Evaluation,
+    evaluation: &mut Evaluation,
     read: Option<Lineage>,
-) -> Result<Evaluation, StoreError> {
+) -> Result<(), StoreError> {
     let Case { action, facts, mode, now, .. } = *case;
     let mut sessions = Lineage::load_again(journal.tx, action, read)?;
     let mut duplicate = false;
@@ -82,35 +84,37 @@ fn commit(
         });
         duplicate = earlier.is_some();
         if !duplicate {
-            evaluation = recheck(evaluation, &sessions, now);
+            recheck(evaluation, &sessions, now);
         }
         if evaluation.decision == Decision::Ask && !mode.observe {
-            evaluation = match earlier {
+            // Copied: what was judged stays whole should the store fail now.
+            let asks = evaluation.clone();
+            *evaluation = match earlier {
                 // Whatever lifted the question the first time has been used up by it.
                 Some(Decision::Pass | Decision::Warn) => {
-                    approvals::lifted(evaluation, "answered at the other hook")
+                    approvals::lifted(asks, "answered at the other hook")
                 }
-                _ => approvals::answer(journal, case, evaluation)?,
+                _ => approvals::answer(journal, case, asks)?,
             };
         }
     }
-    let event = SessionEvent::Judged(judgement(case, &evaluation, duplicate));
+    let event = SessionEvent::Judged(judgement(case, evaluation, duplicate));
     let body = Evaluated {
         event: Cow::Borrowed(&event),
         action: Cow::Borrowed(action),
         facts: Cow::Borrowed(facts),
-        evaluation: Cow::Borrowed(&evaluation),
+        evaluation: Cow::Borrowed(evaluation),
     };
     evaluation.id = Some(journal.append(kind::EVALUATED, &body)?);
     if !mode.dry {
         sessions.apply(&event, now);
         sessions.save(journal.tx)?;
     }
-    evaluation.session = sessions.seen().cloned().unwrap_or_default();
+    evaluation.session = sessions.into_seen().unwrap_or_default();
     if !mode.dry && action.session.is_none() {
         evaluation.session.apply(&event, now);
     }
-    Ok(evaluation)
+    Ok(())
 }
 
 /// The first event of a session fixes its policy, its parent and its scope: those of its parent, if it has one.
@@ -124,17 +128,16 @@ fn start(journal: &mut Journal<'_>, sessions: &mut Lineage, current: Digest) -> 
 }
 
 /// Checks again, alone with the store, what the graph relied on.
-fn recheck(mut evaluation: Evaluation, sessions: &Lineage, now: Timestamp) -> Evaluation {
+fn recheck(evaluation: &mut Evaluation, sessions: &Lineage, now: Timestamp) {
     if evaluation.decision == Decision::Block {
-        return evaluation;
+        return;
     }
     let lost = evaluation.claims.iter().find(|(_, claim)| !sessions.grants(claim, now));
     if let Some((guard, claim)) = lost {
         let verdict = Verdict::block(claim.lost(), "wait for what is under way, then try again");
         let given = from_engine(&guard.clone(), verdict);
-        evaluation = evaluation.blocked_by(given);
+        *evaluation = evaluation.clone().blocked_by(given);
     }
-    evaluation
 }
 
 fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judgement {

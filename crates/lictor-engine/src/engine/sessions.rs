@@ -104,6 +104,11 @@ impl Lineage {
         self.states.first().filter(|_| self.named)
     }
 
+    /// The same, by one who needs nothing else any more.
+    pub(super) fn into_seen(self) -> Option<SessionState> {
+        self.states.into_iter().next().filter(|_| self.named)
+    }
+
     /// The sessions above, the parent's first.
     pub(super) fn above(&self) -> &[SessionState] {
         self.states.get(1..).unwrap_or_default()

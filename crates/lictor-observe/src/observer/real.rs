@@ -47,8 +47,10 @@ impl Observer for RealObserver {
     }
 
     fn bytes(&self, path: &str, limit: usize) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        regular(path, limit)?.read_to_end(&mut bytes).ok()?;
+        let (mut file, length) = regular(path, limit)?;
+        // One more, so that the end is seen without another try to grow.
+        let mut bytes = Vec::with_capacity(length.saturating_add(1));
+        file.read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
 
@@ -94,9 +96,7 @@ impl Observer for RealObserver {
     }
 
     fn text(&self, path: &str, limit: usize) -> Option<String> {
-        let mut text = String::new();
-        regular(path, limit)?.read_to_string(&mut text).ok()?;
-        Some(text)
+        String::from_utf8(self.bytes(path, limit)?).ok()
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -127,13 +127,14 @@ impl Observer for RealObserver {
     }
 }
 
-/// A regular file of at most `limit` bytes. A fifo or device must not be opened: it could hang the hook.
-fn regular(path: &str, limit: usize) -> Option<impl Read> {
+/// A regular file of at most `limit` bytes, and how many it has. A fifo or device must not be opened: it could hang the hook.
+fn regular(path: &str, limit: usize) -> Option<(impl Read, usize)> {
     let meta = std::fs::metadata(path).ok()?;
     if !meta.is_file() || meta.len() > limit as u64 {
         return None;
     }
-    Some(std::fs::File::open(path).ok()?.take(limit as u64))
+    let length = usize::try_from(meta.len()).ok()?;
+    Some((std::fs::File::open(path).ok()?.take(limit as u64), length))
 }
 
 /// Compares two files piece by piece: what differs differs early.

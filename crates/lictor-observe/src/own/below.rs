@@ -28,7 +28,7 @@ const MAX_FILES: usize = 256;
 
 /// The files that govern and exist, for comparing them with others. Not part of the common path.
 pub(crate) fn files(project: &Project, observer: &dyn Observer) -> Vec<String> {
-    let mut named: Vec<String> = project.own.iter().chain(&project.hooks_path).cloned().collect();
+    let mut named: Vec<String> = project.named_own(observer).cloned().collect();
     for dir in &project.git_dirs {
         named.extend(IN_GIT.iter().map(|own| format!("{dir}/{own}")));
     }
@@ -81,8 +81,7 @@ pub(crate) fn could_govern(directory: &str, project: &Project, observer: &dyn Ob
             found.push(inner.replace('*', "x"));
         }
     };
-    let own = project.own.iter().chain(&project.hooks_path);
-    own.into_iter().for_each(|own| below(own));
+    project.named_own(observer).for_each(|own| below(own));
     for dir in &project.git_dirs {
         IN_GIT.iter().for_each(|own| below(&format!("{dir}/{own}")));
     }
