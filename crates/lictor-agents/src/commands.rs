@@ -51,6 +51,8 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("mcp pins", Audience::People),
     ("mcp run", Audience::Internal),
     ("mcp scan", Audience::Agents),
+    // Starts programs, and answers whoever calls.
+    ("mcp serve", Audience::People),
     ("replay", Audience::Agents),
     ("report", Audience::Agents),
     // Answers questions, and acts in any session.

@@ -12,7 +12,7 @@ use std::io;
 use lictor::{Action, ActionKind, Asking, Evaluation, Mode, Runtime, SessionKey};
 use serde_json::{Map, Value, json};
 
-use crate::message::Message;
+use crate::message::{Message, VERSION};
 use crate::pins::Pins;
 use crate::state::Sealer;
 use asks::Question;
@@ -97,9 +97,11 @@ const INVALID_REQUEST: i64 = -32600;
 const UNKNOWN_METHOD: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 
-/// Where revisions without a handshake say what a client can do, and which revision it speaks.
+/// What the protocol has for headers that do not say what the body says.
+const HEADER_MISMATCH: i64 = -32020;
+
+/// Where revisions without a handshake say what a client can do.
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 impl Gateway {
     /// A gateway for the server of that name and identity.

@@ -5,19 +5,24 @@
 //! (`mcp__server__tool`), so one rule holds in both places. Definitions are pinned when they are first seen; a changed
 //! one is hidden and refused until a person accepts it.
 //!
-//! What this crate deliberately does not do: decide anything beside the runtime, speak HTTP, or interpret what tools
+//! What this crate deliberately does not do: decide anything beside the runtime, open connections, or interpret what tools
 //! return beyond looking for hidden text.
 
 mod gateway;
+mod hub;
 mod message;
+pub mod mirror;
 pub mod pins;
 mod poison;
 mod scan;
 mod state;
 mod stdio;
+mod switch;
 
 pub use gateway::{Gateway, Out};
-pub use message::{Malformed, Message};
+pub use hub::{Inbox, Upstream, Via};
+pub use message::{MAX_LINE, Malformed, Message};
 pub use poison::{Origin, Suspicion, suspicions};
 pub use scan::{Scan, compare, scan};
-pub use stdio::{ServerCommand, StartError, confine, run};
+pub use stdio::{ServerCommand, StartError, confine, is_server_name, run, run_upstream};
+pub use switch::{Clients, Delivery, Sink, Switch, Ticket};

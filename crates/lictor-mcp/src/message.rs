@@ -6,7 +6,7 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value, json};
 
 /// The longest line that is read.
-pub(crate) const MAX_LINE: usize = 16 * 1024 * 1024;
+pub const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// Keys of the envelope and of parameters that decide what a message is. Lenient servers accept them in other case.
 const CANONICAL: [&str; 18] = [
@@ -30,9 +30,12 @@ const CANONICAL: [&str; 18] = [
     "task",
 ];
 
-/// A message that client, policy and server read in the same way.
+/// A message that client, policy and server read in the same way; and, over HTTP, the headers of a tool's arguments.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Message(pub(crate) Map<String, Value>);
+pub struct Message(pub(crate) Map<String, Value>, pub(crate) Option<Vec<(String, String)>>);
+
+/// Where revisions without a handshake say which revision a client speaks.
+pub(crate) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Why a line is not a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +74,7 @@ impl Message {
         if let Some(Value::Object(params)) = fields.get("params") {
             check_spelling(params)?;
         }
-        Ok(Self(fields))
+        Ok(Self(fields, None))
     }
 
     /// The method, for a request or a notification.
@@ -92,6 +95,18 @@ impl Message {
         self.0.get("params").and_then(|params| params.get(name))
     }
 
+    /// The code, for a response that is an error.
+    #[must_use]
+    pub fn error_code(&self) -> Option<i64> {
+        self.0.get("error")?.get("code")?.as_i64()
+    }
+
+    /// A text in the result, for a response.
+    #[must_use]
+    pub fn result_text(&self, field: &str) -> Option<&str> {
+        self.0.get("result")?.get(field)?.as_str()
+    }
+
     /// A parameter of the request that the protocol itself defines, below `_meta`.
     pub(crate) fn meta(&self, name: &str) -> Option<&Value> {
         self.param("_meta").and_then(|meta| meta.get(name))
@@ -108,9 +123,23 @@ impl Message {
     }
 
     /// The same under another id.
-    pub(crate) fn with_id(mut self, id: &Value) -> Self {
+    #[must_use]
+    pub fn with_id(mut self, id: &Value) -> Self {
         self.0.insert("id".to_owned(), id.clone());
         self
+    }
+
+    /// With the headers of a tool's arguments that came with it, in lower case.
+    #[must_use]
+    pub fn with_headers(mut self, headers: Vec<(String, String)>) -> Self {
+        self.1 = Some(headers);
+        self
+    }
+
+    /// Whether it says itself which revision its client speaks, and what that client can do.
+    #[must_use]
+    pub fn stands_alone(&self) -> bool {
+        self.meta(VERSION).is_some()
     }
 
     /// The line that is sent on: what was judged, written anew.
@@ -122,19 +151,21 @@ impl Message {
     }
 
     pub(crate) fn result_of(id: &Value, result: Value) -> Self {
-        Self(object(json!({"jsonrpc": "2.0", "id": id, "result": result})))
+        Self(object(json!({"jsonrpc": "2.0", "id": id, "result": result})), None)
     }
 
-    pub(crate) fn error(id: &Value, code: i64, message: &str) -> Self {
-        Self(object(json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})))
+    /// An answer that is an error.
+    #[must_use]
+    pub fn error(id: &Value, code: i64, message: &str) -> Self {
+        Self(object(json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})), None)
     }
 
     pub(crate) fn notification(method: &str, params: Value) -> Self {
-        Self(object(json!({"jsonrpc": "2.0", "method": method, "params": params})))
+        Self(object(json!({"jsonrpc": "2.0", "method": method, "params": params})), None)
     }
 
     pub(crate) fn request(id: &str, method: &str, params: Value) -> Self {
-        Self(object(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})))
+        Self(object(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})), None)
     }
 }
 

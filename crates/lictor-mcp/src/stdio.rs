@@ -4,24 +4,23 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lictor::Runtime;
 use lictor_core::Digest;
 
 use crate::gateway::{Gateway, Out};
-use crate::message::{MAX_LINE, Malformed, Message};
+use crate::hub::{Hub, Inbox, Outlet, Upstream, Via};
+use crate::message::{MAX_LINE, Message};
 
 /// What a server may know of the process that starts it. More is named with `--env`.
 const ENVIRONMENT: [&str; 9] =
     ["PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL"];
 /// The most files a server may have open.
 const MOST_FILES: u64 = 4096;
-/// How often it is looked whether a person has answered.
-const EVERY: Duration = Duration::from_millis(50);
 
 /// The server to start.
 #[derive(Debug, Clone)]
@@ -32,8 +31,17 @@ pub struct ServerCommand {
     pub argv: Vec<OsString>,
     /// Variables that it gets besides the usual ones.
     pub env: Vec<OsString>,
+    /// Variables that it gets with values of their own.
+    pub settings: Vec<(OsString, OsString)>,
     /// A program that becomes the server after [`confine`], with its first arguments; empty: the server is started itself.
     pub through: Vec<OsString>,
+}
+
+/// Whether rules can use it as a server's name: `mcp__NAME__TOOL` must be read in one way.
+#[must_use]
+pub fn is_server_name(name: &str) -> bool {
+    let usable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && !name.contains("__") && name.chars().all(usable)
 }
 
 /// Why a server cannot be governed.
@@ -65,145 +73,142 @@ pub fn run(
     client: impl Read + Send + 'static,
     answers: impl Write + Send + 'static,
 ) -> Result<ExitStatus, StartError> {
-    let mut child = start(server)?;
-    let (Some(to_server), Some(of_server)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(StartError::Stream(io::Error::other("the server has no streams")));
-    };
+    let (mut child, upstream, of_server) = connect(server)?;
     let session = format!("mcp-{}-{}", server.name, std::process::id());
     let gateway = Gateway::new(runtime, &server.name, &identity(server), &session)?;
-    let shared = Arc::new(Shared {
-        gateway: Mutex::new(gateway),
-        asking: Condvar::new(),
-        to_server: Mutex::new(Some(to_server)),
-        to_client: Mutex::new(Box::new(answers)),
-    });
-    let clients = Arc::clone(&shared);
-    let people = Arc::clone(&shared);
-    thread::spawn(move || people.watch());
+    let hub = hub(gateway, |_| Box::new(upstream), answers);
+    let clients = Arc::clone(&hub);
     // Ends with the process: a client that says nothing more must not keep a server's end from being told.
     thread::spawn(move || {
-        clients.pump(client, Side::Client);
-        clients.close_server();
+        pump_client(client, &clients);
+        clients.outlet.to_server.close();
     });
-    shared.pump(of_server, Side::Server);
+    pump_server(of_server, &*hub);
     end(&mut child)
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Side {
-    Client,
-    Server,
+/// The same for a server that is reached in another way, until the client ends. `connect` gets the place for what the
+/// server says.
+pub fn run_upstream(
+    gateway: Gateway,
+    connect: impl FnOnce(Arc<dyn Inbox>) -> Box<dyn Upstream>,
+    client: impl Read,
+    answers: impl Write + Send + 'static,
+) {
+    let hub = hub(gateway, connect, answers);
+    pump_client(client, &hub);
+    hub.outlet.to_server.close();
 }
 
-struct Shared {
-    gateway: Mutex<Gateway>,
-    /// Told when a call begins to wait for a person.
-    asking: Condvar,
-    to_server: Mutex<Option<ChildStdin>>,
+/// The gateway between a client's standard output and a server; a thread looks for people's answers.
+fn hub(
+    gateway: Gateway,
+    connect: impl FnOnce(Arc<dyn Inbox>) -> Box<dyn Upstream>,
+    answers: impl Write + Send + 'static,
+) -> Arc<Hub<Streams>> {
+    let hub = Hub::connected(gateway, |inbox| Streams {
+        to_server: connect(inbox),
+        to_client: Mutex::new(Box::new(answers)),
+    });
+    let people = Arc::clone(&hub);
+    thread::spawn(move || people.watch(|| true));
+    hub
+}
+
+/// One client on standard streams, and one server.
+struct Streams {
+    to_server: Box<dyn Upstream>,
     to_client: Mutex<Box<dyn Write + Send>>,
 }
 
-impl Shared {
-    /// Hands every line of one side to the gateway, until it ends or cannot be understood any more.
-    fn pump(&self, lines: impl Read, from: Side) {
-        let mut lines = BufReader::new(lines);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            match (&mut lines).take(MAX_LINE as u64 + 2).read_until(b'\n', &mut line) {
-                Ok(0) | Err(_) => return,
-                Ok(_) if line.trim_ascii().is_empty() => continue,
-                Ok(_) => {}
-            }
-            let cut = line.len() > MAX_LINE && !line.ends_with(b"\n");
-            let told = match Message::parse(&line) {
-                Ok(message) => self.judged(message, from),
-                Err(malformed) => self.refused(&malformed, &line, from),
-            };
-            // Whoever waits for a server's answer that is too long would wait for ever; a client can be told.
-            let goes_on = match from {
-                Side::Client => !cut || skip_line(&mut lines).is_ok(),
-                Side::Server => !cut,
-            };
-            if !told || !goes_on {
-                return;
-            }
-        }
-    }
-
-    /// Looks for people's answers while somebody is asked.
-    fn watch(&self) {
-        let mut gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if !gateway.is_asking() {
-                gateway = self.asking.wait(gateway).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            }
-            let out = gateway.tick(Instant::now());
-            drop(gateway);
-            if !out.into_iter().all(|out| self.send(&out).is_ok()) {
-                return;
-            }
-            thread::sleep(EVERY);
-            gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn judged(&self, message: Message, from: Side) -> bool {
-        let out = {
-            let mut gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
-            let out = match from {
-                Side::Client => gateway.from_client(message),
-                Side::Server => gateway.from_server(message),
-            };
-            if gateway.is_asking() {
-                self.asking.notify_all();
-            }
-            out
-        };
-        out.into_iter().all(|out| self.send(&out).is_ok())
-    }
-
-    /// A client hears why; a server that cannot be understood is not passed on in part.
-    fn refused(&self, malformed: &Malformed, line: &[u8], from: Side) -> bool {
-        match from {
-            Side::Client => {
-                let answer = Message::error(&serde_json::Value::Null, -32700, &malformed.to_string());
-                self.send(&Out::Client(answer)).is_ok()
-            }
-            Side::Server => {
-                let out = self.gateway.lock().unwrap_or_else(PoisonError::into_inner).misread(line);
-                out.into_iter().all(|out| self.send(&out).is_ok())
-            }
-        }
-    }
-
-    fn send(&self, out: &Out) -> io::Result<()> {
+impl Outlet for Streams {
+    fn put(&self, out: &Out, _: &Via) -> io::Result<()> {
         match out {
             Out::Client(message) => {
                 let mut client = self.to_client.lock().unwrap_or_else(PoisonError::into_inner);
                 client.write_all(message.to_line().as_bytes())?;
                 client.flush()
             }
-            Out::Server(message) => {
-                let mut server = self.to_server.lock().unwrap_or_else(PoisonError::into_inner);
-                match server.as_mut() {
-                    Some(stream) => {
-                        stream.write_all(message.to_line().as_bytes()).and_then(|()| stream.flush())
-                    }
-                    None => Err(io::ErrorKind::BrokenPipe.into()),
-                }
-            }
+            Out::Server(message) => self.to_server.send(message),
         }
     }
 
-    fn close_server(&self) {
-        self.to_server.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn server_ended(&self) {}
+}
+
+/// A server whose standard input is ours.
+pub(crate) struct ChildServer(Mutex<Option<ChildStdin>>);
+
+impl Upstream for ChildServer {
+    fn send(&self, message: &Message) -> io::Result<()> {
+        let mut server = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match server.as_mut() {
+            Some(stream) => stream.write_all(message.to_line().as_bytes()).and_then(|()| stream.flush()),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn close(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+/// Starts a server, and gives both ends of it.
+pub(crate) fn connect(server: &ServerCommand) -> Result<(Child, ChildServer, ChildStdout), StartError> {
+    let mut child = start(server)?;
+    let (Some(to_server), Some(of_server)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(StartError::Stream(io::Error::other("the server has no streams")));
+    };
+    Ok((child, ChildServer(Mutex::new(Some(to_server))), of_server))
+}
+
+/// Hands every line of the client to the gateway, until it ends. A line that cannot be understood is answered.
+fn pump_client(lines: impl Read, hub: &Hub<Streams>) {
+    each_line(lines, |line, rest| {
+        let cut = is_cut(line);
+        let told = match Message::parse(line) {
+            Ok(message) => hub.from_client(message),
+            Err(malformed) => {
+                let answer = Message::error(&serde_json::Value::Null, -32700, &malformed.to_string());
+                hub.outlet.put(&Out::Client(answer), &Via::default()).is_ok()
+            }
+        };
+        told && (!cut || skip_line(rest).is_ok())
+    });
+}
+
+/// The same for the server. What cannot be understood is not passed on in part, and after a line that is too long nothing
+/// is: whoever waits for it would wait for ever.
+pub(crate) fn pump_server(lines: impl Read, inbox: &dyn Inbox) {
+    each_line(lines, |line, _| {
+        let told = match Message::parse(line) {
+            Ok(message) => inbox.receive(message, &Via::default()),
+            Err(_) => inbox.misread(line),
+        };
+        told && !is_cut(line)
+    });
+}
+
+fn is_cut(line: &[u8]) -> bool {
+    line.len() > MAX_LINE && !line.ends_with(b"\n")
+}
+
+fn each_line(lines: impl Read, mut each: impl FnMut(&[u8], &mut dyn BufRead) -> bool) {
+    let mut lines = BufReader::new(lines);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match (&mut lines).take(MAX_LINE as u64 + 2).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if line.trim_ascii().is_empty() => continue,
+            Ok(_) if !each(&line, &mut lines) => return,
+            Ok(_) => {}
+        }
     }
 }
 
 /// Reads on to the end of a line that nobody wants.
-fn skip_line(lines: &mut impl BufRead) -> io::Result<()> {
+fn skip_line(lines: &mut dyn BufRead) -> io::Result<()> {
     loop {
         let buffer = lines.fill_buf()?;
         let end = buffer.iter().position(|byte| *byte == b'\n');
@@ -240,6 +245,7 @@ pub(crate) fn start(server: &ServerCommand) -> Result<Child, StartError> {
         .args(args)
         .env_clear()
         .envs(environment)
+        .envs(server.settings.iter().cloned())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         // Signals to the client's group do not reach the server; it ends with its streams.
@@ -264,7 +270,7 @@ pub(crate) fn end(child: &mut Child) -> Result<ExitStatus, StartError> {
 }
 
 /// What pins are bound to: the program that is run, as a path where one is found, and its arguments.
-fn identity(server: &ServerCommand) -> String {
+pub(crate) fn identity(server: &ServerCommand) -> String {
     let mut words = Vec::new();
     for (index, word) in server.argv.iter().enumerate() {
         let found = (index == 0).then(|| found_on_path(word)).flatten();

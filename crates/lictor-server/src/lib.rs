@@ -11,6 +11,7 @@ pub mod http;
 pub mod identity;
 pub mod listen;
 pub mod local;
+pub mod mcp;
 pub mod notify;
 pub mod oidc;
 pub mod page;

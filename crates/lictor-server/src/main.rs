@@ -1,15 +1,18 @@
 //! `lictor-server`: what `lictor serve` starts, and the client that programs call a server through.
 
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::{Args, Parser, Subcommand};
+use lictor_mcp::ServerCommand;
 use lictor_server::client::{Client, Settings as ClientSettings};
 use lictor_server::hold;
+use lictor_server::mcp::{self, Address, Reached, Served};
 use lictor_server::serve::{self, Settings};
 
 /// Lictor for teams and other programs: the runtime behind HTTP.
@@ -32,6 +35,9 @@ enum Command {
     Sync(SyncArgs),
     /// Print the OpenAPI document.
     Openapi,
+    /// Stand before MCP servers; `lictor mcp` starts this.
+    #[command(hide = true)]
+    Mcp(McpArgs),
     /// Hold a project's record in a database for `lictor`, which starts this itself.
     #[command(hide = true)]
     HoldStore(HoldArgs),
@@ -130,6 +136,33 @@ struct HoldArgs {
     address: String,
 }
 
+#[derive(Debug, Args)]
+struct McpArgs {
+    /// `serve` for clients over HTTP, `run` for one on standard input and output.
+    #[arg(value_parser = ["serve", "run"])]
+    how: String,
+    /// The directory of the project.
+    #[arg(long, value_name = "DIRECTORY")]
+    cwd: PathBuf,
+    /// A word of the program that becomes a server after limits are set.
+    #[arg(long, allow_hyphen_values = true)]
+    through: Vec<OsString>,
+    #[arg(long, default_value = "127.0.0.1:4748")]
+    listen: SocketAddr,
+    #[arg(long)]
+    config: Option<PathBuf>,
+    #[arg(long, required_unless_present = "config")]
+    name: Option<String>,
+    #[arg(long)]
+    url: Option<String>,
+    #[arg(long)]
+    header: Vec<String>,
+    #[arg(long)]
+    env: Vec<OsString>,
+    #[arg(last = true)]
+    server: Vec<OsString>,
+}
+
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -159,6 +192,7 @@ fn run() -> Result<()> {
             let held = hold::Held { address, chain, wait: Duration::from_millis(wait), key, adopt };
             hold::run(&held, &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
         }
+        Command::Mcp(args) => mcp(args),
         Command::Rpc(args) => {
             let mut client =
                 Client::open(ClientSettings { server: args.server, token: args.token, state: args.state })?;
@@ -223,6 +257,55 @@ fn ui(args: UiArgs) -> Result<()> {
 fn default_socket(state: &Path) -> Option<PathBuf> {
     const LONGEST: usize = 100;
     Some(state.join("server.sock")).filter(|path| path.as_os_str().len() <= LONGEST)
+}
+
+fn mcp(args: McpArgs) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let servers = mcp_servers(&args)?;
+    if args.how == "run" {
+        let Some((served, Reached::Address(address))) =
+            servers.first().map(|served| (served, &served.reached))
+        else {
+            bail!("name the address of the server");
+        };
+        return mcp::run_on_stdio(served, address, runtime.handle());
+    }
+    runtime.block_on(mcp::run(args.listen, servers, |addresses| {
+        let mut stdout = std::io::stdout();
+        for address in addresses {
+            let _ = writeln!(stdout, "{address}");
+        }
+        let _ = stdout.flush();
+    }))?;
+    runtime.shutdown_timeout(Duration::from_millis(500));
+    Ok(())
+}
+
+fn mcp_servers(args: &McpArgs) -> Result<Vec<Served>> {
+    let Some(name) = &args.name else {
+        let config = args.config.as_deref().context("say `--config FILE` or `--name NAME`")?;
+        return mcp::servers_of(config, &args.cwd, &args.through);
+    };
+    let reached = match &args.url {
+        Some(url) => {
+            let mut headers = Vec::new();
+            for header in &args.header {
+                let (header, variable) = header.split_once('=').context("`--header` is `NAME=VARIABLE`")?;
+                let value = std::env::var(variable);
+                let value = value.with_context(|| format!("the variable `{variable}` is not set"))?;
+                headers.push((header.to_owned(), value));
+            }
+            Reached::Address(Address::parse(url, &headers).map_err(anyhow::Error::msg)?)
+        }
+        None => Reached::Command(ServerCommand {
+            name: name.clone(),
+            argv: args.server.clone(),
+            env: args.env.clone(),
+            settings: Vec::new(),
+            through: args.through.clone(),
+        }),
+    };
+    Ok(vec![Served::new(name.clone(), reached, &args.cwd)?])
 }
 
 fn default_state() -> Option<PathBuf> {

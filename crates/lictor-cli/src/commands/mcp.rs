@@ -1,6 +1,7 @@
 //! `lictor mcp`: govern a tool server, and look at what its tools are pinned to.
 
 mod scan;
+mod serve;
 
 use std::ffi::OsString;
 use std::io;
@@ -24,6 +25,7 @@ use crate::output;
 #[command(after_help = "\
 Examples:
   lictor mcp run -- npx @modelcontextprotocol/server-filesystem .
+  lictor mcp serve --name files -- npx @modelcontextprotocol/server-filesystem .
   lictor mcp scan
   lictor mcp pins")]
 pub struct McpArgs {
@@ -35,6 +37,8 @@ pub struct McpArgs {
 enum McpCommand {
     /// Proxy a stdio server: judge its calls, pin its definitions.
     Run(RunArgs),
+    /// Serve MCP servers over HTTP on this machine, governed in the same way.
+    Serve(serve::ServeArgs),
     /// Show what servers' tools and prompts are pinned to, or accept a change.
     Pins(PinsArgs),
     /// Look at every MCP server that agents are told of, changing nothing.
@@ -49,6 +53,7 @@ enum McpCommand {
 Examples:
   lictor mcp run -- npx @modelcontextprotocol/server-filesystem .
   lictor mcp run --name github --env GITHUB_TOKEN -- github-mcp-server stdio
+  lictor mcp run --name docs --url https://mcp.example.com --header Authorization=DOCS_AUTH
 
 Put it before the server in the agent's MCP settings. Rules on `mcp__NAME__TOOL` hold here and
 in hooks.")]
@@ -62,8 +67,14 @@ struct RunArgs {
     /// Directory of the project.
     #[arg(long, value_name = "DIR", default_value = ".")]
     cwd: std::path::PathBuf,
+    /// The address of a server that is reached over HTTP.
+    #[arg(long, conflicts_with_all = ["server", "env"])]
+    url: Option<String>,
+    /// A header that the server at the address gets, with the value of a variable.
+    #[arg(long, value_name = "NAME=VARIABLE", requires = "url")]
+    header: Vec<String>,
     /// The server and its arguments.
-    #[arg(last = true, required = true)]
+    #[arg(last = true, required_unless_present = "url")]
     server: Vec<OsString>,
 }
 
@@ -113,29 +124,44 @@ enum PinsAction {
 /// Runs the command.
 pub fn run(args: &McpArgs) -> Result<Exit> {
     match &args.command {
-        McpCommand::Run(args) => serve(args),
+        McpCommand::Run(args) => stand_between(args),
+        McpCommand::Serve(args) => serve::run(args),
         McpCommand::Pins(args) => pins(args),
         McpCommand::Scan(args) => scan::run(args),
         McpCommand::Become(args) => become_server(args),
     }
 }
 
-fn serve(args: &RunArgs) -> Result<Exit> {
+fn stand_between(args: &RunArgs) -> Result<Exit> {
     let name = match &args.name {
         Some(name) => name.clone(),
+        None if args.url.is_some() => return Err(exit::usage("name the server: `--name NAME`")),
         None => named_after(args.server.first()),
     };
-    let usable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || name.contains("__") || !name.chars().all(usable) {
-        return Err(exit::usage(format!(
-            "`{name}` cannot be a server's name: use letters, digits, `-` and single `_`, for example `--name files`"
-        )));
+    check_name(&name)?;
+    if let Some(url) = &args.url {
+        return serve::on_stdio(&name, url, &args.header, &args.cwd);
     }
     let runtime = Runtime::of_project(here::project(&args.cwd))?;
-    let through = vec![std::env::current_exe()?.into(), "mcp".into(), "become".into(), "--".into()];
-    let server = ServerCommand { name, argv: args.server.clone(), env: args.env.clone(), through };
+    let through = through()?;
+    let (argv, env, settings) = (args.server.clone(), args.env.clone(), Vec::new());
+    let server = ServerCommand { name, argv, env, settings, through };
     let ended = lictor_mcp::run(runtime, &server, io::stdin(), io::stdout())?;
     Ok(if ended.success() { Exit::Ok } else { Exit::Problems })
+}
+
+/// What becomes a server after limits are set.
+fn through() -> Result<Vec<OsString>> {
+    Ok(vec![std::env::current_exe()?.into(), "mcp".into(), "become".into(), "--".into()])
+}
+
+fn check_name(name: &str) -> Result<()> {
+    if lictor_mcp::is_server_name(name) {
+        return Ok(());
+    }
+    Err(exit::usage(format!(
+        "`{name}` cannot be a server's name: use letters, digits, `-` and single `_`, for example `--name files`"
+    )))
 }
 
 /// Only comes back when the server cannot be started.

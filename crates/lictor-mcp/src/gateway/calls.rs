@@ -4,8 +4,9 @@ use lictor::{Action, ActionKind, Evaluation, Outcome};
 use lictor_core::feedback;
 use serde_json::{Map, Value, json};
 
-use super::{Gateway, INVALID_PARAMS, Out, Waiting, reply};
+use super::{Gateway, HEADER_MISMATCH, INVALID_PARAMS, Out, Waiting, reply};
 use crate::message::{Message, is_spelled_like};
+use crate::mirror;
 
 /// How a refusal looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl Call {
 }
 
 impl Gateway {
-    pub(super) fn called(&mut self, id: &Value, message: Message) -> Vec<Out> {
+    pub(super) fn called(&mut self, id: &Value, mut message: Message) -> Vec<Out> {
         let name = message.param("name").and_then(Value::as_str).map(str::to_owned);
         let arguments = match message.param("arguments") {
             None | Some(Value::Null) => Some(Map::new()),
@@ -66,6 +67,13 @@ impl Gateway {
             let told = format!("the argument `{given}` is another spelling of `{meant}`");
             return vec![Out::Client(Message::error(id, INVALID_PARAMS, &told))];
         }
+        if let Some(sent) = &message.1
+            && let Err(told) = mirror::agree(&known.mirrored, &arguments, sent)
+        {
+            return vec![Out::Client(Message::error(id, HEADER_MISMATCH, &told))];
+        }
+        let headers = mirror::of_arguments(&known.mirrored, &arguments);
+        message.1 = (!headers.is_empty()).then_some(headers);
         let caution = known.suspicious.clone();
         let action = self.action(&name, arguments, id);
         self.judged(id, message, action, Form::Result, caution.as_deref())

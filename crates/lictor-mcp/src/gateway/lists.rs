@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Gateway, Listing, Out};
 use crate::message::Message;
+use crate::mirror::{self, Argument};
 use crate::pins::{PinError, Pinned, Server, Standing};
 use crate::poison::{self, Origin, Suspicion};
 
@@ -14,6 +15,8 @@ use crate::poison::{self, Origin, Suspicion};
 pub(super) struct Known {
     /// The names of a tool's arguments.
     pub(super) properties: Vec<String>,
+    /// Those that are repeated in headers.
+    pub(super) mirrored: Vec<Argument>,
     /// Why a person should look at each call, where nobody has accepted the definition.
     pub(super) suspicious: Option<String>,
 }
@@ -169,7 +172,8 @@ impl Gateway {
             if twice {
                 kept.retain(|known| known.get("name") != item.get("name"));
             }
-            if self.is_out_of_use(&key) {
+            let mirrored = mirror::declared(&item);
+            if self.is_out_of_use(&key) || mirrored.is_none() {
                 self.known.remove(&key);
             } else if seen.standing == Standing::Changed || hides || twice {
                 self.known.remove(&key);
@@ -177,7 +181,8 @@ impl Gateway {
             } else {
                 let suspicious = (!seen.reviewed).then(|| why(&key, &found, renamed.as_deref())).flatten();
                 self.quarantined.remove(&key);
-                self.known.insert(key, Known { properties: properties(&item), suspicious });
+                let mirrored = mirrored.unwrap_or_default();
+                self.known.insert(key, Known { properties: properties(&item), mirrored, suspicious });
                 kept.push(item);
             }
         }

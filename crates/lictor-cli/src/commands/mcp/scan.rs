@@ -74,6 +74,7 @@ fn look(server: &ConfiguredServer) -> Result<Scan, String> {
         name: server.name.clone(),
         argv: server.command.iter().map(Into::into).collect(),
         env: server.env.iter().map(Into::into).collect(),
+        settings: Vec::new(),
         through: Vec::new(),
     };
     lictor_mcp::scan(&command, PATIENCE).map_err(|error| error.to_string())

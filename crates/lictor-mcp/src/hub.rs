@@ -1,0 +1,156 @@
+//! A gateway between threads: what comes from either side is judged alone, and what comes of it goes out.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::gateway::{Gateway, Out};
+use crate::message::Message;
+
+/// How often it is looked whether a person has answered.
+const EVERY: Duration = Duration::from_millis(50);
+
+/// A server, wherever it runs.
+pub trait Upstream: Send + Sync {
+    /// Sends it a message. Answers come to its [`Inbox`].
+    ///
+    /// # Errors
+    /// When it cannot be reached any more.
+    fn send(&self, message: &Message) -> io::Result<()>;
+
+    /// Nothing more will be sent; the server may end.
+    fn close(&self);
+}
+
+/// Where what a server says goes.
+pub trait Inbox: Send + Sync {
+    /// A message of the server. False when nobody wants more.
+    fn receive(&self, message: Message, via: &Via) -> bool;
+
+    /// Something of the server that is no message, or could be read in more than one way.
+    fn misread(&self, line: &[u8]) -> bool;
+
+    /// The server is gone.
+    fn ended(&self);
+}
+
+/// What is known of where a server's message came from.
+#[derive(Debug, Clone, Default)]
+pub struct Via {
+    /// The request on whose own stream it came.
+    pub request: Option<Value>,
+    /// The status of the HTTP answer that it came in.
+    pub status: Option<u16>,
+}
+
+/// Where judged messages go.
+pub(crate) trait Outlet: Send + Sync {
+    fn put(&self, out: &Out, via: &Via) -> io::Result<()>;
+
+    fn server_ended(&self);
+}
+
+pub(crate) struct Hub<O> {
+    gateway: Mutex<Gateway>,
+    /// Told when a call begins to wait for a person.
+    asking: Condvar,
+    pub(crate) outlet: O,
+}
+
+impl<O: Outlet> Hub<O> {
+    /// With an outlet that gets the place for what the server says.
+    pub(crate) fn connected(gateway: Gateway, outlet: impl FnOnce(Arc<dyn Inbox>) -> O) -> Arc<Self>
+    where
+        O: 'static,
+    {
+        let late = Arc::new(Late::default());
+        let outlet = outlet(Arc::clone(&late) as Arc<dyn Inbox>);
+        let hub = Arc::new(Self { gateway: Mutex::new(gateway), asking: Condvar::new(), outlet });
+        let inbox: Arc<dyn Inbox> = hub.clone();
+        let _ = late.0.set(Arc::downgrade(&inbox));
+        hub
+    }
+
+    pub(crate) fn from_client(&self, message: Message) -> bool {
+        self.judged(&Via::default(), |gateway| gateway.from_client(message))
+    }
+
+    fn judged(&self, via: &Via, judge: impl FnOnce(&mut Gateway) -> Vec<Out>) -> bool {
+        let out = {
+            let mut gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
+            let out = judge(&mut gateway);
+            if gateway.is_asking() {
+                self.asking.notify_all();
+            }
+            out
+        };
+        out.into_iter().all(|out| self.outlet.put(&out, via).is_ok())
+    }
+
+    /// Looks for people's answers while somebody is asked, as long as `wanted` says so.
+    pub(crate) fn watch(&self, wanted: impl Fn() -> bool) {
+        let mut gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
+        while wanted() {
+            if !gateway.is_asking() {
+                gateway = self.asking.wait(gateway).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let out = gateway.tick(Instant::now());
+            drop(gateway);
+            if !out.into_iter().all(|out| self.outlet.put(&out, &Via::default()).is_ok()) {
+                return;
+            }
+            thread::sleep(EVERY);
+            gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Wakes the thread that watches, so that it can see that nobody wants it any more.
+    pub(crate) fn wake(&self) {
+        let _gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
+        self.asking.notify_all();
+    }
+}
+
+impl<O: Outlet> Inbox for Hub<O> {
+    fn receive(&self, message: Message, via: &Via) -> bool {
+        self.judged(via, |gateway| gateway.from_server(message))
+    }
+
+    fn misread(&self, line: &[u8]) -> bool {
+        self.judged(&Via::default(), |gateway| gateway.misread(line))
+    }
+
+    fn ended(&self) {
+        self.outlet.server_ended();
+    }
+}
+
+/// A place for messages that is made before what they go to, and does not keep it.
+#[derive(Default)]
+struct Late(OnceLock<Weak<dyn Inbox>>);
+
+impl Late {
+    fn there(&self) -> Option<Arc<dyn Inbox>> {
+        self.0.get().and_then(Weak::upgrade)
+    }
+}
+
+impl Inbox for Late {
+    fn receive(&self, message: Message, via: &Via) -> bool {
+        self.there().is_some_and(|inbox| inbox.receive(message, via))
+    }
+
+    fn misread(&self, line: &[u8]) -> bool {
+        self.there().is_some_and(|inbox| inbox.misread(line))
+    }
+
+    fn ended(&self) {
+        if let Some(inbox) = self.there() {
+            inbox.ended();
+        }
+    }
+}
