@@ -213,7 +213,7 @@ impl Looker<'_> {
         if shape.climbs {
             place.zone = Zone::Unknown;
             place.real_zone = Zone::Unknown;
-        } else if !shape.everything {
+        } else if !shape.everything && !is_whole_machine(&written, shape.pattern, access) {
             // A pattern that means `.git` by name stands for it, whether or not there is one now.
             let entry = if glob::means(shape.pattern, ".git") { "/.git" } else { "/x" };
             let entry = |directory: &str| format!("{}{entry}", directory.trim_end_matches('/'));
@@ -347,6 +347,13 @@ fn unknown(text: &str) -> Place {
         malformed: false,
         content: None,
     }
+}
+
+/// Whether files are changed wherever they are on the machine: `find / -name '*.py' -exec sed -i …`.
+fn is_whole_machine(directory: &str, pattern: &str, access: Access) -> bool {
+    matches!(directory, "/" | "/home" | "/Users")
+        && pattern.contains("**")
+        && matches!(access, Access::Write | Access::Modify | Access::Empty)
 }
 
 #[cfg(test)]

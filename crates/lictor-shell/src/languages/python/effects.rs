@@ -1,0 +1,264 @@
+//! What calls do that no table of functions says: methods of paths, connections and cursors, libraries that listen in,
+//! secrets given to whatever function.
+
+use lictor_core::facts::{FlowSink, FlowSource};
+use tree_sitter::Node;
+
+use super::Python;
+use crate::call::{Call, Report};
+use crate::languages::act::Invocation;
+use crate::languages::api::Api;
+use crate::languages::value::Value;
+use crate::operand::Arg;
+
+impl Python<'_, '_> {
+    /// Libraries that take in what others type or send, or that leave something to run later.
+    pub(super) fn watches(&mut self, name: &str, report: &mut Report) {
+        match name {
+            "pynput.keyboard.Listener"
+            | "keyboard.on_press"
+            | "keyboard.hook"
+            | "keyboard.record"
+            | "pyxhook.HookManager" => report.deed("capture", "keys"),
+            "scapy.all.sniff"
+            | "scapy.sniff"
+            | "scapy.sendrecv.sniff"
+            | "pyshark.LiveCapture"
+            | "pcap.pcap" => {
+                report.deed("capture", "traffic");
+            }
+            "socket.socket" if self.body.contains("AF_PACKET") => report.deed("capture", "traffic"),
+            "crontab.CronTab" if self.body.contains(".write(") => report.deed("change", "startup"),
+            _ => {}
+        }
+    }
+
+    /// A secret by its whole path, given to a function of which nothing else is known.
+    pub(super) fn reads_named_secret(
+        &mut self,
+        callee: &Value,
+        invocation: &Invocation<'_>,
+        report: &mut Report,
+    ) {
+        let name = callee.name().unwrap_or_default();
+        let only_names = name.is_empty()
+            || matches!(
+                name,
+                "print" | "str" | "repr" | "len" | "format" | "isinstance" | "set" | "list" | "tuple"
+            )
+            || ["Path", ".join", ".exists", ".isfile", ".isdir", ".expanduser", ".basename", ".dirname"]
+                .iter()
+                .any(|end| name.ends_with(end))
+            || name.starts_with("logging.");
+        if only_names {
+            return;
+        }
+        let given = invocation.positional.iter().chain(invocation.named.iter().map(|(_, value)| value));
+        for path in given.filter_map(Value::known).filter(|path| path.starts_with(['/', '~'])) {
+            if crate::programs::is_secret_path(path) {
+                report.file(self.call, lictor_core::facts::Access::Read, &Arg::literal(path), false);
+            }
+        }
+    }
+
+    /// Names that are only made while the program runs.
+    pub(super) fn reflection(&mut self, name: &str, invocation: &Invocation<'_>, report: &mut Report) {
+        let wanted =
+            if name == "getattr" { invocation.positional.get(1) } else { invocation.positional.first() };
+        let on_danger = match invocation.positional.first() {
+            Some(Value::Name(module)) => matches!(
+                module.as_str(),
+                "os" | "subprocess" | "shutil" | "builtins" | "__builtins__" | "sys" | "pty"
+            ),
+            _ => false,
+        };
+        let unknown = wanted.is_some_and(|value| !value.all_known() && value.name().is_none());
+        if unknown && (name != "getattr" || on_danger) {
+            report.opaque(lictor_core::facts::OpaqueWhat::Code, invocation.text);
+        }
+    }
+
+    /// Methods of paths, connections, cursors.
+    pub(super) fn method(&mut self, function: Node<'_>, invocation: &Invocation<'_>, report: &mut Report) {
+        let (Some(object), Some(name)) =
+            (function.child_by_field_name("object"), function.child_by_field_name("attribute"))
+        else {
+            return;
+        };
+        let name = self.text(name).to_owned();
+        let receiver = self.value(object, 0);
+        let is_path = matches!(receiver, Value::Text(_) | Value::Any(_));
+        let mut on = vec![receiver.clone()];
+        on.extend(invocation.positional.iter().cloned());
+        let as_path = Invocation { positional: &on, named: invocation.named, text: invocation.text };
+        let api = match name.as_str() {
+            "unlink" | "rmdir" => Some(Api::Delete),
+            "rmtree" => Some(Api::DeleteTree),
+            "extractall" => {
+                // Of an archive that is opened right there, or was before.
+                let named = object.child_by_field_name("arguments").and_then(|args| args.named_child(0));
+                let mut from = on.clone();
+                if let (Some(named), Some(first)) = (named, from.first_mut()) {
+                    *first = self.value(named, 0);
+                }
+                let text = invocation.text;
+                let unpacked = Invocation { positional: &from, named: invocation.named, text };
+                self.actor(report).perform(Api::Unpack, &unpacked);
+                None
+            }
+            "write_text" | "write_bytes" if is_path => Some(Api::Write),
+            "read_text" | "read_bytes" if is_path => Some(Api::Read),
+            "open" if is_path => Some(Api::Open),
+            "rename" | "replace"
+                if is_path && invocation.positional.len() == 1 && self.is_path_expression(object) =>
+            {
+                Some(Api::Move)
+            }
+            "read"
+                if invocation
+                    .positional
+                    .first()
+                    .and_then(Value::known)
+                    .is_some_and(crate::programs::is_secret_path) =>
+            {
+                self.actor(report).perform(Api::Read, invocation);
+                None
+            }
+            "touch" if is_path => Some(Api::Append),
+            "mkdir" if is_path => Some(Api::MakeDirectory),
+            "chmod" | "lchmod" if is_path => Some(Api::Mode),
+            "symlink_to" | "hardlink_to" if is_path => {
+                self.actor(report).perform(
+                    Api::Link,
+                    &Invocation { positional: &[Value::unknown(), receiver], ..*invocation },
+                );
+                return;
+            }
+            _ => None,
+        };
+        if let Some(api) = api {
+            return self.actor(report).perform(api, &as_path);
+        }
+        match name.as_str() {
+            "execute" | "executescript" | "executemany" | "raw" | "exec_driver_sql" => {
+                if let Some(sql) = invocation.positional.first().and_then(Value::known) {
+                    crate::programs::sql::judge(sql, report);
+                }
+            }
+            // `ctypes.CDLL(None).system(b"…")`.
+            "system" | "execl" | "execlp" if self.body.contains("ctypes") => {
+                self.actor(report).perform(Api::Shell, invocation);
+            }
+            "serve_forever" if self.body.contains("SimpleHTTPRequestHandler") => {
+                let gone = report.gone_to.clone();
+                let cwd = gone.as_ref().unwrap_or(self.call.cwd);
+                crate::programs::hands_out(&Call { cwd, ..*self.call }, report);
+            }
+            "run" | "create" if self.body.contains("docker.from_env") => {
+                let root = |value: &Value| value.field("/").is_some();
+                if invocation.option("privileged").is_some_and(Value::is_true)
+                    || invocation.option("volumes").is_some_and(root)
+                {
+                    report.privilege(lictor_core::facts::Privilege::Container);
+                }
+            }
+            "delete"
+                if invocation.text.contains(".objects.all()")
+                    || invocation.text.contains(".query.delete(") =>
+            {
+                report.database(lictor_core::facts::DatabaseEffect::DropPart, invocation.text);
+            }
+            "drop_all" => report.database(lictor_core::facts::DatabaseEffect::DropAll, invocation.text),
+            "drop_database" | "dropDatabase" | "flushall" | "flushdb" => {
+                report.database(lictor_core::facts::DatabaseEffect::DropAll, invocation.text);
+            }
+            "delete_many" | "drop"
+                if matches!(invocation.positional, [Value::Map(pairs)] if pairs.is_empty())
+                    || name == "drop"
+                        && invocation.positional.is_empty()
+                        && invocation.named.is_empty()
+                        && self.text(object).contains("db") =>
+            {
+                report.database(lictor_core::facts::DatabaseEffect::DropPart, invocation.text);
+            }
+            "connect" | "connect_ex" if matches!(invocation.positional.first(), Some(Value::List(_))) => {
+                self.connected = true;
+                self.actor(report).perform(Api::Send, invocation);
+            }
+            // A secret goes into an archive, a store or to another machine.
+            _ if (matches!(name.as_str(), "add" | "write" | "put" | "attach") || name.contains("upload"))
+                && names_secret(invocation) =>
+            {
+                self.actor(report).perform(Api::Read, invocation);
+                if name == "put" || name.contains("upload") {
+                    report.flow(FlowSource::Secret, FlowSink::Host, invocation.text);
+                }
+            }
+            // GitPython: `repo.git.push("--force")` is `git push --force`.
+            _ if self.text(object).ends_with(".git") && self.body.contains("import git") => {
+                let mut argv = vec![Arg::literal("git"), Arg::literal(name.replace('_', "-"))];
+                argv.extend(invocation.positional.iter().flat_map(|value| value.args(invocation.text)));
+                report.then_argv(&argv, "python");
+            }
+            "delete" if invocation.text.contains(".indices.delete(") => {
+                report.database(lictor_core::facts::DatabaseEffect::DropAll, invocation.text);
+            }
+            "post" | "put" | "patch" | "sendall" | "send" | "sendto" | "storbinary" | "sendmail" => {
+                let names_host = invocation
+                    .positional
+                    .first()
+                    .and_then(Value::known)
+                    .is_some_and(|text| text.contains("://"));
+                if names_host
+                    || invocation
+                        .positional
+                        .iter()
+                        .chain(invocation.named.iter().map(|(_, value)| value))
+                        .any(|value| value.taint().secret || value.taint().private)
+                {
+                    self.actor(report).perform(Api::Send, invocation);
+                }
+            }
+            // Every process there is, one by one.
+            "kill" | "terminate" | "suspend"
+                if invocation.positional.is_empty()
+                    && self.body.contains("process_iter(")
+                    && !self.body.contains("if ") =>
+            {
+                report.process(lictor_core::facts::ProcessEffect::KillAll);
+            }
+            name if (name.starts_with("delete_") || name.starts_with("terminate_"))
+                && self.body.contains("boto3")
+                && !["moto", "endpoint_url", "localhost", "Stubber"]
+                    .iter()
+                    .any(|word| self.body.contains(word)) =>
+            {
+                report.infrastructure("boto3", invocation.text, false);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `print(os.environ["TOKEN"])`: the whole value of a variable that holds a secret.
+pub(super) fn prints_secret_variable(text: &str) -> bool {
+    let inner = text.trim_start_matches("print(").trim_end_matches(')').trim();
+    let name = ["os.environ[", "os.environ.get(", "os.getenv("]
+        .iter()
+        .find_map(|start| inner.strip_prefix(start))
+        .and_then(|rest| rest.split(['"', '\'']).nth(1));
+    let whole = inner.ends_with(['"', '\'']) || inner.ends_with(']') && inner.matches('[').count() == 1;
+    // Of all variables those whose names say that they hold secrets, or what a store of passwords gives.
+    let picked = inner.starts_with("keyring.get_password(")
+        || inner.contains("environ.items()")
+            && ["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|part| inner.contains(part));
+    name.is_some_and(lictor_core::redact::is_secret_name) && whole || picked
+}
+/// Whether a call is given a secret.
+fn names_secret(invocation: &Invocation<'_>) -> bool {
+    let given = invocation.positional.iter().chain(invocation.named.iter().map(|(_, value)| value));
+    given
+        .filter(|value| matches!(value, Value::Text(_) | Value::Any(_)))
+        .flat_map(|value| value.args(""))
+        .any(|arg| crate::programs::is_secret(&arg))
+}
