@@ -18,6 +18,8 @@ use crate::trace::{GivenVerdict, Trace};
 
 /// How many reasons are told.
 const TOLD: usize = 2;
+/// How the rules begin that are about what could not be read.
+const UNREAD: &str = "opaque";
 
 /// What the graph says, before anything is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -203,6 +205,14 @@ impl Evaluation {
             && asks > 1
         {
             told.swap(1, asks);
+        }
+        // What could not be read adds nothing to what could; where it was the question, it explains the answer.
+        let unread =
+            |given: &&GivenVerdict| given.verdict.rule().is_some_and(|rule| rule.starts_with(UNREAD));
+        let plain =
+            |first: &&GivenVerdict| first.verdict.value() == Value::Block && first.guard() != "approval";
+        if told.first().is_some_and(|first| plain(first) && !unread(first)) {
+            told.retain(|given| !unread(given));
         }
         told.truncate(TOLD);
         told

@@ -4,7 +4,7 @@ use lictor_core::facts::{Command, Facts, OpaqueWhat};
 use lictor_core::{Action, ActionKind, Context, Decision, Fixable, Guard, Layer, Value, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::normal;
+use crate::normal::{self, Line};
 use crate::pattern::{Pattern, PatternError};
 use crate::rules::{Rules, RulesConfig};
 
@@ -16,7 +16,8 @@ pub struct BashSafetyConfig {
     pub blocked_patterns: Vec<String>,
     /// Programs by base name.
     pub blocked_programs: Vec<String>,
-    /// Regular expressions that fit one whole simple command and lift the block of this guard for it.
+    /// Regular expressions that fit one whole simple command and lift the block of this guard for it, or the whole line
+    /// word for word.
     pub allow: Vec<String>,
     /// What a command gets that could not be read to its end. `ask` when it is not said.
     pub unreadable: Option<Decision>,
@@ -192,6 +193,9 @@ impl Guard for BashSafety {
         let mut found = Vec::new();
         if self.describes {
             return self.described(action, text, context);
+        }
+        if (Line { text, facts }).is_excepted(&self.allow) {
+            return self.rules.as_ref().map_or_else(Verdict::pass, |rules| rules.check(action, context));
         }
         for pattern in self.patterns.iter().filter(|pattern| self.finds(pattern, text, facts)) {
             found.push(Verdict::block(

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lictor_core::facts::{Access, Command, Effect, Facts, Place, Zone};
+use lictor_core::facts::{Access, Command, Effect, Existence, Facts, Place, Zone};
 use lictor_core::{Action, ActionKind, Context, Fixable, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -179,7 +179,10 @@ impl FileBoundary {
                 "give a plain path inside the project",
             ));
         }
+        // That a file is there, how long and whose it is, is not what it says.
+        let listed = access == Access::List && place.existence != Existence::Directory;
         if (self.mode == RedLineMode::All || !access.is_read_only())
+            && !listed
             && let Some(line) = self.touched(&self.red_lines, access, place, recursive, by)
         {
             return Some(

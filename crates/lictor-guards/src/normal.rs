@@ -1,6 +1,8 @@
 //! Simple commands as text, for patterns and messages.
 
-use lictor_core::facts::Command;
+use lictor_core::facts::{Command, Effect, Facts, Place};
+
+use crate::pattern::Pattern;
 
 /// Long options whose short form everyone writes.
 const SHORT: [(&str, char); 4] = [("--recursive", 'r'), ("--force", 'f'), ("--verbose", 'v'), ("--all", 'a')];
@@ -13,6 +15,38 @@ pub(crate) fn text(command: &Command) -> String {
 /// The same when every word is known: what an exception may be compared with.
 pub(crate) fn whole(command: &Command) -> Option<String> {
     command.args.iter().all(Option::is_some).then(|| text(command))
+}
+
+/// What exceptions are compared with: the line as it was given, and what is known of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) facts: &'a Facts,
+}
+
+impl Line<'_> {
+    /// Whether an exception stands for the whole line, word for word. A pattern does not count here: `npm run .*` means
+    /// one command, not whatever follows it on the line.
+    pub(crate) fn is_excepted(&self, allow: &[Pattern]) -> bool {
+        !allow.is_empty() && {
+            let literal = Pattern::literal(self.text.trim());
+            allow.iter().any(|pattern| pattern.source() == literal)
+        }
+    }
+
+    /// Whether a command does this by its own words. What comes to it through a pipe or a redirection is not in them, so
+    /// that an exception for the command says nothing about it.
+    pub(crate) fn is_own(&self, effect: &Effect<Place>, command: &Command) -> bool {
+        let text = match effect {
+            Effect::Flow { .. } => return self.facts.commands().count() == 1 && !self.text.contains('<'),
+            Effect::File { target, .. } => &target.text,
+            Effect::Database { text, .. } => text,
+            Effect::Code { body, .. } => body,
+            _ => return true,
+        };
+        whole(command).is_some_and(|words| words.contains(text.as_str()))
+            || !(self.text.contains(text.as_str()) || self.text.contains(['<', '>']))
+    }
 }
 
 /// Every spelling of the command that a pattern is tried on: as it stands, and with its short options apart, together

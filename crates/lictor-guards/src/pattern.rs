@@ -79,6 +79,19 @@ impl Pattern {
         Self { needs: needed_literal(source), source: source.to_owned(), whole }
     }
 
+    /// A regular expression for exactly this text, as few characters escaped as possible: people read it.
+    #[must_use]
+    pub fn literal(text: &str) -> String {
+        let mut out = String::new();
+        for c in text.chars() {
+            if r"\.+*?()|[]{}^$#&~".contains(c) {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        out
+    }
+
     /// As written.
     #[must_use]
     pub fn source(&self) -> &str {

@@ -8,6 +8,7 @@ use lictor_core::{Action, ActionKind, Context, Decision, Fixable, Guard, Layer, 
 
 pub use pack::{Pack, Rule, Unmet};
 
+use crate::normal::Line;
 use crate::pattern::{Pattern, PatternError};
 use pack::Kind;
 
@@ -18,7 +19,8 @@ pub struct RulesConfig {
     /// Packs in force, by name.
     #[serde(default)]
     pub packs: Vec<String>,
-    /// Simple commands that no rule of the packs stops: regular expressions that fit the whole command.
+    /// Simple commands that no rule of the packs stops: regular expressions that fit the whole command. What comes
+    /// through a pipe or a redirection is covered only by an entry for the whole line, word for word.
     #[serde(default)]
     pub allow: Vec<String>,
     /// What opaque commands get instead of what the packs say.
@@ -144,7 +146,9 @@ impl Rules {
         strictest(rules.filter(|rule| rule.when.fits_opaque(opaque)))
     }
 
-    fn verdicts(&self, facts: &Facts) -> Vec<Verdict> {
+    fn verdicts(&self, line: Line<'_>) -> Vec<Verdict> {
+        let facts = line.facts;
+        let whole = line.is_excepted(&self.allow);
         let mut given: Vec<(&'static str, Verdict)> = Vec::new();
         let mut file = |rule: &'static Rule, decision: Decision, reason: String, fix: String| {
             // One verdict a rule: ten operands of one `rm` are one objection.
@@ -153,13 +157,25 @@ impl Rules {
             }
         };
         let mut running: Option<&Command> = None;
-        for effect in &facts.effects {
+        let mut trees: Vec<&str> = Vec::new();
+        for effect in facts.effects.iter().filter(|_| !whole) {
             if let Effect::Run(command) = effect {
                 running = Some(command);
+                trees.clear();
+            }
+            // A tree that is blocked is one objection, whatever lies in it.
+            if matches!(effect, Effect::File { target, .. } if trees.iter().any(|tree| lies_in(target, tree)))
+            {
+                continue;
             }
             if let Some(rule) = self.rule_for(effect, facts)
-                && !running.is_some_and(|command| self.is_excepted(command))
+                && !running.is_some_and(|command| self.is_excepted(command) && line.is_own(effect, command))
             {
+                if let Effect::File { target, recursive: true, .. } = effect
+                    && rule.decision == Decision::Block
+                {
+                    trees.push(&target.path);
+                }
                 let reason = fill::reason(rule.reason, effect, running);
                 file(rule, rule.decision, reason, fill::fix(rule, effect, running));
             }
@@ -193,7 +209,8 @@ impl Guard for Rules {
                 "send the command as `payload.command`",
             );
         }
-        let mut verdicts = self.verdicts(context.facts());
+        let text = action.text("command").unwrap_or_default();
+        let mut verdicts = self.verdicts(Line { text, facts: context.facts() });
         let strictest = verdicts
             .iter()
             .enumerate()
@@ -212,6 +229,11 @@ impl Guard for Rules {
     fn layer(&self) -> Layer {
         Layer::Boundary
     }
+}
+
+fn lies_in(place: &Place, tree: &str) -> bool {
+    let below = place.path.strip_prefix(tree.trim_end_matches('/'));
+    below.is_some_and(|below| below.starts_with('/') && below.len() > 1)
 }
 
 fn strictest(rules: impl Iterator<Item = &'static Rule>) -> Option<&'static Rule> {

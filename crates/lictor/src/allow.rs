@@ -12,6 +12,7 @@ use std::sync::Arc;
 use lictor_config::{Origin, Source};
 use lictor_core::facts::Command;
 use lictor_core::{ActionKind, Clock, Facts, Timestamp};
+use lictor_engine::guards::Pattern;
 use lictor_engine::past::Decided;
 
 use crate::error::Error;
@@ -156,12 +157,17 @@ fn passes(project: &Project, sources: Vec<Source>, decided: &Decided) -> Result<
 fn candidates(decided: &Decided) -> Vec<Candidate> {
     let mut all = Vec::new();
     let commands: Vec<String> =
-        decided.facts.commands().filter_map(whole).map(|text| escaped(&text)).collect();
+        decided.facts.commands().filter_map(whole).map(|text| Pattern::literal(&text)).collect();
     if decided.action.kind == ActionKind::Bash {
         let allow = |entries| Candidate { section: "bash_safety", key: "allow", entries };
         all.extend(commands.iter().map(|command| allow(vec![command.clone()])));
         if commands.len() > 1 {
             all.push(allow(commands.clone()));
+        }
+        // What is piped or redirected is no command's own: only the whole line stands for it.
+        let line = decided.action.text("command").unwrap_or_default().trim();
+        if !line.is_empty() && !line.contains('\n') {
+            all.push(allow(vec![Pattern::literal(line)]));
         }
     }
     if matches!(decided.action.kind, ActionKind::Tool | ActionKind::Other(_))
@@ -181,36 +187,6 @@ fn candidates(decided: &Decided) -> Vec<Candidate> {
 fn whole(command: &Command) -> Option<String> {
     let args: Option<Vec<&str>> = command.args.iter().map(Option::as_deref).collect();
     Some(std::iter::once(command.program.as_str()).chain(args?).collect::<Vec<_>>().join(" "))
-}
-
-/// A regular expression for exactly this text.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        if matches!(
-            c,
-            '\\' | '.'
-                | '+'
-                | '*'
-                | '?'
-                | '('
-                | ')'
-                | '|'
-                | '['
-                | ']'
-                | '{'
-                | '}'
-                | '^'
-                | '$'
-                | '#'
-                | '&'
-                | '~'
-        ) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }
 
 fn with(

@@ -22,7 +22,8 @@ pub(crate) static TABLE: Table = Table {
             "allow",
             REGEXES,
             "['rm -rf target']",
-            "Exceptions: regular expressions that fit one whole simple command. A repository's exceptions lift \
+            "Exceptions: regular expressions that fit one whole simple command; what comes through a pipe or a \
+             redirection is covered only by the whole line, word for word. A repository's exceptions lift \
              only the repository's own rules; those of the user's or managed file also lift the packs'.",
         ),
         Key::new(

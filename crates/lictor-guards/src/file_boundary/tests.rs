@@ -109,11 +109,19 @@ fn red_lines_block_reading_too_unless_the_mode_says_otherwise() {
     ] {
         assert_eq!(value(&config, &action), Value::Block, "{action:?}");
     }
-    for action in
-        [bash("ls src/auth"), bash("grep -r x src"), bash("cat src/main.py"), bash("echo handler.py")]
-    {
+    for action in [
+        bash("ls src/auth"),
+        bash("ls -la src/auth/handler.py"),
+        bash("stat src/auth/handler.py"),
+        bash("grep -r x src"),
+        bash("cat src/main.py"),
+        bash("echo handler.py"),
+    ] {
         assert_eq!(value(&config, &action), Value::Pass, "{action:?}");
     }
+    // The names in a directory are what it says.
+    let whole = self::config(None, &["src/auth"]);
+    assert_eq!(value(&whole, &bash("ls src/auth")), Value::Block);
     config.red_line_mode = RedLineMode::Write;
     assert_eq!(value(&config, &bash("cat src/auth/handler.py")), Value::Pass);
     assert_eq!(value(&config, &bash("chmod 600 src/auth/handler.py")), Value::Block);
