@@ -59,6 +59,12 @@ impl Agent {
         self.spec().name
     }
 
+    /// The tool through which it hands in an answer of a declared form, where it has one.
+    #[must_use]
+    pub fn answers_by(self) -> Option<&'static str> {
+        self.spec().answers_by
+    }
+
     /// Its own tools, as it names them.
     pub fn tools(self) -> impl Iterator<Item = &'static str> {
         self.spec().tools.iter().map(|(name, _)| *name)

@@ -26,6 +26,8 @@ pub(crate) struct AgentSpec {
     pub(crate) read: fn(&Context<'_>, &Fields) -> Result<EventKind, Unreadable>,
     /// Whether the event after a shell command says that the command succeeded, rather than that it ended.
     pub(crate) post_means_success: bool,
+    /// The tool through which it hands in an answer of a declared form.
+    pub(crate) answers_by: Option<&'static str>,
     /// Whether the event after a shell command carries its exit code.
     pub(crate) tells_exit_codes: bool,
     /// Whether a person will see a question that the hook asks in this mode.
@@ -71,6 +73,7 @@ impl AgentSpec {
             session: |fields| fields.text(&["session_id", "sessionId"]),
             read: crate::parse::common,
             post_means_success: false,
+            answers_by: None,
             tells_exit_codes: false,
             person_present: |_, _| false,
             trust: Trust::AtStart,

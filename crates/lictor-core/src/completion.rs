@@ -138,6 +138,7 @@ impl Gate {
             return Some(StopCheck { passes, ..StopCheck::of(Completion::Complete) });
         };
         let evidence = Digest::of_parts(shortfalls.iter().map(|one| one.evidence.as_bytes()));
+        let patience = if shortfalls.iter().all(|one| one.for_person) { 0 } else { self.patience };
         let reasons = shortfalls.into_iter().map(|one| one.reason).collect();
         let release = if stop.aborted {
             Some(Release::Interrupted)
@@ -147,7 +148,7 @@ impl Gate {
             Some(Release::BackgroundWork)
         } else if rounds >= self.max_rounds {
             Some(Release::Cap)
-        } else if state.evidence == Some(evidence) && state.repeats >= self.patience {
+        } else if state.evidence == Some(evidence) && state.repeats >= patience {
             Some(Release::NoProgress)
         } else {
             None

@@ -294,6 +294,21 @@ impl Runtime {
         Ok(check)
     }
 
+    /// What an agent would be told if it stopped now with this answer. Nothing is recorded and no round is used up; empty
+    /// where it may stop.
+    ///
+    /// # Errors
+    /// When the session cannot be read.
+    pub fn missing(&self, wish: &StopRequest) -> Result<Vec<String>, Error> {
+        let parent = wish.parent.as_ref();
+        let engine = self.inner.engine.for_session(&wish.session, parent)?;
+        let check = engine.look_at_stop(&wish.session, parent, &wish.stop)?;
+        Ok(match check.map(|check| check.outcome) {
+            Some(Completion::Incomplete { reasons, .. }) => reasons,
+            _ => Vec::new(),
+        })
+    }
+
     /// Answers the questions of an evaluation that asked, on the spot: one answer for each of its
     /// [`questions`](Evaluation::questions), in order. What comes back is `pass`, `warn` or `block`.
     ///

@@ -12,6 +12,7 @@ use crate::tools::{Shape, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
     post_means_success: true, person_present,
+    answers_by: Some("StructuredOutput"),
     // An answer that is no JSON counts as none.
     leaks: true,
     files: FILES,

@@ -101,7 +101,7 @@ pub(super) fn whose(path: &Path) -> Option<Agent> {
     let mut head = String::new();
     let file = File::open(path).ok()?;
     let mut start = Vec::new();
-    file.take(64 * 1024).read_to_end(&mut start).ok()?;
+    file.take(1024 * 1024).read_to_end(&mut start).ok()?;
     head.push_str(&String::from_utf8_lossy(&start));
     let holds = |marks: &[&str]| marks.iter().all(|mark| head.contains(mark));
     let signs: [(Agent, &[&[&str]]); 5] = [

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use lictor::{NoPrograms, Project, councils, policy_files};
+use lictor::{NoPrograms, Program, Project, councils, policy_files};
 use lictor_config::diagnostic::closest;
 use lictor_config::{Diagnostic, LoadError, Loaded, Origin, Policy, Severity, Source};
 use lictor_core::{Action, FactSource as _, Graph, SessionState, Value};
@@ -104,15 +104,27 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
 }
 
+/// The programs of the repository's policy that nobody has trusted as they are. Where nothing was ever recorded, that is
+/// all of them.
+pub fn untrusted(policy: &Policy, project: &Project) -> Vec<Program> {
+    let mut programs = councils::programs(policy).unwrap_or_default();
+    if project.has_store() {
+        let store = project.existing_store();
+        let trusted = |program: &Program| match &store {
+            Ok(store) => program.is_trusted(&**store, &project.root).unwrap_or(true),
+            Err(_) => true,
+        };
+        programs.retain(|program| !trusted(program));
+    }
+    programs
+}
+
 /// Programs of the repository that nobody has looked at yet: until somebody has, what asks them blocks.
 fn untrusted_programs(loaded: &Loaded, project: &Project) -> Vec<Diagnostic> {
-    let (Ok(programs), Ok(store)) = (councils::programs(&loaded.policy), project.existing_store()) else {
-        return Vec::new();
-    };
+    let untrusted = untrusted(&loaded.policy, project);
     let mut found = Vec::new();
     for named in loaded.named_programs() {
-        let same = programs.iter().find(|program| program.argv == named.words);
-        if same.is_some_and(|program| !program.is_trusted(&*store, &project.root).unwrap_or(true)) {
+        if untrusted.iter().any(|program| program.argv == named.words) {
             let message = "nobody has trusted this program as it is";
             let problem = Diagnostic::warning(&named.file, named.span, message);
             found.push(problem.help("look at it with `lictor trust`; until then what asks it blocks"));

@@ -237,15 +237,43 @@ fn an_agent_does_not_stop_before_its_report_is_there() {
 }
 
 #[test]
+fn an_agent_that_hands_in_its_answer_too_early_hears_so_at_once() {
+    let agent = Agent::new("version: 1\ncompletion: {files: [report.md]}\n");
+    let after = || {
+        agent.sandbox.claude(
+            "PostToolUse",
+            json!({"tool_name": "StructuredOutput", "tool_input": {"answer": "done"}, "tool_response": "ok"}),
+        )
+    };
+    let run = after();
+    let told = run.json()["hookSpecificOutput"]["additionalContext"].clone();
+    let told = told.as_str().unwrap_or_default();
+    assert!(told.contains("not finished") && told.contains("report.md"), "{run:?}");
+    // Looking is no round of the stop gate.
+    let reason = agent.stop().unwrap();
+    assert!(reason.contains("round 1 of 6"), "{reason}");
+    agent.sandbox.write("report.md", "done\n");
+    assert_eq!(after().stdout, "");
+}
+
+#[test]
 fn an_agent_does_not_stop_while_tests_fail_and_a_pass_counts_for_its_tree_only() {
     let agent = Agent::new("version: 1\ncompletion: {command: [scripts/test.sh], timeout: 30s}\n");
     let script = "#!/bin/sh\necho run >> .git/runs\ngrep -q fixed src.txt || { echo 'assertion failed: left'; exit 3; }\n";
     agent.sandbox.write("scripts/test.sh", script);
     agent.sandbox.write("src.txt", "broken\n");
     agent.sandbox.program("chmod", &["+x", "scripts/test.sh"], "");
+    for command in ["check", "doctor"] {
+        let told = agent.sandbox.lictor(&[command]);
+        assert!(told.stdout.contains("lictor trust"), "{command}: {told:?}");
+    }
     let reason = agent.stop().unwrap();
     assert!(reason.contains("nobody has trusted"), "{reason}");
+    // Only a person can do something about it: the agent is not sent back again.
+    assert_eq!(agent.stop_with(json!({"stop_hook_active": true})), None);
+    assert_eq!(agent.outcome()["is"], "released_unmet");
     assert_eq!(agent.sandbox.lictor(&["trust", "--yes"]).code, 0);
+    agent.prompt();
     let reason = agent.stop().unwrap();
     assert!(reason.contains("exit code 3") && reason.contains("assertion failed: left"), "{reason}");
     agent.write("src.txt", "fixed\n").ran();

@@ -95,11 +95,13 @@ pub(super) struct Shortfall {
     pub(super) reason: String,
     /// What stays the same as long as the same is missing.
     pub(super) evidence: String,
+    /// Only a person can do something about it: the agent is told once, and not sent back again.
+    pub(super) for_person: bool,
 }
 
 impl Shortfall {
     fn plain(reason: String) -> Self {
-        Self { evidence: reason.clone(), reason }
+        Self { evidence: reason.clone(), reason, for_person: false }
     }
 }
 
@@ -240,7 +242,7 @@ fn files(wanted: &[FileCheck], world: &World<'_>) -> Answer {
         let names: Vec<&str> =
             faults.iter().filter(|(fault, _)| *fault == kind).map(|(_, name)| *name).collect();
         let evidence = format!("{words}: {}", names.join("\n"));
-        (!names.is_empty()).then(|| Shortfall { reason: named(words, &names), evidence })
+        (!names.is_empty()).then(|| Shortfall { reason: named(words, &names), evidence, for_person: false })
     })
     .collect::<Vec<_>>();
     if shortfalls.is_empty() { Answer::Met } else { Answer::Unmet(shortfalls) }
@@ -284,7 +286,9 @@ fn command(wanted: &CommandCheck, world: &World<'_>) -> Answer {
     if pass.is_some_and(|pass| world.situation.session.completion.has_passed(pass)) {
         return Answer::Met;
     }
-    let (how, tail) = match world.surveyor.run(wanted, &world.situation) {
+    let ran = world.surveyor.run(wanted, &world.situation);
+    let for_person = matches!(ran, Ran::NotRun(_));
+    let (how, tail) = match ran {
         Ran::Ended { code: Some(0), .. } => {
             // Only what the very same tree gave before and after can be said to belong to it.
             if let Some(pass) = pass
@@ -313,7 +317,7 @@ fn command(wanted: &CommandCheck, world: &World<'_>) -> Answer {
         format!("`{line}` {how}. The end of what it printed:\n{tail}")
     };
     let evidence = format!("{line} {how}\n{}", without_times(tail));
-    Answer::Unmet(vec![Shortfall { reason, evidence }])
+    Answer::Unmet(vec![Shortfall { reason, evidence, for_person }])
 }
 
 /// The same text for two runs that differ only in how long things took: numbers that have a unit of time after them
@@ -339,7 +343,7 @@ fn findings(below: Level, world: &World<'_>) -> Answer {
             let names: Vec<&str> = titles.iter().map(String::as_str).collect();
             let words = format!("open finding(s) of level {below} or above");
             let evidence = format!("{words}: {}", names.join("\n"));
-            Answer::Unmet(vec![Shortfall { reason: named(&words, &names), evidence }])
+            Answer::Unmet(vec![Shortfall { reason: named(&words, &names), evidence, for_person: false }])
         }
     }
 }
@@ -354,6 +358,7 @@ fn todos(world: &World<'_>) -> Answer {
     Answer::Unmet(vec![Shortfall {
         reason,
         evidence: format!("todos {}\n{}", todos.open, todos.items.join("\n")),
+        for_person: false,
     }])
 }
 

@@ -150,9 +150,12 @@ impl Sequence {
                 };
                 need.undone_by.iter().find(disturbs).map(|(by, _)| Lack::Undone(by.to_string()))
             };
-            let shown =
-                if need.what.vars.is_empty() { need.shown.clone() } else { need.shown_for(values.as_ref()) };
-            lacking.extend(lack.map(|lack| (shown, lack)));
+            let missing = if need.what.vars.is_empty() {
+                need.shown.clone()
+            } else {
+                shown(&need.what, values.as_ref())
+            };
+            lacking.extend(lack.map(|lack| (missing, lack)));
         }
         lacking.sort_by(|(a, _), (b, _)| a.cmp(b));
         lacking
@@ -177,14 +180,6 @@ impl Keyed {
             key: history.track(need.what.ended(Ended::Ok), None),
             within: need.within,
         }
-    }
-
-    /// What is missing, with the values that it is missing for: `read_table(table: "users")`.
-    fn shown_for(&self, values: Option<&BTreeMap<&str, String>>) -> String {
-        let value =
-            |var: &String| values.and_then(|values| values.get(var.as_str())).cloned().unwrap_or_default();
-        let fields = self.what.vars.iter().map(|(field, var)| format!("{field}: {:?}", value(var)));
-        format!("{}({})", self.what.what, fields.collect::<Vec<_>>().join(", "))
     }
 
     /// `cargo test && git push`: the first stands before the second, and the line fails when it fails.
@@ -220,7 +215,7 @@ impl Guard for Sequence {
             }
             let lacking = self.lacking(rule, action, context);
             if !lacking.is_empty() {
-                refusals.push(refuse(&rule.gated.to_string(), &lacking));
+                refusals.push(refuse(&shown(&rule.gated, rule.gated.values(action).as_ref()), &lacking));
             }
         }
         let mut refusals = refusals.into_iter();
@@ -232,6 +227,19 @@ impl Guard for Sequence {
     fn layer(&self) -> Layer {
         Layer::Intent
     }
+}
+
+/// A call with the values that it is about: `read_table(table: "users")`; a value that is not known as it is written.
+fn shown(pattern: &Pattern, values: Option<&BTreeMap<&str, String>>) -> String {
+    if pattern.vars.is_empty() {
+        return pattern.to_string();
+    }
+    let value = |var: &String| match values.and_then(|values| values.get(var.as_str())) {
+        Some(value) => format!("{value:?}"),
+        None => format!("${var}"),
+    };
+    let fields = pattern.vars.iter().map(|(field, var)| format!("{field}: {}", value(var)));
+    format!("{}({})", pattern.what, fields.collect::<Vec<_>>().join(", "))
 }
 
 fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {

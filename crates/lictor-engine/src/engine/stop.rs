@@ -23,6 +23,22 @@ impl PolicyEngine {
         parent: Option<&SessionKey>,
         stop: &Stop,
     ) -> Result<Option<StopCheck>, StoreError> {
+        let Some(check) = self.look_at_stop(session, parent, stop)? else { return Ok(None) };
+        let event = self.redacted(SessionEvent::StopChecked(check.clone()));
+        self.happen(session, parent.cloned(), kind::STOP_CHECKED, |_, _| Ok(Some(event)))?;
+        Ok(Some(check))
+    }
+
+    /// What [`check_stop`](Self::check_stop) would say now. Nothing is recorded and no round is used up.
+    ///
+    /// # Errors
+    /// When the session cannot be read.
+    pub fn look_at_stop(
+        &self,
+        session: &SessionKey,
+        parent: Option<&SessionKey>,
+        stop: &Stop,
+    ) -> Result<Option<StopCheck>, StoreError> {
         let Some(gate) = &self.inner.gate else { return Ok(None) };
         let state = self.look(session, parent)?;
         let lineage = self
@@ -36,11 +52,7 @@ impl PolicyEngine {
             store: &*self.inner.store,
         };
         let judged = || gate.judge(stop, session, &state, lineage.above(), now, &surveyor);
-        let check = catch_unwind(AssertUnwindSafe(judged))
-            .map_err(|_| StoreError::other("a check before stopping failed inside"))?;
-        let Some(check) = check else { return Ok(None) };
-        let event = self.redacted(SessionEvent::StopChecked(check.clone()));
-        self.happen(session, parent.cloned(), kind::STOP_CHECKED, |_, _| Ok(Some(event)))?;
-        Ok(Some(check))
+        catch_unwind(AssertUnwindSafe(judged))
+            .map_err(|_| StoreError::other("a check before stopping failed inside"))
     }
 }

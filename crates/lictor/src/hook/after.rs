@@ -1,10 +1,12 @@
 //! After a call: what came of it is recorded, then whoever has something to say is heard.
 
 use lictor_agents::{Outcome as Seen, Reply, Status};
+use lictor_core::completion::Stop;
 use lictor_core::feedback::render;
 use lictor_core::{Action, Outcome};
 
 use super::{Heard, review};
+use crate::runtime::StopRequest;
 
 /// Records the outcome of a call and answers with feedback that is due.
 pub(super) fn call(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Reply {
@@ -24,8 +26,29 @@ pub(super) fn call(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Reply {
     review::after_call(heard, action, seen);
     let Some(session) = &action.session else { return Reply::Silence };
     // Feedback that cannot be recorded is not given: it would be given again after every call.
-    let advice = engine.advise(session).unwrap_or_default();
-    tell(heard, render(&advice))
+    let advice = render(&engine.advise(session).unwrap_or_default());
+    let remarks: Vec<String> =
+        unfinished(heard, action, seen).into_iter().chain([advice]).filter(|text| !text.is_empty()).collect();
+    tell(heard, remarks.join("\n\n"))
+}
+
+/// What is missing when an agent has handed in its answer in a declared form: it hears so now, not only when it stops.
+fn unfinished(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Option<String> {
+    let answered = heard.slot.agent().answers_by().is_some_and(|tool| tool == action.tool);
+    if !answered || seen.status == Status::Failed {
+        return None;
+    }
+    let session = action.session.clone()?;
+    let stop = Stop {
+        output: serde_json::to_string(&action.payload).ok(),
+        reason: Some("structured_output".to_owned()),
+        ..Stop::default()
+    };
+    let request = StopRequest { session, parent: heard.event.parent_session.clone(), stop };
+    // Where it cannot be found out, the stop gate says so.
+    let missing = heard.runtime.missing(&request).unwrap_or_default();
+    (!missing.is_empty())
+        .then(|| format!("The answer was handed in, and the work is not finished: {}", missing.join("\n")))
 }
 
 /// Says a remark together with those that wait, or keeps it for later where the agent cannot be told now.

@@ -8,10 +8,11 @@ use std::path::Path;
 use lictor::past::{Wanted, newest_decisions};
 use lictor::{Project, fault, policy_files};
 use lictor_core::Standing;
+use lictor_core::text::visible_line;
 use lictor_store::{Query, Record, Store, StoreError, StoreExt as _, verify};
 
 use super::Report;
-use crate::commands::audit;
+use crate::commands::{audit, check};
 use crate::{output, when};
 
 /// How many of the newest records are checked: the whole chain is for `lictor audit verify`.
@@ -22,7 +23,14 @@ const RECENT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// Whether the policy can be loaded.
 pub fn policy(report: &mut Report, project: &Project) {
     match policy_files::load(project) {
-        Ok(_) => report.ok("the policy loads"),
+        Ok(loaded) => {
+            report.ok("the policy loads");
+            for program in check::untrusted(&loaded.policy, project) {
+                let line = output::clipped(&visible_line(&program.argv.join(" ")), 60);
+                let what = format!("nobody has trusted `{line}` ({}): what asks it blocks", program.what);
+                report.problem(what, "look at it with `lictor trust`");
+            }
+        }
         Err(error) => report.problem(error.chain(), "run `lictor check`"),
     }
 }
