@@ -104,11 +104,12 @@ Examples:
     Import(share::ImportArgs),
     /// Remove Lictor from every project and from this machine.
     Uninstall(uninstall::UninstallArgs),
-    /// Explain a command or a topic (`exit-codes`).
+    /// Explain a command or a topic (`exit-codes`, `upgrade`).
     #[command(after_help = "\
 Examples:
   lictor help verdict record
-  lictor help exit-codes")]
+  lictor help exit-codes
+  lictor help upgrade")]
     Help {
         /// The command, with its subcommand, or the topic.
         topic: Vec<String>,
@@ -219,9 +220,34 @@ fn noted(command: clap::Command, words: &str, note: &str) -> clap::Command {
     })
 }
 
+/// `lictor help upgrade`.
+const UPGRADE: &str = "\
+upgrading
+
+  from a clone    git pull, then `cargo xtask install --yes`
+  npm             npm install -g lictor@latest
+  pip or uv       pip install --upgrade lictor, or uv tool upgrade lictor
+  an archive      put the new program in the place of the old one
+
+Afterwards, in each project: `lictor init --yes` brings hooks up to date and
+changes nothing where they are, `lictor check` reads the policy with the new
+program, `lictor doctor` proves that calls are stopped.
+
+Record, approvals, trust, exceptions and policy files stay as they are. Sessions
+that are open go on under the new program, or begin anew where it keeps more of
+them than the old one did. An older program does not open a record that a newer
+one has written to, and blocks: to go back, move the record away first (`lictor
+doctor` says where it is).
+";
+
 fn help(topic: &[String]) -> anyhow::Result<Exit> {
-    if topic == ["exit-codes"] {
-        output::print(exit::HELP)?;
+    let page = match topic {
+        [word] if word == "exit-codes" => Some(exit::HELP),
+        [word] if word == "upgrade" => Some(UPGRADE),
+        _ => None,
+    };
+    if let Some(page) = page {
+        output::print(page)?;
         return Ok(Exit::Ok);
     }
     let mut known = &definition();

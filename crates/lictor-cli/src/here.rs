@@ -109,5 +109,6 @@ pub fn people_only(what: &str, project: &Project) -> Result<()> {
 /// Who runs this command.
 pub fn person() -> String {
     let of = |name: &str| env::var(name).ok().filter(|value| !value.trim().is_empty());
-    of("USER").or_else(|| of("LOGNAME")).unwrap_or_else(|| "somebody".to_owned())
+    let named = of("USER").or_else(|| of("LOGNAME")).or_else(lictor::dirs::user_name);
+    named.unwrap_or_else(|| "somebody".to_owned())
 }

@@ -91,14 +91,24 @@ impl Rules {
 
     /// The user's home directory by the password database.
     fn registered_home(&self) -> Option<PathBuf> {
-        let users = fs::read_to_string("/etc/passwd").ok()?;
-        users.lines().find_map(|line| {
-            let mut fields = line.split(':').skip(2);
-            let user = fields.next()?.parse::<u32>().ok()?;
-            let home = PathBuf::from(fields.nth(2)?);
-            (user == self.user && home.is_absolute()).then_some(home)
-        })
+        let home = PathBuf::from(registered(self.user)?.get(5)?);
+        home.is_absolute().then_some(home)
     }
+}
+
+/// A user's line in the password database.
+fn registered(user: u32) -> Option<Vec<String>> {
+    let users = fs::read_to_string("/etc/passwd").ok()?;
+    users.lines().find_map(|line| {
+        let fields: Vec<String> = line.split(':').map(str::to_owned).collect();
+        (fields.get(2)?.parse() == Ok(user)).then_some(fields)
+    })
+}
+
+/// The user's name by the password database.
+#[must_use]
+pub fn user_name() -> Option<String> {
+    registered(rustix::process::geteuid().as_raw())?.into_iter().next().filter(|name| !name.is_empty())
 }
 
 /// Makes a directory that nobody else can look into, and those above it.

@@ -170,10 +170,8 @@ pub fn list(args: &ApprovalsArgs) -> Result<Exit> {
     for one in &waiting {
         text += &one.head(style);
         text += &one.whole_action("    ");
-        for point in &one.approval.asked {
-            let rule = point.rule.as_deref().unwrap_or(&point.guard);
-            let message = visible_line(&point.message);
-            text += &output::wrapped("    ", &format!("{message} [{}]", visible_line(rule)));
+        for point in one.points() {
+            text += &output::wrapped("    ", &point);
         }
     }
     if waiting.is_empty() {
@@ -313,6 +311,20 @@ impl Waiting {
         format!("{}  {session}asked {age} ago, {left} left\n", style.bold(self.approval.short()))
     }
 
+    /// What is asked, each with its rule. A session that has seen several policies is asked the same by each of them; a
+    /// person reads it once.
+    fn points(&self) -> Vec<String> {
+        let mut points: Vec<String> = Vec::new();
+        for point in &self.approval.asked {
+            let rule = point.rule.as_deref().unwrap_or(&point.guard);
+            let text = format!("{} [{}]", visible_line(&point.message), visible_line(rule));
+            if !points.contains(&text) {
+                points.push(text);
+            }
+        }
+        points
+    }
+
     /// The whole action as it was stored with the question: what would be done is what a person says yes to.
     fn whole_action(&self, indent: &str) -> String {
         let Some(question) = &self.approval.shown else { return String::new() };
@@ -404,11 +416,12 @@ enum Answer {
 /// Asks about each point in turn; a no to one is a no to all, and a yes for the session has to be said to each. With
 /// `at_once` all points are one question. `said` is what a plain yes means.
 fn ask(one: &Waiting, said: Lifetime, at_once: bool, style: Style) -> Result<Answer> {
-    let messages: Vec<String> = one.approval.asked.iter().map(|point| visible_line(&point.message)).collect();
-    let questions = if at_once { vec![messages.join("\n  ")] } else { messages };
+    let points: Vec<String> =
+        one.points().iter().map(|point| output::wrapped("  ", point).trim_end().to_owned()).collect();
+    let questions = if at_once { vec![points.join("\n")] } else { points };
     let mut lifetime = Lifetime::Session;
     for question in questions {
-        output::print(&format!("  {}\n", style.yellow(&question)))?;
+        output::print(&format!("{}\n", style.yellow(&question)))?;
         loop {
             output::print("  allow this? [y]es, once; for this [s]ession; [n]o; [l]ater; [q]uit: ")?;
             let Some(line) = line()? else { return Ok(Answer::Quit) };

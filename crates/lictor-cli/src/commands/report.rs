@@ -60,7 +60,7 @@ pub struct Report {
     pub projects: u64,
     /// What was found.
     pub summary: Summary,
-    /// Rules of the packs in force that had no word.
+    /// Rules of the packs in force that never fired.
     pub silent: Vec<&'static str>,
 }
 
@@ -132,7 +132,7 @@ fn gather(store: &dyn Store, since: Option<Timestamp>, summary: &mut Summary) ->
     }
 }
 
-/// The rules of the packs in force that had no word. Without a policy that can be read, nobody knows.
+/// The rules of the packs in force that never fired. Without a policy that can be read, nobody knows.
 pub fn silent(project: &Project, summary: &Summary) -> Vec<&'static str> {
     let Ok(current) = Snapshot::read(project) else { return Vec::new() };
     let mut packs: Vec<&'static Pack> = Vec::new();

@@ -1,5 +1,5 @@
 //! A month with Lictor: a scripted agent works through sessions from `month.jsonl`, each step through a real hook, and does
-//! what it is told when it is stopped. Counted are interruptions, dead ends and long messages.
+//! what it is told when it is stopped; a scripted person says yes to what is asked. Counted are interruptions, dead ends and long messages.
 
 use serde_json::{Value, json};
 
@@ -65,8 +65,14 @@ fn live(count: usize) -> Month {
             }
             month.interruptions += 1;
             stops.push(step.clone());
-            // A question is for the person at the prompt; a block has to lead on.
+            // A person who is asked says yes, and that has to count; a block has to lead on.
             if run.code != 2 {
+                let yes = sandbox.lictor(&["approve", "--all", "--yes"]);
+                if yes.code != 0 || stopped(&hook(&sandbox, &session, &step)) {
+                    month
+                        .dead_ends
+                        .push(format!("{step}: a yes did not count: {}{}", yes.stdout, yes.stderr));
+                }
                 continue;
             }
             let fix = run.stderr.split_once("How to go on: ").map(|(_, fix)| fix).unwrap_or_default();

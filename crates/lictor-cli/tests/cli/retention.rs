@@ -1,5 +1,7 @@
 //! Records that move to archives: nothing that people look at changes.
 
+use serde_json::{Value, json};
+
 use crate::sandbox::Sandbox;
 
 fn session() -> Sandbox {
@@ -35,7 +37,7 @@ fn what_was_archived_is_still_read() {
     let before = seen();
     let run = sandbox.lictor(&["audit", "archive", "--keep", "1ms", "--json"]);
     assert_eq!(run.code, 0, "{run:?}");
-    let moved: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let moved: Value = serde_json::from_str(&run.stdout).unwrap();
     assert!(moved["records"].as_u64().unwrap() >= 4, "{moved}");
     let after = seen();
     for ((before, after), args) in before.iter().zip(&after).zip(looks) {
@@ -52,6 +54,44 @@ fn what_was_archived_is_still_read() {
     }
     let gone = sandbox.lictor(&["explain", "2"]);
     assert_ne!(gone.code, 0, "{gone:?}");
+}
+
+/// Everything that the scripted month does, and what became of it: a record of it takes at most 800 bytes on average.
+#[test]
+fn a_record_of_a_real_command_is_small() {
+    let sandbox = Sandbox::new();
+    let sessions =
+        include_str!("month.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut lines = String::new();
+    for (number, session) in sessions.enumerate() {
+        let steps = session["steps"].as_array().unwrap().iter().map(|step| step.as_str().unwrap());
+        for step in steps.filter(|step| !step.starts_with("edit ") && !step.starts_with("read ")) {
+            let command = step.replace("{n}", "1");
+            let action = json!({"kind": "bash", "payload": {"command": command}, "session_id": format!("s{number}"),
+                                "cwd": sandbox.project()});
+            let posted = json!({"action": action, "outcome": {"success": true, "exit_code": 0}});
+            for (method, params) in [("evaluate", json!({"action": action})), ("post", posted)] {
+                lines += &format!("{}\n", json!({"jsonrpc": "2.0", "method": method, "params": params}));
+            }
+        }
+    }
+    // What a new store and the project's policy take is there once, however long the record gets.
+    assert_eq!(sandbox.lictor_with(&["rpc"], &lines).code, 0);
+    let store = || -> (u64, u64) {
+        let records = sandbox.lictor(&["audit", "verify", "--json"]).json()["records"].as_u64().unwrap();
+        let files = std::fs::read_dir(sandbox.state()).unwrap().flatten();
+        let bytes =
+            files.filter(|file| file.path().is_file()).map(|file| file.metadata().unwrap().len()).sum();
+        (records, bytes)
+    };
+    let (first, before) = store();
+    assert_eq!(sandbox.lictor_with(&["rpc"], &lines).code, 0);
+    let passes =
+        sandbox.lictor(&["log", "--decision", "pass", "-n", "1000", "--json"]).stdout.lines().count();
+    assert!(passes > 100, "{passes}");
+    let (records, bytes) = store();
+    let each = (bytes - before) / (records - first);
+    assert!(each <= 800, "a record takes {each} bytes");
 }
 
 #[test]

@@ -165,6 +165,7 @@ impl Sandbox {
             // Stands in for the password database, which is asked where the home directory is a repository.
             .env("LICTOR_TEST_HOME", self.home())
             .env("PATH", &self.path)
+            .env("USER", "somebody")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -13,6 +13,9 @@ use similar::{ChangeTag, TextDiff};
 use super::receipts::Receipts;
 use crate::output::Style;
 
+/// So many lines of a file that is made or removed are shown.
+const WHOLE_ROWS: usize = 24;
+
 /// Everything that is to be written, and what a person should know.
 #[derive(Debug, Default)]
 pub struct Plan {
@@ -154,11 +157,18 @@ impl<'a> Shown<'a> {
         let mut text =
             format!("{} {}\n", style.bold(self.verb()), style.bold(&self.path().display().to_string()));
         let diff = TextDiff::from_lines(old.as_str(), new.as_str());
+        // A file that is all Lictor's own is shown by its beginning: a first look has to fit on a screen.
+        let mut rows = if self.verb() == "changed" { usize::MAX } else { WHOLE_ROWS };
+        let all = old.lines().count().max(new.lines().count());
         for (index, group) in diff.grouped_ops(2).iter().enumerate() {
             if index > 0 {
                 text += &style.dim("  …\n");
             }
             for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+                if rows == 0 {
+                    break;
+                }
+                rows -= 1;
                 let line = change.value().trim_end_matches(['\n', '\r']);
                 text += &match change.tag() {
                     ChangeTag::Delete => style.red(&format!("- {line}")),
@@ -167,6 +177,9 @@ impl<'a> Shown<'a> {
                 };
                 text.push('\n');
             }
+        }
+        if rows == 0 && all > WHOLE_ROWS {
+            text += &style.dim(&format!("  … {} more lines; `--json` has all of them\n", all - WHOLE_ROWS));
         }
         text
     }

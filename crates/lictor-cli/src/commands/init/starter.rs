@@ -64,8 +64,8 @@ version: 1
 extends: [{pack}]
 
 boundaries:
-  # No agent reads or changes these.
-  red_line_files: ["**/.env", "**/.env.local", "**/.env.production"{secrets}]
+  # No agent reads or changes these. Reading any other file with secrets is asked about.
+  red_line_files: ["**/.env.production"{secrets}]
   # Work stays in these directories.
   # allowed_dirs: [{sources}, docs]
 
@@ -74,7 +74,7 @@ boundaries:
 #   require_first: {{'bash("git push")': ['bash("{words}")']}}
 #   invalidate: {{write: ['bash("{words}")']}}
 
-# An agent may stop only when this holds.
+# An agent may stop only when this holds. `lictor trust` lets the program run.
 # completion:
 #   all:
 #     - command: [{argv}]

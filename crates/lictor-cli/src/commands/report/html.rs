@@ -6,6 +6,7 @@ use lictor::past::Counts;
 
 use super::text::share;
 use super::{Report, span};
+use crate::output;
 use crate::when;
 
 /// How large the plot of days is.
@@ -37,8 +38,9 @@ pub(super) fn page(report: &Report) -> String {
     let Counts { calls, pass, warn, ask, block } = summary.total;
     let _ = write!(
         out,
-        "<p>{calls} calls in {} sessions.</p>\n<table><tr><th>decision<th class=\"n\">calls<th class=\"n\">share</tr>\n",
-        summary.sessions
+        "<p>{} in {}.</p>\n<table><tr><th>decision<th class=\"n\">calls<th class=\"n\">share</tr>\n",
+        output::count(calls, "call"),
+        output::count(summary.sessions, "session")
     );
     for (word, count) in [("pass", pass), ("warn", warn), ("ask", ask), ("block", block)] {
         let _ = writeln!(
@@ -131,7 +133,7 @@ fn rules(report: &Report) -> String {
     }
     if !report.silent.is_empty() {
         let _ =
-            writeln!(out, "<p class=\"quiet\">{} rules of the packs had no word.</p>", report.silent.len());
+            writeln!(out, "<p class=\"quiet\">{} rules of the packs never fired.</p>", report.silent.len());
     }
     out
 }

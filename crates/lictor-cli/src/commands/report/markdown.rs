@@ -4,6 +4,7 @@ use lictor::past::Counts;
 
 use super::text::share;
 use super::{Report, span};
+use crate::output;
 use crate::when;
 
 pub(super) fn page(report: &Report) -> String {
@@ -11,8 +12,9 @@ pub(super) fn page(report: &Report) -> String {
     let mut text = format!("# Lictor: {}\n\n{}\n\n", cell(title), span(report));
     let Counts { calls, pass, warn, ask, block } = summary.total;
     text += &format!(
-        "{calls} calls in {} sessions.\n\n| decision | calls | share |\n|---|---:|---:|\n",
-        summary.sessions
+        "{} in {}.\n\n| decision | calls | share |\n|---|---:|---:|\n",
+        output::count(calls, "call"),
+        output::count(summary.sessions, "session")
     );
     for (word, count) in [("pass", pass), ("warn", warn), ("ask", ask), ("block", block)] {
         text += &format!("| {word} | {count} | {} |\n", share(count, calls));
@@ -28,7 +30,7 @@ pub(super) fn page(report: &Report) -> String {
         text += &format!("| {} | {} | {} | {example} |\n", cell(rule), used.count, used.decision);
     }
     if !report.silent.is_empty() {
-        text += &format!("\n{} rules of the packs had no word.\n", report.silent.len());
+        text += &format!("\n{} rules of the packs never fired.\n", report.silent.len());
     }
     let waits = &summary.approvals;
     text += &format!(

@@ -53,7 +53,7 @@ fn rules(report: &Report, style: Style) -> String {
     let busiest = report.summary.busiest();
     let mut text = format!("\n{}\n", style.bold("rules"));
     if busiest.is_empty() {
-        text += "  no rule had a word\n";
+        text += "  no rule fired\n";
     }
     for (rule, used) in busiest.iter().take(RULES) {
         text += &format!("  {:>5}  {:<5}  {rule}\n", used.count, style.decision(used.decision));
@@ -68,7 +68,7 @@ fn rules(report: &Report, style: Style) -> String {
     }
     if !report.silent.is_empty() {
         text += &style.dim(&format!(
-            "  {} of the packs had no word\n",
+            "  {} of the packs never fired\n",
             output::count(report.silent.len() as u64, "rule")
         ));
     }
