@@ -3,6 +3,7 @@
 mod hook;
 mod paper;
 mod plot;
+mod record;
 mod samples;
 mod server;
 mod session;
@@ -15,12 +16,13 @@ use crate::shell;
 pub fn run(args: &[String]) -> Result<()> {
     match args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         None | Some(("all", [])) => {
-            for one in ["shell", "store", "session", "ledger", "rpc", "peers", "hook", "server"] {
+            for one in ["shell", "store", "session", "ledger", "rpc", "record", "peers", "hook", "server"] {
                 run(&[one.to_owned()])?;
             }
             Ok(())
         }
         Some(("hook", rest)) => hook::run(rest),
+        Some(("record", rest)) => record::run(rest),
         Some(("peers", [])) => {
             let manifest = "benches/peers/Cargo.toml";
             let args = ["run", "--locked", "--quiet", "--release", "--manifest-path", manifest];
