@@ -3,6 +3,7 @@
 
 mod bench;
 mod client;
+mod conformance;
 mod session;
 mod spec;
 mod web;
@@ -19,7 +20,7 @@ use spec::ServerFile;
 /// Set in the process that runs inside the namespace.
 const INSIDE: &str = "--inside-namespace";
 
-/// `cargo xtask mcp [name…] [conformance] [bench] [--lictor PATH] [--server PATH]`
+/// `cargo xtask mcp [name…] [conformance] [bench] [--lictor PATH]`
 pub fn run(args: &[String]) -> Result<()> {
     let (mut names, mut lictor) = (Vec::new(), shell::root().join("target/debug/lictor"));
     let mut given = false;
@@ -49,6 +50,9 @@ pub fn run(args: &[String]) -> Result<()> {
         return inside_namespace(args);
     }
     isolated()?;
+    if what.0 {
+        conformance::run(&lictor)?;
+    }
     if what.1 {
         bench::run(&lictor)?;
     }
@@ -64,6 +68,9 @@ fn prepare(servers: &[ServerFile], what: (bool, bool), given: bool) -> Result<()
     for server in servers {
         server.install()?;
     }
+    if what.0 {
+        conformance::install()?;
+    }
     if what.1 {
         spec::servers()?
             .iter()
@@ -71,7 +78,8 @@ fn prepare(servers: &[ServerFile], what: (bool, bool), given: bool) -> Result<()
             .try_for_each(ServerFile::install)?;
     }
     if !given {
-        shell::run("cargo", &["build", "--locked", "--package", "lictor-cli"])?;
+        // The program that speaks HTTP stands beside the command.
+        shell::run("cargo", &["build", "--locked", "--package", "lictor-cli", "--package", "lictor-server"])?;
     }
     Ok(())
 }
