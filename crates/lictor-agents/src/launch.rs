@@ -34,7 +34,7 @@ pub enum Unchecked {
 pub const SHORT_WITH_VALUE: &str = "pmscCa";
 /// Long options with a value, of whatever agent.
 pub const LONG_WITH_VALUE: &str = "print permission-mode= prompt= model= ask-for-approval= sandbox= approval-mode= config= settings= setting-sources= \
-     allowedTools= allowed-tools= profile= cd= allow-tool= deny-tool= output-format= disable= enable=";
+     allowedTools= allowed-tools= profile= cd= allow-tool= deny-tool= output-format= disable= enable= dir=";
 /// Subcommands that start no agent.
 pub const MANAGING: &[&str] =
     &["mcp", "config", "doctor", "update", "login", "logout", "--version", "plugin", "auth"];
@@ -86,6 +86,12 @@ pub fn launches() -> impl Iterator<Item = &'static Launch> {
 #[must_use]
 pub fn by_program(program: &str) -> Option<&'static Launch> {
     launches().find(|launch| launch.programs.contains(&program))
+}
+
+/// Whether Lictor has an adapter for the agent that this program starts.
+#[must_use]
+pub fn has_adapter(program: &str) -> bool {
+    !OTHERS.iter().any(|launch| launch.programs.contains(&program))
 }
 
 /// The program that a package's name stands for, when it holds an agent.

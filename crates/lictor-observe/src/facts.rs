@@ -9,14 +9,15 @@ use lictor_core::facts::{
     Access, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
 };
 use lictor_core::{Action, ActionKind};
-use lictor_shell::{Incoming, Operand, Reading};
+use lictor_shell::{Cwd, Incoming, Mention, Operand, Reading};
 
 use crate::git::{self, Untracked};
 use crate::incoming::created;
 use crate::observer::Observer;
 use crate::own;
-use crate::place::{Looker, remarkable};
+use crate::place::{Looker, remarkable, tidy};
 use crate::project::Project;
+use crate::zone::is_at_or_below;
 
 /// What an action would really do. Total: what cannot be worked out is said to be opaque.
 #[must_use]
@@ -53,7 +54,6 @@ pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Fac
 /// What is not there yet and what the action itself makes is its own to delete. Something that the action moves may end
 /// up there too, so that nothing is said then.
 fn drop_own_scratch(facts: &mut Facts) {
-    use crate::zone::is_at_or_below;
     let moves = facts.files().any(|(access, _)| access == Access::MoveAway);
     let mut made: Vec<String> = Vec::new();
     facts.effects.retain(|effect| {
@@ -102,6 +102,40 @@ impl Looker<'_> {
         for effect in reading.effects {
             self.add_effect(facts, effect);
         }
+        for mention in reading.mentions {
+            self.mentioned(facts, &mention);
+        }
+    }
+
+    /// A file is named and nothing tells what is done with it. That matters where it governs, or is watched.
+    fn mentioned(&self, facts: &mut Facts, mention: &Mention) {
+        let place = self.operand(&mention.file, Access::Modify, false);
+        if place.path.is_empty() || place.malformed {
+            return;
+        }
+        let is_told = |facts: &Facts| {
+            let paths = |target: &Place| [Some(target.path.clone()), target.real.clone()];
+            facts.files().any(|(_, target)| {
+                paths(target).into_iter().flatten().any(|path| is_at_or_below(&path, &place.path))
+            })
+        };
+        let governs = || {
+            let holds = mention.directory
+                && !self.project.git_dirs.contains(&place.path)
+                && !own::could_govern(&place.path, self.project, self.observer).is_empty();
+            place.own || holds
+        };
+        if mention.archive && self.unpacks_what_governs(&mention.file.cwd, &place.path) {
+            return facts.opaque.push(opaque(OpaqueWhat::Target, &mention.by));
+        }
+        let watched = self.is_watched(&place.path);
+        if (watched || governs()) && !is_told(facts) {
+            facts.opaque.push(opaque(OpaqueWhat::Target, &mention.by));
+            if watched {
+                let target = self.operand(&mention.file, Access::Read, false);
+                facts.effects.push(Effect::File { access: Access::Read, target, recursive: false, by: None });
+            }
+        }
     }
 
     fn add_effect(&self, facts: &mut Facts, effect: Effect<Operand>) {
@@ -140,6 +174,18 @@ impl Looker<'_> {
                 facts.effects.push(other.map_target(|target| self.operand(&target, Access::Read, false)))
             }
         }
+    }
+
+    /// Whether an archive holds a file that would govern where it is unpacked.
+    fn unpacks_what_governs(&self, cwd: &Cwd, archive: &str) -> bool {
+        let into = match cwd {
+            Cwd::Start => self.cwd.to_owned(),
+            Cwd::Known(directory) => tidy(self.cwd, &self.untilde(directory)),
+            Cwd::Unknown => return true,
+        };
+        let names = crate::members::of(archive, self.observer).unwrap_or_default();
+        let mut paths = names.iter().map(|name| tidy(&into, name.trim_start_matches('/')));
+        paths.any(|path| own::is_own(&path, false, self.project, self.observer))
     }
 
     /// Files that govern, are in no commit, and would be put aside with other untracked ones.
@@ -206,11 +252,17 @@ impl Looker<'_> {
             "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zr", "7zz", "cp", "rsync", "scp", "docker",
             "podman", "pax",
         ];
-        place.existence == Existence::Directory
-            && !self.project.watched.is_empty()
-            && by
-                .and_then(|by| facts.commands().nth(usize::try_from(by).ok()?))
-                .is_some_and(|command| TAKERS.contains(&command.program.as_str()))
+        /// Those that print what they find. All over the project that is everyday work.
+        const SEARCHERS: [&str; 8] = ["grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "git"];
+        if place.existence != Existence::Directory || self.project.watched.is_empty() {
+            return false;
+        }
+        let command = by.and_then(|by| facts.commands().nth(usize::try_from(by).ok()?));
+        command.is_some_and(|command| {
+            let program = command.program.as_str();
+            TAKERS.contains(&program)
+                || SEARCHERS.contains(&program) && !is_at_or_below(&self.project.root, &place.path)
+        })
     }
 
     /// The files in a directory that policy watches, each as read.

@@ -124,6 +124,9 @@ impl Arrival<'_> {
             !exact && !self.target.glob && (named_directory || self.target.existence == Existence::Directory);
         let target = self.target.path.clone();
         self.created.instead = directory;
+        if self.target.glob {
+            self.matched(sources, operand);
+        }
         for source in sources {
             let source_path = (!source.elsewhere).then(|| self.local(&source.arg, &operand.cwd)).flatten();
             let contents = source.contents
@@ -167,6 +170,18 @@ impl Arrival<'_> {
                         self.fear(&target, &name, source.tree);
                     }
                 }
+            }
+        }
+    }
+
+    /// The target is a pattern: it may stand for a directory in which one of the sources would govern.
+    fn matched(&mut self, sources: &[Source], operand: &Operand) {
+        let names: Vec<Name> = sources.iter().flat_map(|source| self.names(source, operand)).collect();
+        let pattern = self.target.path.trim_end_matches('/').to_owned();
+        for path in own::files(self.looker.project, self.looker.observer) {
+            let Some((directory, name)) = path.rsplit_once('/') else { continue };
+            if fast_glob::glob_match(&pattern, directory) && names.iter().any(|known| known.fits(name)) {
+                self.add(&path, true);
             }
         }
     }

@@ -17,8 +17,18 @@ const PROGRAM: &str = "lictor";
 /// How much of an editor's settings is read to see whether they mention hooks.
 const LIMIT: usize = 256 * 1024;
 /// Parts of a git directory that decide what git runs.
-const IN_GIT: [&str; 7] =
-    ["hooks", "config", "info/attributes", "config.worktree", "commondir", "refs/heads", "packed-refs"];
+const IN_GIT: [&str; 10] = [
+    "hooks",
+    "config",
+    "info/attributes",
+    "info/grafts",
+    "config.worktree",
+    "commondir",
+    "refs/heads",
+    "refs/notes",
+    "refs/replace",
+    "packed-refs",
+];
 
 /// Lictor's own files and those of hook managers.
 const LICTOR: &[GoverningFile] = &[
@@ -116,15 +126,23 @@ impl<'a> Search<'a> {
 
     /// A repository above the project would take its place: another store, another policy.
     fn is_outer_repository(&self) -> bool {
-        let Some((above, ".git")) = self.path.rsplit_once('/') else { return false };
-        let mut roots = self.project.roots();
-        roots.any(|root| root != above && self.below(root, above).is_some())
+        self.path.match_indices("/.git").any(|(at, _)| {
+            let (above, rest) = self.path.split_at(at);
+            let named =
+                rest.strip_prefix("/.git").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            named && self.project.roots().any(|root| root != above && self.below(root, above).is_some())
+        })
     }
 
     /// Whether it is what a hook would start that names the program without its directory.
     fn is_program_on_path(&self) -> bool {
         let Some((directory, name)) = self.path.rsplit_once('/') else { return false };
-        self.same(name, PROGRAM) && self.search_path().any(|on_path| self.same(&on_path, directory))
+        let on_path = || self.search_path().any(|on_path| self.same(&on_path, directory));
+        if self.same(name, PROGRAM) {
+            return on_path();
+        }
+        // What stands in front of git or of an agent is started in its place, without their hooks.
+        (name == "git" || lictor_agents::launch::by_program(name).is_some()) && on_path()
     }
 
     fn search_path(&self) -> impl Iterator<Item = String> + use<> {

@@ -32,7 +32,7 @@ mod state;
 mod walk;
 
 pub use operand::{Arg, Cwd, Incoming, Known, Operand, Source, Taint};
-pub use reading::{Nowhere, Reading, Surroundings};
+pub use reading::{Mention, Nowhere, Reading, Surroundings};
 
 pub use lictor_core::facts::Effect;
 

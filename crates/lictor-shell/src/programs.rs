@@ -20,6 +20,7 @@ mod find;
 mod forges;
 mod git;
 mod guard;
+pub(crate) mod mentions;
 mod network;
 pub(crate) mod options;
 mod own;
@@ -43,6 +44,7 @@ mod wrappers;
 
 use crate::patch::report_patch as apply_patch;
 pub use guard::assignment as judge_assignment;
+pub use mentions::in_code as strings_in_code;
 pub use network::host_of;
 pub(crate) use recipes::{edited_scripts, set_scripts};
 pub(crate) use secrets::is_environment_path;
@@ -120,6 +122,8 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     own::disguised(&call, report);
     own::given(&call, report);
     own::attached(&call, report);
+    own::set_for_later(&call, report);
+    own::freed(&call, report);
     // Git's commands are programs of their own too.
     if let Some(command) = name.strip_prefix("git-").filter(|_| entry.is_none()) {
         let mut argv = vec![Arg::literal("git"), Arg::literal(command)];

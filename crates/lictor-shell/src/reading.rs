@@ -11,6 +11,21 @@ pub struct Reading {
     pub effects: Vec<Effect<Operand>>,
     /// What could not be worked out.
     pub opaque: Vec<Opaque>,
+    /// Words that may name files although nothing is said of them.
+    pub mentions: Vec<Mention>,
+}
+
+/// A word that may name a file of which nothing else is said. It counts where the file governs or is watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    /// The file.
+    pub file: Operand,
+    /// A directory that holds such files counts too.
+    pub directory: bool,
+    /// It is an archive that is unpacked: what it holds counts, below the directory in which it is unpacked.
+    pub archive: bool,
+    /// The command that mentions it, as written.
+    pub by: String,
 }
 
 /// The few things outside the text that a reading depends on. Answers must not change during one reading.

@@ -1,7 +1,7 @@
 //! `execute_code`: the code itself for the sandbox guard, and what it does as far as Lictor reads the language.
 
 use lictor_core::Action;
-use lictor_core::facts::{Effect, Facts, OpaqueWhat};
+use lictor_core::facts::{Access, Effect, Facts, OpaqueWhat};
 use lictor_shell::call::{Call, Next, Report, Stdin};
 use lictor_shell::{Cwd, Reading};
 
@@ -29,6 +29,9 @@ pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &
         }
         other => other,
     };
+    if language == "python" {
+        magics(body, looker, facts);
+    }
     let call = Call {
         program: language,
         path: language,
@@ -56,7 +59,44 @@ pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &
             Next::Script { .. } | Next::Recipe { .. } => {}
         }
     }
-    looker.add(facts, Reading { effects: report.effects, opaque: report.opaque });
+    let mentions = lictor_shell::programs::strings_in_code(language, body, &call);
+    looker.add(facts, Reading { effects: report.effects, opaque: report.opaque, mentions });
+}
+
+/// Lines of a notebook that are no Python: `!command`, `%%bash`, `%%writefile path`, `%save path`.
+fn magics(body: &str, looker: &Looker<'_>, facts: &mut Facts) {
+    let mut rest = body;
+    while let Some((line, behind)) = rest.split_once('\n').or((!rest.is_empty()).then_some((rest, ""))) {
+        rest = behind;
+        // `files = !ls` keeps what the command prints.
+        let line = line.trim();
+        let kept = line.split_once("= !").map(|(_, command)| command);
+        if let Some(command) = line.strip_prefix('!').or(kept) {
+            looker.add(facts, lictor_shell::read(command.trim_start_matches('!'), looker));
+        }
+        let (magic, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match magic {
+            "%sx" | "%system" | "%%sx" => looker.add(facts, lictor_shell::read(argument, looker)),
+            "%%bash" | "%%sh" | "%%script" | "%%system" | "%%!" => {
+                looker.add(facts, lictor_shell::read(rest, looker));
+                return;
+            }
+            "%%writefile" | "%%file" | "%save" | "%notebook" | "%logstart" => {
+                let words = argument.split_whitespace().filter(|word| !word.starts_with('-'));
+                for path in words {
+                    let place = looker.path(path, Access::Write, false);
+                    looker.add_place(facts, place, Access::Write, false, None);
+                }
+            }
+            "%cd" | "%run" | "%load" => {
+                if let Some(path) = argument.split_whitespace().next() {
+                    let access = if magic == "%cd" { Access::List } else { Access::Execute };
+                    looker.add_place(facts, looker.path(path, access, false), access, false, None);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// An argument vector that code starts: read as the shell would read the quoted words.

@@ -1,6 +1,6 @@
 //! Turns a call of a known function into effects.
 
-use lictor_core::facts::{Access, Effect, FlowSink, FlowSource, OpaqueWhat, ProcessEffect};
+use lictor_core::facts::{Access, Effect, FlowSink, FlowSource, GuardOff, OpaqueWhat, ProcessEffect};
 
 use super::api::Api;
 use super::value::Value;
@@ -263,6 +263,10 @@ impl Actor<'_, '_, '_> {
                     return;
                 }
                 let process = if signal_first { second } else { first };
+                // The parent of what the agent runs is the agent, or its shell.
+                if text.to_ascii_lowercase().contains("ppid") {
+                    self.report.guard_off(GuardOff::LictorBinary, text);
+                }
                 let all = process.is_some_and(|value| matches!(value.name(), Some("-1" | "1" | "0")));
                 self.report.process(if all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
             }

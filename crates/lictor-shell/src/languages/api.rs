@@ -92,8 +92,9 @@ pub(super) fn python(name: &str) -> Option<Api> {
         "shutil.copy" | "shutil.copy2" | "shutil.copyfile" | "shutil.copymode" | "shutil.copystat" => {
             Api::Copy
         }
+        "distutils.file_util.copy_file" => Api::Copy,
         "shutil.unpack_archive" => Api::Unpack,
-        "shutil.copytree" => Api::CopyTree,
+        "shutil.copytree" | "distutils.dir_util.copy_tree" => Api::CopyTree,
         "shutil.move" | "os.rename" | "os.replace" | "os.renames" => Api::Move,
         "os.chmod" | "os.lchmod" => Api::Mode,
         "os.chown" | "os.lchown" | "shutil.chown" => Api::Owner,
@@ -214,6 +215,8 @@ pub(super) fn javascript(name: &str) -> Option<Api> {
         "Deno.truncate" | "Deno.truncateSync" => Api::Truncate,
         "Deno.readTextFile" | "Deno.readTextFileSync" | "Deno.readFile" | "Bun.file" => Api::Read,
         "Deno.rename" | "Deno.renameSync" => Api::Move,
+        "Deno.copyFile" | "Deno.copyFileSync" => Api::Copy,
+        "Deno.symlink" | "Deno.symlinkSync" | "Deno.link" | "Deno.linkSync" => Api::Link,
         "Deno.chmod" | "Deno.chmodSync" => Api::Mode,
         "child_process.exec"
         | "child_process.execSync"

@@ -1,6 +1,6 @@
 //! Archives and trees copied as a whole: tar, zip, 7z, cpio, compressors, rsync.
 
-use lictor_core::facts::{Access, FlowSink, FlowSource};
+use lictor_core::facts::{Access, FlowSink, FlowSource, OpaqueWhat};
 
 use super::network::remote;
 use super::options::{Grammar, Options, after};
@@ -28,7 +28,10 @@ const JAR: Grammar = Grammar::anywhere("fCme", "file= dir= manifest=");
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     match call.program {
-        "tar" | "gtar" | "bsdtar" => tar(call, report),
+        "tar" | "gtar" | "bsdtar" | "star" => tar(call, report),
+        "aunpack" | "dtrx" | "unp" | "atool" | "ouch" | "cabextract" | "dpkg-deb" => {
+            unpack_by_other(call, report);
+        }
         "zip" => {
             let options =
                 Grammar::anywhere("bnPtOxi", "move password= exclude= include= out= unzip-command=")
@@ -77,8 +80,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 extract(call, report, None, options.operands.get(at).cloned(), 0);
             }
         }
-        "cpio" | "pax" => {
-            let options = Grammar::anywhere("DEFHIOMRC", "directory= file=").parse(call.args);
+        "cpio" | "pax" | "bsdcpio" => {
+            let letters = if call.program == "pax" { "fsbx" } else { "DEFHIOMRC" };
+            let options = Grammar::anywhere(letters, "directory= file=").parse(call.args);
             if options.has(&["o", "create", "p", "pass-through"]) {
                 // What goes into the archive is named on standard input.
                 let named: Vec<Arg> = match call.stdin {
@@ -89,8 +93,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 named.iter().for_each(|file| secrets::read(call, report, file, false));
             }
             if options.has(&["p", "pass-through"]) || call.program == "pax" && options.has(&["w"]) {
-                if let Some(target) = options.operands.last() {
-                    report.arrives(call, Access::Modify, target, true, passed_through(call));
+                if let Some((target, sources)) = options.operands.split_last() {
+                    let linked = options.has(&["l", "link"]);
+                    report.arrives(call, Access::Modify, target, true, passed_through(call, sources, linked));
                 }
             } else if options.has(&["i", "extract", "r"]) {
                 let directory = options.value(&["D", "directory"]);
@@ -104,11 +109,26 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
 
 fn compress(call: &Call<'_>, report: &mut Report) {
     let options =
-        Grammar::anywhere("STOoDM", "suffix= stdout to-stdout decompress uncompress keep test list threads=")
+        Grammar::anywhere("STOoDM", "suffix= stdout to-stdout decompress uncompress keep test list threads= output-dir-flat= output-dir-mirror= name")
             .parse(call.args);
     let written = options.values(&["o", "O"]).filter(|_| matches!(call.program, "zstd" | "lz4" | "brotli"));
     written.for_each(|file| report.file(call, Access::Write, file, false));
     let quiet = options.has(&["c", "stdout", "to-stdout", "t", "test", "l", "list"]);
+    if let Some(target) = options.value(&["o"]) {
+        super::files::write_maybe_device(call, report, target, Access::Write);
+    }
+    if let Some(directory) = options.value(&["output-dir-flat", "output-dir-mirror"]) {
+        report.arrives(call, Access::Modify, directory, true, Incoming::Unknown);
+    }
+    let unpacks = options.has(&["d", "decompress", "uncompress"]) || call.program.starts_with("un");
+    for file in options.operands.iter().filter(|_| unpacks && !quiet) {
+        let plain = file.known().and_then(|path| path.rsplit_once('.')).map(|(plain, _)| Arg::literal(plain));
+        // The name of old is inside the file.
+        if options.has(&["N", "name"]) {
+            report.arrives(call, Access::Modify, &Arg::literal("."), false, Incoming::Unknown);
+        }
+        plain.iter().for_each(|plain| report.file(call, Access::Write, plain, false));
+    }
     for file in &options.operands {
         if quiet {
             secrets::read(call, report, file, false);
@@ -162,6 +182,10 @@ fn tar(call: &Call<'_>, report: &mut Report) {
             // A member that is renamed may become anything.
             let file = archive.cloned().filter(|_| !renames);
             extract(call, report, directory.as_ref(), file, strip);
+            let text = options.value(&["transform", "xform", "s"]).map(Arg::prefix).unwrap_or_default();
+            if renames && text.contains(['.', '&', '\\']) {
+                report.opaque(OpaqueWhat::Target, &super::say::written(call));
+            }
             if options.has(&["P", "absolute-names", "absolute-paths"]) {
                 extract(call, report, Some(&Arg::literal("/")), archive.cloned(), strip);
             }
@@ -335,17 +359,34 @@ fn unpack(call: &Call<'_>, report: &mut Report, options: &Options) {
 }
 
 /// What `cpio -p` copies is named on its standard input.
-fn passed_through(call: &Call<'_>) -> Incoming {
+fn passed_through(call: &Call<'_>, sources: &[Arg], linked: bool) -> Incoming {
     let named: Vec<Arg> = match call.stdin {
+        _ if !sources.is_empty() => sources.to_vec(),
         Stdin::Text(text) => text.lines().map(Arg::literal).collect(),
         Stdin::Names(names) => names.clone(),
         _ => return Incoming::Unknown,
     };
     let source = |arg: Arg| Source { arg, tree: true, contents: false, elsewhere: false };
-    Incoming::Sources {
-        sources: named.into_iter().map(source).collect(),
-        into: true,
-        exact: false,
-        linked: false,
+    Incoming::Sources { sources: named.into_iter().map(source).collect(), into: true, exact: false, linked }
+}
+
+/// Programs that unpack whatever they are given: the archive is their first word.
+fn unpack_by_other(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere(
+        "dDXW",
+        "extract-to= dest= directory= dir= extract list cat vextract= contents info list-files",
+    )
+    .parse(call.args);
+    let lists = options.has(&["l", "list", "t", "c", "contents", "I", "info", "lc", "ll"]);
+    let packs = matches!(options.word(0), "compress" | "list") || options.has(&["a", "b", "build"]);
+    if lists && call.program != "dtrx" || packs {
+        return;
     }
+    let at = usize::from(matches!(options.word(0), "decompress" | "d"));
+    let target = match call.program {
+        // `dpkg-deb -x FILE DIR`
+        "dpkg-deb" => options.operands.get(1),
+        _ => options.value(&["d", "D", "X", "extract-to", "dest", "directory", "dir"]),
+    };
+    extract(call, report, target, options.operands.get(at).cloned(), 0);
 }

@@ -262,6 +262,14 @@ fn cp(call: &Call<'_>, report: &mut Report) {
         (Access::Write, false)
     };
     let tree = recursive || call.program == "ditto";
+    if options.has(&["parents"]) {
+        // `cp --parents a/b c` makes c/a/b.
+        for path in sources.iter().filter_map(Arg::known) {
+            let path = path.trim_start_matches('/');
+            report.file(call, access, &below(destination, path), recursive);
+        }
+        return;
+    }
     let incoming = incoming(&options, sources, tree, access == Access::Link);
     report.arrives(call, access, destination, recursive, incoming);
 }

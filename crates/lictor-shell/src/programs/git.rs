@@ -4,13 +4,13 @@ mod config;
 mod push;
 mod tree;
 
-use lictor_core::facts::{Access, GitEffect, GuardOff};
+use lictor_core::facts::{Access, GitEffect, GuardOff, OpaqueWhat};
 
 use super::network;
 use super::options::{Grammar, Options};
 use super::say::{chdir, joined};
 use crate::call::{Call, Next, Report, Stdin};
-use crate::operand::{Arg, Cwd};
+use crate::operand::{Arg, Cwd, Incoming};
 
 pub(crate) const GLOBAL: Grammar = Grammar::until_operand(
     "Cc",
@@ -42,6 +42,11 @@ pub(super) struct Git<'a, 'b> {
 impl Git<'_, '_> {
     fn parse(&self, grammar: Grammar) -> Options {
         grammar.parse(self.args)
+    }
+
+    /// Files whose names only git knows are written below a directory.
+    fn fills(&self, report: &mut Report, directory: &Arg) {
+        report.arrives(self.call, Access::MakeDirectory, directory, false, Incoming::Unknown);
     }
 }
 
@@ -79,7 +84,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     config::environment(call.assignments, report);
     let Some((command, args)) = global.operands.split_first() else { return };
     let Some(name) = command.known() else {
-        return report.opaque(lictor_core::facts::OpaqueWhat::Program, &format!("git {}", command.text));
+        return report.opaque(OpaqueWhat::Program, &format!("git {}", command.text));
     };
     let inner = Call { cwd: &cwd, args, ..*call };
     if !is_builtin(name) {
@@ -102,6 +107,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     }
     let git = Git { call: &inner, args };
     transports(&git, report, name);
+    if makes_commits(name) && is_elsewhere(call, &global) {
+        report.git(GitEffect::SkipHooks, Some(&super::say::written(call)));
+    }
     match name {
         "checkout" => tree::checkout(&git, report),
         "switch" => tree::switch(&git, report),
@@ -140,13 +148,43 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }) =>
         {
             commit(&git, report, "am");
+            for file in args.iter().filter(|arg| !arg.prefix().starts_with('-')) {
+                crate::patch::report_diff_file(git.call, report, file, 1, None);
+            }
         }
         // Commits and refs that no hook sees.
-        "fast-import" | "http-push" | "commit-tree" => report.git(GitEffect::SkipHooks, Some(name)),
+        "fast-import" | "http-push" | "commit-tree" | "quiltimport" | "cvsimport" | "receive-pack" => {
+            report.git(GitEffect::SkipHooks, Some(name));
+        }
+        // The record's anchor lies in notes of its own.
+        "notes" if args.iter().any(|arg| arg.prefix().contains("lictor")) && !only_shows_notes(args) => {
+            report.guard_off(GuardOff::LictorBinary, &super::say::written(call));
+        }
+        "merge-file" => {
+            let options = git.parse(Grammar::anywhere("L", "stdout ours theirs union object-id"));
+            if let Some(file) = options.operands.first().filter(|_| !options.has(&["p", "stdout"])) {
+                report.file(git.call, Access::Modify, file, false);
+            }
+        }
+        "subtree" => {
+            let options = git.parse(Grammar::anywhere("Pmb", "prefix= message= branch= onto= squash"));
+            if let Some(directory) = options.value(&["P", "prefix"]) {
+                git.fills(report, directory);
+            }
+        }
+        "blame" | "annotate" => {
+            let options = git.parse(Grammar::anywhere("LCMS", "contents= ignore-rev= ignore-revs-file="));
+            options.operands.iter().for_each(|file| super::secrets::read(git.call, report, file, false));
+        }
         "hash-object" if args.iter().any(|arg| arg.known() == Some("commit")) => {
             report.git(GitEffect::SkipHooks, Some(name));
         }
-        "init" => init(&git, report),
+        "init" => {
+            if let Some(directory) = global.value(&["git-dir"]) {
+                report.file(git.call, Access::MakeDirectory, directory, false);
+            }
+            init(&git, report);
+        }
         "bisect" => {
             if let Some((sub, command)) = args.split_first()
                 && sub.known() == Some("run")
@@ -202,6 +240,22 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "rev-parse" if args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
         _ => {}
     }
+}
+
+fn makes_commits(name: &str) -> bool {
+    matches!(name, "commit" | "merge" | "cherry-pick" | "revert" | "rebase" | "am" | "pull" | "push")
+}
+
+/// Whether git is pointed at another repository or other programs than those whose hooks govern.
+fn is_elsewhere(call: &Call<'_>, global: &Options) -> bool {
+    let own = |value: &Arg| matches!(value.prefix().trim_end_matches('/'), ".git" | "./.git");
+    let moved = |name: &str, value: &Arg| match name {
+        "GIT_DIR" | "GIT_COMMON_DIR" => !own(value),
+        "GIT_OBJECT_DIRECTORY" | "GIT_EXEC_PATH" => true,
+        _ => false,
+    };
+    global.value(&["git-dir"]).is_some_and(|value| !own(value))
+        || call.assignments.iter().any(|(name, value)| moved(name, value))
 }
 
 /// Programs that git is told to talk to the other side with: `ext::command`, `--upload-pack=command`.
@@ -335,13 +389,13 @@ fn worktree(git: &Git<'_, '_>, report: &mut Report) {
         }
         Some("add") => {
             if let Some(path) = options.operands.first() {
-                report.file(git.call, Access::MakeDirectory, path, false);
+                git.fills(report, path);
             }
         }
         Some("move") => {
             if let [from, to] = options.operands.as_slice() {
                 report.file(git.call, Access::MoveAway, from, true);
-                report.file(git.call, Access::MakeDirectory, to, false);
+                git.fills(report, to);
             }
         }
         _ => {}
@@ -374,6 +428,9 @@ fn submodule(git: &Git<'_, '_>, report: &mut Report) {
             if let Some(url) = options.operands.get(1) {
                 network::reach(report, url, false);
             }
+            if let Some(path) = options.operands.get(2) {
+                git.fills(report, path);
+            }
         }
         _ => {}
     }
@@ -402,7 +459,7 @@ fn history(git: &Git<'_, '_>, report: &mut Report, name: &str, prunes_now: bool)
         Grammar::anywhere(
             "m",
             "prune? expire= expire-unreachable= dry-run delete stdin no-deref create-reflog aggressive auto all updateref \
-             rewrite force quiet no-prune task=",
+             rewrite force quiet no-prune task= edit graft",
         ),
     );
     let dry = options.has(&["n", "dry-run"]);
@@ -427,7 +484,9 @@ fn history(git: &Git<'_, '_>, report: &mut Report, name: &str, prunes_now: bool)
         "update-ref" if options.operands.len() >= 2 => report.git(GitEffect::DiscardCommits, target),
         "symbolic-ref" if options.has(&["d", "delete"]) => report.git(GitEffect::DiscardCommits, target),
         "replace" if options.has(&["d", "delete", "l", "list"]) => {}
-        "replace" if options.operands.len() >= 2 => report.git(GitEffect::RewriteHistory, target),
+        "replace" if options.operands.len() >= 2 || options.has(&["edit", "graft"]) => {
+            report.git(GitEffect::RewriteHistory, target);
+        }
         _ => {}
     }
 }
@@ -452,7 +511,10 @@ fn init(git: &Git<'_, '_>, report: &mut Report) {
     if !options.operands.is_empty() {
         report.file(git.call, Access::MakeDirectory, directory, false);
     }
-    if options.has(&["separate-git-dir"]) {
+    // Hooks are copied out of it into a repository that is there.
+    let fills =
+        options.has(&["template"]) || git.call.assignments.iter().any(|(name, _)| name == "GIT_TEMPLATE_DIR");
+    if options.has(&["separate-git-dir"]) || fills && matches!(directory.known(), Some("." | "./")) {
         report.guard_off(GuardOff::Hooks, &super::say::written(git.call));
     }
     if let Some((_, moved)) = git.call.assignments.iter().find(|(name, _)| name == "GIT_DIR") {
@@ -479,6 +541,11 @@ fn apply(git: &Git<'_, '_>, report: &mut Report) {
     if options.operands.is_empty() {
         crate::patch::report_diff(git.call, report, strip, options.value(&["directory"]));
     }
+}
+
+fn only_shows_notes(args: &[Arg]) -> bool {
+    let mut words = args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-'));
+    words.any(|word| matches!(word, "show" | "list" | "get-ref"))
 }
 
 /// `REV:path` takes a file out of git's store.
@@ -508,8 +575,11 @@ fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     let options =
         git.parse(Grammar::anywhere(valued, "output= output-directory= exec= remote= format= prefix="));
     if let Some(path) = options.value(&["o", "output"]) {
-        let access = if name == "format-patch" { Access::MakeDirectory } else { Access::Write };
-        report.file(git.call, access, path, false);
+        if name == "format-patch" {
+            git.fills(report, path);
+        } else {
+            report.file(git.call, Access::Write, path, false);
+        }
     }
     if let Some(command) = options.value(&["exec"]) {
         report.then_shell(command, &[], "git archive --exec");
@@ -530,7 +600,7 @@ fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         "log" => {
             options.has(&["p", "u", "patch"]) || git.args.iter().any(|arg| arg.prefix().starts_with("-L"))
         }
-        "diff" | "show" | "archive" => true,
+        "diff" | "show" | "archive" | "format-patch" => true,
         _ => false,
     };
     if shows && !options.has(&short) {
@@ -546,6 +616,10 @@ fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
     if options.has(&["name-only"]) {
         report.names = vec![super::say::glob("./**")];
+    }
+    // Objects of commits that no hook saw.
+    if name == "bundle" && options.word(0) == "unbundle" {
+        report.git(GitEffect::SkipHooks, Some("bundle unbundle"));
     }
     if name == "bundle"
         && options.word(0) == "create"

@@ -76,6 +76,11 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
         }
         "SKIP" => program == "git" || program == "pre-commit",
         "GIT_CONFIG_PARAMETERS" | "GIT_CONFIG" => true,
+        // For one command git itself is asked what it does.
+        "GIT_DIR" | "GIT_COMMON_DIR" => {
+            program.is_empty() && !matches!(value.prefix().trim_end_matches('/'), ".git" | "./.git" | "")
+        }
+        "GIT_EXEC_PATH" | "GIT_OBJECT_DIRECTORY" | "GIT_CEILING_DIRECTORIES" => program.is_empty(),
         // No configuration at all is what tests ask for; another one may move the hooks.
         "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" => !matches!(value.known(), Some("/dev/null" | "")),
         name if name.starts_with("GIT_CONFIG_KEY_") => {
@@ -139,9 +144,13 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     let elsewhere = call.assignments.iter().any(|(name, _)| launch::moves_settings(name))
         // Another directory has other settings.
         || *call.cwd != Cwd::Start
-        || options.has(&["C", "cd", "settings"])
+        || options.has(&["C", "cd", "dir", "settings"])
         || options.value(&["setting-sources"]).is_some_and(|from| !from.prefix().contains("project"));
-    if elsewhere || launch.unchecked.iter().any(|way| is_taken(*way, call, &options)) {
+    // Nothing governs what an agent without an adapter does with a task. One name is also that of a database tool.
+    let has_task = matches!(first, "run" | "exec" | "session" | "chat")
+        || options.has(&["x", "execute", "p", "print", "prompt", "message"]);
+    let ungoverned = !launch::has_adapter(call.program) && has_task;
+    if elsewhere || ungoverned || launch.unchecked.iter().any(|way| is_taken(*way, call, &options)) {
         report.guard_off(GuardOff::NestedAgent, &written(call));
     }
     if options.has(&["no-hooks", "disable-hooks"]) {

@@ -5,6 +5,7 @@ use lictor_agents::launch;
 use lictor_core::facts::{Access, GuardOff, OpaqueWhat};
 
 use super::say::written;
+use super::table::Family;
 use crate::call::{Call, Report};
 use crate::operand::Arg;
 
@@ -49,14 +50,19 @@ pub(crate) fn disguised(call: &Call<'_>, report: &mut Report) {
     if call.program != NAME && starts && could_be_for(call.args) && is_program(call.path) {
         return judge(call, report);
     }
-    // A program that nobody knows may start what it is given.
-    if report.known_program {
+    // A program that nobody knows may start what it is given; terminals do.
+    let family = super::table::find(call.program).map(|entry| entry.family);
+    if report.known_program && !matches!(family, Some(Family::Sessions | Family::Machine)) {
         return;
     }
     for (at, arg) in call.args.iter().enumerate().take(8) {
         let rest = call.args.get(at + 1..).unwrap_or_default();
-        let Some(path) = arg.known().filter(|word| *word == NAME || word.contains('/')) else { continue };
-        if could_be_for(rest) && !is_for_agents(rest) && is_program(path) {
+        let is_it = match arg.known() {
+            Some(word) => (word == NAME || word.contains('/')) && is_program(word),
+            // `$(which lictor)`
+            None => arg.text.starts_with(['$', '`']) && arg.text.contains(NAME),
+        };
+        if is_it && could_be_for(rest) && !is_for_agents(rest) {
             return report.guard_off(GuardOff::LictorCommand, &written(call));
         }
     }
@@ -91,7 +97,7 @@ const CHANGES: [&str; 23] = [
 
 /// A file with a hidden name, or in a directory with one, that a program is told to change although nobody described how.
 pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
-    let edits = matches!(call.program, "dasel" | "prettier" | "eslint" | "biome" | "dprint");
+    let edits = matches!(call.program, "dasel" | "jaq" | "prettier" | "eslint" | "biome" | "dprint");
     if report.known_program && !edits {
         return;
     }
@@ -144,9 +150,13 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
         "gdb" | "lldb" => {
             given(&["-p", "--pid", "-pid", "--attach-pid", "--attach-name", "-n"])
                 || call.args.get(1).and_then(Arg::known).is_some_and(is_number)
+                || call.args.first().is_some_and(|arg| arg.known() == Some("attach"))
         }
-        "strace" | "ltrace" | "uftrace" => given(&["-p", "--attach", "--pid"]),
-        "reptyr" => true,
+        "strace" | "ltrace" | "uftrace" => {
+            given(&["-p", "--attach", "--pid"])
+                || call.args.iter().any(|arg| is_cluster_with_pid(arg.prefix()))
+        }
+        "reptyr" | "criu" | "gcore" => true,
         "prlimit" => {
             given(&["-p", "--pid"])
                 && call.args.iter().any(|arg| {
@@ -161,11 +171,25 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
     }
     let acts = matches!(
         call.program,
-        "kill" | "pkill" | "killall" | "renice" | "ionice" | "chrt" | "taskset" | "prlimit" | "xkill"
+        "kill"
+            | "pkill"
+            | "killall"
+            | "renice"
+            | "ionice"
+            | "chrt"
+            | "taskset"
+            | "prlimit"
+            | "xkill"
+            | "choom"
+            | "cpulimit"
+            | "skill"
+            | "snice"
+            | "fuser"
     );
     let names = |text: &str| {
         text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
-            .any(|word| word == NAME || launch::by_program(word).is_some())
+            // The parent of what the agent runs is the agent, or its shell.
+            .any(|word| matches!(word, NAME | "PPID" | "ppid") || launch::by_program(word).is_some())
     };
     if acts && call.args.iter().any(|arg| !arg.prefix().starts_with('/') && names(&arg.text)) {
         report.guard_off(GuardOff::LictorBinary, &written(call));
@@ -176,8 +200,48 @@ fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// `strace -fp 1`
+fn is_cluster_with_pid(word: &str) -> bool {
+    word.strip_prefix('-')
+        .is_some_and(|letters| letters.len() > 1 && letters.ends_with('p') && !letters.starts_with('-'))
+}
+
 fn is_attached_pid(word: &str) -> bool {
     word.strip_prefix("-p").is_some_and(is_number)
+}
+
+/// Variables that move what governs an agent, set where later sessions get their environment from.
+pub(crate) fn set_for_later(call: &Call<'_>, report: &mut Report) {
+    let sets = match call.program {
+        "systemctl" | "launchctl" | "tmux" | "mise" | "rtx" => call.args.iter().any(|arg| {
+            matches!(
+                arg.known(),
+                Some("set-environment" | "import-environment" | "setenv" | "set" | "set-env" | "config")
+            )
+        }),
+        "dbus-update-activation-environment" | "setx" => true,
+        "fish" => call.args.iter().any(|arg| arg.prefix().contains("set -U") || arg.prefix().contains("-U")),
+        _ => false,
+    };
+    let moves = |word: &str| launch::moves_settings(word) || word.starts_with("LICTOR_");
+    let names = |arg: &Arg| arg.prefix().split(|c: char| c.is_whitespace() || c == '=').any(moves);
+    if sets && call.args.iter().any(names) {
+        report.deed("change", "startup");
+    }
+}
+
+/// Flags by which agents are freed of their checks, in front of whatever starts the agent (`node cli.js --yolo`).
+pub(crate) fn freed(call: &Call<'_>, report: &mut Report) {
+    const FREE: [&str; 3] = [
+        "--dangerously-skip-permissions",
+        "--dangerously-bypass-approvals-and-sandbox",
+        "--allow-dangerously-skip-permissions",
+    ];
+    let family = super::table::find(call.program).map(|entry| entry.family);
+    let starts = matches!(family, None | Some(Family::Interpreters | Family::Containers));
+    if starts && call.args.iter().filter_map(Arg::known).any(|word| FREE.contains(&word)) {
+        report.guard_off(GuardOff::NestedAgent, &written(call));
+    }
 }
 
 /// Text that is typed into a terminal, in one of several pieces: the name may be cut anywhere.

@@ -107,8 +107,23 @@ pub(crate) fn assignments(args: &[Arg]) -> (Vec<(String, Arg)>, &[Arg]) {
 }
 
 fn run_with(call: &Call<'_>, report: &mut Report, options: &Options, cwd: Option<Cwd>) {
-    let (assigned, argv) = assignments(&options.operands);
+    let (mut assigned, argv) = assignments(&options.operands);
     let program = argv.first().and_then(Arg::known).map(|path| path.rsplit('/').next().unwrap_or(path));
+    // Another user, or none of the variables that say where settings are.
+    let other_home = match call.program {
+        "env" => {
+            options.has(&["i", "ignore-environment"])
+                || call.args.first().is_some_and(|arg| arg.known() == Some("-"))
+                || options
+                    .values(&["u", "unset"])
+                    .filter_map(Arg::known)
+                    .any(lictor_agents::launch::moves_settings)
+        }
+        _ => options.has(&["u", "user", "i", "login", "H", "set-home"]),
+    };
+    if other_home && program.is_some_and(|program| lictor_agents::launch::by_program(program).is_some()) {
+        assigned.push(("HOME".to_owned(), Arg::unknown("another home")));
+    }
     for (name, value) in &assigned {
         super::guard::assignment(name, value, program.unwrap_or_default(), report);
     }

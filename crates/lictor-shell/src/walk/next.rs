@@ -7,7 +7,7 @@ use lictor_core::facts::{Access, Effect, OpaqueWhat};
 use super::outer::is_wrapper;
 use super::simple::{Argv, Context, positional};
 use super::{Output, Plumbing, Scene, Walker};
-use crate::call::{Call, Next, Report, Stdin};
+use crate::call::{Next, Report, Stdin};
 use crate::expand::fields::Expanded;
 use crate::languages;
 use crate::operand::{Arg, Cwd, Known, Operand, Taint};
@@ -78,6 +78,7 @@ impl Walker<'_> {
             }
             Next::Code { language, body } => {
                 let Some(code) = self.code(&body, context) else { return Output::unknown() };
+                self.mention(language, &code, context);
                 self.code_in(language, &code, context)
             }
             Next::Recipe { text, language, through } => {
@@ -197,6 +198,17 @@ impl Walker<'_> {
         self.reading.opaque.extend(tail.into_iter().filter(|opaque| keep(opaque.what)));
     }
 
+    /// Notes the files that inline code names.
+    fn mention(&mut self, language: &str, code: &str, context: &Context<'_>) {
+        if self.elsewhere > 0 || !self.spend(code.len() as u64) {
+            return;
+        }
+        let here = super::here::Here::new(&self.state, self.outside());
+        let call = context.call(&here);
+        let mentions = crate::programs::mentions::in_code(language, code, &call);
+        self.reading.mentions.extend(mentions);
+    }
+
     /// Code in another language.
     fn code_in(&mut self, language: &'static str, code: &str, context: &Context<'_>) -> Output {
         if !self.spend(code.len() as u64 * 4) {
@@ -208,16 +220,7 @@ impl Walker<'_> {
         let body = if code.contains(&gap) { code.replace(&gap, GAP) } else { code.to_owned() };
         let mut report = Report::default();
         let here = super::here::Here::new(&self.state, self.outside());
-        let call = Call {
-            program: context.program,
-            path: context.program,
-            args: context.args,
-            cwd: context.cwd,
-            stdin: context.stdin,
-            source: None,
-            assignments: &[],
-            surroundings: &here,
-        };
+        let call = context.call(&here);
         languages::judge(language, &body, &call, &mut report);
 
         self.through.push(context.program.to_owned());

@@ -14,6 +14,7 @@ use crate::call::{Call, Next, Report, Stdin};
 use crate::expand::fields::Expanded;
 use crate::operand::{Arg, Cwd, Known, Taint};
 use crate::programs;
+use crate::reading::Surroundings;
 use crate::state::{Content, Datum, Positional, Value};
 
 /// A simple command after expansion.
@@ -279,6 +280,7 @@ impl Walker<'_> {
             surroundings: &here,
         };
         programs::judge(&call, &mut report);
+        let mentions = if self.elsewhere == 0 { programs::mentions::in_words(&call) } else { Vec::new() };
         if scene.capture || plumbing.wants_output() {
             complete_stdout(&call, &templates, &mut report);
         }
@@ -335,6 +337,7 @@ impl Walker<'_> {
         if let (false, Some(alias)) = (self.elsewhere > 0, crate::gitalias::configured(program, &args)) {
             self.state.set_git_alias(&alias.0, &alias.1);
         }
+        self.reading.mentions.extend(mentions);
         let context = Context {
             program,
             args: &args,
@@ -617,6 +620,22 @@ pub(crate) struct Context<'a> {
     pub by: Option<u32>,
     pub scene: Scene,
     pub by_shell: bool,
+}
+
+impl<'a> Context<'a> {
+    /// The call, for the code that it runs.
+    pub(super) fn call(&self, surroundings: &'a dyn Surroundings) -> Call<'a> {
+        Call {
+            program: self.program,
+            path: self.program,
+            args: self.args,
+            cwd: self.cwd,
+            stdin: self.stdin,
+            source: None,
+            assignments: &[],
+            surroundings,
+        }
+    }
 }
 
 /// `$1`, `$2`, … from arguments.

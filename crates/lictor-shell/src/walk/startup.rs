@@ -6,7 +6,7 @@ use super::{Output, Scene, Walker};
 use crate::operand::Operand;
 
 /// Names that shells read when they start.
-const SHELLS: [&str; 17] = [
+const SHELLS: [&str; 21] = [
     ".bashrc",
     ".zshrc",
     ".profile",
@@ -24,6 +24,10 @@ const SHELLS: [&str; 17] = [
     ".xprofile",
     ".xinitrc",
     "config.fish",
+    ".xsessionrc",
+    "direnvrc",
+    "env.nu",
+    "config.nu",
 ];
 
 /// Names that other tools read when they start; some of what may stand there runs programs.
@@ -66,6 +70,13 @@ const TOOL_RUNS: [&str; 16] = [
     "shell-command",
     "/tmp/",
 ];
+
+/// Files of a project from which tools take variables for every session in it.
+const ENVIRONMENTS: [&str; 6] =
+    [".envrc", "mise.toml", ".mise.toml", ".vscode/settings.json", ".zed/settings.json", "devbox.json"];
+
+/// Folders whose files shells read when they start.
+const SHELL_FOLDERS: [&str; 4] = ["/.bashrc.d/", "/.zshrc.d/", "/.oh-my-zsh/custom/", "/fish/conf.d/"];
 
 /// Directories whose files are run later: by timers, at a start, at a login, by git.
 const RUN_LATER: [&str; 20] = [
@@ -153,12 +164,30 @@ const SETS_UP: [&str; 36] = [
 const TRUSTED: [&str; 7] = ["sudo", "su", "doas", "ssh", "gpg", "passwd", "login"];
 
 /// Variables through which every program or every prompt runs something.
-const HOOKS: [&str; 5] =
-    ["LD_PRELOAD=", "LD_AUDIT=", "DYLD_INSERT_LIBRARIES=", "PROMPT_COMMAND=", "BASH_ENV="];
+const HOOKS: [&str; 8] = [
+    "LD_PRELOAD=",
+    "LD_AUDIT=",
+    "DYLD_INSERT_LIBRARIES=",
+    "PROMPT_COMMAND=",
+    "BASH_ENV=",
+    "PYTHONSTARTUP=",
+    "ZDOTDIR=",
+    "NODE_OPTIONS=--require",
+];
 
 /// Settings of git that run programs.
-const GIT_RUNS: [&str; 8] =
-    ["!", "hookspath", "sshcommand", "fsmonitor", "helper", "textconv", "smudge", "askpass"];
+const GIT_RUNS: [&str; 10] = [
+    "!",
+    "hookspath",
+    "sshcommand",
+    "fsmonitor",
+    "helper",
+    "textconv",
+    "smudge",
+    "askpass",
+    "no-verify",
+    "commit -n",
+];
 
 impl Walker<'_> {
     /// Something is added to a file. Variables, aliases and the usual setups are what such files are for; anything else
@@ -173,13 +202,23 @@ impl Walker<'_> {
         let adds = matches!(access, Access::Append | Access::Write);
         let Some(path) = target.arg.known().filter(|_| adds) else { return };
         let key = crate::paths::key(&target.cwd, path);
+        let takes_variables = |name: &&str| {
+            key.strip_suffix(*name).is_some_and(|front| front.is_empty() || front.ends_with('/'))
+        };
+        if ENVIRONMENTS.iter().any(takes_variables) && added.is_some_and(governs_next_session) {
+            return self.effect(Effect::Deed {
+                verb: "change".to_owned(),
+                object: "startup".to_owned(),
+                cardinality: Cardinality::Single,
+            });
+        }
         let home = self.outside().variable("HOME").filter(|home| !home.is_empty());
         let at_home = home.is_some_and(|home| key.starts_with(&home));
         if !at_home && !["~", "/home/", "/root/", "/Users/"].iter().any(|home| key.starts_with(home)) {
             return;
         }
         let name = key.rsplit('/').next().unwrap_or_default();
-        let runs = if SHELLS.contains(&name) {
+        let runs = if SHELLS.contains(&name) || SHELL_FOLDERS.iter().any(|folder| key.contains(folder)) {
             match added {
                 Some(text) => self.is_more_than_setup(text),
                 None => !self.prints_setup(by),
@@ -319,10 +358,11 @@ fn governs_next_session(text: &str) -> bool {
             let line = line.strip_prefix("export ").unwrap_or(line);
             let alias =
                 line.strip_prefix("alias ").map(|rest| rest.split(['=', ' ']).next().unwrap_or_default());
+            let hashed = line.strip_prefix("hash -p").and_then(|rest| rest.split_whitespace().nth(1));
             let function = line.strip_prefix("function ").unwrap_or(line);
             let function =
                 function.split_once('(').filter(|_| line.contains("()")).map(|(name, _)| name.trim());
-            line.starts_with("HOME=") || alias.is_some_and(named) || function.is_some_and(named)
+            line.starts_with("HOME=") || [alias, function, hashed].into_iter().flatten().any(named)
         })
 }
 

@@ -175,7 +175,7 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
         report.git(GitEffect::SkipHooks, Some(key));
         return report.guard_off(GuardOff::Hooks, &format!("{key}={}", value.text));
     }
-    if lower == "extensions.worktreeconfig" {
+    if matches!(lower.as_str(), "extensions.worktreeconfig" | "core.worktree") {
         return report.guard_off(GuardOff::Hooks, &format!("{key}={}", value.text));
     }
     if lower == "protocol.ext.allow" {
@@ -236,9 +236,19 @@ pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
         "get" | "list" => return,
         "set" => (1, false),
         "unset" => (1, true),
-        "remove-section" | "rename-section" | "edit" => return report.git(GitEffect::Configure, None),
+        "remove-section" | "rename-section" if options.word(1) != "core" => {
+            return report.git(GitEffect::Configure, None);
+        }
+        "remove-section" | "rename-section" | "edit" => {
+            return report.guard_off(GuardOff::Hooks, &super::super::say::written(git.call));
+        }
         _ => (0, options.has(&["unset", "unset-all"])),
     };
+    // A section goes with its settings, and an editor writes what it likes.
+    let section = options.value(&["remove-section", "rename-section"]);
+    if options.has(&["edit", "e"]) || section.is_some_and(|section| section.prefix().starts_with("core")) {
+        return report.guard_off(GuardOff::Hooks, &super::super::say::written(git.call));
+    }
     let key = options.word(at);
     if key.is_empty() {
         return;

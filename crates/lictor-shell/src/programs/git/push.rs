@@ -97,18 +97,18 @@ pub(super) fn fetch(git: &Git<'_, '_>, report: &mut Report, name: &str) {
             }
         }
         if let Some(directory) = options.operands.get(1) {
-            report.file(git.call, Access::MakeDirectory, directory, false);
+            git.fills(report, directory);
+            let made = super::super::say::below(directory, ".git");
+            report.file(git.call, Access::MakeDirectory, &made, false);
         }
     }
     if name == "pull" && options.has(&["no-verify"]) {
         report.git(GitEffect::SkipHooks, Some("pull"));
     }
     // Commits that were made in another directory, where no hook of this repository ran.
-    let local = options
-        .operands
-        .first()
-        .and_then(Arg::known)
-        .is_some_and(|from| from.starts_with(['/', '.', '~']) || from.starts_with("file:"));
+    let local = options.operands.first().and_then(Arg::known).is_some_and(|from| {
+        from.starts_with(['/', '.', '~']) || from.starts_with("file:") || from.ends_with(".bundle")
+    });
     let into_branch =
         options.operands.iter().skip(1).filter_map(Arg::known).any(|refs| {
             refs.split_once(':').is_some_and(|(_, to)| !to.is_empty() && !to.contains("remotes/"))

@@ -6,7 +6,7 @@ use super::super::options::{Grammar, Options};
 use super::super::say::joined;
 use super::Git;
 use crate::call::Report;
-use crate::operand::Arg;
+use crate::operand::{Arg, Incoming};
 
 const CHECKOUT: Grammar = Grammar::anywhere(
     "bBU",
@@ -33,7 +33,7 @@ fn put_back(git: &Git<'_, '_>, report: &mut Report, what: &[Arg]) {
         return discard(report, what);
     }
     for path in what {
-        report.file(git.call, Access::Restore, path, false);
+        report.arrives(git.call, Access::Restore, path, false, Incoming::Unknown);
     }
 }
 
@@ -179,6 +179,10 @@ pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
             Some(&joined(named).text).filter(|text| !text.is_empty()).map(|text| text.as_str()),
         );
     }
+    // A commit that no hook saw.
+    if sub == Some("store") {
+        report.git(GitEffect::SkipHooks, Some("stash store"));
+    }
     if let Some("drop" | "clear") = sub {
         let target =
             git.args.iter().filter_map(Arg::known).find(|word| !matches!(*word, "drop" | "clear" | "-q"));
@@ -189,6 +193,9 @@ pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
 pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
     let options =
         git.parse(Grammar::anywhere("", "reset prefix= index-output= exclude-per-directory= dry-run empty"));
+    if let Some(directory) = options.value(&["prefix"]).filter(|_| options.has(&["u"])) {
+        git.fills(report, directory);
+    }
     if options.has(&["reset"]) && options.has(&["u"]) && !options.has(&["n", "dry-run"]) {
         discard(report, &options.operands);
     }
@@ -197,7 +204,10 @@ pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
 pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
     let options =
         git.parse(Grammar::anywhere("", "prefix= stage= temp stdin all force index quiet no-create mkdir"));
-    if options.has(&["f", "force"]) && !options.has(&["prefix"]) {
+    if let Some(directory) = options.value(&["prefix"]) {
+        git.fills(report, directory);
+        options.operands.iter().for_each(|file| super::super::secrets::read(git.call, report, file, false));
+    } else if options.has(&["f", "force"]) {
         discard(report, &options.operands);
     }
 }

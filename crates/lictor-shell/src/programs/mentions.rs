@@ -1,0 +1,291 @@
+//! Words that may name files although nothing else is said of them: operands of programs that nobody described, values
+//! of options that say where something goes, strings in code. Whether one of them governs the agent or is watched is for
+//! whoever knows the machine: then somebody has to be asked.
+
+use super::table::{Entry, Family};
+use crate::call::{Call, Stdin};
+use crate::operand::{Arg, Operand};
+use crate::reading::Mention;
+
+/// The longest word that is taken for a path.
+const LONGEST: usize = 300;
+/// The most mentions of one command.
+const MOST: usize = 64;
+
+/// Which words of a program's call may name what it changes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Words {
+    /// All of them.
+    All,
+    /// Those behind options that say so, and the last one.
+    Targets,
+    /// Those behind options that say so.
+    Options,
+    /// None: what it does with its words is known, or they belong to another machine or program.
+    Nothing,
+}
+
+fn words_of(entry: Option<&Entry>, program: &str) -> Words {
+    use Family::*;
+    match entry.map(|entry| entry.family) {
+        None => Words::All,
+        Some(
+            Builtins | Readers | Text | Find | Files | Shells | Agents | Sessions | Git | Attack | Windows,
+        ) => Words::Nothing,
+        Some(_) if matches!(program, "socat" | "sshfs") => Words::All,
+        Some(Clouds | Forges | Storage) => Words::Targets,
+        Some(Network) if matches!(program, "ssh" | "mosh" | "autossh" | "sshpass") => Words::Nothing,
+        Some(
+            Archives | Containers | Clusters | Network | Interpreters | Machines | SecretStores | Wrappers,
+        ) => Words::Options,
+        Some(_) => Words::All,
+    }
+}
+
+/// Whether text among the words is a small language of the program's own (`sqlite3 db '.output x'`).
+fn takes_text(entry: Option<&Entry>, program: &str) -> bool {
+    matches!(entry.map(|entry| entry.family), Some(Family::Databases | Family::Editors))
+        || matches!(program, "gnuplot" | "m4" | "expect" | "curl")
+        || takes_commands(program)
+}
+
+/// Whether that text is commands which fill directories.
+fn takes_commands(program: &str) -> bool {
+    matches!(program, "sftp" | "lftp" | "pwsh" | "powershell")
+}
+
+/// The words of a call that may name a file.
+pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
+    let name = super::base_name(call.program);
+    let entry = super::table::find(&name);
+    let words = words_of(entry, &name);
+    let text = takes_text(entry, &name);
+    let mut found = Vec::new();
+    if words == Words::Nothing && !text || only_looks(call) {
+        return found;
+    }
+    let mut add = |path: &str, directory: bool| {
+        if is_path(path) && found.len() < MOST {
+            found.push(mention(call, path, directory));
+        }
+    };
+    let mut before = "";
+    for (at, arg) in call.args.iter().enumerate() {
+        let Some(word) = arg.known() else {
+            before = "";
+            continue;
+        };
+        let (option, value) = match word.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => (option, value),
+            _ => (if before.starts_with('-') { before } else { "" }, word),
+        };
+        before = word;
+        if leaves_out(option) || value.contains("://") {
+            continue;
+        }
+        if text && value.contains(|letter: char| letter.is_whitespace() || letter == '{') {
+            tokens(value).for_each(|token| add(token, takes_commands(call.program)));
+        }
+        if value.contains(char::is_whitespace) {
+            continue;
+        }
+        let target = is_target(option);
+        let last = at + 1 == call.args.len() && at > 0;
+        let counts = match words {
+            Words::All => true,
+            Words::Targets => target || last,
+            Words::Options => target,
+            Words::Nothing => text,
+        };
+        if counts {
+            let positional = entry.is_none() || words == Words::Targets;
+            add(value, target || positional);
+            // `-o.claude`, `type=local,dest=x`, `OPEN:x,trunc`.
+            if let Some(attached) = value.strip_prefix('-').and_then(|rest| rest.get(1..)) {
+                add(attached, entry.is_none());
+            }
+            value.split([',', ':', '=']).skip(1).for_each(|part| add(part, target || entry.is_none()));
+        }
+    }
+    if let (true, Stdin::Text(input)) = (text, call.stdin) {
+        tokens(input).for_each(|token| add(token, takes_commands(call.program)));
+    }
+    found
+}
+
+/// The strings in code that may name a file.
+#[must_use]
+pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
+    let mut found = Vec::new();
+    if language == "sql" {
+        return found;
+    }
+    if language == "other" && call.program.starts_with("tclsh") {
+        found.extend(tokens(body).filter(|token| is_path(token)).map(|token| mention(call, token, true)));
+    }
+    let unpacks = body.contains("xtract");
+    // The innermost open bracket, with the name in front of it.
+    let mut open: Vec<(char, usize)> = Vec::new();
+    let mut letters = body.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '(' | '[' | '{' => open.push((letter, at)),
+            ')' | ']' | '}' => drop(open.pop()),
+            '\'' | '"' | '`' => {
+                let Some(rest) = body.get(at + 1..) else { break };
+                let Some(end) = rest.find(letter) else { break };
+                let text = rest.get(..end).unwrap_or_default();
+                let front = body.get(..at).unwrap_or_default().trim_end();
+                let called = open.last().filter(|(bracket, _)| *bracket == '(');
+                let name = called.map(|(_, at)| last_name(body.get(..*at).unwrap_or_default()));
+                let asks = name.is_some_and(is_question) || open.is_empty() && is_question(last_name(front));
+                if is_path(text) && !asks && !compares(front) && found.len() < MOST {
+                    let given =
+                        name.is_some_and(|name| !name.is_empty()) || open.is_empty() && !front.ends_with('=');
+                    let archive = unpacks && is_archive(text);
+                    found.push(Mention { archive, ..mention(call, text, given) });
+                }
+                letters.by_ref().find(|(here, _)| *here > at + end);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn mention(call: &Call<'_>, path: &str, directory: bool) -> Mention {
+    let file = Operand::new(Arg::literal(path), call.cwd.clone());
+    Mention { file, directory, archive: false, by: super::say::written(call) }
+}
+
+/// Whether a name is that of an archive.
+fn is_archive(path: &str) -> bool {
+    ["tar", "tgz", "gz", "zip", "bz2", "xz", "zst", "cpio", "jar", "whl", "7z"]
+        .iter()
+        .any(|end| path.rsplit('.').next() == Some(end))
+}
+
+/// Whether a word can be a path to something that has a hidden part or an ending.
+fn is_path(word: &str) -> bool {
+    word.len() > 2
+        && word.len() < LONGEST
+        && word.contains(['.', '/'])
+        && !word.starts_with('-')
+        && !word
+            .contains(|letter: char| letter.is_whitespace() || matches!(letter, '*' | '<' | '>' | '|' | '\\'))
+        && !word.contains("://")
+}
+
+/// The parts of a text between quotes, brackets and blanks.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| letter.is_whitespace() || "'\"`()[]{},;".contains(letter))
+        .filter(|token| !token.is_empty())
+}
+
+/// Options whose value is what is not touched.
+fn leaves_out(option: &str) -> bool {
+    ["exclude", "ignore", "skip", "omit", "filter", "without", "message", "title", "body", "grep", "pattern"]
+        .iter()
+        .any(|part| option.contains(part))
+        || matches!(option, "-E" | "-x" | "-m")
+}
+
+/// Options whose value is where something goes.
+fn is_target(option: &str) -> bool {
+    matches!(option, "-o" | "-O" | "-d" | "-D" | "-C" | "-t" | "-P")
+        || option.strip_prefix("--").is_some_and(|name| {
+            name.split(['-', '_']).any(|part| {
+                ["out", "dir", "dest", "target", "prefix", "root", "save", "into", "log", "to", "write"]
+                    .iter()
+                    .any(|start| part.starts_with(start))
+                    || part == "stderr"
+            })
+        })
+}
+
+/// Whether a program says by its name or its first words that it only looks.
+fn only_looks(call: &Call<'_>) -> bool {
+    const LOOKS: [&str; 24] = [
+        "check",
+        "lint",
+        "validate",
+        "show",
+        "view",
+        "cat",
+        "list",
+        "ls",
+        "diff",
+        "stat",
+        "info",
+        "describe",
+        "inspect",
+        "search",
+        "find",
+        "grep",
+        "explain",
+        "help",
+        "status",
+        "verify",
+        "test",
+        "--check",
+        "--dry-run",
+        "--list-different",
+    ];
+    let name = call.program;
+    let by_name = ["lint", "check", "diff", "stat"].iter().any(|end| name.ends_with(end));
+    let mut words = call.args.iter().filter_map(Arg::known);
+    let first = words.clone().find(|word| !word.starts_with('-')).is_some_and(|word| LOOKS.contains(&word));
+    by_name || first || words.any(|word| word.starts_with("--") && LOOKS.contains(&word))
+}
+
+/// The name at the end of code: of a function in front of its bracket.
+fn last_name(code: &str) -> &str {
+    let code = code.trim_end();
+    let start = code.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_').map_or(0, |at| at + 1);
+    code.get(start..).unwrap_or_default()
+}
+
+/// Functions that ask about a name or print it.
+fn is_question(function: &str) -> bool {
+    matches!(
+        function,
+        "exists"
+            | "existsSync"
+            | "isfile"
+            | "isdir"
+            | "is_file"
+            | "is_dir"
+            | "file_exists"
+            | "stat"
+            | "statSync"
+            | "lstatSync"
+            | "getsize"
+            | "print"
+            | "println"
+            | "printf"
+            | "puts"
+            | "echo"
+            | "say"
+            | "log"
+            | "info"
+            | "error"
+            | "warn"
+            | "startswith"
+            | "endswith"
+            | "startsWith"
+            | "endsWith"
+            | "includes"
+            | "match"
+            | "fnmatch"
+            | "assertEqual"
+            | "indexOf"
+    )
+}
+
+/// Whether a string is only compared with something.
+fn compares(front: &str) -> bool {
+    ["==", "!=", " eq", " ne", " in", " not in"].iter().any(|sign| front.ends_with(sign))
+}
+
+#[cfg(test)]
+mod tests;
