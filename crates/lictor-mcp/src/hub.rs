@@ -74,7 +74,7 @@ impl<O: Outlet> Hub<O> {
         hub
     }
 
-    pub(crate) fn from_client(&self, message: Message) -> bool {
+    pub(crate) fn take_from_client(&self, message: Message) -> bool {
         self.judged(&Via::default(), |gateway| gateway.from_client(message))
     }
 

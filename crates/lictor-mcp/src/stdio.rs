@@ -167,7 +167,7 @@ fn pump_client(lines: impl Read, hub: &Hub<Streams>) {
     each_line(lines, |line, rest| {
         let cut = is_cut(line);
         let told = match Message::parse(line) {
-            Ok(message) => hub.from_client(message),
+            Ok(message) => hub.take_from_client(message),
             Err(malformed) => {
                 let answer = Message::error(&serde_json::Value::Null, -32700, &malformed.to_string());
                 hub.outlet.put(&Out::Client(answer), &Via::default()).is_ok()

@@ -138,7 +138,7 @@ impl Switch {
         let ticket = self.hub.outlet.enter(&mut message, sink);
         if self.is_over() {
             self.hub.outlet.fail_all();
-        } else if !self.hub.from_client(message) {
+        } else if !self.hub.take_from_client(message) {
             self.hub.outlet.server_ended();
         }
         ticket
@@ -149,7 +149,7 @@ impl Switch {
         if message.method() == Some("notifications/cancelled") && !self.hub.outlet.renumber(&mut message) {
             return;
         }
-        if !self.hub.from_client(message) {
+        if !self.hub.take_from_client(message) {
             self.hub.outlet.server_ended();
         }
     }
@@ -160,7 +160,7 @@ impl Switch {
             return;
         }
         let params = json!({"requestId": ticket.0, "reason": "the client has closed its stream"});
-        self.hub.from_client(Message::notification("notifications/cancelled", params));
+        self.hub.take_from_client(Message::notification("notifications/cancelled", params));
     }
 
     /// The client listens for what belongs to no request. False when it does so already.

@@ -254,13 +254,14 @@ fn approve_all(desk: &Desk, waiting: &[Waiting], lifetime: Lifetime, lasts: i64)
     let mut rows = Vec::new();
     for one in waiting {
         let said = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts)?;
-        let mut row = json!({"id": one.approval.id, "lifetime": lifetime, "session": one.approval.request.session,
-                             "action_digest": one.approval.request.action});
-        match said {
-            Said::Granted(grant) => row["expires"] = json!(grant.expires),
-            said => row["missing"] = json!(said.missing()),
-        }
-        rows.push(row);
+        let (key, value) = match said {
+            Said::Granted(grant) => ("expires", json!(grant.expires)),
+            said => ("missing", json!(said.missing())),
+        };
+        rows.push(
+            json!({"id": one.approval.id, "lifetime": lifetime, "session": one.approval.request.session,
+                         "action_digest": one.approval.request.action, key: value}),
+        );
     }
     output::print_json(&json!({"approved": rows}))?;
     Ok(Exit::Ok)
