@@ -26,6 +26,7 @@ const ALLOWED: &[(&str, &[&str], &str)] = &[
     ("lictor-shell/src/programs/forges.rs", &["Delete"], "a word of an API"),
     ("lictor-shell/src/programs/frameworks.rs", &["goose"], "a tool for database migrations"),
     ("lictor-shell/src/programs/services.rs", &["copilot", "goose"], "AWS Copilot, database migrations"),
+    ("lictor-shell/src/walk/startup.rs", &[".vscode/settings.json"], "variables of an editor's terminals"),
 ];
 
 /// Rust sources of other crates, without tests and benchmarks.

@@ -60,6 +60,7 @@ const PEOPLE: &[(&str, &str)] = &[
     ("import", "x.yaml --yes"),
     ("init", "--uninstall --yes"),
     ("mcp pins", "accept"),
+    ("mcp serve", "--name x -- true"),
     ("run", "true"),
     ("serve", ""),
     ("session refresh", ""),
