@@ -24,7 +24,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lictor-guards", &["lictor-core", "lictor-shell"]),
     ("lictor-ledger", &["lictor-core", "lictor-store"]),
     ("lictor-engine", &["lictor-core", "lictor-guards", "lictor-observe", "lictor-store"]),
-    ("lictor-server", &["lictor", "lictor-core", "lictor-engine", "lictor-guards", "lictor-store"]),
+    (
+        "lictor-server",
+        &["lictor", "lictor-core", "lictor-engine", "lictor-guards", "lictor-mcp", "lictor-store"],
+    ),
     (
         "lictor-config",
         &[
