@@ -247,11 +247,12 @@ class PolicySet:
 
         def ask(found: list[dict[str, Any]]) -> list[Any]:
             assert on_policy is not None
+            handler = on_policy
             violations = self._violations(found)
-            if is_async(on_policy):
-                given = waiting(lambda _: on_policy(violations), "on_policy")(action)
+            if is_async(handler):
+                given = waiting(lambda _: handler(violations), "on_policy")(action)
             else:
-                given = on_policy(violations)
+                given = handler(violations)
             return _answers(given, len(violations))
 
         asked = None if on_policy is None else ask
