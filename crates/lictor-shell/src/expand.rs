@@ -51,8 +51,7 @@ impl Walker<'_> {
             return;
         }
         if let [Part::Command(script)] = word.parts.as_slice()
-            && crate::walk::conventional::make_variable(script)
-                .is_some_and(|name| self.state.function(name).is_none())
+            && self.make_variable(script).is_some()
         {
             // No program is called like that: to a shell it is nothing, to make it is what the makefile says.
             return;
@@ -213,11 +212,7 @@ impl Walker<'_> {
                 let expansion = self.parameter(parameter, quoted);
                 self.put(expansion, quoted, fields);
             }
-            Part::Command(script)
-                if crate::walk::conventional::make_variable(script).is_some_and(|name| {
-                    self.state.function(name).is_none() && self.state.alias(name).is_none()
-                }) =>
-            {
+            Part::Command(script) if self.make_variable(script).is_some() => {
                 self.put(Expansion::One(Datum::unknown(Taint::default())), quoted, fields);
             }
             Part::Command(script) => {

@@ -112,6 +112,35 @@ impl Walker<'_> {
         program_of(name).or_else(|| is_wrapper(name).then_some("env"))
     }
 
+    /// The variable of make that `$(NAME)` stands for. Nothing when the line itself says what `NAME` runs.
+    pub(crate) fn make_variable<'s>(&self, script: &'s Script) -> Option<&'s str> {
+        make_variable(script)
+            .filter(|name| self.state.function(name).is_none() && self.state.alias(name).is_none())
+    }
+
+    /// The program that the first word of a recipe names, when it is written as make writes it: `$(CC)`, `@$(RM)`,
+    /// `@echo`. A shell knows no such program, so that nothing else can be meant.
+    pub(super) fn of_recipe(&self, word: &Word) -> Option<String> {
+        let (mark, variable) = match word.parts.as_slice() {
+            [Part::Command(script)] => (true, script),
+            [Part::Literal(mark), Part::Command(script)] => {
+                (mark.chars().all(|letter| "@-+".contains(letter)), script)
+            }
+            _ => {
+                let program = word.literal()?.strip_prefix('@')?;
+                let program = program.trim_start_matches(['@', '-', '+']);
+                return program
+                    .starts_with(|letter: char| letter.is_ascii_alphabetic())
+                    .then(|| program.to_owned());
+            }
+        };
+        if mark && let Some(function) = make_function(variable) {
+            return Some(function.to_owned());
+        }
+        let name = self.make_variable(variable).filter(|_| mark)?;
+        Some(program_of(name).map_or_else(|| name.to_ascii_lowercase(), str::to_owned))
+    }
+
     /// Whether a word holds `${{ … }}`: a shell refuses it, and who runs the text fills it in before.
     pub(super) fn is_filled_in_before(word: &Arg) -> bool {
         word.text.contains("${{") && word.taint == crate::operand::Taint::default()
@@ -133,29 +162,6 @@ impl Walker<'_> {
     }
 }
 
-/// The program that the first word of a recipe names, when it is written as make writes it: `$(CC)`, `@$(RM)`, `@echo`.
-/// A shell knows no such program, so that nothing else can be meant.
-pub(super) fn of_recipe(word: &Word) -> Option<String> {
-    let (mark, variable) = match word.parts.as_slice() {
-        [Part::Command(script)] => (true, script),
-        [Part::Literal(mark), Part::Command(script)] => {
-            (mark.chars().all(|letter| "@-+".contains(letter)), script)
-        }
-        _ => {
-            let program = word.literal()?.strip_prefix('@')?;
-            let program = program.trim_start_matches(['@', '-', '+']);
-            return program
-                .starts_with(|letter: char| letter.is_ascii_alphabetic())
-                .then(|| program.to_owned());
-        }
-    };
-    if mark && let Some(function) = make_function(variable) {
-        return Some(function.to_owned());
-    }
-    let name = make_variable(variable).filter(|_| mark)?;
-    Some(program_of(name).map_or_else(|| name.to_ascii_lowercase(), str::to_owned))
-}
-
 /// A function of make in the place of a command; no program has such a name.
 fn make_function(script: &Script) -> Option<&str> {
     let item = script.items.first()?;
@@ -166,7 +172,7 @@ fn make_function(script: &Script) -> Option<&str> {
 }
 
 /// The name of a variable of make: `$(NAME)` reads like a command that is one word in capitals.
-pub(crate) fn make_variable(script: &Script) -> Option<&str> {
+fn make_variable(script: &Script) -> Option<&str> {
     let [item] = script.items.as_slice() else { return None };
     let [Node::Simple(simple)] = item.first.stages.as_slice() else { return None };
     let [word] = simple.words.as_slice() else { return None };

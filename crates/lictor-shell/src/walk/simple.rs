@@ -35,7 +35,7 @@ impl Walker<'_> {
         self.scene.attributable = scene.attributable && simple.words.is_empty();
         let from = self.reading.effects.len();
         let mut words = match simple.words.split_first() {
-            Some((first, rest)) => match super::conventional::of_recipe(first) {
+            Some((first, rest)) => match self.of_recipe(first) {
                 Some(program) => {
                     let mut words = vec![Expanded { arg: Arg::literal(program), template: None }];
                     words.extend(self.words(rest));
