@@ -87,7 +87,9 @@ pub enum Error {
     #[error(transparent)]
     PersonKey(#[from] lictor_engine::KeyError),
     /// The program that databases and servers need is not installed.
-    #[error("`lictor-server` is neither beside `lictor` nor on the PATH; install it with the same release")]
+    #[error(
+        "`lictor-server` is neither beside `lictor` nor on the PATH; in a clone of Lictor, `cargo xtask install --server` installs it"
+    )]
     NoCompanion,
     /// The team's policy cannot be had, and nothing passes without it.
     #[error("the server `{url}` is away: {why}")]
