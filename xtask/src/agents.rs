@@ -10,16 +10,13 @@ mod session;
 mod spec;
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
+use crate::namespace::{self, INSIDE};
 use crate::shell;
 use spec::{AgentFile, SessionFile};
-
-/// Set in the process that runs inside the namespace.
-const INSIDE: &str = "--inside-namespace";
 
 /// What is tested, and with what.
 struct Run {
@@ -50,19 +47,7 @@ pub fn run(args: &[String]) -> Result<()> {
     if !args.iter().any(|arg| arg == "--lictor") {
         shell::run("cargo", &["build", "--locked", "--package", "lictor-cli"])?;
     }
-    let own = std::env::current_exe().context("the path of this program is not known")?;
-    let status = Command::new("unshare")
-        .args(["--map-root-user", "--net", "--"])
-        .arg(own)
-        .arg("agents")
-        .args(args)
-        .arg(INSIDE)
-        .status()
-        .context("cannot start `unshare`; it is part of util-linux")?;
-    if !status.success() {
-        bail!("not every session held");
-    }
-    Ok(())
+    namespace::enter("agents", args)
 }
 
 fn read(args: &[String]) -> Result<(Run, bool)> {
@@ -130,7 +115,7 @@ pub fn light() -> Result<()> {
 }
 
 fn inside(run: &Run, keep: bool) -> Result<()> {
-    isolated()?;
+    namespace::isolate()?;
     let mut failed = 0;
     for agent in &run.agents {
         let mut results = Vec::new();
@@ -174,23 +159,6 @@ fn inside(run: &Run, keep: bool) -> Result<()> {
     }
     if failed > 0 {
         bail!("{failed} sessions went otherwise than they should");
-    }
-    Ok(())
-}
-
-/// Loopback and nothing else: what an agent sends anywhere else goes nowhere.
-pub fn isolated() -> Result<()> {
-    shell::output("ip", &["link", "set", "lo", "up"])?;
-    let devices = std::fs::read_to_string("/proc/net/dev")?;
-    let others: Vec<&str> = devices
-        .lines()
-        .skip(2)
-        .filter_map(|line| line.split(':').next())
-        .map(str::trim)
-        .filter(|name| *name != "lo")
-        .collect();
-    if !others.is_empty() {
-        bail!("this namespace has more than loopback: {}", others.join(", "));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod govbench;
 mod install;
 mod lint;
 mod mcp;
+mod namespace;
 mod pictures;
 mod python;
 mod release;

@@ -9,16 +9,12 @@ mod spec;
 mod web;
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::agents::isolated;
+use crate::namespace::{self, INSIDE};
 use crate::shell;
 use spec::ServerFile;
-
-/// Set in the process that runs inside the namespace.
-const INSIDE: &str = "--inside-namespace";
 
 /// `cargo xtask mcp [name…] [conformance] [bench] [--lictor PATH]`
 pub fn run(args: &[String]) -> Result<()> {
@@ -47,9 +43,9 @@ pub fn run(args: &[String]) -> Result<()> {
     servers.retain(|server| !only_other && (names.is_empty() || names.contains(&server.name)));
     if !args.iter().any(|arg| arg == INSIDE) {
         prepare(&servers, what, given)?;
-        return inside_namespace(args);
+        return namespace::enter("mcp", args);
     }
-    isolated()?;
+    namespace::isolate()?;
     if what.0 {
         conformance::run(&lictor)?;
     }
@@ -80,22 +76,6 @@ fn prepare(servers: &[ServerFile], what: (bool, bool), given: bool) -> Result<()
     if !given {
         // The program that speaks HTTP stands beside the command.
         shell::run("cargo", &["build", "--locked", "--package", "lictor-cli", "--package", "lictor-server"])?;
-    }
-    Ok(())
-}
-
-fn inside_namespace(args: &[String]) -> Result<()> {
-    let own = std::env::current_exe().context("the path of this program is not known")?;
-    let status = Command::new("unshare")
-        .args(["--map-root-user", "--net", "--"])
-        .arg(own)
-        .arg("mcp")
-        .args(args)
-        .arg(INSIDE)
-        .status()
-        .context("cannot start `unshare`; it is part of util-linux")?;
-    if !status.success() {
-        bail!("not everything held");
     }
     Ok(())
 }
