@@ -70,8 +70,9 @@ fn signals_reach_the_agent() {
     can_run();
     let sandbox = world();
     for (signal, name) in [("-TERM", "term"), ("-INT", "int"), ("-HUP", "hup"), ("-USR1", "usr1")] {
-        let script = "for s in TERM INT HUP USR1; do trap \"echo $s | tr A-Z a-z; exit 3\" $s; done; \
-                      echo ready; while :; do sleep 0.1; done";
+        // A shell cannot trap what was ignored when it started, as under `nohup`.
+        let script = "exec env --default-signal sh -c 'for s in TERM INT HUP USR1; do \
+                      trap \"echo $s | tr A-Z a-z; exit 3\" $s; done; echo ready; while :; do sleep 0.1; done'";
         let (mut child, mut out) = started(&sandbox, script);
         kill(signal, child.id());
         let mut said = String::new();
