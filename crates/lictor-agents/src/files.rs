@@ -19,6 +19,8 @@ pub struct GoverningFile {
     pub(crate) role: Role,
     /// The agent keeps its state in it too, and does not work well where it cannot be written.
     pub keeps_state: bool,
+    /// What the agent writes into it at its very first start, and does not start without being able to.
+    pub at_first: Option<&'static str>,
 }
 
 /// Where the path of a governing file begins.
@@ -115,7 +117,7 @@ impl GoverningFile {
     /// A file that governs by being read.
     #[must_use]
     pub const fn new(scope: Scope, at: At, path: &'static str) -> Self {
-        Self { scope, at, path, role: Role::Read, keeps_state: false }
+        Self { scope, at, path, role: Role::Read, keeps_state: false, at_first: None }
     }
 
     pub(crate) const fn installs(self, form: Form) -> Self {
@@ -132,6 +134,10 @@ impl GoverningFile {
 
     pub(crate) const fn keeps_state(self) -> Self {
         Self { keeps_state: true, ..self }
+    }
+
+    pub(crate) const fn at_first(self, text: &'static str) -> Self {
+        Self { at_first: Some(text), ..self }
     }
 
     pub(crate) const fn may_mention_hooks(self) -> Self {

@@ -45,10 +45,15 @@ pub fn leads_out(name: &OsStr) -> bool {
 /// Where bubblewrap is.
 #[must_use]
 pub fn installed() -> Option<PathBuf> {
+    on_path("bwrap")
+}
+
+/// Where a program is, by the search path.
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join("bwrap"))
+        .map(|directory| directory.join(name))
         .find(|file| file.is_file())
 }
 

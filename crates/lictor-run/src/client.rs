@@ -18,6 +18,8 @@ pub const MARK: &str = "guarded";
 pub const SOCKET: &str = "agent.sock";
 /// The list beside it of what git shall not take for files of the project.
 pub const IGNORED: &str = "ignored";
+/// The directory beside it with programs that say why others cannot do something inside.
+pub const PROGRAMS: &str = "programs";
 
 /// The guardian's socket, when this process runs inside.
 #[must_use]

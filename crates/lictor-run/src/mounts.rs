@@ -159,6 +159,8 @@ pub fn plan(wanted: &Wanted, points: &mut Points) -> Result<Vec<Mount>, RunError
     for name in [crate::client::MARK, crate::client::SOCKET, crate::client::IGNORED] {
         mounts.push(Mount::Shown { from: wanted.runtime.join(name), at: wanted.state.join(name) });
     }
+    let programs = crate::client::PROGRAMS;
+    mounts.push(Mount::Replaced { from: wanted.runtime.join(programs), at: wanted.state.join(programs) });
     mounts.push(Mount::Sealed(wanted.state.clone()));
     Ok(mounts)
 }
@@ -210,7 +212,7 @@ fn protect(
         let failed = || RunError::io(format!("cannot keep `{}` from being made", path.display()));
         if points.is_there(path) {
             inner.push(Mount::ReadOnly(path.clone()));
-        } else if is_directory_by_name(path) {
+        } else if is_directory_by_name(path) || wanted.governing.iter().any(|other| is_below(other, path)) {
             points.directory(path).map_err(failed())?;
             inner.push(Mount::Empty(path.clone()));
         } else {
@@ -242,6 +244,10 @@ fn above(path: &Path, tree: &Path) -> impl Iterator<Item = PathBuf> {
         .skip(1)
         .take_while(move |above| above.starts_with(tree) && *above != tree)
         .map(Path::to_owned)
+}
+
+fn is_below(path: &Path, directory: &Path) -> bool {
+    path != directory && path.starts_with(directory)
 }
 
 /// Whether something that is not there would be a directory: files that govern have an ending or begin with a dot.

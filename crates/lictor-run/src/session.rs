@@ -27,6 +27,9 @@ echo \"$(basename \"$0\"): inside of 'lictor run' nobody becomes another user; a
 exit 1
 ";
 
+/// Git as it is found first inside: it says why, where the sandbox is what it failed by. `GIT` stands for the real one.
+const GIT: &str = include_str!("git.sh");
+
 /// What to run, and with whom.
 pub struct Session {
     /// What the sandbox has to look like; its `runtime` is filled in.
@@ -85,10 +88,12 @@ impl Session {
         for (name, text) in mounts::NOTHING {
             write(runtime.join(name), text.as_bytes())?;
         }
-        let explanation = mounts::explanation(runtime);
-        write(explanation.clone(), EXPLANATION.as_bytes())?;
-        fs::set_permissions(&explanation, fs::Permissions::from_mode(0o755))
-            .map_err(RunError::io("cannot write an explanation"))?;
+        program(&mounts::explanation(runtime), EXPLANATION)?;
+        let programs = runtime.join(client::PROGRAMS);
+        fs::create_dir(&programs).map_err(RunError::io("cannot make a directory for explanations"))?;
+        if let Some(git) = bubblewrap::on_path("git") {
+            program(&programs.join("git"), &GIT.replace("GIT", &quoted(&git)))?;
+        }
         for (at, path) in self.wanted.copied.iter().enumerate() {
             fs::copy(path, mounts::copy_of(runtime, at))
                 .map_err(RunError::io(format!("cannot copy `{}`", path.display())))?;
@@ -133,6 +138,16 @@ impl Session {
         env
     }
 
+    /// The search path inside: programs that explain come first.
+    fn search_path(&self) -> OsString {
+        let mut path = self.wanted.state.join(client::PROGRAMS).into_os_string();
+        if let Some(before) = std::env::var_os("PATH") {
+            path.push(":");
+            path.push(before);
+        }
+        path
+    }
+
     fn within(&self, bubblewrap: &Path, mounts: &[Mount]) -> Result<Ended, RunError> {
         let closed = Arc::new(Closed::default());
         let socket = self.wanted.runtime.join(client::SOCKET);
@@ -145,6 +160,7 @@ impl Session {
         command
             .args(bubblewrap::arguments(mounts, &self.wanted, &inner))
             .envs(self.git_settings())
+            .env("PATH", self.search_path())
             // What a terminal sends is passed on to the agent; bubblewrap would end by it.
             .process_group(0);
         let relay = terminal::give(&mut command)?.map(Arc::new);
@@ -161,6 +177,18 @@ impl Session {
         listening.stop();
         Ok(Ended { code: code?, replaced })
     }
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
+}
+
+/// Writes a program.
+fn program(path: &Path, text: &str) -> Result<(), RunError> {
+    fs::write(path, text)
+        .and_then(|()| fs::set_permissions(path, fs::Permissions::from_mode(0o755)))
+        .map_err(RunError::io(format!("cannot write `{}`", path.display())))
 }
 
 fn wait(mut child: Child) -> Result<u8, RunError> {

@@ -274,7 +274,8 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
     if !options.read_only.is_empty() {
         let facts = runtime.engine().facts(action);
         let cwd = options.cwd.join(&action.cwd);
-        if let Some(block) = sandboxed::refusal(&facts, &cwd, &options.read_only) {
+        let places = sandboxed::Places { governing: &options.read_only, writable: &options.writable };
+        if let Some(block) = sandboxed::refusal(&facts, &cwd, places) {
             return Reply::Block(block);
         }
     }

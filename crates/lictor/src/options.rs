@@ -60,6 +60,7 @@ pub struct Options {
     pub(crate) caller: Option<u32>,
     /// What is read-only where the caller runs.
     pub(crate) read_only: Arc<[PathBuf]>,
+    pub(crate) writable: Arc<[PathBuf]>,
 }
 
 impl std::fmt::Debug for Options {
@@ -91,6 +92,7 @@ impl Options {
             program: None,
             caller: None,
             read_only: Arc::default(),
+            writable: Arc::default(),
         }
     }
 
@@ -180,10 +182,16 @@ impl Options {
         self
     }
 
-    /// The caller runs in a sandbox in which those paths are read-only: it is told what git cannot do there.
+    /// The caller runs in a sandbox in which only what lies in `writable` can be written, and of that not what lies in
+    /// `read_only`: it is told what git cannot do there.
     #[must_use]
-    pub fn sandboxed(mut self, read_only: impl IntoIterator<Item = PathBuf>) -> Self {
+    pub fn sandboxed(
+        mut self,
+        read_only: impl IntoIterator<Item = PathBuf>,
+        writable: impl IntoIterator<Item = PathBuf>,
+    ) -> Self {
         self.read_only = read_only.into_iter().collect();
+        self.writable = writable.into_iter().collect();
         self
     }
 

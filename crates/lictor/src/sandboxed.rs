@@ -1,8 +1,9 @@
 //! What git cannot do inside of `lictor run`, told before it starts: it would fail half-way, with files of one commit and
 //! a head of another.
 //!
-//! Governing files are read-only there. A command that would write one (switching to a commit in which it differs) or
-//! git's own configuration is refused with what to do instead. This judges nothing: whatever passes here is judged as
+//! Governing files are read-only there, and so is everything outside of the project and a few other places. A command
+//! that would write a governing file (switching to a commit in which it differs), git's own configuration, or a work tree
+//! beside the project is refused with what to do instead. This judges nothing: whatever passes here is judged as
 //! everywhere.
 
 use std::path::{Path, PathBuf};
@@ -12,8 +13,19 @@ use lictor_core::Facts;
 use lictor_core::facts::{Command, Effect, GitEffect};
 use lictor_ledger::repository::quiet;
 
-/// Why git cannot do what these commands want, in a sandbox in which those paths are read-only.
-pub(crate) fn refusal(facts: &Facts, cwd: &Path, governing: &[PathBuf]) -> Option<Block> {
+use crate::dirs::absolute;
+
+/// What can be written in the sandbox.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'a> {
+    /// Read-only, wherever it lies.
+    pub(crate) governing: &'a [PathBuf],
+    /// All that can be written, but for what governs.
+    pub(crate) writable: &'a [PathBuf],
+}
+
+/// Why git cannot do what these commands want, in a sandbox with those places.
+pub(crate) fn refusal(facts: &Facts, cwd: &Path, places: Places<'_>) -> Option<Block> {
     let configures = facts.effects.iter().any(|effect| {
         let wanted = [GitEffect::Configure, GitEffect::ConfigureExecution];
         matches!(effect, Effect::Git { effect, .. } if wanted.contains(effect))
@@ -21,7 +33,7 @@ pub(crate) fn refusal(facts: &Facts, cwd: &Path, governing: &[PathBuf]) -> Optio
     if configures {
         return Some(configuration("git's configuration"));
     }
-    facts.commands().find_map(|command| git(command, cwd, governing))
+    facts.commands().find_map(|command| git(command, cwd, places))
 }
 
 /// A git command: where it works, what it does, with what.
@@ -79,6 +91,31 @@ impl<'a> Git<'a> {
         }
     }
 
+    /// Where it would make another work tree.
+    fn new_work_tree(&self) -> Option<PathBuf> {
+        let (first, rest) = self.words.split_first()?;
+        // `move` has the old place before the new one.
+        let skipped = match (self.verb, *first) {
+            ("worktree", "add") => 0,
+            ("worktree", "move") => 1,
+            _ => return None,
+        };
+        let mut words = rest.iter();
+        let mut names = std::iter::from_fn(|| {
+            loop {
+                match *words.next()? {
+                    "-b" | "-B" | "--reason" => _ = words.next(),
+                    option if option.starts_with('-') => {}
+                    name => break Some(name),
+                }
+            }
+        });
+        let place = names.nth(skipped).filter(|name| !name.is_empty())?;
+        // The places that can be written are known by their real names.
+        let directory = std::fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
+        Some(absolute(Path::new(place), &directory))
+    }
+
     /// The commits whose files it would put into the work tree.
     fn targets(&self) -> Vec<&'a str> {
         let moves = match self.verb {
@@ -134,13 +171,18 @@ impl<'a> Git<'a> {
     }
 }
 
-fn git(command: &Command, cwd: &Path, governing: &[PathBuf]) -> Option<Block> {
+fn git(command: &Command, cwd: &Path, places: Places<'_>) -> Option<Block> {
     let git = Git::read(command, cwd)?;
     if let Some(what) = git.configures() {
         return Some(configuration(what));
     }
+    if let Some(outside) =
+        git.new_work_tree().filter(|tree| !places.writable.iter().any(|place| tree.starts_with(place)))
+    {
+        return Some(work_tree(&outside));
+    }
     git.targets().into_iter().find_map(|target| {
-        let differing = git.differing(target, governing);
+        let differing = git.differing(target, places.governing);
         (!differing.is_empty()).then(|| Block {
             reason: format!(
                 "inside of `lictor run` files that govern you are read-only, and `{target}` has another {}",
@@ -151,6 +193,15 @@ fn git(command: &Command, cwd: &Path, governing: &[PathBuf]) -> Option<Block> {
             id: None,
         })
     })
+}
+
+fn work_tree(place: &Path) -> Block {
+    Block {
+        reason: format!("inside of `lictor run` nothing can be written at `{}`", place.display()),
+        fix: "make the work tree in the project, in a directory that git ignores, or ask a person to make it outside"
+            .to_owned(),
+        id: None,
+    }
 }
 
 fn configuration(what: &str) -> Block {

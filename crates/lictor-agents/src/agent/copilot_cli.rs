@@ -62,7 +62,7 @@ const FILES: &[GoverningFile] = &[
     SHARED_WITH_VSCODE[3],
     COPILOT.file("settings.json"),
     // Which folders are trusted.
-    COPILOT.file("config.json").keeps_state(),
+    COPILOT.file("config.json").keeps_state().at_first("{\"firstLaunchAt\": \"1970-01-01T00:00:00.000Z\"}\n"),
     COPILOT.file("permissions-config.json"),
     COPILOT.file("installed-plugins"),
     project(".github/copilot/settings.json"),

@@ -28,6 +28,8 @@ fn what_governs_is_read_only_and_cannot_be_moved_or_made() {
             "p/governance.yaml",
             "home/.claude/settings.json",
             "home/.bashrc",
+            "p/.gemini/config/hooks.json",
+            "p/.gemini/config",
             "home/.claude/.claude.json",
         ]
         .map(at)
@@ -48,6 +50,8 @@ fn what_governs_is_read_only_and_cannot_be_moved_or_made() {
     after(&Mount::Writable(at("p/.claude")), &Mount::ReadOnly(at("p/.claude/settings.json")));
     after(&Mount::Writable(at("p/.claude")), &Mount::Nothing(at("p/.claude/settings.local.json")));
     after(&Mount::Writable(at("p/.codex")), &Mount::Empty(at("p/.codex/hooks")));
+    // What holds something that governs is a directory, whatever it is called.
+    after(&Mount::Writable(at("p/.gemini")), &Mount::Empty(at("p/.gemini/config")));
     after(&Mount::Writable(at("p/.git")), &Mount::ReadOnly(at("p/.git/config")));
     after(&Mount::Writable(at("p")), &Mount::ReadOnly(at("p/governance.yaml")));
     after(&Mount::Writable(at("home/.claude")), &Mount::Nothing(at("home/.claude/settings.json")));

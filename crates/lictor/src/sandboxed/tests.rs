@@ -35,8 +35,9 @@ impl World {
         let project = Project::around(&root, &options);
         let facts = policy_files::facts(&project, &[], Vec::new(), false);
         let facts = facts.facts(&Action::bash(line).in_dir(root.to_string_lossy()));
-        refusal(&facts, &root, &[root.join("governance.yaml"), root.join(".git/config")])
-            .map(|block| block.reason)
+        let governing = [root.join("governance.yaml"), root.join(".git/config")];
+        let places = Places { governing: &governing, writable: &[root.clone(), "/tmp/scratch".into()] };
+        refusal(&facts, &root, places).map(|block| block.reason)
     }
 }
 
@@ -89,6 +90,30 @@ fn what_writes_gits_configuration_is_explained() {
     for line in
         ["git push origin main", "git remote -v", "git config --get user.name", "git submodule status"]
     {
+        assert_eq!(world.told(line), None, "{line}");
+    }
+}
+
+#[test]
+fn a_work_tree_that_could_not_be_made_is_explained() {
+    let world = World::new();
+    for line in [
+        "git worktree add ../x",
+        "git worktree add -b new ../x main",
+        "git worktree add --reason why --lock /srv/x",
+        "git -C sub worktree add ../../x",
+        "git worktree move inside ../x",
+    ] {
+        assert!(world.told(line).is_some_and(|told| told.contains("nothing can be written at")), "{line}");
+    }
+    for line in [
+        "git worktree add x",
+        "git worktree add -b ../new .trees/x",
+        "git worktree add /tmp/scratch/x",
+        "git worktree move ../x inside",
+        "git worktree list",
+        "git worktree remove ../x",
+    ] {
         assert_eq!(world.told(line), None, "{line}");
     }
 }

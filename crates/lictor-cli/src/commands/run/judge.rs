@@ -25,7 +25,9 @@ pub(super) struct Local {
 impl Local {
     pub(super) fn new(options: Options, program: PathBuf, wanted: &Wanted) -> Self {
         let known = identity(&program);
-        let options = options.sandboxed(wanted.governing.iter().cloned());
+        let temporary = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
+        let writable = wanted.writable.iter().chain([&wanted.project]).cloned().chain(temporary);
+        let options = options.sandboxed(wanted.governing.iter().cloned(), writable);
         Self { options, program, known }
     }
 }
@@ -40,13 +42,17 @@ impl Judge for Local {
         match call.args.split_first() {
             Some((first, rest)) if first == "hook" => self.hook(caller, call, rest),
             Some(_) if is_served(&call.args) => self.command(call),
-            _ => Answer::refusal("this command is for people; they run it outside of `lictor run`"),
+            _ => not_served(&call.args),
         }
     }
 }
 
 /// The commands that are run outside for whoever asks inside: they show what is on record, or add a finding.
-const SERVED: [&str; 11] = [
+const SERVED: [&str; 15] = [
+    "audit query",
+    "audit tail",
+    "audit verify",
+    "log",
     "verdict record",
     "verdict show",
     "verdict explain",
@@ -60,15 +66,38 @@ const SERVED: [&str; 11] = [
     "session show",
 ];
 
+/// Options with which a command looks at other places, or never ends.
+const NOT_SERVED: [&str; 5] = ["--all", "--anchor", "--cwd", "--follow", "--state-dir"];
+
+/// What a caller is told whose command is not run.
+fn not_served(args: &[String]) -> Answer {
+    let command = command_words(args).first().copied().unwrap_or_default();
+    let why = if is_for_agents(args.iter().map(|arg| Some(arg.as_str()))) {
+        format!(
+            "`lictor {command}` with these words looks at what is not in this sandbox; a person runs it outside, in the directory of the project"
+        )
+    } else {
+        format!("`lictor {command}` is for people; they run it outside of `lictor run`")
+    };
+    Answer::refusal(&why)
+}
+
+/// The words of a command up to its first option.
+fn command_words(args: &[String]) -> Vec<&str> {
+    args.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).collect()
+}
+
 /// Whether a command is served: it is one of those, is for agents, and names no place of its own to look at.
 fn is_served(args: &[String]) -> bool {
-    let words: Vec<&str> =
-        args.iter().map(String::as_str).take_while(|word| !word.starts_with('-')).collect();
+    let words = command_words(args);
     let named = |served: &&str| {
         let served: Vec<&str> = served.split(' ').collect();
         words.starts_with(&served)
     };
-    let elsewhere = args.iter().any(|arg| arg.starts_with("--cwd") || arg.starts_with("--state-dir"));
+    // A short option may stand with others: `-fn5`.
+    let follows = |arg: &str| arg.starts_with('-') && !arg.starts_with("--") && arg.contains('f');
+    let name = |arg: &str| arg.split_once('=').map_or(arg.to_owned(), |(name, _)| name.to_owned());
+    let elsewhere = args.iter().any(|arg| NOT_SERVED.contains(&name(arg).as_str()) || follows(arg));
     let reads_files = words.first() == Some(&"check") && words.len() > 1;
     let for_agents = is_for_agents(args.iter().map(|arg| Some(arg.as_str())));
     for_agents && SERVED.iter().any(named) && !elsewhere && !reads_files

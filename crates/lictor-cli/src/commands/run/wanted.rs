@@ -62,7 +62,8 @@ const LEADING_OUT: &[&str] = &[
 /// Programs that make other users of their callers. Nothing inside can.
 const OTHER_USERS: &[&str] = &["sudo", "sudoedit", "doas", "su", "pkexec", "run0"];
 
-/// Makes the directories in which an agent keeps its state, should it be started for the first time: inside it could not.
+/// Makes the directories in which an agent keeps its state, and what it begins with there, should it be started for the
+/// first time: inside it could not.
 pub(super) fn make_room(project: &Project, command: &OsStr) -> Result<()> {
     let home = &project.dirs().home;
     let name = Path::new(command).file_name().unwrap_or_default().to_string_lossy();
@@ -73,6 +74,11 @@ pub(super) fn make_room(project: &Project, command: &OsStr) -> Result<()> {
         for directory in own.chain(kept.map(|path| home.join(path))).chain([home.join(".cache")]) {
             fs::create_dir_all(&directory)
                 .with_context(|| format!("cannot create `{}`", directory.display()))?;
+        }
+        for (file, text) in governing_files_of(agent).filter_map(|file| Some((file, file.at_first?))) {
+            for path in places(file, home).iter().filter(|path| fs::symlink_metadata(path).is_err()) {
+                fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+            }
         }
     }
     Ok(())

@@ -104,3 +104,39 @@ fn a_branch_with_other_governing_files_is_refused_before_git_starts() {
     let run = inside(&sandbox, "git switch other 2>&1 || true; cat .claude/settings.json");
     assert!(run.stdout.ends_with("{}\n"), "{run:?}");
 }
+
+#[test]
+fn git_says_why_where_the_sandbox_is_what_it_fails_by() {
+    can_run();
+    let sandbox = world();
+    git(&sandbox, &["clone", "-q", "--bare", ".", "origin.git"]);
+    git(&sandbox, &["remote", "add", "origin", "./origin.git"]);
+    for line in [
+        "git config some.name value",
+        "git -C . config --unset user.name",
+        "git remote add other ./other.git",
+        "git push -u origin main",
+    ] {
+        let run = sandbox.lictor(&["run", "--", "sh", "-c", line]);
+        assert!(run.stderr.contains("git's configuration cannot be changed in here"), "{line}: {run:?}");
+    }
+    let run = sandbox.lictor(&["run", "--", "sh", "-c", "git worktree add ../x"]);
+    assert!(run.code == 128 && run.stderr.contains("use a place in the project"), "{run:?}");
+    // Everything else is git's own, with its output, its input and its exit code.
+    let lines = [
+        ("git worktree add -q trees/x && test -e trees/x/a.txt && git worktree remove trees/x", 0),
+        ("git config --get no.such", 1),
+        ("test \"$(git config --get user.name)\" = t", 0),
+        ("git config get-nothing", 1),
+        ("echo 'a line' | git hash-object --stdin | grep -q '^[0-9a-f]\\{40\\}$'", 0),
+        ("git no-such-command", 1),
+        ("test \"$(git -c x.y='a b' config x.y)\" = 'a b'", 0),
+    ];
+    for (line, code) in lines {
+        let run = sandbox.lictor(&["run", "--", "sh", "-c", line]);
+        assert_eq!(run.code, code, "{line}: {run:?}");
+        assert!(!run.stderr.contains("lictor"), "{line}: {run:?}");
+    }
+    let told = asked(&sandbox, "git worktree add ../x");
+    assert!(told.code == 2 && told.stdout.contains("nothing can be written at"), "{told:?}");
+}

@@ -185,6 +185,26 @@ fn programs_that_need_other_rights_say_why_they_do_not_work() {
 }
 
 #[test]
+fn commands_inside_show_the_record_or_say_who_can() {
+    can_run();
+    let sandbox = world();
+    let lictor = env!("CARGO_BIN_EXE_lictor");
+    let inside = |args: &str| sandbox.lictor(&["run", "--", "sh", "-c", &format!("{lictor} {args}")]);
+    for args in ["log", "log --json", "log -n 5 --since 1d", "audit verify", "audit tail"] {
+        let run = inside(args);
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{args}: {run:?}");
+        assert!(!run.stdout.is_empty(), "{args}");
+    }
+    for args in ["doctor", "log --all", "log -fn5", "audit verify --anchor=/etc/passwd", "report --json"] {
+        let run = inside(args);
+        assert!(run.code == 2 && run.stderr.contains("a person runs it outside"), "{args}: {run:?}");
+        assert_eq!(run.stderr.lines().count(), 1, "{args}: {run:?}");
+    }
+    let run = inside("approve --all");
+    assert!(run.code == 2 && run.stderr.contains("`lictor approve` is for people"), "{run:?}");
+}
+
+#[test]
 fn a_file_with_both_hooks_and_state_is_a_copy() {
     can_run();
     let sandbox = world();
