@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::reader::Reader;
-use crate::sections::{Sections, general};
+use crate::sections::{self, Sections};
 use crate::source::{Origin, Source};
 use crate::yaml::{self, Tree};
 
@@ -23,7 +23,7 @@ impl PolicyFile {
         let tree = yaml::parse(&source.path, &source.bytes)?;
         let text = std::str::from_utf8(&source.bytes).unwrap_or_default();
         let mut reader = Reader::new(&source.path, source.origin, text);
-        let sections = general::read(&mut reader, &tree);
+        let sections = sections::read(&mut reader, &tree);
         let problems = reader.finish();
         let refused = problems.iter().any(|problem| problem.severity == Severity::Error);
         match sections {

@@ -20,7 +20,7 @@ use crate::command::Runner;
 use crate::policy::{BASE, Policy};
 use crate::sections::Sections;
 use crate::source::Origin;
-use layer::LayerBuilder;
+pub(crate) use layer::LayerBuilder;
 
 /// What a graph needs to know beyond the policy.
 #[derive(Clone)]

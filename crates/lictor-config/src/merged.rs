@@ -45,7 +45,7 @@ impl Loaded {
         for file in &self.files {
             let Yaml::Map(sections) = &file.tree.value else { continue };
             for (key, tree) in sections {
-                let known = crate::sections::general::FILE.key(&key.text);
+                let known = crate::sections::FILE.key(&key.text);
                 let ignored = known.is_some_and(|known| known.trusted) && file.origin == Origin::Repository;
                 let said = FIRST_WORD_COUNTS.contains(&key.text.as_str())
                     && settings.iter().any(|setting| setting.path == key.text);

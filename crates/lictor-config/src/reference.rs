@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use lictor_guards::Pack;
 
-use crate::sections::general::FILE;
-use crate::sections::graph::{BUILT_IN, COMBINATORS};
+use crate::sections::FILE;
+use crate::sections::built_in;
+use crate::sections::graph::COMBINATORS;
 use crate::table::{Shape, Table};
 
 /// The reference of the format as Markdown.
@@ -25,7 +26,7 @@ pub fn reference_markdown() -> String {
         below(&mut out, &key.shape, &mut seen);
     }
     out.push_str("\n## policy\n\nA node is the name of a guard or a combinator.\n\n| guard | from | layer |\n|---|---|---|\n");
-    for guard in &BUILT_IN {
+    for guard in built_in() {
         let _ = writeln!(out, "| `{}` | `{}:` | {} |", guard.name, guard.section, guard.layer);
     }
     out.push_str("| any name | an entry of `guards:` | as it says |\n");

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use crate::sections::general::FILE;
+use crate::sections::FILE;
 use crate::sections::graph::COMBINATORS;
 use crate::table::{Key, Shape, Table};
 

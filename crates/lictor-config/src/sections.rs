@@ -1,4 +1,5 @@
-//! The sections of a policy file: one file for each family, each with the table of its keys and its reader.
+//! The sections of a policy file: one file for each, with its keys, its reader and its guards, and one line in
+//! [`SECTIONS`].
 
 pub(crate) mod access;
 pub(crate) mod approvals;
@@ -21,6 +22,7 @@ pub(crate) mod network;
 pub(crate) mod policies;
 pub(crate) mod run;
 pub(crate) mod sandbox;
+pub(crate) mod section;
 pub(crate) mod team;
 pub(crate) mod tools;
 
@@ -34,6 +36,11 @@ use lictor_guards::{
     RateLimitConfig, RiskConfig, SandboxConfig, SecretsConfig,
 };
 use serde::{Deserialize, Serialize};
+
+use crate::reader::Reader;
+use crate::table::{Key, Shape, Table};
+use crate::yaml::Tree;
+use section::{BuiltIn, Section};
 
 pub use approvals::ApprovalsConfig;
 pub use command::Command;
@@ -49,6 +56,75 @@ pub use policies::{PolicyCallback, PolicyEffect, PolicyRule};
 pub use run::{RunConfig, RunNetwork, Socket};
 pub use team::{Away, RetentionConfig, ServerConfig};
 pub use tools::ToolsSection;
+
+/// All sections, in the order in which they are read and the reference shows them. Guards are judged in this order when no
+/// graph names them.
+static SECTIONS: [&Section; 24] = [
+    &general::SECTION,
+    &access::SECTION,
+    &boundaries::SECTION,
+    &bash_safety::SECTION,
+    &layers::SECTION,
+    &sandbox::SECTION,
+    &network::SECTION,
+    &known_tools::SECTION,
+    &describe::SECTION,
+    &limits::SECTION,
+    &intent::SECTION,
+    &tools::SECTION,
+    &policies::SECTION,
+    &limits::RISK_SECTION,
+    &guards::SECTION,
+    &graph::SECTION,
+    &feedback::SECTION,
+    &completion::SECTION,
+    &councils::SECTION,
+    &team::SECTION,
+    &approvals::SECTION,
+    &command::SECTION,
+    &run::SECTION,
+    &general::REDACT_SECTION,
+];
+
+/// The whole file.
+pub(crate) static FILE: Table =
+    Table { name: "", about: "Every section is optional.", keys: &keys::<{ count(&SECTIONS) }>(&SECTIONS) };
+
+/// The built-in guards, in the order in which they are judged when no graph names them.
+pub(crate) fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
+    SECTIONS.iter().flat_map(|section| section.guards)
+}
+
+/// Reads a whole file.
+pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
+    let file = r.fields(tree, &FILE)?;
+    let mut said = Sections::default();
+    for section in &SECTIONS {
+        (section.read)(r, &file, &mut said);
+    }
+    Some(said)
+}
+
+const fn count(mut sections: &[&Section]) -> usize {
+    let mut count = 0;
+    while let [first, rest @ ..] = sections {
+        count += first.keys.len();
+        sections = rest;
+    }
+    count
+}
+
+/// The keys of all sections, one after the other.
+const fn keys<const COUNT: usize>(mut sections: &[&Section]) -> [Key; COUNT] {
+    let mut all = [const { Key::new("", Shape::Text, "", "") }; COUNT];
+    let mut free = all.as_mut_slice();
+    while let [section, others @ ..] = sections {
+        let (place, rest) = free.split_at_mut(section.keys.len());
+        place.copy_from_slice(section.keys);
+        (free, sections) = (rest, others);
+    }
+    all
+}
 
 /// What one file says, section by section. A section that is absent says nothing.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

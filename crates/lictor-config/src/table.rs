@@ -22,7 +22,7 @@ impl Table {
 }
 
 /// One key of a map.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,

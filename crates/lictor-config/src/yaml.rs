@@ -51,9 +51,14 @@ pub(crate) struct Key {
 impl Tree {
     /// The value under a key of a map.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        self.entries().iter().find(|(known, _)| known.text == key).map(|(_, tree)| tree)
+    }
+
+    /// What a map consists of; nothing when it is none.
+    pub(crate) fn entries(&self) -> &[(Key, Self)] {
         match &self.value {
-            Yaml::Map(entries) => entries.iter().find(|(known, _)| known.text == key).map(|(_, tree)| tree),
-            _ => None,
+            Yaml::Map(entries) => entries,
+            _ => &[],
         }
     }
 

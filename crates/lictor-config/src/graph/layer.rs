@@ -4,35 +4,30 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lictor_core::history::History;
-use lictor_core::policy::{self, Callbacks, PolicyError, Template, Ungrounded};
-use lictor_core::tools::{ReadBeforeWrite, Sequence};
+use lictor_core::policy::Ungrounded;
 use lictor_core::{
-    Action, All, Any, Audience, Catalogue, Context, Decision, Escalate, Guard, Layer, Node, Not, PolicySet,
-    SharedGuard, Threshold, Verdict, When, guard_fn,
+    Action, All, Any, Audience, Context, Decision, Escalate, Guard, Layer, Node, Not, SharedGuard, Threshold,
+    Verdict, When, guard_fn,
 };
-use lictor_guards::{
-    Access, BashSafety, Budget, FileBoundary, Intent, IntentRule, KnownTools, LayerIsolation, Network,
-    RateLimit, RiskLimit, Sandbox, Secrets,
-};
+use lictor_guards::Budget;
 
 use super::{BuildError, Surroundings};
-use crate::command::{CommandGuard, callback};
-use crate::expressions::{Condition, ExprCallback, ExprGuard};
-use crate::sections::graph::{BUILT_IN, is_configured};
-use crate::sections::{
-    GraphNode, GuardDecides, NamedGuard, PolicyCallback, PolicyEffect, Sections, ToolsSection,
-};
+use crate::command::CommandGuard;
+use crate::expressions::{Condition, ExprGuard};
+use crate::sections::built_in;
+use crate::sections::tools::ToolsGuard;
+use crate::sections::{GraphNode, GuardDecides, NamedGuard, Sections};
 use crate::source::Origin;
 
 type Guards<'a> = BTreeMap<&'a str, SharedGuard>;
 
 /// Builds the subtree of one file.
-pub(super) struct LayerBuilder<'a> {
-    pub(super) origin: Origin,
-    pub(super) sections: &'a Sections,
-    pub(super) surroundings: &'a Surroundings,
-    pub(super) ungrounded: Ungrounded,
-    pub(super) history: &'a mut History,
+pub(crate) struct LayerBuilder<'a> {
+    pub(crate) origin: Origin,
+    pub(crate) sections: &'a Sections,
+    pub(crate) surroundings: &'a Surroundings,
+    pub(crate) ungrounded: Ungrounded,
+    pub(crate) history: &'a mut History,
 }
 
 impl<'a> LayerBuilder<'a> {
@@ -42,12 +37,12 @@ impl<'a> LayerBuilder<'a> {
         let named: Vec<&str> = self.sections.policy.as_ref().map(GraphNode::leaves).unwrap_or_default();
         let mut boundary = first;
         let mut rest = Vec::new();
-        let mut risk = None;
-        for built_in in BUILT_IN.iter().filter(|built_in| !named.contains(&built_in.name)) {
+        let mut last = None;
+        for built_in in built_in().filter(|built_in| !named.contains(&built_in.name)) {
             let Some(guard) = guards.get(built_in.name) else { continue };
             let node = self.leaf(built_in.name, guard);
             match built_in.layer {
-                _ if built_in.name == "risk" => risk = Some(node),
+                _ if built_in.last => last = Some(node),
                 Layer::Boundary => boundary.push(node),
                 _ => rest.push(node),
             }
@@ -62,7 +57,7 @@ impl<'a> LayerBuilder<'a> {
             children.push(self.node(graph, &guards)?);
         }
         let tree = (!children.is_empty()).then(|| Node::from(All::new(children)).named(self.origin.as_str()));
-        Ok((tree, risk))
+        Ok((tree, last))
     }
 
     /// The guards that are for some only.
@@ -74,7 +69,7 @@ impl<'a> LayerBuilder<'a> {
         }
         for (audience, section) in &self.sections.scoped_tools {
             let name = format!("{}tools for {audience}", self.origin.prefix());
-            let guard = Self::tools_guard(name, section, self.history)?;
+            let guard = ToolsGuard::new(name, section, self.history)?;
             nodes.push(Node::from(ForSome { guard, audience: audience.clone() }));
         }
         Ok(nodes)
@@ -106,8 +101,8 @@ impl<'a> LayerBuilder<'a> {
 
     fn guards(&mut self) -> Result<Guards<'a>, BuildError> {
         let mut guards = Guards::new();
-        for built_in in BUILT_IN.iter().filter(|built_in| is_configured(self.sections, built_in.name)) {
-            if let Some(guard) = self.built_in(built_in.name)? {
+        for built_in in built_in().filter(|built_in| (built_in.configured)(self.sections)) {
+            if let Some(guard) = (built_in.build)(self)? {
                 guards.insert(built_in.name, guard);
             }
         }
@@ -116,110 +111,6 @@ impl<'a> LayerBuilder<'a> {
             guards.insert(guard.name.as_str(), self.own(guard));
         }
         Ok(guards)
-    }
-
-    fn built_in(&mut self, name: &str) -> Result<Option<SharedGuard>, BuildError> {
-        let s = self.sections;
-        Ok(match name {
-            "access" => share(s.access.clone().map(Access::new)),
-            "file_boundary" => {
-                share(s.boundaries.as_ref().map(|it| FileBoundary::new(it, &self.surroundings.root)))
-            }
-            "bash_safety" => share(s.bash_safety.clone().map(BashSafety::accepted)),
-            "layer_isolation" => {
-                share(s.layers.as_ref().map(|it| LayerIsolation::new(it.config())).transpose()?)
-            }
-            "sandbox" => share(s.sandbox.clone().map(Sandbox::new)),
-            "network" => share(s.network.clone().map(Network::new)),
-            "secrets" => share(s.secrets.clone().map(Secrets::new)),
-            "known_tools" => share(s.known_tools.clone().map(KnownTools::new)),
-            "budget" => share(s.budget.clone().map(Budget::new)),
-            "rate_limit" => share(s.rate_limit.map(RateLimit::new)),
-            "risk" => share(s.risk.map(RiskLimit::new).transpose()?),
-            "intent" => share(s.intent.as_ref().map(|section| {
-                let rules = section.rules.iter().flat_map(|rule| {
-                    let condition = Condition::new(&rule.require, self.history);
-                    rule.tasks.iter().map(move |task| {
-                        let condition = condition.clone();
-                        IntentRule {
-                            task_type: task.clone(),
-                            require: Arc::new(move |action: &Action, context: &Context<'_>| {
-                                condition.holds(action, context)
-                            }),
-                            reason: rule.reason.clone(),
-                            fix: rule.fix.clone(),
-                        }
-                    })
-                });
-                let guard = Intent::new(rules.collect());
-                section.known.iter().fold(guard, |guard, task| guard.and_known(task))
-            })),
-            "tools" => share(self.tools()?),
-            "policies" => share(Some(self.policies()?)),
-            _ => None,
-        })
-    }
-
-    fn tools(&mut self) -> Result<Option<ToolsGuard>, BuildError> {
-        let Some(section) = &self.sections.tools else { return Ok(None) };
-        let name = format!("{}tools", self.origin.prefix());
-        Self::tools_guard(name, section, self.history).map(Some)
-    }
-
-    fn tools_guard(
-        name: String,
-        section: &ToolsSection,
-        history: &mut History,
-    ) -> Result<ToolsGuard, BuildError> {
-        let sequence = Sequence::new(name.as_str(), section.require_first.clone(), history)
-            .map_err(BuildError::Sequence)?;
-        let reading = section.read_before_write.then(|| ReadBeforeWrite::new(name.as_str()));
-        Ok(ToolsGuard { name, sequence, reading })
-    }
-
-    fn policies(&mut self) -> Result<PolicySet, BuildError> {
-        let mut callbacks = Callbacks::new();
-        let mut policies = Vec::new();
-        for rule in &self.sections.policies {
-            let message = rule.message.as_deref().map(Template::parse).transpose();
-            let message = message.map_err(|error| {
-                BuildError::Policies(vec![PolicyError::Message { policy: rule.name.clone(), error }])
-            })?;
-            let registered = match &rule.callback {
-                None => Ok(()),
-                Some(PolicyCallback::Command(command)) => {
-                    let what = format!("the callback of policy `{}`", rule.name);
-                    let runner = Arc::clone(&self.surroundings.runner);
-                    callbacks.register(&rule.name, callback(runner, what, self.origin, command.clone()))
-                }
-                Some(PolicyCallback::Expr { program, message }) => {
-                    let condition = Condition::new(program, self.history);
-                    callbacks.register(&rule.name, ExprCallback { condition, message: message.clone() })
-                }
-            };
-            registered.map_err(|error| BuildError::Policies(vec![error]))?;
-            policies.push(policy::Policy {
-                name: rule.name.clone(),
-                verb: rule.verb.clone(),
-                object: rule.object.clone(),
-                cardinality: rule.cardinality,
-                requires_confirmation: rule.requires_confirmation,
-                callback: rule.callback.as_ref().map(|_| rule.name.clone()),
-                effect: rule.effect.map(|effect| match effect {
-                    PolicyEffect::Inform => policy::Effect::Inform,
-                    PolicyEffect::Block => policy::Effect::Block,
-                }),
-                message: message.unwrap_or_default(),
-                fix: rule.fix.clone(),
-                paths: rule.paths.clone(),
-                hosts: rule.hosts.clone(),
-                tools: rule.tools.clone(),
-                metadata: rule.metadata.clone(),
-                audience: rule.audience.clone(),
-            });
-        }
-        let set = PolicySet::new(policies, &callbacks, Catalogue::default()).map_err(BuildError::Policies)?;
-        Ok(set.ungrounded(self.ungrounded).named(format!("{}policies", self.origin.prefix())))
     }
 
     fn own(&mut self, guard: &Arc<NamedGuard>) -> SharedGuard {
@@ -283,10 +174,6 @@ impl<'a> LayerBuilder<'a> {
     }
 }
 
-fn share<G: Guard + 'static>(guard: Option<G>) -> Option<SharedGuard> {
-    guard.map(|guard| Arc::new(guard) as SharedGuard)
-}
-
 /// A guard that is for some only.
 struct ForSome<G> {
     guard: G,
@@ -308,35 +195,5 @@ impl<G: Guard> Guard for ForSome<G> {
 
     fn layer(&self) -> Layer {
         self.guard.layer()
-    }
-}
-
-/// Both tool policies under one name.
-struct ToolsGuard {
-    name: String,
-    sequence: Sequence,
-    reading: Option<ReadBeforeWrite>,
-}
-
-impl Guard for ToolsGuard {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
-        let order = self.sequence.check(action, context);
-        let Some(reading) = &self.reading else { return order };
-        let read = reading.check(action, context);
-        if order.passed() {
-            return read;
-        }
-        if !read.passed() {
-            context.also(read);
-        }
-        order
-    }
-
-    fn layer(&self) -> Layer {
-        Layer::Intent
     }
 }

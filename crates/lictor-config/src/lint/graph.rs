@@ -5,7 +5,7 @@ use lictor_core::{Decision, Layer, Value};
 use super::Lint;
 use super::conditions::Settled;
 use crate::diagnostic::Span;
-use crate::sections::graph::BUILT_IN;
+use crate::sections::built_in;
 use crate::sections::{GraphNode, GuardDecides, Sections};
 use crate::yaml::Tree;
 
@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
 
     fn leaf(&mut self, name: &'a str, span: Span, place: Place) -> Values {
         let own = self.sections.guards.iter().find(|guard| guard.name == name);
-        let built_in = BUILT_IN.iter().find(|built_in| built_in.name == name).map(|built_in| built_in.layer);
+        let built_in = built_in().find(|built_in| built_in.name == name).map(|built_in| built_in.layer);
         match own.map(|guard| guard.layer).or(built_in) {
             Some(Layer::Boundary) => {
                 for (span, spender) in std::mem::take(&mut self.spenders) {

@@ -1,13 +1,47 @@
 //! `people:`, `roles:`, `access:` and `tools.scopes`.
 
+use lictor_core::Layer;
 use std::collections::BTreeMap;
 
 use lictor_core::Tier;
-use lictor_guards::{AccessConfig, AccessRow, Person};
+use lictor_guards::{Access, AccessConfig, AccessRow, Person};
 
+use super::section::{BuiltIn, Section, share};
 use crate::reader::{Fields, Reader};
 use crate::table::{DECISIONS, Key, Shape, TEXTS, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[
+        Key::new(
+            "people",
+            Shape::Names(&Shape::Fields(&PERSON)),
+            "{ada: {role: member}}",
+            "For whom actions may be. Guard `access`.",
+        ),
+        Key::new(
+            "roles",
+            Shape::Names(&TEXTS),
+            "{member: [tools.read, tools.write]}",
+            "The scopes that come with a role. Guard `access`.",
+        ),
+        Key::new(
+            "access",
+            Shape::List(&Shape::Fields(&ROW)),
+            "[{tier: background, decision: block}]",
+            "Who may use which tool, how, and how often. Guard `access`.",
+        ),
+    ],
+    read: |r, file, said| said.access = read(r, file),
+    guards: &[BuiltIn {
+        name: "access",
+        section: "access",
+        layer: Layer::Boundary,
+        configured: |said| said.access.is_some(),
+        build: |layer| share(layer.sections.access.clone().map(Access::new)),
+        last: false,
+    }],
+};
 
 pub(crate) static PERSON: Table = Table {
     name: "people.*",

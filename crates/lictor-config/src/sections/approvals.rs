@@ -3,9 +3,22 @@
 use lictor_core::Quorum;
 use serde::{Deserialize, Serialize};
 
+use super::section::{Section, value};
 use crate::reader::Reader;
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "approvals",
+        Shape::Fields(&TABLE),
+        "{wait: 50s}",
+        "How a question to a person is handled where the agent has no prompt of its own.",
+    )
+    .trusted()],
+    read: |r, file, said| said.approvals = value(r, file, "approvals", read),
+    guards: &[],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "approvals",

@@ -1,10 +1,30 @@
 //! `bash_safety:`.
 
-use lictor_guards::BashSafetyConfig;
+use lictor_core::Layer;
+use lictor_guards::{BashSafety, BashSafetyConfig};
 
+use super::section::{BuiltIn, Section, share, value};
 use crate::reader::Reader;
-use crate::table::{Key, OBJECTIONS, REGEXES, TEXTS, Table};
+use crate::table::{Key, OBJECTIONS, REGEXES, Shape, TEXTS, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "bash_safety",
+        Shape::Fields(&TABLE),
+        "{blocked_programs: [shutdown]}",
+        "Commands that are forbidden by pattern or by name. Guard `bash_safety`.",
+    )],
+    read: |r, file, said| said.bash_safety = value(r, file, "bash_safety", read),
+    guards: &[BuiltIn {
+        name: "bash_safety",
+        section: "bash_safety",
+        layer: Layer::Boundary,
+        configured: |said| said.bash_safety.is_some(),
+        build: |layer| share(layer.sections.bash_safety.clone().map(BashSafety::accepted)),
+        last: false,
+    }],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "bash_safety",

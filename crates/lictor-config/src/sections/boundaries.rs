@@ -1,10 +1,33 @@
 //! `boundaries:`.
 
-use lictor_guards::{FileBoundaryConfig, RedLineMode};
+use lictor_core::Layer;
+use lictor_guards::{FileBoundary, FileBoundaryConfig, RedLineMode};
 
+use super::section::{BuiltIn, Section, share, value};
 use crate::reader::Reader;
 use crate::table::{Key, PATHS, Shape, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "boundaries",
+        Shape::Fields(&TABLE),
+        "{allowed_dirs: [src]}",
+        "Where the agent may go. Guard `file_boundary`.",
+    )],
+    read: |r, file, said| said.boundaries = value(r, file, "boundaries", read),
+    guards: &[BuiltIn {
+        name: "file_boundary",
+        section: "boundaries",
+        layer: Layer::Boundary,
+        configured: |said| said.boundaries.is_some(),
+        build: |layer| {
+            let root = &layer.surroundings.root;
+            share(layer.sections.boundaries.as_ref().map(|config| FileBoundary::new(config, root)))
+        },
+        last: false,
+    }],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "boundaries",

@@ -2,9 +2,22 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::section::{Section, value};
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, Shape, Table};
 use crate::yaml::{Tree, Yaml};
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "notify",
+        Shape::Fields(&NOTIFY),
+        "{command: [notify-send]}",
+        "A program that is told about questions and blocks.",
+    )
+    .trusted()],
+    read: |r, file, said| said.notify = value(r, file, "notify", |r, tree| read(r, tree, &NOTIFY)),
+    guards: &[],
+};
 
 /// How long a program may take when nobody says.
 const DEFAULT_TIMEOUT: u64 = 4_000;

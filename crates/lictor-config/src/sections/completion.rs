@@ -5,10 +5,26 @@ use lictor_core::completion::{Check, CommandCheck, FileCheck, MAX_ROUNDS, PATIEN
 use lictor_core::level::Level;
 use serde::{Deserialize, Serialize};
 
+use super::section::Section;
 use super::{audience, command};
 use crate::reader::Reader;
 use crate::table::{Key, PATHS, Shape, Table};
 use crate::yaml::{Tree, Yaml};
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "completion",
+        Shape::OneOf(&[Shape::Fields(&TABLE), Shape::List(&Shape::Fields(&TABLE))]),
+        "{all: [{files: [report.md]}]}",
+        "What must hold before the agent may stop. A list has several, each `for` somebody.",
+    )],
+    read: |r, file, said| {
+        if let Some(tree) = file.get("completion") {
+            (said.completion, said.scoped_completions) = audience::each(r, tree, "`completion`", read);
+        }
+    },
+    guards: &[],
+};
 
 /// Deeper requirements are refused.
 const MAX_DEPTH: usize = 8;

@@ -6,10 +6,22 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::command::{self, Command};
+use super::section::{Section, value};
 use crate::diagnostic::suggest;
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, PATHS, Shape, Table};
 use crate::yaml::{Key as YamlKey, Tree, Yaml};
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "councils",
+        Shape::Names(&Shape::Fields(&COUNCIL)),
+        "{ship-it: {on: [pre-commit], reviewers: [{name: lint, preset: clippy}]}}",
+        "Reviewers that meet at a moment and whose findings can stop a commit.",
+    )],
+    read: |r, file, said| said.councils = value(r, file, "councils", read).unwrap_or_default(),
+    guards: &[],
+};
 
 const MOMENTS: [&str; 6] = ["pre-commit", "pre-push", "session-start", "session-end", "ci", "manual"];
 /// How long a reviewer may take when nobody says.

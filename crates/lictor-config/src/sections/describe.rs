@@ -7,10 +7,22 @@ use serde_json::{Map, Value};
 
 use lictor_core::policy::Catalogue;
 
+use super::section::{Section, value};
 use crate::diagnostic::suggest;
 use crate::reader::Reader;
 use crate::table::{Key, Shape, TEXTS, Table};
 use crate::yaml::{Tree, Yaml};
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "describe",
+        Shape::Fields(&TABLE),
+        "{tools: {mcp__acme__query: {sql: sql}}}",
+        "What programs and tools of your own do.",
+    )],
+    read: |r, file, said| said.describe = value(r, file, "describe", read),
+    guards: &[],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "describe",

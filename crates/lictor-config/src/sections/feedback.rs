@@ -5,10 +5,22 @@ use std::num::NonZeroU64;
 use lictor_core::feedback::{Provider, Source, Trigger};
 
 use super::completion::LEVELS;
+use super::section::{Section, value};
 use super::{audience, command};
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "feedback",
+        Shape::List(&Shape::Fields(&TABLE)),
+        "[{name: tests, every_n_calls: 20, say: Run the tests.}]",
+        "What the agent is told after a tool call.",
+    )],
+    read: |r, file, said| said.feedback = value(r, file, "feedback", read).unwrap_or_default(),
+    guards: &[],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "feedback[]",

@@ -2,48 +2,30 @@
 
 use std::sync::Arc;
 
-use lictor_core::Layer;
 use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
 
-use super::Sections;
+use super::section::Section;
+use super::{Sections, built_in};
 use crate::diagnostic::{Span, suggest};
 use crate::reader::Reader;
 use crate::table::{Key, Shape, Table};
 use crate::yaml::{Tree, Yaml};
 
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "policy",
+        Shape::Node,
+        "{all: [file_boundary]}",
+        "The policy graph: one more thing that every action must pass. A section that it names is judged \
+             there and nowhere else.",
+    )],
+    read: |r, file, said| said.policy = file.get("policy").and_then(|tree| read(r, tree, said)),
+    guards: &[],
+};
+
 /// Deeper graphs are refused.
 const MAX_DEPTH: usize = 20;
-
-/// A built-in guard that the graph can name.
-pub(crate) struct BuiltIn {
-    pub(crate) name: &'static str,
-    /// The section that configures it.
-    pub(crate) section: &'static str,
-    pub(crate) layer: Layer,
-}
-
-const fn built_in(name: &'static str, section: &'static str, layer: Layer) -> BuiltIn {
-    BuiltIn { name, section, layer }
-}
-
-/// The built-in guards, in the order in which they are judged when no graph names them.
-pub(crate) static BUILT_IN: [BuiltIn; 14] = [
-    built_in("access", "access", Layer::Boundary),
-    built_in("file_boundary", "boundaries", Layer::Boundary),
-    built_in("bash_safety", "bash_safety", Layer::Boundary),
-    built_in("layer_isolation", "layers", Layer::Boundary),
-    built_in("sandbox", "sandbox", Layer::Boundary),
-    built_in("network", "network", Layer::Boundary),
-    built_in("secrets", "secrets", Layer::Boundary),
-    built_in("known_tools", "known_tools", Layer::Boundary),
-    built_in("budget", "budget", Layer::Resource),
-    built_in("rate_limit", "rate_limit", Layer::Resource),
-    built_in("intent", "intent", Layer::Intent),
-    built_in("tools", "tools", Layer::Intent),
-    built_in("policies", "policies", Layer::Intent),
-    built_in("risk", "risk", Layer::Intent),
-];
 
 pub(crate) static ALL: Table = Table {
     name: "all",
@@ -208,27 +190,6 @@ impl GraphNode {
             Self::Leaf(name) => vec![name],
             other => other.children().into_iter().flat_map(Self::leaves).collect(),
         }
-    }
-}
-
-/// Whether the file has the section that a built-in guard is configured by.
-pub(crate) fn is_configured(sections: &Sections, guard: &str) -> bool {
-    match guard {
-        "access" => sections.access.is_some(),
-        "file_boundary" => sections.boundaries.is_some(),
-        "bash_safety" => sections.bash_safety.is_some(),
-        "layer_isolation" => sections.layers.is_some(),
-        "sandbox" => sections.sandbox.is_some(),
-        "network" => sections.network.is_some(),
-        "secrets" => sections.secrets.is_some(),
-        "known_tools" => sections.known_tools.is_some(),
-        "budget" => sections.budget.is_some(),
-        "rate_limit" => sections.rate_limit.is_some(),
-        "intent" => sections.intent.is_some(),
-        "tools" => sections.tools.is_some(),
-        "policies" => !sections.policies.is_empty() || sections.ungrounded.is_some(),
-        "risk" => sections.risk.is_some(),
-        _ => false,
     }
 }
 
@@ -429,14 +390,16 @@ impl Graph<'_> {
     fn leaf(&self, r: &mut Reader<'_>, tree: &Tree) -> Option<GraphNode> {
         let name = r.sentence(tree, "a node")?;
         let own = self.sections.guards.iter().map(|guard| guard.name.as_str());
-        if own.clone().any(|guard| guard == name) || is_configured(self.sections, &name) {
+        let configured =
+            || built_in().filter(|guard| (guard.configured)(self.sections)).map(|guard| guard.name);
+        if own.clone().any(|guard| guard == name) || configured().any(|guard| guard == name) {
             return Some(GraphNode::Leaf(name));
         }
         // What is wrong with its definition has been said.
         if self.sections.refused_guards.contains(&name) {
             return None;
         }
-        if let Some(built_in) = BUILT_IN.iter().find(|built_in| built_in.name == name) {
+        if let Some(built_in) = built_in().find(|built_in| built_in.name == name) {
             let message = format!(
                 "the guard `{name}` has nothing to go by: there is no section `{}`",
                 built_in.section
@@ -444,7 +407,7 @@ impl Graph<'_> {
             r.error(tree.span, message, format!("add `{}:`, or leave the guard out", built_in.section));
             return None;
         }
-        if let Some(built_in) = BUILT_IN.iter().find(|built_in| built_in.section == name) {
+        if let Some(built_in) = built_in().find(|built_in| built_in.section == name) {
             r.error(
                 tree.span,
                 format!("`{name}` is a section"),
@@ -456,9 +419,7 @@ impl Graph<'_> {
             r.error(tree.span, format!("`{name}` always stands outside the graph"), "leave it out");
             return None;
         }
-        let configured = BUILT_IN.iter().map(|built_in| built_in.name);
-        let configured = configured.filter(|name| is_configured(self.sections, name));
-        let known: Vec<&str> = own.chain(configured).collect();
+        let known: Vec<&str> = own.chain(configured()).collect();
         let help = if known.is_empty() {
             "define it below `guards:`".to_owned()
         } else {

@@ -6,12 +6,29 @@ use lictor_core::{Decision, Layer, Remarks, Risk};
 use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
 
+use super::built_in;
 use super::command::{self, Command};
-use super::graph::BUILT_IN;
 use super::intent::words;
+use super::section::{Section, value};
 use crate::reader::{Fields, Reader};
 use crate::table::{DECISIONS, Key, Shape, TEXTS, Table};
 use crate::yaml::{Key as YamlKey, Tree, Yaml};
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "guards",
+        Shape::Names(&Shape::Fields(&TABLE)),
+        "{calm: {expr: 'risk <= 0.3', reason: too risky, fix: take smaller steps}}",
+        "Guards of your own, for use in `policy`.",
+    )],
+    read: |r, file, said| {
+        said.guards = value(r, file, "guards", read).unwrap_or_default();
+        let names = file.get("guards").map(Tree::entries).unwrap_or_default().iter();
+        let accepted = |name: &str| said.guards.iter().any(|guard| guard.name == name);
+        said.refused_guards = names.map(|(key, _)| key.text.clone()).filter(|name| !accepted(name)).collect();
+    },
+    guards: &[],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "guards.*",
@@ -104,7 +121,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<Arc<NamedGuard
 }
 
 fn name(r: &mut Reader<'_>, key: &YamlKey) {
-    if BUILT_IN.iter().any(|built_in| built_in.name == key.text) || key.text == "self_protection" {
+    if built_in().any(|built_in| built_in.name == key.text) || key.text == "self_protection" {
         let message = format!("`{}` is the name of a built-in guard", key.text);
         r.error(key.span, message, "give yours another name");
     } else if !key.text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-')) || key.text.is_empty()

@@ -2,12 +2,35 @@
 
 use std::sync::Arc;
 
+use lictor_core::{Action, Context, Layer};
 use lictor_expr::Program;
+use lictor_guards::{Intent, IntentRule};
 use serde::{Deserialize, Serialize};
 
+use super::section::{BuiltIn, Section, share, value};
+use crate::expressions::Condition;
+use crate::graph::LayerBuilder;
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, Shape, TEXTS, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "intent",
+        Shape::List(&Shape::Fields(&TABLE)),
+        "[{for: test}]",
+        "Rules on submitted tasks. Guard `intent`. A type of task that no rule names is blocked.",
+    )],
+    read: |r, file, said| said.intent = value(r, file, "intent", read),
+    guards: &[BuiltIn {
+        name: "intent",
+        section: "intent",
+        layer: Layer::Intent,
+        configured: |said| said.intent.is_some(),
+        build: |layer| share(guard(layer)),
+        last: false,
+    }],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "intent[]",
@@ -82,4 +105,24 @@ pub(crate) fn words(r: &mut Reader<'_>, f: &Fields<'_>, key: &str) -> Option<Str
         );
     }
     r.field(f, key, Reader::sentence)
+}
+
+fn guard(layer: &mut LayerBuilder<'_>) -> Option<Intent> {
+    let section = layer.sections.intent.as_ref()?;
+    let rules = section.rules.iter().flat_map(|rule| {
+        let condition = Condition::new(&rule.require, layer.history);
+        rule.tasks.iter().map(move |task| {
+            let condition = condition.clone();
+            IntentRule {
+                task_type: task.clone(),
+                require: Arc::new(move |action: &Action, context: &Context<'_>| {
+                    condition.holds(action, context)
+                }),
+                reason: rule.reason.clone(),
+                fix: rule.fix.clone(),
+            }
+        })
+    });
+    let guard = Intent::new(rules.collect());
+    Some(section.known.iter().fold(guard, |guard, task| guard.and_known(task)))
 }

@@ -1,12 +1,37 @@
 //! `known_tools:`.
 
 use lictor_core::Decision;
+use lictor_core::Layer;
 use lictor_core::policy::Ungrounded;
-use lictor_guards::KnownToolsConfig;
+use lictor_guards::{KnownTools, KnownToolsConfig};
 
+use super::section::{BuiltIn, Section, share, value};
 use crate::reader::Reader;
 use crate::table::{DECISIONS, Key, Shape, TEXTS, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "known_tools",
+        Shape::Fields(&TABLE),
+        "{unknown: block}",
+        "What tools get that nobody described. Guard `known_tools`.",
+    )],
+    read: |r, file, said| {
+        let unknown = value(r, file, "known_tools", read).unwrap_or_default();
+        said.known_tools = unknown.tools;
+        said.opaque = unknown.opaque;
+        said.ungrounded = unknown.ungrounded;
+    },
+    guards: &[BuiltIn {
+        name: "known_tools",
+        section: "known_tools",
+        layer: Layer::Boundary,
+        configured: |said| said.known_tools.is_some(),
+        build: |layer| share(layer.sections.known_tools.clone().map(KnownTools::new)),
+        last: false,
+    }],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "known_tools",

@@ -1,12 +1,35 @@
 //! `layers:`.
 
-use lictor_guards::{LayerConfig, LayersConfig, MayTouch};
+use lictor_core::Layer;
+use lictor_guards::{LayerConfig, LayerIsolation, LayersConfig, MayTouch};
 use serde::{Deserialize, Serialize};
 
+use super::section::{BuiltIn, Section, share, value};
 use crate::diagnostic::suggest;
 use crate::reader::Reader;
 use crate::table::{Key, PATHS, Shape, TEXTS, Table};
 use crate::yaml::{Tree, Yaml};
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "layers",
+        Shape::Names(&Shape::Fields(&TABLE)),
+        "{ui: {files: [\"src/ui/**\"]}}",
+        "Layers of the code base that may not reach into each other. Guard `layer_isolation`.",
+    )],
+    read: |r, file, said| said.layers = value(r, file, "layers", read),
+    guards: &[BuiltIn {
+        name: "layer_isolation",
+        section: "layers",
+        layer: Layer::Boundary,
+        configured: |said| said.layers.is_some(),
+        build: |layer| {
+            let layers = layer.sections.layers.as_ref();
+            share(layers.map(|layers| LayerIsolation::new(layers.config())).transpose()?)
+        },
+        last: false,
+    }],
+};
 
 static APART: Table = Table {
     name: "layers.*.may_touch",

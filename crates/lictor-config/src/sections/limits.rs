@@ -1,12 +1,74 @@
 //! `budget:`, `rate_limit:` and `risk:`.
 
-use lictor_core::Audience;
-use lictor_guards::{BudgetConfig, RateLimitConfig, RiskConfig};
+use lictor_core::{Audience, Layer};
+use lictor_guards::{Budget, BudgetConfig, RateLimit, RateLimitConfig, RiskConfig, RiskLimit};
 
 use super::audience;
+use super::section::{BuiltIn, Section, share, value};
 use crate::reader::Reader;
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
+
+/// How much and how fast.
+pub(crate) static SECTION: Section = Section {
+    keys: &[
+        Key::new(
+            "budget",
+            Shape::OneOf(&[Shape::Fields(&BUDGET), Shape::List(&Shape::Fields(&BUDGET))]),
+            "{max_actions: 500}",
+            "How much one session may do. Guard `budget`. A list has several, each `for` somebody.",
+        ),
+        Key::new(
+            "rate_limit",
+            Shape::Fields(&RATE_LIMIT),
+            "{max_per_minute: 30}",
+            "How fast one session may go. Guard `rate_limit`.",
+        ),
+    ],
+    read: |r, file, said| {
+        if let Some(tree) = file.get("budget") {
+            (said.budget, said.scoped_budgets) = audience::each(r, tree, "`budget`", budget);
+        }
+        said.rate_limit = value(r, file, "rate_limit", rate_limit);
+    },
+    guards: &[
+        BuiltIn {
+            name: "budget",
+            section: "budget",
+            layer: Layer::Resource,
+            configured: |said| said.budget.is_some(),
+            build: |layer| share(layer.sections.budget.clone().map(Budget::new)),
+            last: false,
+        },
+        BuiltIn {
+            name: "rate_limit",
+            section: "rate_limit",
+            layer: Layer::Resource,
+            configured: |said| said.rate_limit.is_some(),
+            build: |layer| share(layer.sections.rate_limit.map(RateLimit::new)),
+            last: false,
+        },
+    ],
+};
+
+/// What has been raised by everything else.
+pub(crate) static RISK_SECTION: Section = Section {
+    keys: &[Key::new(
+        "risk",
+        Shape::Fields(&RISK),
+        "{ask_at: 0.5}",
+        "Asks or blocks when other guards have raised the risk. Guard `risk`, judged last.",
+    )],
+    read: |r, file, said| said.risk = value(r, file, "risk", risk),
+    guards: &[BuiltIn {
+        name: "risk",
+        section: "risk",
+        layer: Layer::Intent,
+        configured: |said| said.risk.is_some(),
+        build: |layer| share(layer.sections.risk.map(RiskLimit::new).transpose()?),
+        last: true,
+    }],
+};
 
 pub(crate) static BUDGET: Table = Table {
     name: "budget",

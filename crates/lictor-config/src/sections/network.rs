@@ -1,10 +1,51 @@
 //! `network:` and `secrets:`.
 
-use lictor_guards::{NetworkConfig, SecretsConfig};
+use lictor_core::Layer;
+use lictor_guards::{Network, NetworkConfig, Secrets, SecretsConfig};
 
+use super::section::{BuiltIn, Section, share, value};
 use crate::reader::Reader;
-use crate::table::{DECISIONS, Key, PATHS, TEXTS, Table};
+use crate::table::{DECISIONS, Key, PATHS, Shape, TEXTS, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[
+        Key::new(
+            "network",
+            Shape::Fields(&NETWORK),
+            "{allow: [crates.io]}",
+            "Which hosts may be talked to. Guard `network`.",
+        ),
+        Key::new(
+            "secrets",
+            Shape::Fields(&SECRETS),
+            "{read: block}",
+            "What happens to secrets. Guard `secrets`.",
+        ),
+    ],
+    read: |r, file, said| {
+        said.network = value(r, file, "network", network);
+        said.secrets = value(r, file, "secrets", secrets);
+    },
+    guards: &[
+        BuiltIn {
+            name: "network",
+            section: "network",
+            layer: Layer::Boundary,
+            configured: |said| said.network.is_some(),
+            build: |layer| share(layer.sections.network.clone().map(Network::new)),
+            last: false,
+        },
+        BuiltIn {
+            name: "secrets",
+            section: "secrets",
+            layer: Layer::Boundary,
+            configured: |said| said.secrets.is_some(),
+            build: |layer| share(layer.sections.secrets.clone().map(Secrets::new)),
+            last: false,
+        },
+    ],
+};
 
 pub(crate) static NETWORK: Table = Table {
     name: "network",

@@ -3,18 +3,40 @@
 use std::sync::Arc;
 
 use lictor_core::facts::Cardinality;
-use lictor_core::policy::Template;
-use lictor_core::{Audience, Catalogue};
+use lictor_core::policy::{Callbacks, Effect, Policy, PolicyError, Template};
+use lictor_core::{Audience, Catalogue, Layer, PolicySet};
 use lictor_expr::Program;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::audience;
 use super::command::{self, Command};
+use super::section::{BuiltIn, Section, share, value};
+use crate::command as programs;
 use crate::diagnostic::suggest;
+use crate::expressions::{Condition, ExprCallback};
+use crate::graph::{BuildError, LayerBuilder};
 use crate::reader::{Fields, Reader};
 use crate::table::{Key, PATHS, Shape, TEXTS, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "policies",
+        Shape::List(&Shape::Fields(&TABLE)),
+        "[{name: bulk, on: {verb: delete, object: file}, requires_confirmation: true}]",
+        "Rules on verb and object, with callbacks and confirmations. Guard `policies`.",
+    )],
+    read: |r, file, said| said.policies = value(r, file, "policies", read).unwrap_or_default(),
+    guards: &[BuiltIn {
+        name: "policies",
+        section: "policies",
+        layer: Layer::Intent,
+        configured: |said| !said.policies.is_empty() || said.ungrounded.is_some(),
+        build: |layer| share(Some(set(layer)?)),
+        last: false,
+    }],
+};
 
 /// Words that people try first.
 const SYNONYMS: [(&str, &str); 12] = [
@@ -297,4 +319,50 @@ fn template(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<String> {
             None
         }
     }
+}
+
+fn set(layer: &mut LayerBuilder<'_>) -> Result<PolicySet, BuildError> {
+    let mut callbacks = Callbacks::new();
+    let mut policies = Vec::new();
+    for rule in &layer.sections.policies {
+        let message = rule.message.as_deref().map(Template::parse).transpose();
+        let message = message.map_err(|error| {
+            BuildError::Policies(vec![PolicyError::Message { policy: rule.name.clone(), error }])
+        })?;
+        let registered = match &rule.callback {
+            None => Ok(()),
+            Some(PolicyCallback::Command(command)) => {
+                let what = format!("the callback of policy `{}`", rule.name);
+                let runner = Arc::clone(&layer.surroundings.runner);
+                callbacks
+                    .register(&rule.name, programs::callback(runner, what, layer.origin, command.clone()))
+            }
+            Some(PolicyCallback::Expr { program, message }) => {
+                let condition = Condition::new(program, layer.history);
+                callbacks.register(&rule.name, ExprCallback { condition, message: message.clone() })
+            }
+        };
+        registered.map_err(|error| BuildError::Policies(vec![error]))?;
+        policies.push(Policy {
+            name: rule.name.clone(),
+            verb: rule.verb.clone(),
+            object: rule.object.clone(),
+            cardinality: rule.cardinality,
+            requires_confirmation: rule.requires_confirmation,
+            callback: rule.callback.as_ref().map(|_| rule.name.clone()),
+            effect: rule.effect.map(|effect| match effect {
+                PolicyEffect::Inform => Effect::Inform,
+                PolicyEffect::Block => Effect::Block,
+            }),
+            message: message.unwrap_or_default(),
+            fix: rule.fix.clone(),
+            paths: rule.paths.clone(),
+            hosts: rule.hosts.clone(),
+            tools: rule.tools.clone(),
+            metadata: rule.metadata.clone(),
+            audience: rule.audience.clone(),
+        });
+    }
+    let set = PolicySet::new(policies, &callbacks, Catalogue::default()).map_err(BuildError::Policies)?;
+    Ok(set.ungrounded(layer.ungrounded).named(format!("{}policies", layer.origin.prefix())))
 }

@@ -2,9 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::section::{Section, value};
 use crate::reader::Reader;
 use crate::table::{Key, PATHS, Shape, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "run",
+        Shape::Fields(&TABLE),
+        "{hide: [~/.ssh]}",
+        "What the sandbox of `lictor run` shows and reaches.",
+    )],
+    read: |r, file, said| said.run = value(r, file, "run", read),
+    guards: &[],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "run",

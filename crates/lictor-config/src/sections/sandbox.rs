@@ -1,10 +1,30 @@
 //! `sandbox:`.
 
-use lictor_guards::{Forbid, SandboxConfig};
+use lictor_core::Layer;
+use lictor_guards::{Forbid, Sandbox, SandboxConfig};
 
+use super::section::{BuiltIn, Section, share, value};
 use crate::reader::Reader;
 use crate::table::{Key, Shape, TEXTS, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "sandbox",
+        Shape::Fields(&TABLE),
+        "{languages: [python]}",
+        "What inline code may do. Guard `sandbox`.",
+    )],
+    read: |r, file, said| said.sandbox = value(r, file, "sandbox", read),
+    guards: &[BuiltIn {
+        name: "sandbox",
+        section: "sandbox",
+        layer: Layer::Boundary,
+        configured: |said| said.sandbox.is_some(),
+        build: |layer| share(layer.sections.sandbox.clone().map(Sandbox::new)),
+        last: false,
+    }],
+};
 
 /// Languages whose code can be looked into.
 const LANGUAGES: [(&str, &str); 3] =

@@ -2,9 +2,44 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::section::{Section, value};
 use crate::reader::Reader;
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[
+        Key::new(
+            "store",
+            Shape::Text,
+            "sqlite",
+            "Where the record is kept: `sqlite` is a file in the state directory, also when it is not said. \
+             `postgres://user@host/database` is a database, with one chain for each machine and project; `lictor-server` \
+             must be installed beside `lictor`.",
+        )
+        .trusted(),
+        Key::new(
+            "server",
+            Shape::Fields(&SERVER),
+            "{url: 'https://lictor.example.com'}",
+            "The team's server: it publishes a policy and collects records.",
+        )
+        .trusted(),
+        Key::new(
+            "retention",
+            Shape::Fields(&RETENTION),
+            "{keep: 90d, max_size: 1GB}",
+            "How long records stay in the store before they move to archives.",
+        )
+        .trusted(),
+    ],
+    read: |r, file, said| {
+        said.store = r.field(file, "store", store);
+        said.server = value(r, file, "server", server);
+        said.retention = value(r, file, "retention", retention);
+    },
+    guards: &[],
+};
 
 /// What the address of a database starts with.
 const DATABASES: [&str; 2] = ["postgres://", "postgresql://"];

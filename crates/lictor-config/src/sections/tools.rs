@@ -1,16 +1,46 @@
 //! `tools:`.
 
-use lictor_core::Audience;
-use lictor_core::history::{Pattern, What};
-use lictor_core::tools::{Need, RequireFirst};
+use lictor_core::history::{History, Pattern, What};
+use lictor_core::tools::{Need, ReadBeforeWrite, RequireFirst, Sequence};
+use lictor_core::{Action, Audience, Context, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
 
 use super::audience;
+use super::section::{BuiltIn, Section, share};
 use crate::diagnostic::{Span, closest, suggest};
+use crate::graph::BuildError;
 use crate::history;
 use crate::reader::{Fields, Reader};
 use crate::table::{ACTIONS, Key, Shape, TEXTS, Table};
 use crate::yaml::Tree;
+
+pub(crate) static SECTION: Section = Section {
+    keys: &[Key::new(
+        "tools",
+        Shape::OneOf(&[Shape::Fields(&TABLE), Shape::List(&Shape::Fields(&TABLE))]),
+        "{read_before_write: true}",
+        "What must have happened before. Guard `tools`. A list has several, each `for` somebody.",
+    )],
+    read: |r, file, said| {
+        let described = said.known_tools.as_ref().map(|tools| tools.known.clone()).unwrap_or_default();
+        if let Some(tree) = file.get("tools") {
+            (said.tools, said.scoped_tools) =
+                audience::each(r, tree, "`tools`", |r, tree| read(r, tree, &described));
+        }
+    },
+    guards: &[BuiltIn {
+        name: "tools",
+        section: "tools",
+        layer: Layer::Intent,
+        configured: |said| said.tools.is_some(),
+        build: |layer| {
+            let Some(section) = &layer.sections.tools else { return Ok(None) };
+            let name = format!("{}tools", layer.origin.prefix());
+            share(Some(ToolsGuard::new(name, section, layer.history)?))
+        },
+        last: false,
+    }],
+};
 
 pub(crate) static TABLE: Table = Table {
     name: "tools",
@@ -293,4 +323,47 @@ fn named(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Named> {
         return None;
     }
     Some(Named { pattern: history::pattern(&pattern), text, span: tree.span })
+}
+
+/// Both tool policies under one name.
+pub(crate) struct ToolsGuard {
+    name: String,
+    sequence: Sequence,
+    reading: Option<ReadBeforeWrite>,
+}
+
+impl ToolsGuard {
+    pub(crate) fn new(
+        name: String,
+        section: &ToolsSection,
+        history: &mut History,
+    ) -> Result<Self, BuildError> {
+        let sequence = Sequence::new(name.as_str(), section.require_first.clone(), history)
+            .map_err(BuildError::Sequence)?;
+        let reading = section.read_before_write.then(|| ReadBeforeWrite::new(name.as_str()));
+        Ok(Self { name, sequence, reading })
+    }
+}
+
+impl Guard for ToolsGuard {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        let order = self.sequence.check(action, context);
+        let Some(reading) = &self.reading else { return order };
+        let read = reading.check(action, context);
+        if order.passed() {
+            return read;
+        }
+        if !read.passed() {
+            context.also(read);
+        }
+        order
+    }
+
+    fn layer(&self) -> Layer {
+        Layer::Intent
+    }
 }

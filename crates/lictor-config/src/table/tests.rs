@@ -1,5 +1,5 @@
 use super::*;
-use crate::sections::general::FILE;
+use crate::sections::FILE;
 use crate::sections::graph::COMBINATORS;
 use crate::{Origin, Source, load};
 
