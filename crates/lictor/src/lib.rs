@@ -46,6 +46,7 @@ pub mod anchor;
 mod commit_gate;
 pub mod companion;
 pub mod councils;
+pub mod diff;
 pub mod dirs;
 mod earlier;
 mod error;

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor::allow::{AllowError, Exception, propose, without};
+use lictor::diff;
 use lictor::past::{Decided, Wanted, decided, newest_decisions, title};
 use lictor::{Project, Snapshot, Store};
 use lictor_core::Decision;
 use lictor_store::{Draft, Durability, StoreExt as _};
 use serde_json::json;
-use similar::TextDiff;
 
 use super::{explain, replay, wrong};
 use crate::args::Common;
@@ -110,12 +110,11 @@ fn preview(stopped: &Decided, exception: &Exception, others: &[String], style: S
     );
     text += &output::wrapped("  ", &stopped.reason);
     text += &format!("\n{}\n", exception.file.display());
-    let diff = TextDiff::from_lines(&exception.before, &exception.after);
-    for line in diff.unified_diff().context_radius(2).to_string().lines() {
+    for line in diff::unified(&exception.before, &exception.after, 2) {
         text += &match line.as_bytes().first() {
-            Some(b'+') => style.green(line),
-            Some(b'-') => style.red(line),
-            _ => style.dim(line),
+            Some(b'+') => style.green(&line),
+            Some(b'-') => style.red(&line),
+            _ => style.dim(&line),
         };
         text.push('\n');
     }

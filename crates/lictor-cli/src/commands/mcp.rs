@@ -13,7 +13,6 @@ use lictor::Runtime;
 use lictor_mcp::ServerCommand;
 use lictor_mcp::pins::{Item, Pinned, Pins, Server};
 use serde_json::{Value, json};
-use similar::TextDiff;
 
 use crate::args::Common;
 use crate::exit::{self, Exit};
@@ -276,7 +275,10 @@ fn diff(args: &PinsArgs, chosen: &Chosen<'_>) -> Result<Exit> {
             let [before, now] = [&item.accepted, changed].map(|definition| format!("{definition:#}\n"));
             let names = [format!("{}/{key} as accepted", server.name), format!("{}/{key} now", server.name)];
             let [accepted, current] = &names;
-            text += &TextDiff::from_lines(&before, &now).unified_diff().header(accepted, current).to_string();
+            text += &format!("--- {accepted}\n+++ {current}\n");
+            for line in lictor::diff::unified(&before, &now, 3) {
+                text += &format!("{line}\n");
+            }
             rows.push(
                 json!({"server": server.name, "item": key, "accepted": item.accepted, "changed": changed}),
             );

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::http::{Method, StatusCode};
+use lictor::diff::{self, Change};
 use lictor::log::{Approving, Evaluated, kind};
 use lictor_core::approval::NoVote;
 use lictor_core::{Action, Approval, ApprovalState, Lifetime, SessionKey, Timestamp, Who};
 use lictor_store::{Query, Record, Store, StoreExt as _};
 use serde_json::json;
-use similar::{ChangeTag, TextDiff};
 
 use super::words::{self, When};
 use super::{Frame, Shown, Visit, rules, shown};
@@ -382,16 +382,17 @@ fn line_class(class: &str, line: &str) -> &'static str {
 fn changed(old: &str, new: &str, most: usize) -> Part {
     let (short_old, short_new) = (words::clipped(old, most), words::clipped(new, most));
     let more = old.chars().count().saturating_sub(most) + new.chars().count().saturating_sub(most);
-    let diff = TextDiff::from_lines(&short_old, &short_new);
-    let lines = diff
-        .iter_all_changes()
-        .map(|change| {
-            let (class, sign) = match change.tag() {
-                ChangeTag::Delete => ("removed", "-"),
-                ChangeTag::Insert => ("added", "+"),
-                ChangeTag::Equal => ("", " "),
+    let hunks = diff::hunks(&short_old, &short_new, usize::MAX);
+    let lines = hunks
+        .into_iter()
+        .flat_map(|hunk| hunk.lines)
+        .map(|(change, line)| {
+            let class = match change {
+                Change::Removed => "removed",
+                Change::Added => "added",
+                Change::Kept => "",
             };
-            (class, format!("{sign}{}", change.value().trim_end_matches('\n')))
+            (class, format!("{}{line}", change.sign()))
         })
         .collect();
     Part { name: "change".to_owned(), lines, more }

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use lictor::diff;
 use lictor_agents::Agent;
 use lictor_agents::install::{Change, Receipt};
 use lictor_ledger::hooks::{FileChange, HookFile, HookPlan};
 use serde_json::{Value, json};
-use similar::{ChangeTag, TextDiff};
 
 use super::receipts::Receipts;
 use crate::output::Style;
@@ -156,24 +156,23 @@ impl<'a> Shown<'a> {
         let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
         let mut text =
             format!("{} {}\n", style.bold(self.verb()), style.bold(&self.path().display().to_string()));
-        let diff = TextDiff::from_lines(old.as_str(), new.as_str());
         // A file that is all Lictor's own is shown by its beginning: a first look has to fit on a screen.
         let mut rows = if self.verb() == "changed" { usize::MAX } else { WHOLE_ROWS };
         let all = old.lines().count().max(new.lines().count());
-        for (index, group) in diff.grouped_ops(2).iter().enumerate() {
+        for (index, hunk) in diff::hunks(&old, &new, 2).iter().enumerate() {
             if index > 0 {
                 text += &style.dim("  …\n");
             }
-            for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            for (change, line) in &hunk.lines {
                 if rows == 0 {
                     break;
                 }
                 rows -= 1;
-                let line = change.value().trim_end_matches(['\n', '\r']);
-                text += &match change.tag() {
-                    ChangeTag::Delete => style.red(&format!("- {line}")),
-                    ChangeTag::Insert => style.green(&format!("+ {line}")),
-                    ChangeTag::Equal => style.dim(&format!("  {line}")),
+                let line = format!("{} {line}", change.sign());
+                text += &match change {
+                    diff::Change::Removed => style.red(&line),
+                    diff::Change::Added => style.green(&line),
+                    diff::Change::Kept => style.dim(&line),
                 };
                 text.push('\n');
             }
