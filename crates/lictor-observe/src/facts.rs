@@ -6,14 +6,14 @@ mod files;
 mod tools;
 
 use lictor_core::facts::{
-    Access, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
+    Access, Command, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
 };
 use lictor_core::{Action, ActionKind};
 use lictor_shell::{Cwd, Incoming, Mention, Operand, Reading};
 
 use crate::git::{self, Untracked};
 use crate::incoming::created;
-use crate::observer::Observer;
+use crate::observer::{Observer, Seen};
 use crate::own;
 use crate::place::{Looker, remarkable, tidy};
 use crate::project::Project;
@@ -142,6 +142,10 @@ impl Looker<'_> {
         match effect {
             Effect::File { access, target, recursive, by } => {
                 let place = self.operand(&target, access, recursive);
+                let arrives = matches!(target.incoming.as_deref(), Some(Incoming::Sources { .. }));
+                let replaced = self.replaced(access, &place, arrives);
+                let recursive = recursive && replaced == access;
+                let access = replaced;
                 // Nothing is written to a directory itself: it stands for some file in it.
                 let inside = place.existence == Existence::Directory
                     && !recursive
@@ -173,6 +177,16 @@ impl Looker<'_> {
             other => {
                 facts.effects.push(other.map_target(|target| self.operand(&target, Access::Read, false)))
             }
+        }
+    }
+
+    /// What takes the place of a file that is there replaces it, however it is done: `rsync x FILE`, `ln -f x FILE`.
+    fn replaced(&self, access: Access, place: &Place, arrives: bool) -> Access {
+        let file = matches!(place.existence, Existence::File | Existence::EmptyFile) && !place.glob;
+        match access {
+            Access::Modify if file && arrives => Access::Write,
+            Access::Link if file && self.observer.look(&place.path) != Seen::Link => Access::Write,
+            access => access,
         }
     }
 
@@ -252,6 +266,9 @@ impl Looker<'_> {
             "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zr", "7zz", "cp", "rsync", "scp", "docker",
             "podman", "pax",
         ];
+        /// Those that print files, and get a directory only where another program names every file in it.
+        const PRINTERS: [&str; 12] =
+            ["cat", "head", "tail", "less", "more", "base64", "xxd", "od", "hexdump", "strings", "tac", "nl"];
         /// Those that print what they find. All over the project that is everyday work.
         const SEARCHERS: [&str; 8] = ["grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "git"];
         if place.existence != Existence::Directory || self.project.watched.is_empty() {
@@ -261,6 +278,8 @@ impl Looker<'_> {
         command.is_some_and(|command| {
             let program = command.program.as_str();
             TAKERS.contains(&program)
+                || PRINTERS.contains(&program) && !place.glob
+                || SEARCHERS.contains(&program) && finds_everything(command)
                 || SEARCHERS.contains(&program) && !is_at_or_below(&self.project.root, &place.path)
         })
     }
@@ -296,6 +315,17 @@ impl Looker<'_> {
         facts.effects.push(Effect::File { access, target: place, recursive, by });
         facts.effects.extend(within.into_iter().map(|target| Effect::File { access, target, recursive, by }));
     }
+}
+
+/// Whether a search prints every line, or leaves out neither hidden nor ignored files.
+fn finds_everything(command: &Command) -> bool {
+    let words = || command.args.iter().flatten().map(String::as_str);
+    let has = |names: &[&str]| words().any(|word| names.contains(&word));
+    let pattern = words().find(|word| !word.starts_with('-'));
+    let all = pattern.is_some_and(|pattern| pattern.chars().all(|letter| ".*^$".contains(letter)));
+    all && command.program != "git"
+        || has(&["-uu", "-uuu", "--unrestricted"])
+        || has(&["--hidden", "-."]) && has(&["--no-ignore", "-u", "--no-ignore-vcs"])
 }
 
 fn fetch(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {

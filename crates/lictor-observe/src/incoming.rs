@@ -177,11 +177,14 @@ impl Arrival<'_> {
     /// The target is a pattern: it may stand for a directory in which one of the sources would govern.
     fn matched(&mut self, sources: &[Source], operand: &Operand) {
         let names: Vec<Name> = sources.iter().flat_map(|source| self.names(source, operand)).collect();
-        let pattern = self.target.path.trim_end_matches('/').to_owned();
-        for path in own::files(self.looker.project, self.looker.observer) {
-            let Some((directory, name)) = path.rsplit_once('/') else { continue };
-            if fast_glob::glob_match(&pattern, directory) && names.iter().any(|known| known.fits(name)) {
-                self.add(&path, true);
+        let Some(pattern) = operand.arg.known().zip(self.base(&operand.cwd)) else { return };
+        let pattern = tidy(&pattern.1, &self.looker.untilde(pattern.0));
+        let files = own::files(self.looker.project, self.looker.observer);
+        let mut folders: Vec<&str> = files.iter().filter_map(|path| Some(path.rsplit_once('/')?.0)).collect();
+        folders.dedup();
+        for folder in folders.into_iter().filter(|folder| fast_glob::glob_match(pattern.as_str(), *folder)) {
+            for name in &names {
+                self.fear(folder, name, true);
             }
         }
     }

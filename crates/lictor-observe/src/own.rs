@@ -43,6 +43,7 @@ const LICTOR: &[GoverningFile] = &[
     named_by(Scope::User, "LICTOR_STATE_DIR", ""),
     HomeDir::at(".cargo/bin").moved_by(&[("CARGO_HOME", "bin")]).file(PROGRAM),
     HomeDir::at(".local/bin").file(PROGRAM),
+    HomeDir::at("bin").file(PROGRAM),
     machine("/etc/lictor"),
     machine("/usr/local/bin/lictor"),
     machine("/usr/bin/lictor"),

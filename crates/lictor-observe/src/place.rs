@@ -241,7 +241,8 @@ impl Looker<'_> {
         // What is unpacked or copied into a directory, or changes its rights, leaves what it holds in place.
         let tree = recursive && matches!(access, Access::Delete | Access::Destroy | Access::Empty)
             || access == Access::MoveAway;
-        let is_own = |path: &str| own::is_own(path, tree, self.project, self.observer);
+        let is_own =
+            |path: &str| own::is_own(path, tree || self.locks_up(path, access), self.project, self.observer);
         // Writing to a harmless device does no harm; taking its place does.
         let takes_place =
             matches!(access, Access::Delete | Access::Destroy | Access::MoveAway | Access::Link);
@@ -283,6 +284,14 @@ impl Looker<'_> {
             Seen::Link => Existence::File,
             Seen::Unknown => Existence::Unknown,
         }
+    }
+
+    /// Whether changed rights of a directory may keep somebody from the governing files in it. The project as a whole, its
+    /// repository and directories of the person are given other rights in everyday work.
+    fn locks_up(&self, path: &str, access: Access) -> bool {
+        matches!(access, Access::ChangeMode | Access::ChangeOwner)
+            && self.project.relative(path).is_some_and(|inside| !matches!(inside, "" | "."))
+            && !self.project.git_dirs.iter().any(|dir| dir == path)
     }
 
     /// Whether policy treats this path specially.

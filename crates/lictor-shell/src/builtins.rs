@@ -38,6 +38,7 @@ impl Walker<'_> {
         }
         let args = argv.words.get(1..).unwrap_or_default();
         let stdin = argv.plumbing.stdin.clone();
+        let source = argv.plumbing.source.clone();
         self.evaluated_names(name, args);
         match name {
             "cd" | "chdir" => self.change_directory(args),
@@ -57,8 +58,14 @@ impl Walker<'_> {
             }
             "alias" => self.set_aliases(args),
             "unalias" | ":" => {}
-            "read" => self.with_stdin(stdin, |this| this.read_line(args)),
+            "read" => {
+                self.reads_names(source.as_ref());
+                self.with_stdin(stdin, |this| this.read_line(args));
+            }
             "mapfile" | "readarray" | "getopts" | "let" => {
+                if matches!(name, "mapfile" | "readarray") {
+                    self.reads_names(source.as_ref());
+                }
                 self.with_stdin(stdin, |this| this.unsettle_names(args));
             }
             "exit" | "return" => self.end(args, argv.scene.certain),

@@ -297,10 +297,14 @@ impl Walker<'_> {
         if let Some(content) = self.file_substitution(script) {
             return Expansion::One(content);
         }
+        let from = self.reading.effects.len();
         match self.captured(script) {
             Output::Text(text) => Expansion::One(Datum::open(text.trim_end_matches('\n'))),
             Output::Names(names) => Expansion::Names(names),
-            Output::Unknown(taint) => Expansion::One(Datum::unknown(taint)),
+            Output::Unknown(taint) => {
+                self.words_printed(from);
+                Expansion::One(Datum::unknown(taint))
+            }
         }
     }
 
@@ -318,6 +322,7 @@ impl Walker<'_> {
         }
         let plumbing = self.plumb(&simple.redirects);
         let stdin = plumbing.stdin.clone();
+        plumbing.source.iter().for_each(|list| self.words_in(list));
         self.report_plumbing(plumbing, None, None);
         Some(match stdin.as_deref() {
             Some(crate::call::Stdin::Text(text)) => Datum::open(text.trim_end_matches('\n')),

@@ -6,6 +6,7 @@
 
 mod act;
 mod api;
+mod bombs;
 mod broken;
 mod calls;
 mod endless;

@@ -46,6 +46,7 @@ use crate::patch::report_patch as apply_patch;
 pub use guard::assignment as judge_assignment;
 pub use mentions::in_code as strings_in_code;
 pub use network::host_of;
+pub(crate) use own::NAME as GUARD;
 pub(crate) use recipes::{edited_scripts, set_scripts};
 pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
@@ -122,7 +123,9 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     own::disguised(&call, report);
     own::given(&call, report);
     own::attached(&call, report);
+    system::picked(&call, report);
     own::set_for_later(&call, report);
+    secrets::loaded(&call, report);
     own::freed(&call, report);
     // Git's commands are programs of their own too.
     if let Some(command) = name.strip_prefix("git-").filter(|_| entry.is_none()) {

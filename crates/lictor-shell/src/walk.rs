@@ -10,6 +10,7 @@ pub(crate) mod conventional;
 mod endless;
 mod generated;
 mod here;
+mod listed;
 mod looked;
 mod next;
 mod outer;
@@ -580,11 +581,15 @@ impl<'s> Walker<'s> {
         output
     }
 
-    /// The file that a stage prints as it is (`cat FILE`) or unpacked (`gunzip -c FILE`): its only effect.
+    /// The file that a stage prints as it is (`cat FILE`), in part (`head FILE`) or unpacked (`gunzip -c FILE`): its only
+    /// effect.
     fn printed_file(&self, from: usize) -> Option<Arg> {
         match self.reading.effects.get(from..)? {
             [Effect::Run(command), Effect::File { access: Access::Read, target, .. }]
-                if matches!(command.program.as_str(), "cat" | "gunzip" | "zcat" | "gzip") =>
+                if matches!(
+                    command.program.as_str(),
+                    "cat" | "gunzip" | "zcat" | "gzip" | "head" | "tail" | "sort" | "grep"
+                ) =>
             {
                 Some(target.arg.clone())
             }

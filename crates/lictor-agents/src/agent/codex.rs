@@ -39,7 +39,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
 
 /// Settings given on the command line.
 const FREE_CONFIG: &[&str] =
-    &["approval_policy=never", "danger-full-access", "disable_hooks=true", "hooks=false", "hooks.state"];
+    &["approval_policy=never", "danger-full-access", "disable_hooks=true", "hooks=false", "hooks={", "hooks=[", "hooks."];
 
 const HOOKS: Form = Form::Json(&LAYOUT);
 const CODEX: HomeDir = HomeDir::at(".codex").moved_by(&[("CODEX_HOME", "")]);

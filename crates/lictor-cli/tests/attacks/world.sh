@@ -14,6 +14,7 @@ printf 'A=1\n' >.env
 printf '# x\n' >README.md
 printf 'fn main() {}\n' >src/main.rs
 printf '.env\n' >list
+printf 'README.md\nsrc/main.rs\n' >names
 printf 'approve\n' >w
 cp "$LICTOR" "$HOME/.local/bin/lictor"
 cp "$LICTOR" "$HOME/x/lt"

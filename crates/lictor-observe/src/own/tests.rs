@@ -172,7 +172,7 @@ fn neighbours_of_governing_files_are_not_own() {
         "/srv/Moved/sessions/today.jsonl",
         "/srv/hooks.json",
         "/home/user/.codex/config.toml.md",
-        "/home/user/bin/lictor",
+        "/home/user/tools/lictor",
     ] {
         assert!(!owns(&world, path, false), "{path}");
     }

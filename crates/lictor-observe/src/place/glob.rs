@@ -151,9 +151,12 @@ impl Search<'_> {
 
     fn is_remarkable(&self, path: &str) -> bool {
         let Looker { project, observer, .. } = self.looker;
+        // What is moved goes with all that it holds.
+        let tree =
+            self.recursive || self.access == Access::MoveAway || self.looker.locks_up(path, self.access);
         self.looker.names_secret(path)
             || self.looker.is_watched(path)
-            || self.reaches_own() && crate::own::is_own(path, self.recursive, project, *observer)
+            || self.reaches_own() && crate::own::is_own(path, tree, project, *observer)
             || !matches!(self.access, Access::Delete | Access::MoveAway) && observer.look(path) == Seen::Link
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn judge(body: &str, report: &mut Report) {
     if kills_at_random(body) {
         report.process(lictor_core::facts::ProcessEffect::KillAll);
     }
-    if takes_terabytes(body) {
+    if super::bombs::fills_memory(body) {
         report.deed("exhaust", "memory");
     }
     if !["while", "for", "loop", "until", "iter("].iter().any(|word| body.contains(word)) {
@@ -60,17 +60,6 @@ fn kills_at_random(body: &str) -> bool {
         condition.split([']', ':', '\n']).next().is_some_and(|test| test.trim().contains([' ', '(', '=']))
     });
     listed && (has(&CHANCE) || has(&VITAL) || !chooses && body.contains("for "))
-}
-
-/// Whether one value is made longer than any memory: `'x' * 10**12`.
-fn takes_terabytes(body: &str) -> bool {
-    body.match_indices("10**").any(|(at, _)| {
-        let front = body.get(..at).unwrap_or_default().trim_end_matches([' ', '(']);
-        let power: String =
-            body.get(at + 4..).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
-        front.strip_suffix('*').is_some_and(|front| front.trim_end().ends_with(['\'', '"', ']']))
-            && power.parse::<u32>().is_ok_and(|power| power > 10)
-    })
 }
 
 /// How loops without an end begin, without blanks.

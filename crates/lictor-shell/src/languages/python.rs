@@ -149,7 +149,10 @@ impl Python<'_, '_> {
             return;
         };
         let value = match self.value(right, 0) {
-            Value::List(values) => Value::Any(values),
+            Value::List(values) => match values.as_slice() {
+                [Value::Text(only)] if only.glob && !self.chooses() => Value::Text(only.clone()),
+                _ => Value::Any(values),
+            },
             Value::Text(arg) if arg.glob => Value::Text(arg),
             other => Value::Unknown(other.taint()),
         };
@@ -165,11 +168,17 @@ impl Python<'_, '_> {
             let name = self.text(target).to_owned();
             let value = match (&walked, at) {
                 (Some(top), 0) => Value::Text(below(top, "**")),
-                (Some(_), _) => Value::List(vec![Value::Text(glob("*"))]),
+                // Hidden ones too, other than in a shell.
+                (Some(_), _) => Value::List(vec![Value::Text(glob("{*,.*}"))]),
                 (None, _) => Value::unknown(),
             };
             self.scope.set(&name, value);
         }
+    }
+
+    /// Whether the code may leave out some of the names that it comes by.
+    fn chooses(&self) -> bool {
+        self.body.contains("if ") || self.body.contains("filter(")
     }
 
     /// The top of an `os.walk`.

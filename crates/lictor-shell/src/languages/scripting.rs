@@ -43,7 +43,7 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
         at += 1;
     }
     if language == "awk" {
-        awk::judge(&all, call, report);
+        awk::judge(&reader, &all, call, report);
     }
     for window in all.windows(2).filter(|_| language == "php") {
         // `include "https://…"` runs what is there.
@@ -148,6 +148,14 @@ fn names_nothing(next: Option<&Token>) -> bool {
         Some(Token::Word(word)) => matches!(word.as_str(), "for" | "foreach" | "if" | "unless"),
         Some(_) => false,
     }
+}
+
+/// Whether a statement asks for the process that started this one.
+fn names_parent(after: &[Token]) -> bool {
+    after
+        .iter()
+        .take_while(|token| !matches!(token, Token::Sign(';' | '}' | '\n')))
+        .any(|token| matches!(token, Token::Word(word) if word.to_ascii_lowercase().ends_with("ppid")))
 }
 
 struct Reader<'a, 'b> {
@@ -312,12 +320,18 @@ impl Reader<'_, '_> {
     }
 
     fn invoke(&self, name: &str, api: Api, after: &[Token], call: &Call<'_>, report: &mut Report) {
-        let (mut values, _) = self.arguments(after);
+        let (mut values, _) = match self.program_in_block(api, after) {
+            Some(argv) => (argv, 0),
+            None => self.arguments(after),
+        };
         // A name that is only mentioned (`defined &system`) has no arguments.
         if values.is_empty() {
             return;
         }
-        let text: String = format!("{name} …");
+        let text = match api {
+            Api::Kill if names_parent(after) => format!("{name} ppid"),
+            _ => format!("{name} …"),
+        };
         if matches!(api, Api::Mode) && values.len() > 1 && self.language != "php" {
             values.remove(0);
         }
@@ -355,6 +369,22 @@ impl Reader<'_, '_> {
         if sends_secret {
             report.flow(FlowSource::Secret, FlowSink::Host, &text);
         }
+    }
+
+    /// `system {"rm"} "any name", "-rf", "x"` of Perl: the block says what is run, the first word is only its name.
+    fn program_in_block(&self, api: Api, after: &[Token]) -> Option<Vec<Value>> {
+        if self.language != "perl" || api != Api::Process || after.first() != Some(&Token::Sign('{')) {
+            return None;
+        }
+        let close = after.iter().position(|token| *token == Token::Sign('}'))?;
+        let (program, _) = self.expression(after.get(1..close)?);
+        let (words, _) = self.arguments(after.get(close + 1..).unwrap_or_default());
+        let split = |value: &Value| match value.known() {
+            Some(text) if words.len() == 1 => text.split_whitespace().map(Value::text).collect(),
+            _ => vec![value.clone()],
+        };
+        let words: Vec<Value> = words.iter().flat_map(split).collect();
+        Some(std::iter::once(program).chain(words.into_iter().skip(1)).collect())
     }
 
     /// Arguments in parentheses or up to the end of the statement.
@@ -467,6 +497,13 @@ impl Reader<'_, '_> {
                     }
                     _ => None,
                 }
+            }
+            "sprintf" | "format" => {
+                let (values, used) = self.arguments(after);
+                let words: Option<Vec<&str>> = values.iter().map(Value::known).collect();
+                let (format, words) = words.as_deref()?.split_first()?;
+                let inside = usize::from(after.first() == Some(&Token::Sign('('))) * 2;
+                Some((Value::text(crate::programs::text::render_printf(format, words)), used + inside))
             }
             "File.join" | "File.expand_path" => {
                 let (values, used) = self.arguments(after);

@@ -39,6 +39,9 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             if let Some(archive) = options.operands.first() {
                 report.file(call, Access::Modify, archive, false);
             }
+            if options.has(&["@", "names-stdin"]) {
+                report.lists.extend(call.source.cloned());
+            }
             // Behind `-x` stands what is left out, however many.
             let left_out =
                 call.args.iter().skip_while(|arg| !matches!(arg.known(), Some("-x" | "--exclude")));
@@ -85,6 +88,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             let options = Grammar::anywhere(letters, "directory= file=").parse(call.args);
             if options.has(&["o", "create", "p", "pass-through"]) {
                 // What goes into the archive is named on standard input.
+                report.lists.extend(call.source.cloned());
                 let named: Vec<Arg> = match call.stdin {
                     Stdin::Text(text) => text.lines().map(Arg::literal).collect(),
                     Stdin::Names(names) => names.clone(),
@@ -204,6 +208,7 @@ fn tar(call: &Call<'_>, report: &mut Report) {
         super::files::write_maybe_device(call, report, archive, access);
     }
     if options.has(&["c", "create", "r", "append", "u", "update"]) {
+        listed(call, report, options.value(&["T", "files-from"]));
         for file in &options.operands {
             let there = match (&directory, file.known()) {
                 (Some(directory), Some(name)) if !name.starts_with(['/', '~']) => {
@@ -220,6 +225,12 @@ fn tar(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// What goes in is named in a file, or on the input.
+fn listed(call: &Call<'_>, report: &mut Report, list: Option<&Arg>) {
+    let list = list.and_then(|list| if list.known() == Some("-") { call.source } else { Some(list) });
+    report.lists.extend(list.cloned());
+}
+
 fn seven_zip(call: &Call<'_>, report: &mut Report) {
     let Some(mode) = call.args.first().and_then(Arg::known) else { return };
     let deletes = call.args.iter().any(|arg| arg.known() == Some("-sdel"));
@@ -234,6 +245,10 @@ fn seven_zip(call: &Call<'_>, report: &mut Report) {
                 report.file(call, Access::Modify, archive, false);
             }
             for file in operands.iter().skip(1).filter(|_| mode != "d") {
+                if file.prefix().starts_with('@') {
+                    report.lists.push(after(file, 1));
+                    continue;
+                }
                 secrets::read(call, report, file, true);
                 if deletes {
                     report.file(call, Access::Delete, file, true);
@@ -270,6 +285,7 @@ fn rsync(call: &Call<'_>, report: &mut Report) {
         return;
     };
     let target = remote(destination);
+    listed(call, report, options.value(&["files-from"]));
     for source in sources {
         if let Some(host) = remote(source) {
             report.reach(Some(host), &source.text, false);

@@ -86,6 +86,7 @@ fn inputs(stdin: &Stdin, by_line: bool, separator: Option<char>) -> Option<Vec<A
 pub(crate) fn xargs(call: &Call<'_>, report: &mut Report) {
     let options = XARGS.parse(call.args);
     let argv = options.operands.as_slice();
+    report.lists.extend(options.value(&["a", "arg-file"]).or(call.source).cloned());
     if let Some(file) = options.value(&["a", "arg-file"]) {
         report.file(call, Access::Read, file, false);
     }
@@ -159,6 +160,9 @@ pub(crate) fn parallel(call: &Call<'_>, report: &mut Report) {
     let template = options.operands.as_slice();
     let from_file =
         options.has(&["a", "arg-file"]) || sources.iter().any(|arg| arg.prefix().starts_with("::::"));
+    report.lists.extend(options.value(&["a", "arg-file"]).or(call.source).cloned());
+    let named = sources.iter().skip_while(|arg| !arg.prefix().starts_with("::::"));
+    report.lists.extend(named.filter(|arg| !is_source(arg)).cloned());
     let mut columns: Vec<Vec<Arg>> = Vec::new();
     for arg in sources {
         if is_source(arg) {

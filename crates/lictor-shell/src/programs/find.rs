@@ -132,11 +132,17 @@ impl Expression<'_> {
                     }
                     self.args.next();
                 }
-                "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-lname"
-                | "-ilname" => {
+                "-name" | "-iname" | "-lname" | "-ilname" => {
                     test = match self.args.next().and_then(Arg::known) {
                         Some("*" | "**" | "./*" | "*.*" | ".*" | "?*") => Matched::Below,
-                        Some(name) => Matched::Named(vec![name.to_owned()]),
+                        Some(name) => Matched::Named(in_either_case(name.to_owned(), word.starts_with("-i"))),
+                        None => Matched::Some,
+                    };
+                }
+                "-path" | "-ipath" | "-wholename" | "-iwholename" => {
+                    test = match self.args.next().and_then(Arg::known) {
+                        Some("*" | "**" | "./*" | "*.*" | ".*" | "?*") => Matched::Below,
+                        Some(path) => Matched::Named(path_patterns(path, word.starts_with("-i"))),
                         None => Matched::Some,
                     };
                 }
@@ -145,7 +151,11 @@ impl Expression<'_> {
                         Some(pattern) if pattern.chars().all(|letter| ".*+?/^$()|\\".contains(letter)) => {
                             Matched::Below
                         }
-                        _ => Matched::Some,
+                        Some(pattern) => match as_path_pattern(pattern) {
+                            Some(path) => Matched::Named(path_patterns(&path, word == "-iregex")),
+                            None => Matched::Some,
+                        },
+                        None => Matched::Some,
                     };
                 }
                 "-regextype" => {
@@ -194,6 +204,31 @@ impl Expression<'_> {
         }
         argv
     }
+}
+
+/// A pattern, and the same in lower case where case does not count.
+fn in_either_case(pattern: String, folds: bool) -> Vec<String> {
+    let lower = pattern.to_lowercase();
+    if folds && lower != pattern { vec![pattern, lower] } else { vec![pattern] }
+}
+
+/// The globs for a pattern of whole paths, in which a star takes in slashes as well.
+fn path_patterns(path: &str, folds: bool) -> Vec<String> {
+    let bare = path.strip_prefix("*/").unwrap_or(path);
+    let mut found = in_either_case(bare.to_owned(), folds);
+    if bare.ends_with('*') {
+        // In front: where a command takes what it is given last, that is what was named.
+        let inside: Vec<String> = found.iter().map(|pattern| format!("{pattern}/**")).collect();
+        found.splice(..0, inside);
+    }
+    found
+}
+
+/// A regular expression that says no more than a glob: `.*/build/.*`.
+fn as_path_pattern(regex: &str) -> Option<String> {
+    let glob = regex.trim_start_matches('^').trim_end_matches('$').replace("\\.", "\0").replace(".*", "*");
+    let plain = !glob.contains(['.', '+', '?', '[', '(', '|', '\\', '{']);
+    plain.then(|| glob.replace('\0', "."))
 }
 
 fn is_test_with_value(word: &str) -> bool {

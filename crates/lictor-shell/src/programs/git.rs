@@ -176,8 +176,15 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             let options = git.parse(Grammar::anywhere("LCMS", "contents= ignore-rev= ignore-revs-file="));
             options.operands.iter().for_each(|file| super::secrets::read(git.call, report, file, false));
         }
-        "hash-object" if args.iter().any(|arg| arg.known() == Some("commit")) => {
-            report.git(GitEffect::SkipHooks, Some(name));
+        "hash-object" => {
+            let options = git.parse(Grammar::anywhere("t", "path= stdin stdin-paths literally no-filters"));
+            if options.text(&["t"]) == Some("commit") {
+                report.git(GitEffect::SkipHooks, Some(name));
+            }
+            // What is put into git's store can be taken out again under another name.
+            for file in options.operands.iter().filter(|_| options.has(&["w"])) {
+                super::secrets::read(git.call, report, file, false);
+            }
         }
         "init" => {
             if let Some(directory) = global.value(&["git-dir"]) {
@@ -218,13 +225,16 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             report.names = vec![super::say::glob("./**")];
             report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
         }
-        "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" => output(&git, report, name),
+        "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" | "diff-tree" | "diff-index"
+        | "diff-files" | "whatchanged" | "range-diff" => output(&git, report, name),
         "credential" if args.first().is_some_and(|arg| arg.known() == Some("fill")) => {
             super::secrets::reveals(report);
         }
         "cat-file" => {
             let options = git.parse(Grammar::anywhere("", "batch? batch-check? filters textconv path="));
-            kept_secrets(&git, report, &options.operands);
+            if !options.has(&["e", "t", "s"]) {
+                kept_files(&git, report, &options.operands);
+            }
         }
         "ls-files" => {
             let options = git
@@ -549,17 +559,22 @@ fn only_shows_notes(args: &[Arg]) -> bool {
 }
 
 /// `REV:path` takes a file out of git's store.
-fn kept_secrets(git: &Git<'_, '_>, report: &mut Report, objects: &[Arg]) {
+fn kept_files(git: &Git<'_, '_>, report: &mut Report, objects: &[Arg]) {
     for object in objects {
         let path = object.known().and_then(|object| object.split_once(':')).map(|(_, path)| path);
-        if let Some(path) = path.filter(|path| super::is_secret_path(path)) {
+        if let Some(path) = path.filter(|path| !path.is_empty() && !path.starts_with(['/', ' '])) {
+            // `:0:path` names a stage of the index.
+            let path = path
+                .strip_prefix(|stage: char| stage.is_ascii_digit())
+                .and_then(|p| p.strip_prefix(':'))
+                .unwrap_or(path);
             super::secrets::read(git.call, report, &Arg::literal(path), false);
         }
     }
 }
 
 /// Paths whose content a command shows out of git's store: those behind `--`, or all words that name a secret.
-fn shown_paths(git: &Git<'_, '_>, report: &mut Report, operands: &[Arg]) {
+pub(super) fn shown_paths(git: &Git<'_, '_>, report: &mut Report, operands: &[Arg]) {
     let behind =
         git.args.iter().position(|arg| arg.known() == Some("--")).map_or(0, |at| git.args.len() - at - 1);
     let from = operands.len().saturating_sub(behind);
@@ -597,17 +612,27 @@ fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         "no-index",
     ];
     let shows = match name {
-        "log" => {
-            options.has(&["p", "u", "patch"]) || git.args.iter().any(|arg| arg.prefix().starts_with("-L"))
+        "log" | "whatchanged" | "diff-tree" | "diff-index" | "diff-files" => {
+            options.has(&["p", "u", "patch", "cc", "c"])
+                || git.args.iter().any(|arg| arg.prefix().starts_with("-L"))
         }
-        "diff" | "show" | "archive" | "format-patch" => true,
+        "diff" | "show" | "format-patch" | "range-diff" => true,
         _ => false,
     };
+    // `-L 1,5:path`
+    for path in options.values(&["L"]).filter_map(|range| Some(range.known()?.rsplit_once(':')?.1)) {
+        super::secrets::read(git.call, report, &Arg::literal(path), false);
+    }
+    if name == "archive" {
+        for path in options.from(1) {
+            super::secrets::read(git.call, report, path, true);
+        }
+    }
     if shows && !options.has(&short) {
         shown_paths(git, report, &options.operands);
     }
     if name == "show" {
-        kept_secrets(git, report, &options.operands);
+        kept_files(git, report, &options.operands);
     }
     if name == "diff" && options.has(&["no-index"]) {
         for arg in &options.operands {

@@ -166,7 +166,7 @@ fn is_archive(path: &str) -> bool {
 }
 
 /// Whether a word can be a path to something that has a hidden part or an ending.
-fn is_path(word: &str) -> bool {
+pub(crate) fn is_path(word: &str) -> bool {
     word.len() > 2
         && word.len() < LONGEST
         && word.contains(['.', '/'])

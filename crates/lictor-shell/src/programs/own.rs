@@ -186,14 +186,38 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
             | "snice"
             | "fuser"
     );
-    let names = |text: &str| {
-        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
-            // The parent of what the agent runs is the agent, or its shell.
-            .any(|word| matches!(word, NAME | "PPID" | "ppid") || launch::by_program(word).is_some())
+    let names = |arg: &Arg| {
+        arg.known() == Some(super::system::OUR_PROCESSES)
+            || !arg.prefix().starts_with('/') && names_process(&arg.text)
     };
-    if acts && call.args.iter().any(|arg| !arg.prefix().starts_with('/') && names(&arg.text)) {
+    if acts && call.args.iter().any(names) {
         report.guard_off(GuardOff::LictorBinary, &written(call));
     }
+}
+
+/// Whether a text names Lictor's program, an agent's, or the process that started this one.
+pub(super) fn names_process(text: &str) -> bool {
+    // `[l]ictor` is how a search leaves itself out.
+    let text = text.replace(['[', ']'], "");
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+        // The parent of what the agent runs is the agent, or its shell.
+        .any(|word| matches!(word, NAME | "PPID" | "ppid") || launch::by_program(word).is_some())
+}
+
+/// Whether a pattern of names, as `pkill` takes them, finds Lictor's program: `lict`, `^lic.*r$`. Three letters find too
+/// many others.
+pub(super) fn is_pattern_of_program(pattern: &str) -> bool {
+    const TELLING: usize = 4;
+    if pattern.contains(NAME) {
+        return true;
+    }
+    let start = if pattern.starts_with('^') { "" } else { "*" };
+    let inner = pattern.trim_start_matches('^').trim_end_matches('$').replace(".*", "*").replace('.', "*");
+    let letters = inner.chars().filter(char::is_ascii_alphanumeric).count();
+    let tells = letters >= TELLING || NAME.starts_with(inner.trim_end_matches('*')) && letters + 1 == TELLING;
+    tells
+        && inner.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '*')
+        && super::described::fits(&format!("{start}{inner}*"), NAME)
 }
 
 fn is_number(word: &str) -> bool {

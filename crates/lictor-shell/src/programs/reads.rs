@@ -63,11 +63,9 @@ pub(crate) fn filter(call: &Call<'_>, report: &mut Report) {
 /// `wc`.
 pub(crate) fn count(call: &Call<'_>, report: &mut Report) {
     // How long a secret is says little about it.
-    let (secret, files): (Vec<Arg>, Vec<Arg>) = Grammar::anywhere("", "files0-from= total=")
-        .parse(call.args)
-        .operands
-        .into_iter()
-        .partition(secrets::is_secret);
+    let options = Grammar::anywhere("", "files0-from= total=").parse(call.args);
+    report.lists.extend(options.value(&["files0-from"]).cloned());
+    let (secret, files): (Vec<Arg>, Vec<Arg>) = options.operands.into_iter().partition(secrets::is_secret);
     touch(call, report, Access::List, &secret, false);
     lines(call, report, &files);
 }
@@ -102,6 +100,11 @@ fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
     let skip = usize::from(!lists && !options.has(&["e", "f", "regexp", "file"]));
     let recursive = ripgrep || options.has(&["r", "R", "recursive"]);
     touch(call, report, if lists { Access::List } else { Access::Read }, options.from(skip), recursive);
+    if ripgrep && options.from(skip).is_empty() && options.has(&["u", "unrestricted", "no-ignore"]) && !lists
+    {
+        // Without a path it searches here; usually it leaves out what nobody wants to see.
+        secrets::read(call, report, &Arg::literal("."), true);
+    }
     // `grep -r x . --include=.env` reads the files of that name.
     for named in options
         .values(&["include", "g", "glob", "iglob"])

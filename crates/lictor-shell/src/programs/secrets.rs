@@ -239,6 +239,25 @@ pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Files of variables that a program loads for what it runs: `docker run --env-file .env`. That shows nothing, but it
+/// is a use.
+pub(crate) fn loaded(call: &Call<'_>, report: &mut Report) {
+    for (at, arg) in call.args.iter().enumerate() {
+        let Some(rest) = arg.prefix().strip_prefix("--env-file") else { continue };
+        let file = match rest.strip_prefix('=') {
+            Some(_) => Some(super::options::after(arg, "--env-file=".len())),
+            None => call.args.get(at + 1).filter(|_| rest.is_empty()).cloned(),
+        };
+        match file {
+            Some(file) if is_environment_path(file.prefix()) => {
+                report.file(call, Access::Execute, &file, false)
+            }
+            Some(file) => read(call, report, &file, false),
+            None => {}
+        }
+    }
+}
+
 /// Parts of the names of options whose value a program signs in with, or that only hand it on.
 const SIGNS_IN: [&str; 24] = [
     "key", "cert", "identit", "cred", "config", "auth", "token", "secret", "pass", "cacert", "pem", "tls",

@@ -4,15 +4,26 @@ use lictor_core::facts::{GuardOff, ProcessEffect};
 
 use super::options::Grammar;
 use super::say::written;
-use crate::call::{Call, Report};
+use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
 /// What a list of all processes stands for where names are followed: picking some of them makes it another pattern.
 const EVERY_PROCESS: &str = "/proc/*";
-/// The same for the processes of Lictor.
-const OUR_PROCESSES: &str = "/proc/lictor*";
+/// The same for the processes of Lictor and of agents.
+pub(super) const OUR_PROCESSES: &str = "/proc/lictor*";
 
-/// `ps` and `pgrep`: whether what they print names every process there is.
+/// `grep lictor` and the like, behind a list of processes: what is left of it are those of Lictor.
+pub(super) fn picked(call: &Call<'_>, report: &mut Report) {
+    if let Stdin::Names(names) = call.stdin
+        && names.iter().any(|name| name.prefix().starts_with("/proc/"))
+        && call.args.iter().any(|arg| super::own::names_process(&arg.text))
+    {
+        report.names = vec![super::say::glob(OUR_PROCESSES)];
+        report.stdout = None;
+    }
+}
+
+/// `ps`, `pgrep`, `lsof`: whether what they print names every process there is, or those of Lictor.
 pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
     let every = match call.program {
         "ps" => {
@@ -36,9 +47,14 @@ pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
             let everybody = options.has(&["u", "U", "euid", "uid"]) && options.operands.is_empty();
             everybody || !options.operands.is_empty() && (is_every_name(pattern) || is_vital(pattern))
         }
-        _ => call.args.iter().filter_map(Arg::known).any(is_vital),
+        "pidof" => call.args.iter().filter_map(Arg::known).any(is_vital),
+        _ => false,
     };
-    if call.args.iter().any(|arg| arg.prefix().contains("lictor")) {
+    let ours = |arg: &Arg| {
+        let name = arg.prefix().rsplit('/').next().unwrap_or_default();
+        super::own::names_process(name) || super::own::is_pattern_of_program(name)
+    };
+    if call.args.iter().any(|arg| !arg.prefix().starts_with('-') && ours(arg)) {
         report.names = vec![super::say::glob(OUR_PROCESSES)];
     } else if every {
         report.names = vec![super::say::glob(EVERY_PROCESS)];
@@ -103,9 +119,6 @@ pub(crate) fn kill(call: &Call<'_>, report: &mut Report) {
         // Everything that shares the shell's group, without a chance to end in order.
         || call.args.first().is_some_and(|arg| matches!(arg.known(), Some("-9" | "-KILL" | "-SIGKILL")))
             && targets.iter().any(|arg| matches!(arg.known(), Some("0" | "-0")));
-    if targets.iter().any(|arg| arg.known() == Some(OUR_PROCESSES)) {
-        report.guard_off(GuardOff::LictorBinary, &written(call));
-    }
     report.process(if all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
 }
 
@@ -127,7 +140,7 @@ pub(crate) fn by_name(call: &Call<'_>, report: &mut Report) {
     }) && !options.operands.is_empty();
     let all = call.program == "killall" && call.args.iter().any(|arg| matches!(arg.known(), Some("-1")));
     report.process(if everyone || broad || all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
-    if options.words().any(|word| word.contains("lictor")) {
+    if options.words().any(super::own::is_pattern_of_program) {
         report.guard_off(GuardOff::LictorBinary, &written(call));
     }
 }

@@ -153,7 +153,7 @@ fn printf(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn render_printf(format: &str, values: &[&str]) -> String {
+pub(crate) fn render_printf(format: &str, values: &[&str]) -> String {
     let format = unescape(format);
     let mut out = String::new();
     let mut values = values.iter();

@@ -1,6 +1,6 @@
 //! Programs that run another program given as their own words.
 
-use lictor_core::facts::{Access, Privilege};
+use lictor_core::facts::{Access, GuardOff, Privilege};
 
 use super::options::{Grammar, Options, after};
 use super::say::chdir;
@@ -106,6 +106,10 @@ pub(crate) fn assignments(args: &[Arg]) -> (Vec<(String, Arg)>, &[Arg]) {
     (found, rest)
 }
 
+fn starts_agent(program: &str) -> bool {
+    lictor_agents::launch::by_program(program).is_some()
+}
+
 fn run_with(call: &Call<'_>, report: &mut Report, options: &Options, cwd: Option<Cwd>) {
     let (mut assigned, argv) = assignments(&options.operands);
     let program = argv.first().and_then(Arg::known).map(|path| path.rsplit('/').next().unwrap_or(path));
@@ -121,7 +125,7 @@ fn run_with(call: &Call<'_>, report: &mut Report, options: &Options, cwd: Option
         }
         _ => options.has(&["u", "user", "i", "login", "H", "set-home"]),
     };
-    if other_home && program.is_some_and(|program| lictor_agents::launch::by_program(program).is_some()) {
+    if other_home && program.is_some_and(starts_agent) {
         assigned.push(("HOME".to_owned(), Arg::unknown("another home")));
     }
     for (name, value) in &assigned {
@@ -176,11 +180,16 @@ pub(crate) fn su(call: &Call<'_>, report: &mut Report) {
     )
     .parse(call.args);
     if let Some(text) = options.value(&["c", "C", "command", "session-command"]) {
+        // An agent of another user has other settings.
+        let mut words = text.prefix().split([' ', ';', '&', '|', '(']);
+        if words.any(|word| starts_agent(word.rsplit('/').next().unwrap_or_default())) {
+            report.guard_off(GuardOff::NestedAgent, &super::say::written(call));
+        }
         return report.then_shell(text, &[], call.program);
     }
     if call.program == "runuser" && options.has(&["u", "user"]) {
         let options = Grammar::until_operand("ugGs", "user= group= supp-group=").parse(call.args);
-        return report.then_argv(&options.operands, "runuser");
+        return run_with(call, report, &options, None);
     }
     super::shells::stdin_is_code(call, report);
 }

@@ -20,7 +20,11 @@ impl Walker<'_> {
         }
         let plumbing = self.plumb(redirects);
         let inner = Scene { capture: scene.capture || plumbing.wants_output(), ..scene };
+        let outer = plumbing.source.clone().map(|source| self.piped.replace(source));
         let output = self.with_stdin(plumbing.stdin.clone(), |this| this.body(body, inner));
+        if let Some(outer) = outer {
+            self.piped = outer;
+        }
         self.report_plumbing(plumbing, None, Some(output))
     }
 

@@ -308,7 +308,7 @@ impl Walker<'_> {
     }
 
     /// The text of a script that was there before.
-    fn local_script(&self, path: &str) -> Option<String> {
+    pub(super) fn local_script(&self, path: &str) -> Option<String> {
         match &self.state.directories().now {
             Cwd::Start => self.outside().script(path),
             Cwd::Known(base) => self.outside().script(&crate::paths::join(base, path)),

@@ -364,7 +364,8 @@ impl Walker<'_> {
         assignments: &[(String, Arg)],
         plumbing: &Plumbing,
     ) -> Output {
-        let Report { effects, opaque, next, stdout, names, taint, cwd: moved, decoded, .. } = report;
+        let Report { effects, opaque, next, stdout, names, taint, cwd: moved, decoded, lists, .. } = report;
+        lists.iter().for_each(|list| self.names_in(list));
         let argument_taint = context.args.iter().fold(Taint::default(), |taint, arg| taint.and(arg.taint));
         let stdin_taint = match context.stdin {
             Stdin::Unknown(taint) => *taint,

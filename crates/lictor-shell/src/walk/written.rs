@@ -43,6 +43,12 @@ impl Walker<'_> {
         if self.state.wrote_nothing() || !(path_is_set || self.state.variable("PATH").is_some()) {
             return;
         }
+        // What is looked up by name from here on is not the program that governs.
+        let is_guard = |path: &str| path.rsplit('/').next() == Some(crate::programs::GUARD);
+        if self.state.files().any(|(path, _)| is_guard(path)) {
+            let what = lictor_core::facts::GuardOff::LictorBinary;
+            self.effect(crate::Effect::GuardOff { what, text: format!("PATH … {program}") });
+        }
         let named = Arg::literal(format!("/{program}"));
         self.run_meant(&named, None, context);
     }

@@ -2,76 +2,88 @@
 
 use lictor_core::facts::{Access, OpaqueWhat};
 
+use super::Reader;
 use crate::call::{Call, Report};
 use crate::languages::tokens::Token;
 use crate::operand::Arg;
 
-/// `print > "file"`, `print | "command"`, `"command" | getline`.
-pub(super) fn judge(all: &[Token], call: &Call<'_>, report: &mut Report) {
-    let held = |name: &str| {
-        all.windows(3).find_map(|window| match window {
-            [Token::Word(variable), Token::Sign('='), Token::Text(text, _)] if variable == name => Some(text),
-            _ => None,
-        })
-    };
-    for (at, window) in all.windows(2).enumerate() {
-        match window {
-            [Token::Word(name), Token::Sign('|')] if matches!(all.get(at + 2), Some(Token::Word(word)) if word == "getline") => {
-                match held(name) {
-                    Some(command) => report.then_shell(&Arg::literal(command), &[], "awk"),
-                    None => report.opaque(OpaqueWhat::Code, name),
+/// `print > "file"`, `print | "command"`, `"command" | getline`. Names may be put together out of constants.
+pub(super) fn judge(reader: &Reader<'_, '_>, all: &[Token], call: &Call<'_>, report: &mut Report) {
+    for (at, token) in all.iter().enumerate() {
+        let before = all.get(..at).unwrap_or_default();
+        let behind = all.get(at + 1..).unwrap_or_default();
+        match token {
+            Token::Sign('|') if is_word(behind.first(), "getline") => runs(reader, before, report),
+            Token::Sign('|') => pipes(reader, before, behind, report),
+            Token::Sign('<') if gets_line(before) => {
+                if let Some(path) = constant(reader, behind) {
+                    crate::programs::read_secret(call, report, &Arg::literal(path));
                 }
             }
-            [Token::Sign('|'), Token::Text(command, _)] | [Token::Sign('&'), Token::Text(command, _)]
-                if at == 0
-                    || matches!(window.first(), Some(Token::Sign('|')))
-                    || matches!(all.get(at - 1), Some(Token::Sign('|'))) =>
-            {
-                let words: Vec<&str> = command.split_whitespace().collect();
-                let shell =
-                    |word: &&str| crate::programs::is_shell(word.rsplit('/').next().unwrap_or_default());
-                // `sh`, `sudo sh`: what is printed is code. `sh -c cat` has its own.
-                if words.last().is_some_and(shell) {
-                    let coprocess = matches!(window.first(), Some(Token::Sign('&')));
-                    let end = if coprocess { at.saturating_sub(1) } else { at };
-                    printed_code(all.get(..end).unwrap_or_default(), report);
-                } else {
-                    report.then_shell(&Arg::literal(command), &[], "awk");
-                }
-            }
-            [Token::Text(command, _), Token::Sign('|')] if matches!(all.get(at + 2), Some(Token::Word(word)) if word == "getline") =>
-            {
-                report.then_shell(&Arg::literal(command), &[], "awk");
-            }
-            [Token::Sign('<'), Token::Text(path, _)] if gets_line(all.get(..at).unwrap_or_default()) => {
-                crate::programs::read_secret(call, report, &Arg::literal(path));
-            }
-            [Token::Sign('>'), Token::Text(path, _)] => {
-                let appends = at > 0 && matches!(all.get(at - 1), Some(Token::Sign('>')));
-                // `$1 > "x"` compares; only a print writes.
-                let prints = is_printed(all.get(..at).unwrap_or_default());
-                if prints && path != "/dev/stderr" && path != "/dev/stdout" {
-                    report.file(
-                        call,
-                        if appends { Access::Append } else { Access::Write },
-                        &Arg::literal(path),
-                        false,
-                    );
-                }
-            }
-            [Token::Sign('|'), Token::Word(_)]
-                if !matches!(all.get(at + 1), Some(Token::Word(word)) if word == "getline")
-                    && at > 0
-                    && !matches!(all.get(at - 1), Some(Token::Sign('|'))) =>
-            {
-                let doubled = matches!(all.get(at + 1), Some(Token::Sign('|')));
-                let prints = is_printed(all.get(..at).unwrap_or_default());
-                if prints && !doubled {
-                    report.opaque(OpaqueWhat::Code, "print | …");
+            // `$1 > "x"` compares; only a print writes.
+            Token::Sign('>') if is_printed(before) => {
+                let appends = matches!(before.last(), Some(Token::Sign('>')));
+                let path =
+                    constant(reader, behind).filter(|path| path != "/dev/stderr" && path != "/dev/stdout");
+                if let Some(path) = path {
+                    let access = if appends { Access::Append } else { Access::Write };
+                    report.file(call, access, &Arg::literal(path), false);
                 }
             }
             _ => {}
         }
+    }
+}
+
+fn is_word(token: Option<&Token>, wanted: &str) -> bool {
+    matches!(token, Some(Token::Word(word)) if word == wanted)
+}
+
+/// The text that an expression at the start of these tokens stands for.
+fn constant(reader: &Reader<'_, '_>, behind: &[Token]) -> Option<String> {
+    let open = behind.iter().take_while(|token| **token == Token::Sign('(')).count();
+    let (value, _) = reader.expression(behind.get(open..)?);
+    value.known().map(str::to_owned)
+}
+
+/// `command | getline`.
+fn runs(reader: &Reader<'_, '_>, before: &[Token], report: &mut Report) {
+    let before = before.strip_suffix(&[Token::Sign(')')]).unwrap_or(before);
+    let is_part = |token: &&Token| match token {
+        Token::Text(..) | Token::Number(_) => true,
+        Token::Word(word) => !matches!(word.as_str(), "while" | "if" | "print" | "return" | "BEGIN" | "END"),
+        _ => false,
+    };
+    let from = before.len() - before.iter().rev().take_while(is_part).count();
+    let parts = before.get(from..).unwrap_or_default();
+    match constant(reader, parts) {
+        Some(command) => report.then_shell(&Arg::literal(command), &[], "awk"),
+        None if parts.is_empty() => {}
+        None => report.opaque(OpaqueWhat::Code, "… | getline"),
+    }
+}
+
+/// `print | command`, `print |& command`.
+fn pipes(reader: &Reader<'_, '_>, before: &[Token], behind: &[Token], report: &mut Report) {
+    let coprocess = behind.first() == Some(&Token::Sign('&'));
+    let behind = if coprocess { behind.get(1..).unwrap_or_default() } else { behind };
+    // `a || b`
+    let doubled = [before.last(), behind.first()].contains(&Some(&Token::Sign('|')));
+    if doubled || coprocess && is_word(behind.first(), "getline") {
+        return;
+    }
+    let Some(command) = constant(reader, behind) else {
+        if is_printed(before) && matches!(behind.first(), Some(Token::Word(_))) {
+            report.opaque(OpaqueWhat::Code, "print | …");
+        }
+        return;
+    };
+    let shell = |word: &str| crate::programs::is_shell(word.rsplit('/').next().unwrap_or_default());
+    // `sh`, `sudo sh`: what is printed is code. `sh -c cat` has its own.
+    if command.split_whitespace().last().is_some_and(shell) {
+        printed_code(before, report);
+    } else {
+        report.then_shell(&Arg::literal(command), &[], "awk");
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn function(language: &str, name: &str) -> Option<Api> {
         ("perl", "system" | "exec") => Api::Process,
         ("perl" | "php", "chdir") | ("lua", "lfs.chdir") => Api::ChangeDirectory,
         ("perl", "eval") => Api::Evaluate,
-        ("perl", "kill") => Api::Kill,
+        ("perl", "kill") | ("php", "posix_kill") => Api::Kill,
         ("perl", "get" | "getstore" | "getprint") => Api::Fetch,
         ("ruby", _) => return ruby(name),
         ("php", "unlink" | "rmdir") => Api::Delete,

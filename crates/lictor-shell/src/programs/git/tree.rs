@@ -179,6 +179,9 @@ pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
             Some(&joined(named).text).filter(|text| !text.is_empty()).map(|text| text.as_str()),
         );
     }
+    if sub == Some("show") {
+        super::shown_paths(git, report, options.from(1));
+    }
     // A commit that no hook saw.
     if sub == Some("store") {
         report.git(GitEffect::SkipHooks, Some("stash store"));
@@ -206,6 +209,8 @@ pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
         git.parse(Grammar::anywhere("", "prefix= stage= temp stdin all force index quiet no-create mkdir"));
     if let Some(directory) = options.value(&["prefix"]) {
         git.fills(report, directory);
+        options.operands.iter().for_each(|file| super::super::secrets::read(git.call, report, file, false));
+    } else if options.has(&["temp", "stdout"]) {
         options.operands.iter().for_each(|file| super::super::secrets::read(git.call, report, file, false));
     } else if options.has(&["f", "force"]) {
         discard(report, &options.operands);

@@ -1,0 +1,79 @@
+//! Files that hold names of files: what a command is given through them. Such a list says nothing certain, because it may
+//! change before it is used; a name in it that governs or is watched is worth a question.
+
+use lictor_core::facts::{Access, Effect};
+
+use super::Walker;
+use crate::operand::{Arg, Operand};
+use crate::programs::mentions::is_path;
+use crate::reading::Mention;
+
+/// The most names of one list that are looked at.
+const MOST_NAMES: usize = 256;
+/// Programs that print what they read, or some of it.
+const PRINTERS: [&str; 12] =
+    ["cat", "head", "tail", "sort", "uniq", "tac", "shuf", "grep", "sed", "tr", "cut", "nl"];
+
+impl Walker<'_> {
+    /// The names in a file from which a program takes what it works on: `tar -T list`, `xargs cat < list`.
+    pub(crate) fn names_in(&mut self, list: &Arg) {
+        self.mention_names(list, |_| true);
+    }
+
+    /// The names in a file whose words stand on the line: `cat $(cat list)`. Prose is no list.
+    pub(crate) fn words_in(&mut self, list: &Arg) {
+        self.mention_names(list, is_list);
+    }
+
+    /// The names in a file that a builtin puts into variables: the one its input is redirected from, or the one around it.
+    pub(crate) fn reads_names(&mut self, source: Option<&Arg>) {
+        if let Some(list) = source.cloned().or_else(|| self.piped.clone()) {
+            self.words_in(&list);
+        }
+    }
+
+    /// The same for what was read since that many effects, when one file was read and printed.
+    pub(crate) fn words_printed(&mut self, from: usize) {
+        let mut read: Option<Arg> = None;
+        for effect in self.reading.effects.get(from..).unwrap_or_default() {
+            match effect {
+                Effect::Run(command) if PRINTERS.contains(&command.program.as_str()) => {}
+                Effect::File { access: Access::Read, target, .. } if read.is_none() => {
+                    read = Some(target.arg.clone());
+                }
+                _ => return,
+            }
+        }
+        if let Some(list) = read {
+            self.words_in(&list);
+        }
+    }
+
+    fn mention_names(&mut self, list: &Arg, counts: fn(&str) -> bool) {
+        let Some(path) = list.known().filter(|_| self.elsewhere == 0 && !list.glob) else { return };
+        let written = self.written_content(path).and_then(|content| content.text);
+        let Some(text) = written.map(|text| text.to_string()).or_else(|| self.local_script(path)) else {
+            return;
+        };
+        if !self.spend(text.len() as u64) || !counts(&text) {
+            return;
+        }
+        let cwd = self.state.directories().now.clone();
+        let names = text.split(|letter: char| letter.is_whitespace() || letter == '\0');
+        for name in names.filter(|name| is_path(name)).take(MOST_NAMES) {
+            self.reading.mentions.push(Mention {
+                file: Operand::new(Arg::literal(name), cwd.clone()),
+                directory: false,
+                archive: false,
+                by: format!("{name} in {path}"),
+            });
+        }
+    }
+}
+
+/// Whether most lines are one word.
+fn is_list(text: &str) -> bool {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let single = lines().filter(|line| !line.contains(char::is_whitespace)).count();
+    single * 2 > lines().count()
+}
