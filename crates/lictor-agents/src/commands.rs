@@ -65,6 +65,7 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("session reset", Audience::People),
     ("session show", Audience::Agents),
     ("test", Audience::Agents),
+    ("tools", Audience::People),
     ("trust", Audience::People),
     ("ui", Audience::People),
     ("uninstall", Audience::People),

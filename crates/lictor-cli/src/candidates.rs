@@ -1,4 +1,4 @@
-//! What a shell offers for an argument: ids of sessions and of approvals in the current project.
+//! What a shell offers for an argument: ids of sessions and of approvals, and remembered tools, in the current project.
 //!
 //! A shell shows nothing where something cannot be read; the command itself then says why.
 
@@ -37,4 +37,10 @@ pub fn approvals() -> Vec<CompletionCandidate> {
         CompletionCandidate::new(approval.short()).help(about)
     });
     offered.collect()
+}
+
+/// The tools that are remembered.
+pub fn tools() -> Vec<CompletionCandidate> {
+    let tools = lictor::tools::remembered(&here::project(Path::new(""))).unwrap_or_default();
+    tools.into_iter().map(|one| CompletionCandidate::new(one.tool)).collect()
 }

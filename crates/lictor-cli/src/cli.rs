@@ -8,8 +8,8 @@ use lictor_agents::commands::{self, Audience};
 
 use crate::commands::{
     agents, allow, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init,
-    log, man, mcp, replay, report, rpc, run, schema, serve, session, share, test, trust, ui, uninstall,
-    verdict, why_not, wrong,
+    log, man, mcp, replay, report, rpc, run, schema, serve, session, share, test, tools, trust, ui,
+    uninstall, verdict, why_not, wrong,
 };
 use crate::exit::{self, Exit};
 use crate::output;
@@ -28,10 +28,13 @@ enum Command {
     /// Govern this repository: write governance.yaml, install agent and git hooks.
     Init(init::InitArgs),
     /// Answer an agent's hook event on standard input (installed by `init`).
-    #[command(after_help = "\
+    #[command(
+        hide = true,
+        after_help = "\
 Examples:
   lictor hook claude-code < event.json
-  lictor hook gemini-cli BeforeTool < event.json")]
+  lictor hook gemini-cli BeforeTool < event.json"
+    )]
     Hook {
         /// The agent: claude-code, codex, gemini-cli, cursor, copilot-cli, vscode, opencode, antigravity, factory, windsurf.
         agent: String,
@@ -80,6 +83,8 @@ Examples:
     Rpc(rpc::RpcArgs),
     /// Govern MCP servers.
     Mcp(mcp::McpArgs),
+    /// List or forget the tools that a person said yes to.
+    Tools(tools::ToolsArgs),
     /// Trust the programs that the repository's policy runs.
     Trust(trust::TrustArgs),
     /// Run the HTTP server for teams and other programs.
@@ -114,6 +119,77 @@ Examples:
         /// The command, with its subcommand, or the topic.
         topic: Vec<String>,
     },
+}
+
+/// One command, or several that belong together with what is said of them.
+type Listed = (&'static [&'static str], &'static str);
+
+/// The commands as `lictor --help` shows them, each group under a heading.
+const GROUPS: &[(&str, &[Listed])] = &[
+    (
+        "Set up",
+        &[
+            (&["init"], ""),
+            (&["doctor"], ""),
+            (&["agents"], ""),
+            (&["mcp"], ""),
+            (&["run"], ""),
+            (&["demo"], ""),
+            (&["uninstall"], ""),
+        ],
+    ),
+    ("Policy", &[(&["check"], ""), (&["test"], ""), (&["graph"], ""), (&["eval"], ""), (&["trust"], "")]),
+    (
+        "Answer",
+        &[
+            (&["approvals"], ""),
+            (&["approve", "deny"], "Say yes or no to a waiting action."),
+            (&["allow"], ""),
+            (&["tools"], ""),
+            (&["wrong"], ""),
+        ],
+    ),
+    (
+        "Look back",
+        &[
+            (&["log"], ""),
+            (&["explain"], ""),
+            (&["why-not"], ""),
+            (&["report"], ""),
+            (&["session"], ""),
+            (&["replay"], ""),
+            (&["audit"], ""),
+        ],
+    ),
+    ("Review", &[(&["verdict"], ""), (&["council"], "")]),
+    (
+        "Programs and teams",
+        &[
+            (&["rpc"], ""),
+            (&["serve"], ""),
+            (&["ui"], ""),
+            (&["export", "import"], "Share trust, waivers and exceptions as YAML."),
+            (&["schema"], "Print the JSON Schema of policy files or of a command's output."),
+            (&["completions", "man"], "Print shell completions or manual pages."),
+            (&["help"], ""),
+        ],
+    ),
+];
+
+/// The list of commands for `lictor --help`.
+fn listed(top: &clap::Command) -> String {
+    let mut text = String::new();
+    for (heading, lines) in GROUPS {
+        text += &format!("{heading}:\n");
+        for (names, said) in *lines {
+            let own = || names.first().and_then(|name| top.find_subcommand(name)?.get_about());
+            let about =
+                if said.is_empty() { own().map(ToString::to_string) } else { Some((*said).to_owned()) };
+            let about = about.unwrap_or_default();
+            text += &format!("  {:<17}  {}\n", names.join(", "), about.trim_end_matches('.'));
+        }
+    }
+    text
 }
 
 /// Reads the arguments, runs the command, says how to end.
@@ -177,6 +253,7 @@ fn run(command: &Command) -> anyhow::Result<Exit> {
         Command::Council(args) => council::run(args),
         Command::Rpc(args) => rpc::run(args),
         Command::Mcp(args) => mcp::run(args),
+        Command::Tools(args) => tools::run(args),
         Command::Trust(args) => trust::run(args),
         Command::Run(args) => run::run(args),
         Command::Doctor(args) => doctor::run(args),
@@ -199,7 +276,10 @@ fn parse(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result
 
 /// The commands with their help, which says whom each is for.
 fn definition() -> clap::Command {
-    commands::COMMANDS.iter().fold(Cli::command(), |top, (words, audience)| {
+    let top = Cli::command();
+    let template =
+        format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{}{{after-help}}\n", listed(&top).trim_end());
+    commands::COMMANDS.iter().fold(top.help_template(template), |top, (words, audience)| {
         let note = match audience {
             Audience::Agents => return top,
             Audience::People => "For people: refused to agents.",

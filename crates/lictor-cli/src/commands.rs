@@ -25,6 +25,7 @@ pub mod serve;
 pub mod session;
 pub mod share;
 pub mod test;
+pub mod tools;
 pub mod trust;
 pub mod ui;
 pub mod uninstall;

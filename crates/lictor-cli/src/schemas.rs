@@ -10,7 +10,7 @@ const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 51] = [
+pub const COMMANDS: [(&str, &str); 52] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -45,6 +45,7 @@ pub const COMMANDS: [(&str, &str); 51] = [
     ("export", include_str!("schemas/export.json")),
     ("import", include_str!("schemas/import.json")),
     ("uninstall", include_str!("schemas/uninstall.json")),
+    ("tools", include_str!("schemas/tools.json")),
     ("trust", include_str!("schemas/trust.json")),
     ("verdict record", include_str!("schemas/verdict-record.json")),
     ("verdict show", include_str!("schemas/verdict-show.json")),

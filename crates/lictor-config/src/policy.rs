@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lictor_core::feedback::Source;
 use lictor_core::{Decision, Digest, Quorum};
-use lictor_guards::Pack;
+use lictor_guards::{Pack, RememberedTool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -168,6 +168,14 @@ impl Policy {
             .filter_map(|layer| layer.sections.known_tools.as_ref())
             .flat_map(|said| &said.blocked);
         blocked.into_iter().any(|glob| fast_glob::glob_match(glob, name))
+    }
+
+    /// Tools that people said yes to, with the file that remembers each.
+    pub fn remembered_tools(&self) -> impl Iterator<Item = (&str, &RememberedTool)> {
+        self.trusted().flat_map(|layer| {
+            let said = layer.sections.known_tools.iter().flat_map(|said| &said.remembered);
+            said.map(|tool| (layer.path.as_str(), tool))
+        })
     }
 
     /// Whether what is answered in an MCP client's own form counts as a person's answer.

@@ -352,6 +352,7 @@ fn fetch(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
             server: None,
             name: "web_search".to_owned(),
             described: Some("agents".to_owned()),
+            definition: None,
         });
     }
 }

@@ -70,6 +70,7 @@ mod sandboxed;
 pub mod session_home;
 pub mod share;
 pub mod team;
+pub mod tools;
 mod trust;
 
 pub use lictor_agents as agents;

@@ -16,6 +16,7 @@ use crate::files;
 use crate::memory::Bounded;
 use crate::project::Project;
 use crate::team::{self, Standing};
+use crate::tools;
 
 /// The stored form of the policy in the state directory.
 const CACHE: &str = "policy.bin";
@@ -297,8 +298,11 @@ pub fn facts(
     }
     known.watched = watched;
     known.contents = contents;
+    let settings = project.agent_settings_when_asked();
     move |action: &Action| {
         let _bounded = Bounded::begin();
-        observe(action, &known, &observer)
+        let mut facts = observe(action, &known, &observer);
+        tools::identify(action, &mut facts, &settings);
+        facts
     }
 }

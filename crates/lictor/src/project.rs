@@ -162,8 +162,17 @@ impl Project {
     /// Where agents keep their settings.
     #[must_use]
     pub fn agent_settings(&self) -> Where {
-        let named = |name: &str| self.options.environment.get(name).map(PathBuf::from);
-        Where::new(self.dirs.home.clone(), self.root.clone(), named)
+        self.agent_settings_when_asked()()
+    }
+
+    /// The same, for whoever may not need it.
+    pub(crate) fn agent_settings_when_asked(&self) -> impl Fn() -> Where + use<> {
+        let (environment, dirs) = (Arc::clone(&self.options.environment), Arc::clone(&self.dirs));
+        let root = self.root.clone();
+        move || {
+            let named = |name: &str| environment.get(name).map(PathBuf::from);
+            Where::new(dirs.home.clone(), root.clone(), named)
+        }
     }
 
     /// Who looks at the machine for this project.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::json::Json;
 use super::jsonc::{self, Kind, Node, NotJson};
@@ -116,6 +116,26 @@ impl ServerSettings {
         Ok(self.entries(&root).map(|(name, node)| self.read(text, name, node)).collect())
     }
 
+    /// How a server is reached by these settings: its own command, or its address. Agents put other characters than
+    /// letters, digits, `-` and `_` of a server's name into the names of its tools as `_`.
+    ///
+    /// # Errors
+    /// When the text is not JSON.
+    pub fn definitions(&self, text: &str, place: &Where, server: &str) -> Result<Vec<Value>, NotJson> {
+        let root = jsonc::parse(text)?;
+        // Claude Code keeps a person's own servers of one project there.
+        let own = place.project().to_str().and_then(|project| root.at(&["projects", project]));
+        let entries = self.entries(&root).chain(own.into_iter().flat_map(|own| self.entries(own)));
+        let meant = entries.filter(|(name, _)| in_tool_names(name) == in_tool_names(server));
+        Ok(meant
+            .map(|(name, node)| {
+                let value = node.value(text);
+                let address = ADDRESSES.iter().find_map(|key| value.get(*key));
+                json!({"command": self.read(text, name, node).command, "address": address})
+            })
+            .collect())
+    }
+
     /// The text with Lictor before every server that is a program.
     ///
     /// # Errors
@@ -217,6 +237,16 @@ impl ServerSettings {
         }
         Ok(text)
     }
+}
+
+/// Keys that hold a server's address.
+const ADDRESSES: [&str; 3] = ["url", "httpUrl", "serverUrl"];
+
+fn in_tool_names(server: &str) -> String {
+    server
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' })
+        .collect()
 }
 
 /// The server's own words behind `lictor mcp run … --`.

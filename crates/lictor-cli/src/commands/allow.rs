@@ -2,17 +2,15 @@
 
 use std::fs;
 use std::io::{self, IsTerminal as _};
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use lictor::allow::{AllowError, Exception, propose, without};
+use lictor::allow::{AllowError, Exception, propose, replace, without};
 use lictor::diff;
 use lictor::past::{Decided, Wanted, decided, newest_decisions, title};
 use lictor::{Project, Snapshot, Store};
 use lictor_core::Decision;
-use lictor_store::{Draft, Durability, StoreExt as _};
 use serde_json::json;
 
 use super::{explain, replay, wrong};
@@ -78,7 +76,8 @@ pub fn run(args: &AllowArgs) -> Result<Exit> {
     if agreed {
         exception.write()?;
         test = wrong::add_test(&project, stopped.id, &stopped.action, Decision::Pass).ok();
-        note(&*store, &stopped, &exception)?;
+        let session = stopped.session.as_ref();
+        exception.record(&*store, session, &stopped.id.into(), &here::person(), when::now())?;
     }
     if args.common.json {
         output::print_json(&json!({
@@ -139,27 +138,6 @@ fn agreed() -> Result<bool> {
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
-}
-
-/// Replaces a file in one step: a policy that is half written would stop everything.
-fn replace(file: &Path, text: &str) -> Result<()> {
-    let beside = file.with_extension("yaml.new");
-    fs::write(&beside, text).with_context(|| format!("cannot write `{}`", beside.display()))?;
-    fs::rename(&beside, file).with_context(|| format!("cannot write `{}`", file.display()))
-}
-
-fn note(store: &dyn Store, stopped: &Decided, exception: &Exception) -> Result<()> {
-    let body =
-        json!({"id": stopped.id, "file": exception.file, "entries": exception.entries, "by": here::person()});
-    store.update(Durability::Power, |tx| {
-        tx.append(Draft {
-            at: when::now(),
-            session: stopped.session.clone(),
-            kind: "exception.added".to_owned(),
-            body: body.to_string(),
-        })
-    })?;
-    Ok(())
 }
 
 fn closing(stopped: &Decided, exception: &Exception, test: Option<&str>, agreed: bool) -> String {

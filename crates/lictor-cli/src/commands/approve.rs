@@ -7,7 +7,10 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
-use lictor::{Approval, Approvals, GRANT_LASTS_MS, Lifetime, PersonKey, PolicyEngine, Said, Who};
+use lictor::allow::AllowError;
+use lictor::{
+    Approval, Approvals, GRANT_LASTS_MS, Lifetime, PersonKey, PolicyEngine, Project, Said, Who, tools,
+};
 use lictor_core::text::{visible, visible_line};
 use serde_json::{Value, json};
 
@@ -40,6 +43,7 @@ Examples:
   lictor approve
   lictor approve 3f2a --for 30m
   lictor approve 3f2a --yes
+  lictor approve 3f2a --remember --yes
   lictor approve --all --yes")]
 pub struct ApproveArgs {
     /// The approval, or the first letters of its id.
@@ -57,6 +61,9 @@ pub struct ApproveArgs {
     /// As often as needed while the session lasts, instead of once.
     #[arg(long)]
     session: bool,
+    /// Once, and remember the tool: nobody is asked again what it does. Only where nothing else asks.
+    #[arg(long, conflicts_with_all = ["session", "all"])]
+    remember: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -65,8 +72,9 @@ pub struct ApproveArgs {
 const SESSION_LASTS_MS: i64 = 12 * 60 * 60 * 1_000;
 
 impl ApproveArgs {
-    fn lifetime(&self) -> Lifetime {
-        if self.session { Lifetime::Session } else { Lifetime::Once }
+    fn yes(&self) -> Yes {
+        let lifetime = if self.session { Lifetime::Session } else { Lifetime::Once };
+        Yes { lifetime, remember: self.remember }
     }
 
     /// How long a yes can be used, by how often it can be used.
@@ -114,23 +122,24 @@ struct Waiting {
 
 /// The desk of one project.
 struct Desk {
+    project: Project,
     approvals: Approvals,
     past: PolicyEngine,
 }
 
 impl Desk {
     fn open(cwd: &Path) -> Result<Self> {
-        let past = here::past(&here::project(cwd))?;
-        Ok(Self { approvals: Approvals::new(Arc::clone(past.store())), past })
+        let project = here::project(cwd);
+        let past = here::past(&project)?;
+        Ok(Self { approvals: Approvals::new(Arc::clone(past.store())), past, project })
     }
 
     /// The same, for somebody who answers: their yes is signed.
     fn answering(what: &str, cwd: &Path) -> Result<Self> {
-        let project = here::project(cwd);
-        here::people_only(what, &project)?;
-        let Self { approvals, past } = Self::open(cwd)?;
+        here::people_only(what, &here::project(cwd))?;
+        let Self { approvals, past, project } = Self::open(cwd)?;
         let key = PersonKey::open_or_create(&project.person_keys())?;
-        Ok(Self { approvals: approvals.signing(Arc::new(key)), past })
+        Ok(Self { approvals: approvals.signing(Arc::new(key)), past, project })
     }
 
     /// What still waits: a session that is over asks nothing any more.
@@ -150,6 +159,19 @@ impl Desk {
 
     fn find(&self, id: &str) -> Result<Waiting> {
         Ok(Waiting { approval: self.approvals.find(id)? })
+    }
+
+    /// Says yes, and remembers the tool if that is wanted.
+    fn say_yes(&self, one: &Waiting, yes: Yes, lasts: i64) -> Result<Said> {
+        if yes.remember {
+            // Before the yes: one that cannot be remembered is not given.
+            tools::propose(&self.project, &one.approval).map_err(refused)?;
+        }
+        let said = self.approvals.approve_seen(&one.approval, person(), yes.lifetime, lasts)?;
+        if yes.remember && matches!(said, Said::Granted(_)) {
+            tools::remember(&self.project, &one.approval, &here::person(), when::now()).map_err(refused)?;
+        }
+        Ok(said)
     }
 }
 
@@ -212,7 +234,7 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         None => desk.waiting()?,
     };
     if args.common.json {
-        return approve_all(&desk, &waiting, args.lifetime(), lasts(args.lifetime()));
+        return approve_all(&desk, &waiting, args.yes(), lasts(args.yes().lifetime));
     }
     if waiting.is_empty() {
         output::print("nothing waits for a person\n")?;
@@ -224,7 +246,7 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         ));
     }
     let style = Style::stdout();
-    let said = args.lifetime();
+    let said = args.yes();
     for (index, one) in waiting.iter().enumerate() {
         let answer = if args.yes {
             Answer::Yes(said)
@@ -234,9 +256,9 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         };
         let id = one.approval.short();
         match answer {
-            Answer::Yes(lifetime) => {
-                let said = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts(lifetime))?;
-                output::print(&one.approved(&said, lifetime, style))?;
+            Answer::Yes(yes) => {
+                let said = desk.say_yes(one, yes, lasts(yes.lifetime))?;
+                output::print(&one.approved(&said, yes, style))?;
             }
             Answer::No(reason) => {
                 desk.approvals.deny(&one.approval.id, person(), reason)?;
@@ -250,16 +272,18 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
 }
 
 /// The same for programs: without a question.
-fn approve_all(desk: &Desk, waiting: &[Waiting], lifetime: Lifetime, lasts: i64) -> Result<Exit> {
+fn approve_all(desk: &Desk, waiting: &[Waiting], yes: Yes, lasts: i64) -> Result<Exit> {
+    let lifetime = yes.lifetime;
     let mut rows = Vec::new();
     for one in waiting {
-        let said = desk.approvals.approve_seen(&one.approval, person(), lifetime, lasts)?;
+        let said = desk.say_yes(one, yes, lasts)?;
+        let remembered = yes.remember && matches!(said, Said::Granted(_));
         let (key, value) = match said {
             Said::Granted(grant) => ("expires", json!(grant.expires)),
             said => ("missing", json!(said.missing())),
         };
         rows.push(
-            json!({"id": one.approval.id, "lifetime": lifetime, "session": one.approval.request.session,
+            json!({"id": one.approval.id, "lifetime": lifetime, "remembered": remembered, "session": one.approval.request.session,
                          "action_digest": one.approval.request.action, key: value}),
         );
     }
@@ -285,15 +309,24 @@ impl Waiting {
         action.map(|action| visible_line(&explain::title(action))).unwrap_or_default()
     }
 
+    /// The tool, as it can be typed.
+    fn tool(&self) -> Option<String> {
+        self.approval.shown.as_ref().map(|shown| visible_line(&shown.action.tool))
+    }
+
     /// What a yes came to.
-    fn approved(&self, said: &Said, lifetime: Lifetime, style: Style) -> String {
+    fn approved(&self, said: &Said, yes: Yes, style: Style) -> String {
         let (id, often) =
-            (self.approval.short(), if lifetime == Lifetime::Once { "once" } else { "for this session" });
+            (self.approval.short(), if yes.lifetime == Lifetime::Once { "once" } else { "for this session" });
         let what = output::clipped(&self.title(), output::WIDTH - 2);
         match said {
             Said::Granted(grant) => {
                 let until = when::utc(grant.expires);
-                format!("{} {id}: {often}, until {until}\n  {what}\n", style.green("approved"))
+                let text = format!("{} {id}: {often}, until {until}\n  {what}\n", style.green("approved"));
+                match self.tool().filter(|_| yes.remember) {
+                    Some(tool) => text + &format!("  remembered; undo: lictor tools forget {tool}\n"),
+                    None => text,
+                }
             }
             said => {
                 let missing = said.missing();
@@ -407,8 +440,15 @@ fn shown(text: &str) -> String {
     shown
 }
 
+/// How far a yes goes.
+#[derive(Debug, Clone, Copy)]
+struct Yes {
+    lifetime: Lifetime,
+    remember: bool,
+}
+
 enum Answer {
-    Yes(Lifetime),
+    Yes(Yes),
     No(Option<String>),
     Later,
     Quit,
@@ -416,33 +456,52 @@ enum Answer {
 
 /// Asks about each point in turn; a no to one is a no to all, and a yes for the session has to be said to each. With
 /// `at_once` all points are one question. `said` is what a plain yes means.
-fn ask(one: &Waiting, said: Lifetime, at_once: bool, style: Style) -> Result<Answer> {
+fn ask(one: &Waiting, said: Yes, at_once: bool, style: Style) -> Result<Answer> {
     let points: Vec<String> =
         one.points().iter().map(|point| output::wrapped("  ", point).trim_end().to_owned()).collect();
     let questions = if at_once { vec![points.join("\n")] } else { points };
+    let tool = tools::is_about_unknown_tool(&one.approval);
+    let (more, letters) =
+        if tool { (" [r]emember this tool;\n ", "y, s, r, n, l or q") } else { ("", "y, s, n, l or q") };
     let mut lifetime = Lifetime::Session;
     for question in questions {
         output::print(&format!("{}\n", style.yellow(&question)))?;
         loop {
-            output::print("  allow this? [y]es, once; for this [s]ession; [n]o; [l]ater; [q]uit: ")?;
+            output::print(&format!(
+                "  allow this? [y]es, once; for this [s]ession;{more} [n]o; [l]ater; [q]uit: "
+            ))?;
             let Some(line) = line()? else { return Ok(Answer::Quit) };
             match line.as_str() {
+                "y" | "yes" | "once" if said.remember => return Ok(Answer::Yes(said)),
                 "y" | "yes" | "once" => {
-                    lifetime = if said == Lifetime::Session { lifetime } else { Lifetime::Once };
+                    lifetime = if said.lifetime == Lifetime::Session { lifetime } else { Lifetime::Once };
                     break;
                 }
                 "s" | "session" => break,
+                "r" | "remember" if tool => {
+                    return Ok(Answer::Yes(Yes { lifetime: Lifetime::Once, remember: true }));
+                }
                 "n" | "no" => {
                     output::print("  why, for the agent (may be empty): ")?;
                     return Ok(Answer::No(line_or_empty()?));
                 }
                 "l" | "later" => return Ok(Answer::Later),
                 "q" | "quit" => return Ok(Answer::Quit),
-                _ => output::print("  please answer y, s, n, l or q\n")?,
+                _ => output::print(&format!("  please answer {letters}\n"))?,
             }
         }
     }
-    Ok(Answer::Yes(lifetime))
+    Ok(Answer::Yes(Yes { lifetime, remember: false }))
+}
+
+fn refused(error: AllowError) -> anyhow::Error {
+    match error {
+        AllowError::Policy(error) => error.into(),
+        AllowError::NoWay { .. } => exit::not_there(
+            "more asks than what an unknown tool does, so it cannot be remembered; leave `--remember` out",
+        ),
+        error => exit::not_there(error.to_string()),
+    }
 }
 
 fn line() -> Result<Option<String>> {

@@ -65,6 +65,7 @@ const PEOPLE: &[(&str, &str)] = &[
     ("serve", ""),
     ("session refresh", ""),
     ("session reset", "s1"),
+    ("tools", "forget x"),
     ("trust", "--yes"),
     ("ui", "--no-open"),
     ("uninstall", "--yes"),

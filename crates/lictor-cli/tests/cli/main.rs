@@ -38,3 +38,4 @@ mod rpc;
 mod run;
 mod sandbox;
 mod terminal;
+mod tools;

@@ -178,6 +178,22 @@ fn subagents_keep_to_the_policy_of_the_agent_that_started_them() {
 }
 
 #[test]
+fn a_policy_that_a_session_knows_by_a_refresh_alone_is_found_again() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", NO_DEPLOY);
+    assert_eq!(bash(&sandbox, "s1", "ls").code, 0);
+    forbid(&sandbox, "make two");
+    assert_eq!(sandbox.lictor(&["session", "refresh", "s1"]).code, 0);
+    assert_eq!(bash(&sandbox, "s1", "make deploy").code, 0);
+    forbid(&sandbox, "make three");
+    let run = bash(&sandbox, "s1", "ls");
+    assert_eq!(run.code, 0, "{run:?}");
+    for command in ["make two", "make three"] {
+        assert_eq!(bash(&sandbox, "s1", command).code, 2, "{command}");
+    }
+}
+
+#[test]
 fn an_agent_cannot_refresh_its_own_session() {
     let sandbox = Sandbox::new();
     for command in ["lictor session refresh", "lictor session refresh s1", "lictor session --cwd . refresh"] {

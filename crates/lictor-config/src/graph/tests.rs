@@ -144,8 +144,15 @@ fn unknown_tools_ask_and_a_repository_cannot_make_them_known() {
     let mut action = Action::new(ActionKind::Tool, Default::default());
     action.tool = "mcp__x__y".to_owned();
     let says = |files: &[(Origin, &str)]| {
-        world(files)
-            .says(&action, vec![Effect::Tool { server: Some("x".into()), name: "y".into(), described: None }])
+        world(files).says(
+            &action,
+            vec![Effect::Tool {
+                server: Some("x".into()),
+                name: "y".into(),
+                described: None,
+                definition: None,
+            }],
+        )
     };
     assert_eq!(says(&[]), "ask base.known_tools");
     assert_eq!(says(&[(Origin::Repository, "known_tools: {known: [mcp__x__y]}\n")]), "ask base.known_tools");

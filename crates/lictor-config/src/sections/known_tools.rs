@@ -1,9 +1,8 @@
 //! `known_tools:`.
 
-use lictor_core::Decision;
-use lictor_core::Layer;
 use lictor_core::policy::Ungrounded;
-use lictor_guards::{KnownTools, KnownToolsConfig};
+use lictor_core::{Decision, Digest, Layer};
+use lictor_guards::{KnownTools, KnownToolsConfig, RememberedTool};
 
 use super::section::{BuiltIn, Section, share, value};
 use crate::reader::Reader;
@@ -47,6 +46,14 @@ pub(crate) static TABLE: Table = Table {
         Key::new("blocked", TEXTS, "[\"mcp__*__delete_*\"]", "Tools that may not be used."),
         Key::new("unknown", DECISIONS, "block", "What every other tool gets. `ask` when it is not said."),
         Key::new(
+            "remembered",
+            Shape::List(&Shape::Fields(&REMEMBERED)),
+            "[{tool: mcp__acme__lookup}]",
+            "Tools that nobody described and you said yes to, written by `lictor approve` and `lictor allow`; \
+             `lictor tools` lists and forgets them.",
+        )
+        .trusted(),
+        Key::new(
             "opaque",
             DECISIONS,
             "block",
@@ -60,6 +67,21 @@ pub(crate) static TABLE: Table = Table {
             "What a deed gets whose verb or object is not in the catalogue, so that no policy can be about it. Only \
              facts of a program that embeds Lictor have such; Lictor's own are all in it. `block` when it is not said; \
              of several files the strictest counts. Judged by the guard `policies`.",
+        ),
+    ],
+};
+
+static REMEMBERED: Table = Table {
+    name: "known_tools.remembered[]",
+    about: "A tool, as it was when a person said yes to it. What it is called with is judged as before.",
+    keys: &[
+        Key::new("tool", Shape::Text, "mcp__acme__lookup", "Its full name.").required(),
+        Key::new(
+            "server",
+            Shape::Text,
+            "\"5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9\"",
+            "A digest of the command or address by which the agent reached its server then. A server that is configured in \
+             another way is asked about again.",
         ),
     ],
 };
@@ -90,6 +112,9 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Unknown> {
         known: r.field(&f, "known", Reader::texts).unwrap_or_default(),
         blocked: r.field(&f, "blocked", Reader::texts).unwrap_or_default(),
         unknown: r.field(&f, "unknown", Reader::decision),
+        remembered: r
+            .field(&f, "remembered", |r, tree, what| r.each(tree, what, remembered))
+            .unwrap_or_default(),
     };
     if let Some(place) = f.get("known").filter(|_| !r.is_trusted() && config.unknown.is_none()) {
         r.warning(
@@ -98,6 +123,26 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Unknown> {
             "put it into the user's file, or say `unknown: block` to forbid all others",
         );
     }
-    let says_more = ["known", "blocked", "unknown"].iter().any(|key| f.get(key).is_some());
+    let says_more = ["known", "blocked", "unknown", "remembered"].iter().any(|key| f.get(key).is_some());
     Some(Unknown { tools: says_more.then_some(config), opaque, ungrounded })
+}
+
+fn remembered(r: &mut Reader<'_>, tree: &Tree, _: &str) -> Option<RememberedTool> {
+    let f = r.fields(tree, &REMEMBERED)?;
+    let server = match f.get("server") {
+        None => None,
+        Some(place) => {
+            let text = r.text(place, &f.label("server"))?;
+            let digest = text.parse::<Digest>();
+            if digest.is_err() {
+                r.error(
+                    place.span,
+                    "this is no digest of a server",
+                    "take the entry out; the tool is asked about once more",
+                );
+            }
+            Some(digest.ok()?)
+        }
+    };
+    Some(RememberedTool { tool: r.field(&f, "tool", Reader::text)?, server })
 }

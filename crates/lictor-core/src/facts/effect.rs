@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Cardinality;
+use crate::digest::Digest;
 
 /// One thing that an action does. `P` is how a path is given: a symbolic operand or a looked-at [`Place`](super::Place).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +95,9 @@ pub enum Effect<P> {
         /// The description that told what it does, when it may count on it: one that is shipped, of the user or managed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         described: Option<String>,
+        /// How the agent is told to reach the server, where a person's answer was remembered for that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        definition: Option<Digest>,
     },
     /// A deed in the words of the policy catalogue that no other effect expresses (`send email`, `approve invoice`).
     Deed {
@@ -126,7 +130,9 @@ impl<P> Effect<P> {
             Self::GuardOff { what, text } => Effect::GuardOff { what, text },
             Self::Code { language, body } => Effect::Code { language, body },
             Self::Delegate { agent } => Effect::Delegate { agent },
-            Self::Tool { server, name, described } => Effect::Tool { server, name, described },
+            Self::Tool { server, name, described, definition } => {
+                Effect::Tool { server, name, described, definition }
+            }
             Self::Deed { verb, object, cardinality } => Effect::Deed { verb, object, cardinality },
         }
     }

@@ -118,6 +118,8 @@ impl PolicyEngine {
     pub fn refresh(&self, session: &SessionKey) -> Result<SessionState, StoreError> {
         let now = self.inner.clock.now();
         let policy = self.inner.current;
+        // The session sees no other policy from now on: when the files change again, this one has to be found.
+        self.keep_policy();
         self.inner.store.update(Durability::Power, |tx| {
             let lineage = Lineage::load_session(tx, Some(session.clone()), None)?;
             let Some(root) = lineage.root().cloned() else { return sessions::read(tx, session) };

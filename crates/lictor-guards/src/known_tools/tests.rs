@@ -33,6 +33,7 @@ fn lists_decide_first() {
             known: vec!["mcp__github__get_*".to_owned()],
             blocked: vec!["mcp__github__delete_*".to_owned()],
             unknown: Some(Decision::Block),
+            ..KnownToolsConfig::default()
         })
     };
     assert_eq!(judged(guard(), &tool("mcp__github__get_issue", json!({}))).value, Value::Pass);

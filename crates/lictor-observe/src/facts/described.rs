@@ -31,7 +31,12 @@ pub(super) fn tool(
             None => return false,
         },
     };
-    facts.effects.push(Effect::Tool { server: server.map(str::to_owned), name: name.to_owned(), described });
+    facts.effects.push(Effect::Tool {
+        server: server.map(str::to_owned),
+        name: name.to_owned(),
+        described,
+        definition: None,
+    });
     let mut judged: Vec<&str> = Vec::new();
     for act in acts.iter() {
         judged.extend(apply(act, action, name, looker, facts));

@@ -77,6 +77,7 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
         server: server.map(str::to_owned),
         name: name.to_owned(),
         described: None,
+        definition: None,
     });
     let runs = words.iter().any(|word| {
         matches!(word.as_str(), "run" | "exec" | "execute" | "shell" | "bash" | "terminal" | "command")

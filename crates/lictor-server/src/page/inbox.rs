@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::http::{Method, StatusCode};
+use lictor::allow::AllowError;
 use lictor::diff::{self, Change};
 use lictor::log::{Approving, Evaluated, kind};
+use lictor::tools;
 use lictor_core::approval::NoVote;
 use lictor_core::{Action, Approval, ApprovalState, Lifetime, SessionKey, Timestamp, Who};
 use lictor_store::{Query, Record, Store, StoreExt as _};
 use serde_json::json;
 
 use super::words::{self, When};
-use super::{Frame, Shown, Visit, rules, shown};
+use super::{Frame, Shown, Visit, shown};
 use crate::http::{Problem, ask, judge};
 use crate::identity::Role;
 use crate::tenants::{Open, now};
@@ -213,10 +215,13 @@ pub(super) fn answer(visit: &Visit) -> Result<Shown, Problem> {
             ask(&visit.server, &caller, to("/v1/approvals/{id}/approve"), &parts, body)?;
         }
         Some("remember") if rememberable(visit, &question) => {
-            let call = the_call(&*open.store, &question)?;
             let body = json!({"lifetime": "once", "seen": said("seen")});
             ask(&visit.server, &caller, to("/v1/approvals/{id}/approve"), &parts, body)?;
-            remember(&open, &question, call.map(|record| record.seq))?;
+            match tools::remember(open.runtime.project(), &question, &visit.caller.owner, now()) {
+                // The others may still say no.
+                Ok(_) | Err(AllowError::NotGranted(_)) => {}
+                Err(error) => return Err(Problem::bad(error.to_string())),
+            }
         }
         _ => return Err(Problem::bad("the form does not say yes or no")),
     }
@@ -279,30 +284,14 @@ fn card(
         may_answer: visit.has(Role::Approver),
         yes: question.yes.iter().map(|who| who.by.clone()).collect(),
         people: question.quorum.people,
-        rememberable: rememberable(visit, question) && call.is_some(),
+        rememberable: rememberable(visit, question),
         cannot: cannot(visit, question),
     })
 }
 
-/// Whether all that asks is that nobody knows the tool. On a server, what is known stands in the published policy.
+/// Whether the tool can be remembered. On a server, what is known stands in the published policy.
 fn rememberable(visit: &Visit, question: &Approval) -> bool {
-    let here = visit.server.tenants.local.is_some();
-    here && !question.asked.is_empty()
-        && question.asked.iter().all(|point| point.guard.ends_with("known_tools"))
-        && rules::beside("lictor").is_some()
-}
-
-/// Writes the tool into the person's policy, as `lictor allow` does, and lets the session follow it.
-fn remember(open: &Open, question: &Approval, call: Option<u64>) -> Result<(), Problem> {
-    let (Some(program), Some(seq)) = (rules::beside("lictor"), call) else {
-        return Err(Problem::bad("the call is not on record any more, so the tool cannot be remembered"));
-    };
-    let root = &open.runtime.project().root;
-    rules::run(&program, root, ["allow", &seq.to_string(), "--yes"])?;
-    match &question.request.session {
-        Some(key) => rules::run(&program, root, ["session", "refresh", &key.id]),
-        None => Ok(()),
-    }
+    visit.server.tenants.local.is_some() && tools::is_about_unknown_tool(question)
 }
 
 /// Why a yes of the reader would not count.

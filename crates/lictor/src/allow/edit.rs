@@ -10,11 +10,11 @@ pub(super) fn note(id: u64) -> String {
     format!("lictor allow {id}")
 }
 
-/// The text with entries in the list `section: {key: […]}`. `None` where the file is written in a way that is not
+/// The text with entries, given as YAML, in the list `section: {key: […]}`. `None` where the file is written in a way that is not
 /// understood; whoever asks tries something else.
 pub(super) fn with(text: &str, section: &str, key: &str, entries: &[String], note: &str) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let item = |indent: usize, entry: &String| format!("{:indent$}- {}{}", "", quoted(entry), mark(note));
+    let item = |indent: usize, entry: &String| format!("{:indent$}- {entry}{}", "", mark(note));
     let Some(top) = lines.iter().position(|line| begins(line, section, 0)) else {
         if lines.is_empty() {
             lines.push("version: 1".to_owned());
@@ -65,7 +65,12 @@ pub(super) fn with(text: &str, section: &str, key: &str, entries: &[String], not
 #[must_use]
 pub fn without(text: &str, id: u64) -> Option<String> {
     let mark = mark(&note(id));
-    let kept: Vec<&str> = text.lines().filter(|line| !line.ends_with(&mark)).collect();
+    without_lines(text, |line| line.ends_with(&mark))
+}
+
+/// The text without some lines, and without the lists and sections that held nothing else; `None` when there are none.
+pub(crate) fn without_lines(text: &str, drops: impl Fn(&str) -> bool) -> Option<String> {
+    let kept: Vec<&str> = text.lines().filter(|line| !drops(line)).collect();
     if kept.len() == text.lines().count() {
         return None;
     }
@@ -137,8 +142,13 @@ fn split(inside: &str) -> Option<Vec<String>> {
     (quote.is_none()).then(|| items.filter(|item| !item.is_empty()).collect())
 }
 
+/// How the entry of a remembered tool begins.
+pub(crate) fn of_tool(tool: &str) -> String {
+    format!("{{tool: {}", quoted(tool))
+}
+
 /// A single-quoted YAML string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 
 fn added(text: &str) -> Option<String> {
-    with(text, "bash_safety", "allow", &["rm -rf x".to_owned()], &note(7))
+    with(text, "bash_safety", "allow", &[quoted("rm -rf x")], &note(7))
 }
 
 const ENTRY: &str = "- 'rm -rf x'  # lictor allow 7\n";

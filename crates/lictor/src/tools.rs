@@ -1,0 +1,186 @@
+//! Tools that nobody described and a person said yes to: remembered in the person's own policy file, by name and by how the
+//! agent is told to reach the tool's server.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lictor_agents::Agent;
+use lictor_agents::install::Where;
+use lictor_agents::install::servers::ServerSettings;
+use lictor_config::Origin;
+use lictor_core::approval::{Approval, ApprovalState, Point};
+use lictor_core::facts::Effect;
+use lictor_core::{Action, Digest, Facts, Timestamp, canonical};
+use lictor_engine::Approvals;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::allow::{self, AllowError, Asked, Exception};
+use crate::error::Error;
+use crate::files;
+use crate::policy_files::{self, Snapshot};
+use crate::project::Project;
+use crate::runtime::Runtime;
+
+/// Settings files that are longer than this are nobody's.
+const SETTINGS: u64 = 16 * 1024 * 1024;
+
+/// A remembered tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Remembered {
+    /// Its full name.
+    pub tool: String,
+    /// How its server was configured when a person said yes.
+    pub server: Option<Digest>,
+    /// The file that remembers it.
+    pub file: PathBuf,
+    /// Whether the server is still configured in that way; if not, the tool is asked about again.
+    pub current: bool,
+}
+
+/// Adds to facts how the server of a tool that nobody described is reached.
+pub(crate) fn identify(action: &Action, facts: &mut Facts, settings: impl Fn() -> Where) {
+    for effect in &mut facts.effects {
+        if let Effect::Tool { server: Some(server), described: None, definition, .. } = effect {
+            let agent = action.actor.agent.parse::<Agent>().ok();
+            *definition = reached(&settings(), agent, server);
+        }
+    }
+}
+
+/// How the server of the tool at hand is reached.
+pub(crate) fn definition(facts: &Facts) -> Option<Digest> {
+    facts.effects.iter().find_map(|effect| match effect {
+        Effect::Tool { definition, .. } => *definition,
+        _ => None,
+    })
+}
+
+/// A digest of every way in which an agent's settings name a server; of any agent's when it is not known which. `None` where
+/// no settings that can be read name it.
+fn reached(place: &Where, agent: Option<Agent>, server: &str) -> Option<Digest> {
+    let meant = |settings: &ServerSettings| agent.is_none_or(|agent| settings.agent() == agent);
+    let mut ways: Vec<Vec<u8>> = ServerSettings::all(place)
+        .iter()
+        .filter(|settings| meant(settings))
+        .flat_map(|settings| named(settings, place, server))
+        .map(|way| canonical::bytes(&way))
+        .collect();
+    ways.sort();
+    ways.dedup();
+    (!ways.is_empty()).then(|| Digest::of(&ways.join(&b'\n')))
+}
+
+fn named(settings: &ServerSettings, place: &Where, server: &str) -> Vec<Value> {
+    let text = files::read(settings.path(), SETTINGS).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    text.and_then(|text| settings.definitions(&text, place, server).ok()).unwrap_or_default()
+}
+
+/// Whether all that a question asks is what an unknown tool does.
+#[must_use]
+pub fn is_about_unknown_tool(question: &Approval) -> bool {
+    let about = |point: &Point| point.guard.ends_with("known_tools") && point.rule.is_none();
+    !question.asked.is_empty() && question.asked.iter().all(about)
+}
+
+/// The exception that remembers the tool of a question, and nothing wider.
+///
+/// # Errors
+/// When none lets the action pass, or a policy file cannot be read.
+pub fn propose(project: &Project, question: &Approval) -> Result<Exception, AllowError> {
+    let rule = question.asked.first().map(|point| point.guard.clone()).unwrap_or_default();
+    let Some(shown) = question.shown.as_deref().filter(|_| is_about_unknown_tool(question)) else {
+        return Err(AllowError::NoWay { rule });
+    };
+    let asked = Asked::new(project, &shown.action, shown.facts.clone(), question.requested_at, rule);
+    allow::propose_tool(project, &asked, &format!("lictor approve {}", question.short()))
+}
+
+/// Remembers the tool of a question that was answered with yes, on record, and lets the session that asks go on under the
+/// changed policy.
+///
+/// # Errors
+/// As [`propose`], when the yes does not count yet, and when a file or the record cannot be written.
+pub fn remember(
+    project: &Project,
+    question: &Approval,
+    by: &str,
+    at: Timestamp,
+) -> Result<Exception, AllowError> {
+    let store = project.store()?;
+    let found = Approvals::new(Arc::clone(&store)).find(&question.id).map_err(Error::from)?;
+    if !matches!(found.state, ApprovalState::Granted(_)) {
+        return Err(AllowError::NotGranted(question.short().to_owned()));
+    }
+    let exception = propose(project, question)?;
+    exception.write()?;
+    let session = question.request.session.as_ref();
+    exception.record(&*store, session, &question.id.as_str().into(), by, at)?;
+    if let Some(session) = session {
+        Runtime::of_project(project.clone())?.engine().refresh(session).map_err(Error::from)?;
+    }
+    Ok(exception)
+}
+
+/// Every remembered tool, in the order of the files.
+///
+/// # Errors
+/// When a policy file cannot be read.
+pub fn remembered(project: &Project) -> Result<Vec<Remembered>, Error> {
+    let place = project.agent_settings();
+    let policy = Snapshot::read(project)?.policy;
+    let current = |tool: &str, server: Option<Digest>| {
+        let name = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map(|(name, _)| name);
+        let Some(name) = name else { return true };
+        let by_agent = Agent::ALL.into_iter().filter_map(|agent| reached(&place, Some(agent), name));
+        let mut ways = by_agent.peekable();
+        match server {
+            None => ways.peek().is_none(),
+            Some(server) => ways.any(|way| way == server),
+        }
+    };
+    let told = policy.remembered_tools().map(|(file, one)| Remembered {
+        tool: one.tool.clone(),
+        server: one.server,
+        file: PathBuf::from(file),
+        current: current(&one.tool, one.server),
+    });
+    Ok(told.collect())
+}
+
+/// Takes a tool out of the person's own policy file; `None` when that does not remember it.
+///
+/// # Errors
+/// When the file cannot be read or written, or is written in a way that is not understood.
+pub fn forget(project: &Project, tool: &str) -> Result<Option<PathBuf>, Error> {
+    let file = project.dirs().user_policy.clone();
+    let sources = policy_files::sources(project)?;
+    let Some(source) = sources.into_iter().find(|source| source.origin == Origin::User) else {
+        return Ok(None);
+    };
+    if !remembers(&file, &source.bytes, tool) {
+        return Ok(None);
+    }
+    let text = String::from_utf8_lossy(&source.bytes);
+    let entry = format!("- {}", allow::of_tool(tool));
+    let after = allow::without_lines(&text, |line| line.trim_start().starts_with(&entry))
+        .filter(|after| !remembers(&file, after.as_bytes(), tool));
+    let Some(after) = after else {
+        let why = "it is written in a way that is not understood; take the tool out of `known_tools.remembered` by hand";
+        return Err(Error::file("cannot edit", &file)(io::Error::other(why)));
+    };
+    allow::replace(&file, &after)?;
+    Ok(Some(file))
+}
+
+/// Whether a policy file remembers a tool.
+fn remembers(file: &Path, bytes: &[u8], tool: &str) -> bool {
+    let value = lictor_config::read_plain(&file.display().to_string(), bytes).unwrap_or(Value::Null);
+    let listed = value.pointer("/known_tools/remembered").and_then(Value::as_array);
+    listed
+        .is_some_and(|listed| listed.iter().any(|one| one.get("tool").and_then(Value::as_str) == Some(tool)))
+}
+
+#[cfg(test)]
+mod tests;
