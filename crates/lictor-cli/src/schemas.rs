@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context as _, Result};
+use lictor::forms::DEFINITIONS;
 use serde_json::{Map, Value, json};
-
-/// What several outputs have in common.
-const DEFS: &str = include_str!("schemas/defs.json");
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
@@ -77,7 +75,7 @@ pub fn of(command: &str) -> Result<Option<Value>> {
         return Ok(None);
     };
     let own: Map<String, Value> = serde_json::from_str(text).context("a schema is broken")?;
-    let defs: Map<String, Value> = serde_json::from_str(DEFS).context("a schema is broken")?;
+    let defs: Map<String, Value> = serde_json::from_str(DEFINITIONS).context("a schema is broken")?;
     let mut schema = Map::new();
     schema.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
     schema.extend(own);

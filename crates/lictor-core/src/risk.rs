@@ -2,22 +2,51 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Unexpected;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A risk score from 0 to 1000 thousandths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[serde(from = "u16", into = "u16")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Risk(u16);
 
-impl From<u16> for Risk {
-    fn from(thousandths: u16) -> Self {
-        Self::thousandths(thousandths)
+impl Serialize for Risk {
+    /// A fraction from 0 to 1 for people and programs, thousandths where bytes count.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match (serializer.is_human_readable(), self.is_none()) {
+            (false, _) => serializer.serialize_u16(self.0),
+            (true, true) => serializer.serialize_u16(0),
+            (true, false) => serializer.serialize_f64(self.as_fraction()),
+        }
     }
 }
 
-impl From<Risk> for u16 {
-    fn from(risk: Risk) -> Self {
-        risk.0
+impl<'de> Deserialize<'de> for Risk {
+    /// Whole numbers are thousandths: records of earlier versions have them.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_any(Number)
+        } else {
+            deserializer.deserialize_u16(Number)
+        }
+    }
+}
+
+struct Number;
+
+impl de::Visitor<'_> for Number {
+    type Value = Risk;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a risk from 0 to 1")
+    }
+
+    fn visit_f64<E: de::Error>(self, fraction: f64) -> Result<Risk, E> {
+        Risk::from_fraction(fraction).ok_or_else(|| E::invalid_value(Unexpected::Float(fraction), &self))
+    }
+
+    fn visit_u64<E: de::Error>(self, thousandths: u64) -> Result<Risk, E> {
+        let number = u16::try_from(thousandths);
+        Ok(Risk::thousandths(number.map_err(|_| E::invalid_value(Unexpected::Unsigned(thousandths), &self))?))
     }
 }
 
@@ -72,5 +101,27 @@ impl Risk {
 impl fmt::Display for Risk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:03}", self.0 / 1000, self.0 % 1000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_fractions_and_older_records_thousandths() {
+        for (risk, text) in [(Risk::NONE, "0"), (Risk::thousandths(250), "0.25"), (Risk::MAX, "1.0")] {
+            assert_eq!(serde_json::to_string(&risk).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Risk>(text).unwrap(), risk);
+        }
+        assert_eq!(serde_json::from_str::<Risk>("250").unwrap(), Risk::thousandths(250));
+        for wrong in ["-1", "-0.5", "70000", "\"0.5\"", "null"] {
+            assert!(serde_json::from_str::<Risk>(wrong).is_err(), "{wrong}");
+        }
+        for thousandths in 0..=1000 {
+            let risk = Risk::thousandths(thousandths);
+            let text = serde_json::to_string(&risk).unwrap();
+            assert_eq!(serde_json::from_str::<Risk>(&text).unwrap(), risk, "{text}");
+        }
     }
 }

@@ -66,7 +66,7 @@ struct Bundle {
 pub struct Client {
     settings: Settings,
     agent: ureq::Agent,
-    store: Arc<SqliteStore>,
+    store: Arc<dyn Store>,
     bundle: Option<Bundle>,
     machine: String,
     /// Records up to here are on the server.
@@ -95,7 +95,7 @@ impl Client {
     pub fn open(settings: Settings) -> Result<Self> {
         std::fs::create_dir_all(&settings.state)
             .with_context(|| format!("cannot make `{}`", settings.state.display()))?;
-        let store = Arc::new(SqliteStore::open(settings.state.join("client.db"))?);
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(settings.state.join("client.db"))?);
         let kept = std::fs::read(settings.state.join("bundle.json")).ok();
         let bundle = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let config = ureq::Agent::config_builder()

@@ -1,8 +1,10 @@
 //! Connections: plain, encrypted or local, each with bounds on how slow and how large it may be.
 
+use std::future::poll_fn;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
@@ -65,17 +67,12 @@ pub fn tls(certificates: &Path, key: &Path) -> Result<TlsAcceptor> {
 
 /// Serves on TCP until told to end, and waits for what is under way.
 pub async fn on_tcp(listener: TcpListener, acceptor: Option<TlsAcceptor>, serving: Serving) {
-    let mut stopped = serving.stopped.clone();
-    let mut connections = JoinSet::new();
-    loop {
-        let accepted = tokio::select! {
-            _ = stopped.wait_for(|stopped| *stopped) => break,
-            accepted = listener.accept() => accepted,
-        };
-        let Some((stream, _)) = taken(accepted).await else { continue };
+    let stopped = serving.stopped.clone();
+    let accept = |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|(stream, _)| stream);
+    until_stopped(stopped, accept, |stream| {
         let _ = stream.set_nodelay(true);
         let (serving, acceptor) = (serving.clone(), acceptor.clone());
-        connections.spawn(async move {
+        async move {
             match acceptor {
                 None => connection(stream, serving).await,
                 Some(acceptor) => {
@@ -84,23 +81,34 @@ pub async fn on_tcp(listener: TcpListener, acceptor: Option<TlsAcceptor>, servin
                     }
                 }
             }
-        });
-        while connections.try_join_next().is_some() {}
-    }
-    while connections.join_next().await.is_some() {}
+        }
+    })
+    .await;
 }
 
 /// The same on a Unix socket.
 pub async fn on_unix(listener: UnixListener, serving: Serving) {
-    let mut stopped = serving.stopped.clone();
+    let stopped = serving.stopped.clone();
+    let accept = |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|(stream, _)| stream);
+    until_stopped(stopped, accept, |stream| connection(stream, serving.clone())).await;
+}
+
+/// Takes connections and serves each on its own.
+async fn until_stopped<T, F>(
+    mut stopped: watch::Receiver<bool>,
+    accept: impl Fn(&mut Context<'_>) -> Poll<io::Result<T>>,
+    serve: impl Fn(T) -> F,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             _ = stopped.wait_for(|stopped| *stopped) => break,
-            accepted = listener.accept() => accepted,
+            accepted = poll_fn(&accept) => accepted,
         };
-        let Some((stream, _)) = taken(accepted).await else { continue };
-        connections.spawn(connection(stream, serving.clone()));
+        let Some(stream) = taken(accepted).await else { continue };
+        connections.spawn(serve(stream));
         while connections.try_join_next().is_some() {}
     }
     while connections.join_next().await.is_some() {}

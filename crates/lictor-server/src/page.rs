@@ -12,7 +12,6 @@ mod export;
 mod feed;
 mod findings;
 mod gate;
-mod graph;
 mod inbox;
 mod live;
 mod people;

@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 use crate::dirs;
 use crate::rpc::AskedForm;
 
+/// JSON Schemas of what several answers have in common, by name: of the command's `--json`, of `lictor rpc`, and over HTTP.
+pub const DEFINITIONS: &str = include_str!("forms/defs.json");
+
 /// An action given in words: its kind, and the command, path, address, code, task or tool it is about.
 #[must_use]
 pub fn action(kind: &str, what: &str) -> Action {

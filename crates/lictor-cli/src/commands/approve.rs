@@ -321,7 +321,7 @@ impl Waiting {
         let what = output::clipped(&self.title(), output::WIDTH - 2);
         match said {
             Said::Granted(grant) => {
-                let until = when::utc(grant.expires);
+                let until = when::local(grant.expires);
                 let text = format!("{} {id}: {often}, until {until}\n  {what}\n", style.green("approved"));
                 match self.tool().filter(|_| yes.remember) {
                     Some(tool) => text + &format!("  remembered; undo: lictor tools forget {tool}\n"),

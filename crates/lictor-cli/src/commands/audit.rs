@@ -245,7 +245,7 @@ fn show(records: &[Record], json: bool) -> Result<Exit> {
             text += &format!(
                 "{:>6}  {}  {:<18} {:<24} {}\n",
                 record.seq,
-                style.dim(&when::utc(record.at)),
+                style.dim(&when::local(record.at)),
                 record.kind,
                 record.session.as_ref().map(ToString::to_string).unwrap_or_default(),
                 summary(record)

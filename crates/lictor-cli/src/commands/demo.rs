@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use clap::Args;
+use lictor::demo::POLICY;
 use lictor_agents::conformance::{Obeyed, obey};
 use lictor_agents::{Agent, Rendered};
 use serde::Serialize;
@@ -110,7 +111,7 @@ pub fn run(args: &DemoArgs) -> Result<Exit> {
     let style = Style::stdout();
     if !args.json {
         output::print(&format!("{}\n", style.dim("governance.yaml")))?;
-        for line in project::POLICY.lines() {
+        for line in POLICY.lines() {
             output::print(&format!("  {}\n", style.dim(line)))?;
         }
     }
@@ -125,7 +126,7 @@ pub fn run(args: &DemoArgs) -> Result<Exit> {
         }
     }
     if args.json {
-        output::print_json(&json!({"policy": project::POLICY, "steps": played}))?;
+        output::print_json(&json!({"policy": POLICY, "steps": played}))?;
         return Ok(Exit::Ok);
     }
     output::print(&format!(

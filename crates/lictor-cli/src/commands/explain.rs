@@ -5,10 +5,11 @@ use std::str::FromStr;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor::Project;
+use lictor::drawing::{Step, steps};
 use lictor::fault::{self, Fault};
 use lictor::log::Evaluated;
 use lictor_core::facts::Deed;
-use lictor_core::{Action, Decision, Evaluation, NodeKind, Status, Trace, TraceEntry, Value};
+use lictor_core::{Action, Decision, Value};
 use lictor_store::{Query, Record, StoreExt as _};
 
 use crate::args::Common;
@@ -90,7 +91,7 @@ fn explain_fault(project: &Project, id: &str, json: bool) -> Result<Exit> {
         output::print_json(&fault)?;
     } else {
         let Fault { at, agent, event, reason } = &fault;
-        output::print(&format!("{id} {} {agent} {event}\n\n  {reason}\n", when::utc(*at)))?;
+        output::print(&format!("{id} {} {agent} {event}\n\n  {reason}\n", when::local(*at)))?;
     }
     Ok(Exit::Ok)
 }
@@ -152,8 +153,8 @@ fn tell(id: u64, evaluated: &Evaluated<'_>, style: Style) -> String {
         text += "    nothing that policies know of\n";
     }
     text += "\n  how it was judged\n";
-    for entry in ordered(&evaluation.trace) {
-        text += &line(&entry, evaluation, style);
+    for step in steps(evaluation) {
+        text += &line(&step, style);
     }
     text += &style.dim(&format!(
         "\n  risk {}   action {}   policy {}\n",
@@ -178,48 +179,15 @@ pub fn in_words(deed: &Deed, style: Style) -> String {
     format!("{} {} {}", deed.verb, deed.object, style.dim(&targets)).trim_end().to_owned()
 }
 
-/// Parents before children: entries are recorded as nodes finish, a tree reads from its root.
-fn ordered(trace: &Trace) -> Vec<TraceEntry<'_>> {
-    let mut entries: Vec<(usize, TraceEntry<'_>)> = trace.iter().enumerate().collect();
-    entries.sort_by(|(i, a), (j, b)| {
-        let (a_path, b_path) = (steps(&a.path), steps(&b.path));
-        a_path.cmp(&b_path).then(i.cmp(j))
-    });
-    entries.into_iter().map(|(_, entry)| entry).collect()
-}
-
-/// The steps of a node's path, comparable so that siblings keep their order.
-fn steps(path: &str) -> Vec<(String, usize)> {
-    path.split('/')
-        .filter(|step| !step.is_empty())
-        .map(|step| match step.split_once('[') {
-            Some((word, index)) => (word.to_owned(), index.trim_end_matches(']').parse().unwrap_or(0)),
-            // `primary` before `fallback`, `then` before `otherwise`.
-            None => (String::new(), usize::from(matches!(step, "fallback" | "otherwise"))),
-        })
-        .collect()
-}
-
-fn line(entry: &TraceEntry<'_>, evaluation: &Evaluation, style: Style) -> String {
-    let depth = steps(&entry.path).len();
+fn line(step: &Step, style: Style) -> String {
+    let Step { depth, name, value, branch, superseded } = step;
     let indent = "  ".repeat(depth + 2);
-    let name = match (entry.kind, &*entry.name) {
-        (NodeKind::Guard, name) => name.to_owned(),
-        // The graph names combinators after what they are when nobody else does.
-        (kind, name) if name.is_empty() || name == kind.as_str() => kind.as_str().to_owned(),
-        (kind, name) => format!("{} {name}", kind.as_str()),
-    };
-    let value = match entry.value {
+    let value = match value {
         None => return format!("{indent}{}\n", style.dim(&format!("{name}  skipped"))),
         Some(Value::Error) => style.red("error"),
         Some(value) => style.decision(value.settle()),
     };
-    let branch = entry.branch.map(|branch| format!(" → {}", branch.as_str())).unwrap_or_default();
-    let superseded = evaluation.verdicts.iter().any(|given| {
-        given.path() == entry.path
-            && given.status == Status::Superseded
-            && given.verdict.value() > Value::Pass
-    });
-    let mark = if superseded { style.dim("  (does not count)") } else { String::new() };
+    let branch = branch.map(|branch| format!(" → {}", branch.as_str())).unwrap_or_default();
+    let mark = if *superseded { style.dim("  (does not count)") } else { String::new() };
     format!("{indent}{name}{branch}  {value}{mark}\n")
 }

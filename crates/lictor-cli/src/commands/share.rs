@@ -100,7 +100,7 @@ fn told(shared: &Shared, entries: &[Taken]) -> String {
     let mut text = format!(
         "from {}, {}, signed with key {}\n",
         visible_line(&shared.by),
-        when::utc(shared.at),
+        when::local(shared.at),
         key.get(..12).unwrap_or(key)
     );
     for entry in entries {

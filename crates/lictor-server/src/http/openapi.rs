@@ -2,6 +2,7 @@
 
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
+use lictor::forms::DEFINITIONS;
 use serde_json::{Map, Value, json};
 
 use super::problem;
@@ -9,8 +10,6 @@ use super::table::{Endpoint, Param, ParamKind, endpoints};
 
 /// What bodies and answers look like.
 const SCHEMAS: &str = include_str!("schemas.json");
-/// What the command prints with `--json`: a copy of its definitions, which a test holds to the original.
-const FORMS: &str = include_str!("defs.json");
 
 /// Why any endpoint may refuse.
 const REFUSALS: [(u16, &str); 9] = [
@@ -43,7 +42,7 @@ pub fn openapi() -> Value {
         paths.insert(path.to_owned(), json!({method: value}));
     }
     let mut schemas: Map<String, Value> = serde_json::from_str(SCHEMAS).unwrap_or_default();
-    let mut forms: Value = serde_json::from_str(FORMS).unwrap_or_default();
+    let mut forms: Value = serde_json::from_str(DEFINITIONS).unwrap_or_default();
     refer(&mut forms);
     schemas.extend(forms.as_object().cloned().unwrap_or_default());
     json!({

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use lictor::agents::Agent;
+use lictor::demo::POLICY;
 use lictor::store::MemoryStore;
 use lictor::{Options, Runtime, StopRequest};
 use lictor_core::{Action, Decision, Outcome, SessionKey};
@@ -14,23 +15,6 @@ use super::{Shown, Visit};
 use crate::http::Problem;
 use crate::local::DEMO;
 use crate::tenants::Open;
-
-const POLICY: &str = r#"version: 1
-boundaries:
-  red_line_files: ["**/.env"]
-tools:
-  require_first: {bash("git push"): [bash("cargo test")]}
-  invalidate: {write: [bash("cargo test")]}
-policies:
-  - name: bulk-delete
-    on: {verb: delete, object: file}
-    cardinality: multiple
-    requires_confirmation: true
-    message: "{verb} {count} {object}s"
-completion:
-  all:
-    - files: [CHANGELOG.md]
-"#;
 
 /// What the agent does, and whether it reports that it worked.
 enum Step {

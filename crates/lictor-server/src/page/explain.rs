@@ -2,8 +2,9 @@
 
 use askama::Template;
 use axum::http::StatusCode;
+use lictor::drawing;
 use lictor::log::Evaluated;
-use lictor_core::{Evaluation, NodeKind, Status, Trace, TraceEntry, Value};
+use lictor_core::{Evaluation, Value};
 use lictor_store::{Query, Record, Store, StoreExt as _};
 
 use super::words::{self, When};
@@ -146,49 +147,20 @@ fn class(value: Option<Value>) -> &'static str {
 
 /// The path through the graph, parents before children.
 pub(crate) fn steps(evaluation: &Evaluation) -> Vec<Step> {
-    ordered(&evaluation.trace).iter().map(|entry| step(entry, evaluation)).collect()
+    drawing::steps(evaluation).into_iter().map(step).collect()
 }
 
-fn ordered(trace: &Trace) -> Vec<TraceEntry<'_>> {
-    let mut entries: Vec<(usize, TraceEntry<'_>)> = trace.iter().enumerate().collect();
-    entries.sort_by(|(i, a), (j, b)| places(&a.path).cmp(&places(&b.path)).then(i.cmp(j)));
-    entries.into_iter().map(|(_, entry)| entry).collect()
-}
-
-/// The steps of a node's path, comparable so that siblings keep their order.
-fn places(path: &str) -> Vec<(String, usize)> {
-    path.split('/')
-        .filter(|step| !step.is_empty())
-        .map(|step| match step.split_once('[') {
-            Some((word, index)) => (word.to_owned(), index.trim_end_matches(']').parse().unwrap_or(0)),
-            // `primary` before `fallback`, `then` before `otherwise`.
-            None => (String::new(), usize::from(matches!(step, "fallback" | "otherwise"))),
-        })
-        .collect()
-}
-
-fn step(entry: &TraceEntry<'_>, evaluation: &Evaluation) -> Step {
-    let name = match (entry.kind, &*entry.name) {
-        (NodeKind::Guard, name) => name.to_owned(),
-        // The graph names combinators after what they are when nobody else does.
-        (kind, name) if name.is_empty() || name == kind.as_str() => kind.as_str().to_owned(),
-        (kind, name) => format!("{} {name}", kind.as_str()),
-    };
-    let superseded = evaluation.verdicts.iter().any(|given| {
-        given.path() == entry.path
-            && given.status == Status::Superseded
-            && given.verdict.value() > Value::Pass
-    });
+fn step(step: drawing::Step) -> Step {
     Step {
-        depth: places(&entry.path).len().min(8),
-        name,
-        class: class(entry.value),
-        word: match entry.value {
+        depth: step.depth.min(8),
+        name: step.name,
+        class: class(step.value),
+        word: match step.value {
             None => "not asked",
             Some(Value::Error) => "error",
             value => class(value),
         },
-        note: if superseded { "does not count" } else { "" },
-        quiet: entry.value.is_none_or(|value| value == Value::Pass),
+        note: if step.superseded { "does not count" } else { "" },
+        quiet: step.value.is_none_or(|value| value == Value::Pass),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use lictor::drawing::escaped;
+
 /// One bar: how many of each decision.
 pub(crate) struct Bar {
     pub(crate) label: String,
@@ -108,21 +110,5 @@ pub(crate) fn strip(marks: &[Mark], lanes: usize, what: &str) -> String {
         );
     }
     out.push_str("</svg>");
-    out
-}
-
-/// Text that can stand in markup.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c => out.push(c),
-        }
-    }
     out
 }

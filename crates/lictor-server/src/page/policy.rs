@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use askama::Template;
 use axum::http::Method;
 use lictor::config::{LoadError, Origin, Severity, Source};
+use lictor::drawing::{Path, svg};
 use lictor::log::{Evaluated, kind};
 use lictor::{Runtime, Snapshot, SystemClock, policy_files};
 use lictor_core::{Action, Digest, Facts, Outcome};
@@ -14,7 +15,7 @@ use lictor_store::{Query, StoreExt as _};
 use serde_json::{Value, json};
 
 use super::explain::{self, Said, Step};
-use super::{Frame, Shown, Visit, graph, shown, words};
+use super::{Frame, Shown, Visit, shown, words};
 use crate::http::{Problem, ask};
 use crate::identity::Role;
 use crate::tenants::Open;
@@ -174,7 +175,8 @@ fn page(visit: &Visit, done: Option<(&str, String)>, notice: &str) -> Result<Sho
             }
             trace = told.map(|told| told.evaluation.trace.clone());
         }
-        drawn = graph::draw(&candidate.engine().graph().outline(), trace.as_ref());
+        let path = trace.as_ref().map(Path::of);
+        drawn = svg::draw(&candidate.engine().graph().outline(), path.as_ref(), svg::Look::InPage);
         if does == "simulate" {
             simulated = Some(simulate(&open, snapshot)?);
         }

@@ -6,31 +6,12 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
+use lictor::demo::POLICY;
 use lictor_agents::Rendered;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::here;
-
-/// The policy of the demonstration.
-pub const POLICY: &str = r#"version: 1
-boundaries:
-  red_line_files: ["**/.env"]
-tools:
-  require_first: {bash("git push"): [bash("cargo test")]}
-  invalidate: {write: [bash("cargo test")]}
-policies:
-  - name: bulk-delete
-    on: {verb: delete, object: file}
-    cardinality: multiple
-    requires_confirmation: true
-    message: "{verb} {count} {object}s"
-feedback:
-  - {name: plan, on_file_created: PLAN.md, say: "Follow PLAN.md and tick items off."}
-completion:
-  all:
-    - files: [CHANGELOG.md]
-"#;
 
 /// The place where it happens; gone afterwards.
 pub struct Scratch {

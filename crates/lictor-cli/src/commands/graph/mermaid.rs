@@ -1,8 +1,7 @@
 //! The graph as a Mermaid flowchart.
 
+use lictor::drawing::{Path, Visit, label, title};
 use lictor_core::graph::Outline;
-
-use super::{Path, Visit, title};
 
 /// Draws it.
 pub(super) fn draw(root: &Outline, path: Option<&Path>) -> String {
@@ -33,9 +32,8 @@ impl Drawing<'_> {
     fn node(&mut self, at: &Outline) -> usize {
         let id = self.next;
         self.next += 1;
-        let (word, name) = title(at);
-        let text =
-            escape(&[word, &name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "));
+        let (word, _) = title(at);
+        let text = escape(&label(at));
         let shape = match word {
             "" => format!("[\"{text}\"]"),
             "when" => format!("{{\"{text}\"}}"),

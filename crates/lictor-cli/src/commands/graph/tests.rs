@@ -1,4 +1,8 @@
-use lictor_core::{All, Any, Graph, Not, Verdict, When, guard_fn};
+use std::collections::HashMap;
+
+use lictor::drawing::Visit;
+use lictor_core::graph::Outline;
+use lictor_core::{All, Any, Graph, Not, Value, Verdict, When, guard_fn};
 
 use super::*;
 
@@ -39,7 +43,7 @@ fn the_path_of_a_decision_is_marked() {
     visited.insert(outline.path.to_string(), Visit::Counts(Value::Block));
     let first = outline.children.first().unwrap();
     visited.insert(first.path.to_string(), Visit::Superseded(Value::Ask));
-    let path = Path { visited };
+    let path: Path = visited.into_iter().collect();
     let drawn = text::draw(&outline, Some(&path), Style::plain());
     assert!(
         drawn.starts_with("all  stops at the first block  block\n├─ first  ask (does not count)\n"),
@@ -56,8 +60,4 @@ fn the_path_of_a_decision_is_marked() {
 #[test]
 fn names_cannot_break_out_of_a_drawing() {
     assert!(mermaid::draw(&outline(), None).contains("[\"y#lt;z#gt;\"]"));
-    let svg = svg::draw(&outline(), None);
-    assert!(svg.contains("y&lt;z&gt;") && !svg.contains("y<z>"));
-    assert_eq!(svg, svg::draw(&outline(), None));
-    assert_eq!(svg.matches("<g>").count(), svg.matches("</g>").count());
 }

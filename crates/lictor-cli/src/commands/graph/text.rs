@@ -1,8 +1,8 @@
 //! The graph as an indented tree.
 
+use lictor::drawing::{Path, Visit, label, title};
 use lictor_core::graph::Outline;
 
-use super::{Path, Visit, title};
 use crate::output::Style;
 
 /// Draws it.
@@ -24,12 +24,12 @@ fn node(at: &Outline, first: &str, rest: &str, path: Option<&Path>, style: Style
 }
 
 fn line(at: &Outline, path: Option<&Path>, style: Style) -> String {
-    let (word, name) = title(at);
+    let (word, _) = title(at);
     let mut text = match at.role {
         Some(role) => format!("{role}: "),
         None => String::new(),
     };
-    let shown = [word, &name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    let shown = label(at);
     let visit = path.map(|path| path.at(at));
     text += &match visit {
         Some(Visit::Skipped) => style.dim(&shown),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use lictor::drawing::escaped;
 use lictor::past::Counts;
 
 use super::text::share;
@@ -134,23 +135,6 @@ fn rules(report: &Report) -> String {
     if !report.silent.is_empty() {
         let _ =
             writeln!(out, "<p class=\"quiet\">{} rules of the packs never fired.</p>", report.silent.len());
-    }
-    out
-}
-
-/// Text that stays text.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
     }
     out
 }

@@ -31,10 +31,3 @@ fn every_schema_that_is_named_is_there_and_every_one_of_ours_is_used() {
         endpoints().into_iter().filter(|one| one.gives == "Anything").map(|one| one.path).collect();
     assert!(vague.is_empty(), "{vague:?}");
 }
-
-#[test]
-fn the_forms_are_those_of_the_command() {
-    let original = concat!(env!("CARGO_MANIFEST_DIR"), "/../lictor-cli/src/schemas/defs.json");
-    let original = std::fs::read_to_string(original).unwrap();
-    assert_eq!(FORMS, original, "copy crates/lictor-cli/src/schemas/defs.json to src/http/defs.json");
-}
