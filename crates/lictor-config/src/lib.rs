@@ -43,6 +43,6 @@ pub use policy::{Layered, Policy, Program, VERSION};
 pub use reader::millis;
 pub use redact::Redactor;
 pub use reference::reference_markdown;
-pub use schema::{SCHEMA_ADDRESS, schema};
+pub use schema::{SCHEMA_FILE, schema};
 pub use sections::{Away, RetentionConfig, ServerConfig};
 pub use source::{Origin, Source};

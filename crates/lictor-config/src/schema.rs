@@ -6,8 +6,11 @@ use crate::sections::FILE;
 use crate::sections::graph::COMBINATORS;
 use crate::table::{Key, Shape, Table};
 
-/// Where editors find the schema; `init` names it in the first line of a new policy file.
-pub const SCHEMA_ADDRESS: &str = "https://lictor.dev/schema/governance.json";
+/// The file in which editors look for the schema, beside the policy: `init` names it in the first line of a new one, and
+/// `lictor schema` writes what belongs into it. Nothing is fetched from anywhere.
+pub const SCHEMA_FILE: &str = "governance.schema.json";
+/// What the schema calls itself.
+const ID: &str = "urn:lictor:schema:governance";
 
 /// The JSON Schema (draft 2020-12) that editors check and complete policy files with.
 #[must_use]
@@ -21,7 +24,7 @@ pub fn schema() -> Json {
     definitions.insert("node".to_owned(), node);
     let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": SCHEMA_ADDRESS,
+        "$id": ID,
         "title": "governance.yaml",
         "$defs": definitions,
     });

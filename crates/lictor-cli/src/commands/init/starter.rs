@@ -55,9 +55,10 @@ fn text(languages: &[languages::Language], preset: Preset) -> String {
         .flat_map(|language| language.secrets)
         .map(|pattern| format!(r#", "{pattern}""#))
         .collect();
-    let schema = lictor_config::SCHEMA_ADDRESS;
+    let schema = lictor_config::SCHEMA_FILE;
     format!(
         r#"# yaml-language-server: $schema={schema}
+# `lictor schema > {schema}` lets editors complete and check this file.
 # What agents may do in this repository. `lictor check` reads it over, `lictor eval bash "git push"` tries it out.
 # It adds to the rules that come with Lictor and to those of the person and the machine; it never takes one away.{seen}
 version: 1
