@@ -12,7 +12,7 @@ use std::sync::Arc;
 use lictor_config::{Origin, Source};
 use lictor_core::facts::Command;
 use lictor_core::{Action, ActionKind, Clock, Digest, Facts, SessionKey, Timestamp};
-use lictor_engine::guards::Pattern;
+use lictor_engine::guards::{Pattern, RememberedTool};
 use lictor_engine::past::Decided;
 use lictor_store::{Draft, Durability, Store, StoreExt as _};
 use serde_json::{Value, json};
@@ -191,9 +191,20 @@ fn first_way(
 /// # Errors
 /// When a policy file cannot be read or written.
 pub(crate) fn add_for_user(project: &Project, entries: &[String], dry: bool) -> Result<bool, Error> {
+    import(project, &Candidate::texts("bash_safety", "allow", entries.to_vec()), dry)
+}
+
+/// Remembers a tool in the person's own policy; with `dry` it only says whether that could be done.
+///
+/// # Errors
+/// When a policy file cannot be read or written.
+pub(crate) fn remember_for_user(project: &Project, tool: &RememberedTool, dry: bool) -> Result<bool, Error> {
+    import(project, &Candidate::remembered(&tool.tool, tool.server), dry)
+}
+
+fn import(project: &Project, candidate: &Candidate, dry: bool) -> Result<bool, Error> {
     let sources = policy_files::sources(project)?;
-    let candidate = Candidate::texts("bash_safety", "allow", entries.to_vec());
-    let Some(exception) = with(project, &sources, Origin::User, &candidate, "lictor import") else {
+    let Some(exception) = with(project, &sources, Origin::User, candidate, "lictor import") else {
         return Ok(false);
     };
     if !dry {

@@ -1,5 +1,5 @@
 //! What a person has decided for a project, as a file that can be reviewed and passed on: trusted programs, waivers of
-//! findings, exceptions. It is signed by who wrote it; it counts where another person takes it over.
+//! findings, exceptions, remembered tools. It is signed by who wrote it; it counts where another person takes it over.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,6 +7,7 @@ use std::path::Path;
 use lictor_config::Origin;
 use lictor_core::canonical;
 use lictor_core::{Digest, Seal, Sign, Timestamp};
+use lictor_engine::guards::RememberedTool;
 use lictor_engine::is_signed;
 use lictor_ledger::ledger::Verb;
 use lictor_ledger::{Claim, Disposition, Evidence, Finding, Level, PlanHash};
@@ -20,10 +21,13 @@ use crate::files;
 use crate::policy_files::{self, Snapshot};
 use crate::project::Project;
 use crate::project_ledger::ProjectLedger;
+use crate::tools;
 use crate::trust::Program;
 
 /// The form of the file.
 const VERSION: u32 = 1;
+const ALREADY: &str = "it is there already";
+const NOT_EDITABLE: &str = "your policy file is written in a way that cannot be added to";
 /// The plan under which imported waivers are recorded.
 const PLAN: &str = "shared";
 
@@ -46,6 +50,9 @@ pub struct Shared {
     /// Commands that the person's own policy excepts (`bash_safety.allow`).
     #[serde(default)]
     pub exceptions: Vec<String>,
+    /// Tools that the person said yes to (`known_tools.remembered`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<RememberedTool>,
     /// The signature under all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<Seal>,
@@ -142,6 +149,7 @@ impl Shared {
             trust: trusted(project)?,
             waivers: waivers(project)?,
             exceptions: exceptions(project)?,
+            tools: own_tools(project)?,
             seal: None,
         };
         shared.seal = Some(key.sign(&shared.message()));
@@ -198,7 +206,24 @@ impl Shared {
             taken.push(waiver.apply(project, at, dry)?);
         }
         taken.extend(self.apply_exceptions(project, dry)?);
+        taken.extend(self.apply_tools(project, dry)?);
         Ok(taken)
+    }
+
+    fn apply_tools(&self, project: &Project, dry: bool) -> Result<Vec<Taken>, Error> {
+        let known = own_tools(project)?;
+        let mut rows = Vec::new();
+        for tool in &self.tools {
+            let why = if known.contains(tool) {
+                Some(ALREADY.to_owned())
+            } else if allow::remember_for_user(project, tool, dry)? {
+                None
+            } else {
+                Some(NOT_EDITABLE.to_owned())
+            };
+            rows.push(Taken { what: format!("tool: {}", tool.tool), taken: why.is_none(), why });
+        }
+        Ok(rows)
     }
 
     fn apply_exceptions(&self, project: &Project, dry: bool) -> Result<Vec<Taken>, Error> {
@@ -207,11 +232,11 @@ impl Shared {
         let (old, new): (Vec<String>, Vec<String>) =
             self.exceptions.iter().cloned().partition(|entry| known.contains(entry));
         let mut rows: Vec<Taken> =
-            old.iter().map(|entry| told(entry, false, Some("it is there already".to_owned()))).collect();
+            old.iter().map(|entry| told(entry, false, Some(ALREADY.to_owned()))).collect();
         if !new.is_empty() {
             let why = match allow::add_for_user(project, &new, dry)? {
                 true => None,
-                false => Some("your policy file is written in a way that cannot be added to".to_owned()),
+                false => Some(NOT_EDITABLE.to_owned()),
             };
             rows.extend(new.iter().map(|entry| told(entry, why.is_none(), why.clone())));
         }
@@ -342,6 +367,13 @@ fn exceptions(project: &Project) -> Result<Vec<String>, Error> {
     let value = lictor_config::read_plain(&source.path, &source.bytes).unwrap_or(Value::Null);
     let listed = value.pointer("/bash_safety/allow").and_then(Value::as_array).cloned().unwrap_or_default();
     Ok(listed.into_iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect())
+}
+
+/// The tools that the person's own policy remembers.
+fn own_tools(project: &Project) -> Result<Vec<RememberedTool>, Error> {
+    let own = &project.dirs().user_policy;
+    let all = tools::remembered(project)?.into_iter().filter(|one| one.file == *own);
+    Ok(all.map(|one| RememberedTool { tool: one.tool, server: one.server }).collect())
 }
 
 #[cfg(test)]

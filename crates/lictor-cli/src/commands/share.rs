@@ -17,11 +17,12 @@ use crate::here;
 use crate::output::{self, Style};
 use crate::when;
 
-/// Print what you have decided for this project: trusted programs, waivers, exceptions.
+/// Print what you have decided for this project: trusted programs, waivers, exceptions, remembered tools.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The file is plain YAML to be read before it is taken over, and signed with your key: a changed one
-is refused. Exceptions are those of your own policy file (`bash_safety.allow`).
+is refused. Exceptions and tools are those of your own policy file (`bash_safety.allow`,
+`known_tools.remembered`).
 
 Examples:
   lictor export > lictor-shared.yaml

@@ -140,3 +140,22 @@ fn allow_of_an_unknown_tool_remembers_it_too() {
     assert_eq!(sandbox.lictor(&["session", "refresh"]).code, 0);
     assert_eq!(calls(&sandbox, json!({"q": "b"})).code, 0);
 }
+
+#[test]
+fn what_is_remembered_can_be_passed_on() {
+    let sandbox = with_server("acme-server");
+    remembered(&sandbox);
+    let exported = sandbox.lictor(&["export"]).stdout;
+    let other = with_server("acme-server");
+    other.write("shared.yaml", &exported);
+    let taken = other.lictor(&["import", "shared.yaml", "--yes"]);
+    assert_eq!(taken.code, 0, "{taken:?}");
+    assert!(taken.stdout.contains(&format!("+ tool: {TOOL}")), "{taken:?}");
+    assert_eq!(calls(&other, json!({"q": "b"})).code, 0, "the same server there");
+    let again = other.lictor(&["import", "shared.yaml", "--yes"]);
+    assert!(again.stdout.contains("it is there already"), "{again:?}");
+    let elsewhere = with_server("another-server");
+    elsewhere.write("shared.yaml", &exported);
+    elsewhere.lictor(&["import", "shared.yaml", "--yes"]);
+    assert_eq!(calls(&elsewhere, json!({"q": "b"})).code, 2, "another server there");
+}
