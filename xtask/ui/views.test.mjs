@@ -217,6 +217,25 @@ export default {
     clean(page);
   },
 
+  async "an earlier policy of a team is put in force again"(world) {
+    const team = new Team(world, "version: 1\nbash_safety: {blocked_programs: [terraform]}\n");
+    try {
+      await team.start("ada");
+      await team.api("PUT", "/v1/tenants/acme/policy", { text: "version: 1\n" });
+      const page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+      watched(page, team.origin);
+      await team.signIn(page, "ada");
+      await page.goto(team.origin + "/policy");
+      await page.getByRole("button", { name: "Put version 1 in force again" }).click();
+      await page.getByText("Version 1 is in force again").waitFor();
+      assert.match(await page.locator("#text").inputValue(), /terraform/);
+      assert.equal((await team.api("GET", "/v1/tenants/acme/policy")).version, 3);
+      clean(page);
+    } finally {
+      await team.stop();
+    }
+  },
+
   async "people, tokens and notifications of a team"(world) {
     const team = new Team(world, "version: 1\n");
     try {

@@ -15,7 +15,7 @@ use crate::identity::PlanHash;
 use crate::repository::CommitArgs;
 use crate::verdict::Tally;
 
-pub use judge::{Gate, Trouble, guards, standing_findings};
+pub use judge::{Gate, Trouble, guards, judge_by_record, standing_findings};
 
 /// What wants to pass.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use lictor::forms::{ActionForm, EvaluationForm};
+use lictor::rpc::{self, RpcError};
 use lictor::{Options, Runtime};
-use lictor_core::{Action, SessionKey, Timestamp};
+use lictor_core::{Action, Digest, SessionKey, Timestamp};
 use lictor_store::{Draft, Durability, Query, Record, SqliteStore, Store, StoreExt as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -60,6 +61,9 @@ struct Bundle {
     scopes: Vec<String>,
     #[serde(default)]
     groups: Vec<String>,
+    /// The token that it was fetched with: who the caller is belongs to that one alone.
+    #[serde(default)]
+    token: Option<Digest>,
 }
 
 /// A client of one server, for one token.
@@ -97,7 +101,9 @@ impl Client {
             .with_context(|| format!("cannot make `{}`", settings.state.display()))?;
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(settings.state.join("client.db"))?);
         let kept = std::fs::read(settings.state.join("bundle.json")).ok();
+        let own = Some(Digest::of(settings.token.as_bytes()));
         let bundle = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let bundle = bundle.filter(|bundle: &Bundle| bundle.token == own);
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(PATIENCE))
             .timeout_connect(Some(Duration::from_secs(2)))
@@ -109,50 +115,49 @@ impl Client {
         Ok(client)
     }
 
-    /// One line of JSON-RPC in, one out.
-    pub fn line(&mut self, line: &str) -> Value {
-        let request: Value = match serde_json::from_str(line) {
-            Ok(request) => request,
-            Err(error) => {
-                return json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": format!("this is not JSON: {error}")}});
-            }
-        };
-        let id = request.get("id").cloned().unwrap_or_default();
-        let method = request.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let params = request.get("params").cloned().unwrap_or_else(|| json!({}));
-        match self.call(&method, &params) {
-            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
-        }
-    }
-
-    /// Calls a method. `away` asks whether the server is; `records` lists what is kept here.
+    /// Calls a method of `lictor rpc`; `records` lists what is kept here.
     ///
     /// # Errors
-    /// The error object of JSON-RPC.
-    pub fn call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
-        let failed = |message: String| json!({"code": -32000, "message": message});
-        match method {
-            "records" => return self.records().map_err(|error| failed(format!("{error:#}"))),
-            "evaluate" | "post" | "stop" | "delegate" | "session" | "reset" | "end" | "record"
-            | "resolve" => {}
-            _ => return Err(json!({"code": -32601, "message": format!("there is no method `{method}`")})),
-        }
-        match self.http("POST", &format!("/v1/{method}"), Some(params)) {
-            Outcome::Answered(value) => {
+    /// What the server says, or that it is away where nothing can be said without it.
+    pub fn call(&mut self, method: &str, params: &Value) -> Result<Value, RpcError> {
+        let failed = |error: anyhow::Error| RpcError::Internal(format!("{error:#}"));
+        let (verb, address) = match method {
+            "version" => return Ok(rpc::version()),
+            "records" => return self.records().map_err(failed),
+            "approvals" => ("GET", "/v1/approvals".to_owned()),
+            known if rpc::METHODS.contains(&known) => ("POST", format!("/v1/{known}")),
+            unknown => return Err(RpcError::UnknownMethod(unknown.to_owned())),
+        };
+        let none = json!({});
+        match self.http(verb, &address, Some(if params.is_null() { &none } else { params })) {
+            Outcome::Answered(mut value) => {
                 if self.bundle.is_none() {
                     self.refresh();
                 }
                 self.ship();
-                Ok(value)
+                Ok(match value.get_mut("approvals").filter(|_| method == "approvals") {
+                    Some(waiting) => waiting.take(),
+                    None => value,
+                })
             }
             Outcome::Refused(problem) => {
-                let text = problem.get("detail").and_then(Value::as_str).unwrap_or("refused").to_owned();
-                Err(json!({"code": -32001, "message": text, "data": problem}))
+                let said = |name: &str| problem.get(name).and_then(Value::as_str).unwrap_or_default();
+                let kind = said("type").trim_start_matches("urn:lictor:").to_owned();
+                Err(RpcError::Server {
+                    kind,
+                    message: said("detail").to_owned(),
+                    fix: said("fix").to_owned(),
+                })
             }
-            Outcome::Away(why) => {
-                self.alone(method, params, &why).map_err(|error| failed(format!("{error:#}")))
-            }
+            Outcome::Away(why) => match method {
+                // Nobody here knows, and what is made up would be taken for the server's word.
+                "session" | "approvals" | "resolve" | "gate" => Err(RpcError::Server {
+                    kind: "server_away".to_owned(),
+                    message: format!("the server is away ({why})"),
+                    fix: "try again when the server is back".to_owned(),
+                }),
+                _ => self.alone(method, params, &why).map_err(failed),
+            },
         }
     }
 
@@ -182,12 +187,13 @@ impl Client {
     /// Fetches what is in force; what was fetched before stays when that fails.
     pub fn refresh(&mut self) {
         if let Outcome::Answered(value) = self.http("GET", "/v1/bundle", None)
-            && let Ok(bundle) = serde_json::from_value::<Bundle>(value.clone())
+            && let Ok(mut bundle) = serde_json::from_value::<Bundle>(value)
         {
+            bundle.token = Some(Digest::of(self.settings.token.as_bytes()));
             let file = self.settings.state.join("bundle.json");
             let draft = self.settings.state.join(".bundle.json.new");
-            if std::fs::write(&draft, value.to_string()).and_then(|()| std::fs::rename(&draft, &file)).is_ok()
-            {
+            let text = json!(bundle).to_string();
+            if std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, &file)).is_ok() {
                 self.bundle = Some(bundle);
             }
         }
@@ -228,6 +234,14 @@ impl Client {
                 };
                 self.absent(params, "block", &reason, at)
             }
+            (_, "stop") => {
+                self.note(method, params, at)?;
+                // Whether the work is done is not known. Held back, the agent would try to stop until the server is back.
+                let reason = format!("the server is away ({why}): whether the work is done is not known");
+                Ok(
+                    json!({"outcome": "released_unmet", "reasons": [reason], "round": 0, "of": 0, "away": true}),
+                )
+            }
             _ => {
                 self.note(method, params, at)?;
                 Ok(json!({"away": true}))
@@ -259,8 +273,7 @@ impl Client {
         let form: ActionForm = serde_json::from_value(params.get("action").cloned().unwrap_or_default())?;
         let action = self.action(form);
         let text = self.bundle.as_ref().and_then(|bundle| bundle.text.clone());
-        let store: Arc<dyn Store> = Arc::clone(&self.store) as Arc<dyn Store>;
-        let options = Options::new().cwd(&self.settings.state).shared_store(store);
+        let options = Options::new().cwd(&self.settings.state).shared_store(Arc::clone(&self.store));
         let runtime = Runtime::from_yaml(text.as_deref().unwrap_or("{version: 1}"), options)?;
         let evaluation = runtime.evaluate(&action);
         let mut value = json!(EvaluationForm::from(&evaluation));

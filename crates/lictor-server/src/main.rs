@@ -196,13 +196,8 @@ fn run() -> Result<()> {
         Command::Rpc(args) => {
             let mut client =
                 Client::open(ClientSettings { server: args.server, token: args.token, state: args.state })?;
-            let stdin = std::io::stdin();
-            let mut stdout = std::io::stdout();
-            for line in stdin.lines() {
-                let answer = client.line(&line?);
-                writeln!(stdout, "{answer}")?;
-                stdout.flush()?;
-            }
+            let (stdin, stdout) = (std::io::stdin().lock(), std::io::stdout().lock());
+            lictor::rpc::serve_calls(stdin, stdout, |method, params| client.call(method, &params))?;
             Ok(())
         }
     }

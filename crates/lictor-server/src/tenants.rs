@@ -253,7 +253,10 @@ impl Tenants {
     /// As [`evaluate`](Self::evaluate), and when it cannot be recorded.
     pub fn post(&self, caller: &Caller, params: PostParams) -> Result<Value, CallError> {
         let open = self.open(&caller.tenant)?;
-        let action = action(&open.runtime, caller, params.action)?;
+        // Without an id of the call, the outcome is that of the newest one with this action.
+        let named = params.action.tool_use_id.clone();
+        let mut action = action(&open.runtime, caller, params.action)?;
+        action.tool_use_id = named;
         let posted = open.runtime.post(&action, params.outcome.into())?;
         self.changed();
         let feedback: Vec<Value> = posted

@@ -15,7 +15,7 @@ pub use forms::{
     GateParams, ModeForm, OutcomeForm, PostAnswer, PostParams, PromptParams, RecordAnswer, RecordParams,
     ResolveParams, SessionParams, StopAnswer, StopParams,
 };
-pub use lines::serve_lines;
+pub use lines::{serve_calls, serve_lines};
 
 use lictor_core::feedback::Said;
 use lictor_core::{SessionKey, SessionState};
@@ -80,11 +80,7 @@ pub fn dispatch_for(
 ) -> Result<Value, RpcError> {
     let call = Call { runtime, access };
     match method {
-        "version" => to_json(&json!({
-            "protocol": PROTOCOL,
-            "lictor": env!("CARGO_PKG_VERSION"),
-            "methods": METHODS,
-        })),
+        "version" => Ok(version()),
         "evaluate" => call.evaluate(read(params)?),
         "post" => call.post(read(params)?),
         "prompt" => call.prompt(read(params)?),
@@ -99,6 +95,12 @@ pub fn dispatch_for(
         "gate" => call.gate(&read(params)?),
         _ => Err(RpcError::UnknownMethod(method.to_owned())),
     }
+}
+
+/// The answer of `version`.
+#[must_use]
+pub fn version() -> Value {
+    json!({"protocol": PROTOCOL, "lictor": env!("CARGO_PKG_VERSION"), "methods": METHODS})
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {

@@ -15,9 +15,10 @@ use lictor_core::{
 };
 use lictor_engine::log::{Evaluated, kind};
 use lictor_engine::{Approvals, Mode, PersonSigner, PolicyEngine, Prompt};
-use lictor_ledger::gate::{GateEvent, GateOutcome};
+use lictor_ledger::gate::{GateEvent, GateOutcome, judge_by_record};
 use lictor_store::{MemoryStore, Query, Store, StoreExt as _};
 
+use crate::councils::ActiveCouncils;
 use crate::error::Error;
 use crate::options::{Options, SharedClock};
 use crate::policy_files::{self, Snapshot};
@@ -386,9 +387,16 @@ impl Runtime {
         ProjectLedger::with(project.clone(), Arc::clone(engine.store()), current.redactor.clone())
     }
 
-    /// What git's hooks and CI are told about a commit or a push.
+    /// What git's hooks and CI are told about a commit or a push. Where there is no repository, the record alone says.
     #[must_use]
     pub fn gate(&self, event: &GateEvent, progress: ProgressFn<'_>) -> GateOutcome {
+        let ledger = self.ledger();
+        if ledger.git().is_none() {
+            return match ActiveCouncils::of(self.policy()) {
+                Ok(active) => judge_by_record(&ledger.reading(), &active.councils, active.alone, event),
+                Err(error) => GateOutcome::Error { reason: error.chain() },
+            };
+        }
         let options = self.inner.project.options().clone().shared_store(Arc::clone(self.store()));
         project_ledger::gate(&Project::around(&self.inner.project.root, &options), event, progress)
     }

@@ -1,15 +1,18 @@
 //! `lictor rpc`: the runtime for programs in any language, one JSON-RPC message a line.
 
 use std::io::{self, BufWriter};
-use std::path::PathBuf;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use lictor::Runtime;
 use lictor::rpc::{self, Access};
+use lictor::{Runtime, companion};
+use lictor_core::Digest;
 
 use crate::args;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::here;
 
 /// Govern any program: JSON-RPC 2.0 on standard input and output, one message a line.
@@ -22,15 +25,22 @@ Under a governed agent, only sessions that were opened here can be used, and not
 
 Examples:
   lictor rpc --cwd ~/project
+  LICTOR_TOKEN=… lictor rpc --server https://lictor.example.com
   echo '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"version\"}' | lictor rpc")]
 pub struct RpcArgs {
     /// Directory of the project.
     #[arg(long, value_name = "DIR", default_value = ".", value_parser = args::directory)]
     cwd: PathBuf,
+    /// Let this server judge; `LICTOR_TOKEN` holds the token. What is done while it is away is the tenant's choice.
+    #[arg(long, value_name = "URL", conflicts_with = "cwd")]
+    server: Option<String>,
 }
 
 /// Runs the command.
 pub fn run(args: &RpcArgs) -> Result<Exit> {
+    if let Some(server) = &args.server {
+        return on_server(server);
+    }
     let project = here::project(&args.cwd);
     let access = match lictor::governed::above(&project) {
         None => Access::Full,
@@ -44,4 +54,22 @@ pub fn run(args: &RpcArgs) -> Result<Exit> {
         other => other.context("standard input or output failed")?,
     }
     Ok(Exit::Ok)
+}
+
+/// Becomes the client of a server, which is in a program of its own so that hooks stay small.
+fn on_server(url: &str) -> Result<Exit> {
+    here::people_only("rpc --server", &here::project(Path::new("")))?;
+    let token = std::env::var("LICTOR_TOKEN").ok().filter(|token| !token.is_empty()).ok_or_else(|| {
+        exit::usage(
+            "`LICTOR_TOKEN` is not set; let it hold a token of the server (`POST /v1/tenants/NAME/tokens` makes one)",
+        )
+    })?;
+    // What is kept while the server is away is of one server and one caller.
+    let whose = Digest::of(format!("{url}\n{token}").as_bytes());
+    let state = here::dirs().state.join("clients").join(whose.to_string());
+    lictor::dirs::create_private(&state)?;
+    let program = companion::find(&here::options()).map_err(|error| exit::not_there(error.to_string()))?;
+    let mut command = Command::new(program);
+    command.args(["rpc", "--server", url, "--state"]).arg(state);
+    Err(command.exec()).with_context(|| format!("`{}` cannot be started", companion::PROGRAM))
 }

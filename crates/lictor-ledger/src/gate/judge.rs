@@ -267,23 +267,6 @@ impl Gate<'_> {
         }))
     }
 
-    fn concerned(&self, event: &GateEvent, bypassed: bool) -> impl Iterator<Item = (&String, &Council)> {
-        let triggers: &[Trigger] = match event {
-            GateEvent::PreCommit | GateEvent::AgentCommit { .. } => &[Trigger::PreCommit],
-            GateEvent::PrePush(_) => &[Trigger::PrePush],
-            GateEvent::Ci { .. } => &[Trigger::Ci],
-        };
-        let guardrails: &[Trigger] = match event {
-            GateEvent::Ci { .. } => &[Trigger::PreCommit, Trigger::PrePush],
-            GateEvent::PrePush(_) if bypassed => &[Trigger::PreCommit],
-            _ => &[],
-        };
-        self.councils.iter().filter(move |(_, council)| {
-            triggers.iter().any(|trigger| council.meets(trigger, None))
-                || (council.guardrail && guardrails.iter().any(|trigger| council.meets(trigger, None)))
-        })
-    }
-
     /// Lets the councils of the event look, unless they have looked at exactly this before.
     fn review(
         &self,
@@ -294,7 +277,7 @@ impl Gate<'_> {
         seen: &mut Seen,
     ) -> Result<Vec<Attestation>, Trouble> {
         let mut attested = Vec::new();
-        for (name, council) in self.concerned(event, bypassed) {
+        for (name, council) in concerned(self.councils, event, bypassed) {
             let situation = Situation { tree: &candidate.tree, changes: &candidate.changes, saved: &[] };
             let planned = match plan(self.repository, name, council, &situation) {
                 Err(problem @ PlanError::TooManyFiles { .. }) => {
@@ -411,10 +394,7 @@ impl Gate<'_> {
         };
         let mut batch = SHOWN + 1;
         self.ledger.open_findings(Level::High, |plan, id, council, watch| {
-            let guarded = council
-                .and_then(|name| self.councils.get(name))
-                .map_or_else(|| self.guards(), |c| c.guardrail);
-            if !guarded {
+            if !is_guarded(self.councils, self.alone, council) {
                 unguarded += 1;
                 return Ok(true);
             }
@@ -449,6 +429,84 @@ impl Gate<'_> {
         }
         Ok(())
     }
+}
+
+/// The councils that have to look at what wants to pass.
+fn concerned<'a>(
+    councils: &'a Councils,
+    event: &GateEvent,
+    bypassed: bool,
+) -> impl Iterator<Item = (&'a String, &'a Council)> {
+    let triggers: &[Trigger] = match event {
+        GateEvent::PreCommit | GateEvent::AgentCommit { .. } => &[Trigger::PreCommit],
+        GateEvent::PrePush(_) => &[Trigger::PrePush],
+        GateEvent::Ci { .. } => &[Trigger::Ci],
+    };
+    let guardrails: &[Trigger] = match event {
+        GateEvent::Ci { .. } => &[Trigger::PreCommit, Trigger::PrePush],
+        GateEvent::PrePush(_) if bypassed => &[Trigger::PreCommit],
+        _ => &[],
+    };
+    councils.iter().filter(move |(_, council)| {
+        triggers.iter().any(|trigger| council.meets(trigger, None))
+            || (council.guardrail && guardrails.iter().any(|trigger| council.meets(trigger, None)))
+    })
+}
+
+/// What the record alone says, where there is no repository to look at: every open finding that blocks counts, wherever its
+/// code is, and a council that would have to look first has not.
+#[must_use]
+pub fn judge_by_record(
+    ledger: &Ledger<'_>,
+    councils: &Councils,
+    alone: bool,
+    event: &GateEvent,
+) -> GateOutcome {
+    let (mut blocked, mut seen) = (Blocked::default(), Seen::default());
+    for (name, council) in concerned(councils, event, false) {
+        let said = format!("council {name} looks at trees, and there is no repository here");
+        if council.guardrail { blocked.reasons.push(said) } else { seen.notes.push(said) }
+    }
+    match recorded(ledger, councils, alone, &mut blocked) {
+        Ok(()) if blocked.findings.is_empty() && blocked.reasons.is_empty() => GateOutcome::Ok(seen),
+        Ok(()) => {
+            blocked.next = blocked.findings.iter().take(3).flat_map(ways_on).collect();
+            GateOutcome::Blocked(blocked, seen)
+        }
+        Err(trouble) if guards(councils, alone) => {
+            GateOutcome::Blocked(Blocked::in_doubt(&trouble, &["lictor audit verify", "lictor doctor"]), seen)
+        }
+        Err(trouble) => GateOutcome::Error { reason: trouble.to_string() },
+    }
+}
+
+/// Adds every open finding that blocks.
+fn recorded(
+    ledger: &Ledger<'_>,
+    councils: &Councils,
+    alone: bool,
+    blocked: &mut Blocked,
+) -> Result<(), LedgerError> {
+    let mut open: Vec<Waiting> = Vec::new();
+    ledger.open_findings(Level::High, |plan, id, council, watch| {
+        if is_guarded(councils, alone, council) {
+            open.push((plan, id, watch.evidence));
+        }
+        Ok(open.len() <= SHOWN)
+    })?;
+    blocked.more = open.len() > SHOWN;
+    for (plan, id, evidence) in open.into_iter().take(SHOWN) {
+        let (plan, finding) = ledger.finding(plan.as_str(), id.as_str())?;
+        blocked.findings.push(Blocker { plan, finding, evidence });
+    }
+    Ok(())
+}
+
+/// Whether findings of a council stop anything.
+fn is_guarded(councils: &Councils, alone: bool, council: Option<&str>) -> bool {
+    council
+        .and_then(|name| councils.get(name))
+        .map_or_else(|| guards(councils, alone), |council| council.guardrail)
 }
 
 /// Whether anything is to be stopped at all. Without councils, findings stop commits unless somebody has said that they do

@@ -32,6 +32,10 @@ pub(super) fn stop(call: &Call) -> Answer {
     dispatch(call, "stop")
 }
 
+pub(super) fn prompt(call: &Call) -> Answer {
+    dispatch(call, "prompt")
+}
+
 pub(super) fn session(call: &Call) -> Answer {
     dispatch(call, "session")
 }
@@ -42,6 +46,10 @@ pub(super) fn end(call: &Call) -> Answer {
 
 pub(super) fn reset(call: &Call) -> Answer {
     dispatch(call, "reset")
+}
+
+pub(super) fn gate(call: &Call) -> Answer {
+    dispatch(call, "gate")
 }
 
 pub(super) fn record(call: &Call) -> Answer {

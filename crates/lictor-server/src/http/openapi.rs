@@ -6,7 +6,7 @@ use lictor::forms::DEFINITIONS;
 use serde_json::{Map, Value, json};
 
 use super::problem;
-use super::table::{Endpoint, Param, ParamKind, endpoints};
+use super::table::{Endpoint, FILTERS, Param, ParamKind, endpoints};
 
 /// What bodies and answers look like.
 const SCHEMAS: &str = include_str!("schemas.json");
@@ -120,19 +120,22 @@ fn parameters(endpoint: &Endpoint) -> Vec<Value> {
         };
         json!({"name": name, "in": "path", "required": true, "schema": schema})
     });
-    let in_query = endpoint.query.iter().map(|Param { name, kind, about }| {
-        let schema = match kind {
-            ParamKind::Text => json!({"type": "string"}),
-            ParamKind::Name => name_schema(),
-            ParamKind::Number(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
-            ParamKind::Word(words) => json!({"enum": words}),
-        };
-        json!({"name": name, "in": "query", "description": about, "schema": schema})
-    });
+    let in_query = endpoint.query.iter().copied().flatten().map(parameter);
     let key = (endpoint.method != Method::GET).then(
         || json!({"name": "Idempotency-Key", "in": "header", "schema": {"type": "string", "maxLength": 200}}),
     );
     in_path.chain(in_query).chain(key).collect()
+}
+
+/// A key of a query.
+fn parameter(Param { name, kind, about }: &Param) -> Value {
+    let schema = match kind {
+        ParamKind::Text => json!({"type": "string"}),
+        ParamKind::Name => name_schema(),
+        ParamKind::Number(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+        ParamKind::Word(words) => json!({"enum": words}),
+    };
+    json!({"name": name, "in": "query", "description": about, "schema": schema})
 }
 
 /// Addresses that need no token, or answer with something else.
@@ -160,10 +163,12 @@ fn others() -> Vec<(&'static str, &'static str, Value)> {
         (stream.as_object_mut(), responses("Anything", |code| code < 404).as_object())
     {
         fields.insert("security".to_owned(), json!([{"token": []}]));
-        fields.insert("parameters".to_owned(), json!([
-            {"name": "since", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}, "description": "Records after this one; those that are written from now on when it is not said."},
-            {"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}, "description": "The same, as browsers say it."},
-        ]));
+        let mut parameters = vec![
+            json!({"name": "since", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}, "description": "Records after this one; those that are written from now on when it is not said."}),
+            json!({"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}, "description": "The same, as browsers say it."}),
+        ];
+        parameters.extend(FILTERS.iter().map(parameter));
+        fields.insert("parameters".to_owned(), json!(parameters));
         if let Some(all) = fields.get_mut("responses").and_then(Value::as_object_mut) {
             all.extend(
                 refusals

@@ -1,5 +1,6 @@
 //! The record: looked through, checked, and sent by machines.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -9,8 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::table::MOST_SEQ;
-use super::{Answer, Call, Problem};
-use crate::identity::Kind;
+use super::{Answer, Call, Problem, Server};
+use crate::identity::{Caller, Kind};
 
 /// Records in one answer.
 pub(super) const MOST: u64 = 1_000;
@@ -19,12 +20,60 @@ const MOST_SEEN: usize = 50_000;
 
 /// The tenant's own record, or that of a machine.
 pub(super) fn store(call: &Call) -> Result<Arc<dyn Store>, Problem> {
-    match call.query.get("machine") {
+    store_of(&call.server, &call.caller, &call.query)
+}
+
+/// The same for a caller and a query.
+pub(super) fn store_of(
+    server: &Server,
+    caller: &Caller,
+    query: &HashMap<String, String>,
+) -> Result<Arc<dyn Store>, Problem> {
+    match query.get("machine") {
         Some(machine) => {
             let machine = crate::registry::name(machine)?;
-            Ok(call.server.tenants.stores.looking_at_machine(&call.caller.tenant, machine)?)
+            Ok(server.tenants.stores.looking_at_machine(&caller.tenant, machine)?)
         }
-        None => Ok(Arc::clone(&call.server.tenants.open(&call.caller.tenant)?.store)),
+        None => Ok(Arc::clone(&server.tenants.open(&caller.tenant)?.store)),
+    }
+}
+
+/// Which records somebody wants, by the keys of [`FILTERS`](super::table::FILTERS).
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    /// What the store can tell.
+    pub(super) query: Query,
+    least: Option<Decision>,
+    fields: Vec<(&'static str, String)>,
+}
+
+impl Wanted {
+    pub(super) fn of(asked: &HashMap<String, String>) -> Result<Self, Problem> {
+        let mut query = Query::all();
+        if let Some(kind) = asked.get("kind") {
+            query = query.kind(kind);
+        }
+        if let Some(session) = asked.get("session") {
+            let (agent, id) = session.split_once(':').unwrap_or(("", session));
+            query = query.session(SessionKey { agent: agent.to_owned(), id: id.to_owned() });
+        }
+        let least = match asked.get("decision") {
+            None => None,
+            Some(text) => {
+                let bad = |_| Problem::bad("`decision` is `pass`, `warn`, `ask` or `block`");
+                Some(serde_json::from_value(json!(text)).map_err(bad)?)
+            }
+        };
+        let fields = ["user", "tool", "rule"];
+        let fields = fields.into_iter().filter_map(|name| Some((name, asked.get(name)?.clone()))).collect();
+        Ok(Self { query, least, fields })
+    }
+
+    /// Whether a record that the store found is wanted, as [`entry`] tells it.
+    pub(super) fn fits(&self, entry: &Value) -> bool {
+        let decision = || serde_json::from_value(entry.get("decision").cloned().unwrap_or_default());
+        self.least.is_none_or(|least| decision().is_ok_and(|decision: Decision| decision >= least))
+            && self.fields.iter().all(|(name, value)| entry.get(*name) == Some(&json!(value)))
     }
 }
 
@@ -67,40 +116,20 @@ pub(crate) fn entry(record: &Record) -> Value {
 pub(super) fn list(call: &Call) -> Answer {
     let limit = usize::try_from(call.number("limit", 1..=MOST)?.unwrap_or(100)).unwrap_or(usize::MAX);
     let mut after = call.number("since", 0..=MOST_SEQ)?.unwrap_or(0);
-    let mut query = Query::all();
+    let mut wanted = Wanted::of(&call.query)?;
     if let Some(before) = call.number("before", 0..=MOST_SEQ)? {
-        query = query.before(before);
+        wanted.query = wanted.query.before(before);
     }
-    if let Some(kind) = call.query.get("kind") {
-        query = query.kind(kind);
-    }
-    if let Some(session) = call.query.get("session") {
-        let (agent, id) = session.split_once(':').unwrap_or(("", session));
-        query = query.session(SessionKey { agent: agent.to_owned(), id: id.to_owned() });
-    }
-    let least: Option<Decision> = match call.query.get("decision") {
-        None => None,
-        Some(text) => {
-            let bad = |_| Problem::bad("`decision` is `pass`, `warn`, `ask` or `block`");
-            Some(serde_json::from_value(json!(text)).map_err(bad)?)
-        }
-    };
-    let wanted: Vec<(&str, &String)> =
-        ["user", "tool", "rule"].iter().filter_map(|name| Some((*name, call.query.get(*name)?))).collect();
     let store = store(call)?;
     let (mut found, mut seen) = (Vec::new(), 0);
     let mut more = true;
     while more && found.len() < limit && seen < MOST_SEEN {
-        let page = store.view(|view| view.records(&query.clone().after(after).limit(200)))?;
+        let page = store.view(|view| view.records(&wanted.query.clone().after(after).limit(200)))?;
         more = page.len() == 200;
         for record in &page {
             (after, seen) = (record.seq, seen + 1);
             let entry = entry(record);
-            let fits = least.is_none_or(|least| {
-                serde_json::from_value(entry.get("decision").cloned().unwrap_or_default())
-                    .is_ok_and(|decision: Decision| decision >= least)
-            }) && wanted.iter().all(|(name, value)| entry.get(*name) == Some(&json!(value)));
-            if fits {
+            if wanted.fits(&entry) {
                 found.push(entry);
             }
             if found.len() >= limit {

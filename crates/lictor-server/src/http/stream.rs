@@ -9,10 +9,11 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use lictor_store::{Query, Store, StoreExt as _};
+use lictor_store::{Store, StoreExt as _};
 use tokio::sync::watch;
 
-use super::{Problem, Server, caller, parse_query, records};
+use super::records::{self, Wanted};
+use super::{Problem, Server, caller, parse_query};
 use crate::identity::{Need, Role};
 
 /// How long nothing may be known to have changed before it is looked anyway: other servers write too.
@@ -20,6 +21,7 @@ const LOOK: Duration = Duration::from_secs(2);
 
 struct Following {
     store: Arc<dyn Store>,
+    wanted: Wanted,
     after: u64,
     changes: watch::Receiver<u64>,
     ready: VecDeque<(u64, String)>,
@@ -36,15 +38,17 @@ pub(super) async fn records(State(server): State<Server>, request: Request) -> R
                 format!("the token of `{}` may not do this", caller.owner),
             ));
         }
-        let store = Arc::clone(&server.tenants.open(&caller.tenant)?.store);
+        let query = parse_query(parts.uri.query().unwrap_or_default());
+        let wanted = Wanted::of(&query)?;
+        let store = records::store_of(&server, &caller, &query)?;
         let header = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
-        let asked =
-            parse_query(parts.uri.query().unwrap_or_default()).get("since").and_then(|id| id.parse().ok());
+        let asked = query.get("since").and_then(|id| id.parse().ok());
         let after = match header.or(asked) {
             Some(after) => after,
             None => store.view(|view| view.head())?.seq,
         };
-        Ok(Following { store, after, changes: server.tenants.changes.subscribe(), ready: VecDeque::new() })
+        let changes = server.tenants.changes.subscribe();
+        Ok(Following { store, wanted, after, changes, ready: VecDeque::new() })
     });
     let following = match opened.await {
         Ok(Ok(following)) => following,
@@ -72,16 +76,17 @@ fn futures_stream(following: Following) -> impl tokio_stream::Stream<Item = Resu
     tokio::spawn(async move {
         let mut following = following;
         loop {
-            let Following { store, after, .. } = &following;
-            let (store, after) = (Arc::clone(store), *after);
-            let page = tokio::task::spawn_blocking(move || {
-                store.view(|view| view.records(&Query::all().after(after).limit(200)))
-            });
+            let Following { store, wanted, after, .. } = &following;
+            let (store, query) = (Arc::clone(store), wanted.query.clone().after(*after).limit(200));
+            let page = tokio::task::spawn_blocking(move || store.view(|view| view.records(&query)));
             let Ok(Ok(page)) = page.await else { return };
             let full = page.len() == 200;
             for record in page {
                 following.after = record.seq;
-                following.ready.push_back((record.seq, records::entry(&record).to_string()));
+                let entry = records::entry(&record);
+                if following.wanted.fits(&entry) {
+                    following.ready.push_back((record.seq, entry.to_string()));
+                }
             }
             while let Some((seq, text)) = following.ready.pop_front() {
                 let event = Event::default().id(seq.to_string()).event("record").data(text);

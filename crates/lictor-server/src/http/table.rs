@@ -12,7 +12,7 @@ pub(crate) struct Endpoint {
     pub(crate) about: &'static str,
     pub(crate) need: Need,
     /// What may stand behind the question mark.
-    pub(crate) query: &'static [Param],
+    pub(crate) query: &'static [&'static [Param]],
     /// The schema of the body, by its name in `schemas.json`; none when there is no body.
     pub(crate) takes: Option<&'static str>,
     /// The schema of the answer.
@@ -67,10 +67,8 @@ const FINDINGS: &[Param] = &[
     number("limit", 1, findings::MOST, "At most so many plans; 100 when it is not said."),
 ];
 const VERSION: &[Param] = &[number("version", 1, MOST_SEQ, "The earlier one.")];
-const RECORDS: &[Param] = &[
-    number("since", 0, MOST_SEQ, "Only records after this one: the cursor."),
-    number("before", 0, MOST_SEQ, "Only records before this one."),
-    number("limit", 1, records::MOST, "At most so many; 100 when it is not said."),
+/// What records are looked for by, in pages and in the stream.
+pub(super) const FILTERS: &[Param] = &[
     text("session", "Only of this session: `agent:id`."),
     text("kind", "Only of this kind: `evaluated`, `happened`, …."),
     Param {
@@ -82,6 +80,11 @@ const RECORDS: &[Param] = &[
     text("tool", "Only actions with this tool."),
     text("rule", "Only where this rule or guard decided."),
     MACHINE,
+];
+const RECORDS: &[Param] = &[
+    number("since", 0, MOST_SEQ, "Only records after this one: the cursor."),
+    number("before", 0, MOST_SEQ, "Only records before this one."),
+    number("limit", 1, records::MOST, "At most so many; 100 when it is not said."),
 ];
 
 impl Endpoint {
@@ -96,7 +99,7 @@ impl Endpoint {
         Self { method, path, about, need, query: &[], takes: None, gives: "Anything", handler }
     }
 
-    fn query(self, query: &'static [Param]) -> Self {
+    fn query(self, query: &'static [&'static [Param]]) -> Self {
         Self { query, ..self }
     }
 
@@ -138,6 +141,15 @@ fn judging() -> Vec<Endpoint> {
             .gives("Stopped"),
         Endpoint::new(
             post,
+            "/v1/prompt",
+            Use,
+            judge::prompt,
+            "Tell of a person's prompt: the stop gate counts its rounds anew.",
+        )
+        .takes("Prompt")
+        .gives("Session"),
+        Endpoint::new(
+            post,
             "/v1/delegate",
             Use,
             judge::delegate,
@@ -167,7 +179,7 @@ fn judging() -> Vec<Endpoint> {
             sessions::list,
             "The sessions of the tenant, by name.",
         )
-        .query(SESSIONS)
+        .query(&[SESSIONS])
         .gives("Sessions"),
         Endpoint::new(
             get,
@@ -230,10 +242,10 @@ fn of_records() -> Vec<Endpoint> {
             records::list,
             "Records, oldest first; `next` is the cursor.",
         )
-        .query(RECORDS)
+        .query(&[RECORDS, FILTERS])
         .gives("Records"),
         Endpoint::new(get, "/v1/records/{seq}", Has(Role::Viewer), records::one, "One record, whole.")
-            .query(&[MACHINE])
+            .query(&[&[MACHINE]])
             .gives("WholeRecord"),
         Endpoint::new(
             get,
@@ -242,7 +254,7 @@ fn of_records() -> Vec<Endpoint> {
             records::verify_all,
             "Check chain, seals and entries.",
         )
-        .query(&[MACHINE])
+        .query(&[&[MACHINE]])
         .gives("Verification"),
         Endpoint::new(
             get,
@@ -275,7 +287,7 @@ fn of_findings() -> Vec<Endpoint> {
             findings::list,
             "Open findings, worst first, or all of one plan.",
         )
-        .query(FINDINGS)
+        .query(&[FINDINGS])
         .gives("Findings"),
         Endpoint::new(post, "/v1/findings", Use, judge::record, "Record a finding.")
             .takes("RecordFinding")
@@ -289,6 +301,15 @@ fn of_findings() -> Vec<Endpoint> {
         )
         .takes("RecordFinding")
         .gives("RecordedFinding"),
+        Endpoint::new(
+            post,
+            "/v1/gate",
+            Use,
+            judge::gate,
+            "Whether a commit, a push or a build may go on, by the findings on record.",
+        )
+        .takes("Gate")
+        .gives("gate_outcome"),
         Endpoint::new(
             post,
             "/v1/findings/{plan}/{id}/clear",
@@ -361,7 +382,7 @@ fn of_policies() -> Vec<Endpoint> {
             policy::get,
             "The policy in force, or an earlier one.",
         )
-        .query(VERSION)
+        .query(&[VERSION])
         .gives("Policy"),
         Endpoint::new(
             get,

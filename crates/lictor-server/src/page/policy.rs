@@ -15,9 +15,11 @@ use lictor_store::{Query, StoreExt as _};
 use serde_json::{Value, json};
 
 use super::explain::{self, Said, Step};
+use super::words::When;
 use super::{Frame, Shown, Visit, shown, words};
 use crate::http::{Problem, ask};
 use crate::identity::Role;
+use crate::registry::Published;
 use crate::tenants::Open;
 
 /// Recorded decisions that a change is tried on.
@@ -56,6 +58,14 @@ struct Simulated {
     more: usize,
 }
 
+/// A policy that was published.
+struct Version {
+    number: u64,
+    by: String,
+    at: When,
+    in_force: bool,
+}
+
 #[derive(Template)]
 #[template(path = "policy.html")]
 struct Page {
@@ -76,7 +86,7 @@ struct Page {
     notice: String,
     may_try: bool,
     may_publish: bool,
-    versions: Vec<(u64, String)>,
+    versions: Vec<Version>,
 }
 
 /// The text that is edited, what it is called, and the other files in force.
@@ -116,12 +126,24 @@ pub(super) fn look(visit: &Visit) -> Result<Shown, Problem> {
 pub(super) fn act(visit: &Visit) -> Result<Shown, Problem> {
     let text = visit.form.get("text").cloned().unwrap_or_default().replace("\r\n", "\n");
     let does = visit.form.get("do").map(String::as_str).unwrap_or("check");
-    let mut notice = "";
-    if does == "publish" {
-        publish(visit, &text)?;
-        notice = "In force from the next call on.";
+    match (does, visit.form.get("version").and_then(|version| version.parse::<u64>().ok())) {
+        ("publish", _) => {
+            publish(visit, &text)?;
+            page(visit, Some((does, text)), "In force from the next call on.")
+        }
+        ("rollback", Some(version)) => {
+            roll_back(visit, version)?;
+            page(visit, None, &format!("Version {version} is in force again, from the next call on."))
+        }
+        _ => page(visit, Some((does, text)), ""),
     }
-    page(visit, Some((does, text)), notice)
+}
+
+fn roll_back(visit: &Visit, version: u64) -> Result<(), Problem> {
+    let tenant = visit.caller.tenant.clone();
+    let to = (Method::PATCH, "/v1/tenants/{tenant}/policy");
+    ask(&visit.server, &visit.caller, to, &[("tenant", &tenant)], json!({"version": version}))?;
+    Ok(())
 }
 
 fn publish(visit: &Visit, text: &str) -> Result<(), Problem> {
@@ -185,8 +207,15 @@ fn page(visit: &Visit, done: Option<(&str, String)>, notice: &str) -> Result<Sho
         Some(_) => Vec::new(),
         None => {
             let all = visit.server.tenants.registry.policies(&visit.caller.tenant)?;
+            let current = all.last().map_or(0, |policy| policy.version);
             let newest = all.into_iter().rev().take(10);
-            newest.map(|policy| (policy.version, format!("by {}", policy.by))).collect()
+            let version = |policy: Published| Version {
+                number: policy.version,
+                by: policy.by,
+                at: When(policy.at),
+                in_force: policy.version == current,
+            };
+            newest.map(version).collect()
         }
     };
     let others = current.others.iter();

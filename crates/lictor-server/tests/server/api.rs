@@ -228,12 +228,24 @@ fn find_db(state: &std::path::Path) -> std::path::PathBuf {
 
 /// Reads server-sent events until `count` records came.
 fn follow(url: &str, token: &str, after: Option<u64>, count: usize, meanwhile: impl FnOnce()) -> Vec<u64> {
+    follow_some(url, token, "", after, count, meanwhile)
+}
+
+/// The same for records that a query asks for.
+fn follow_some(
+    url: &str,
+    token: &str,
+    query: &str,
+    after: Option<u64>,
+    count: usize,
+    meanwhile: impl FnOnce(),
+) -> Vec<u64> {
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let resume = after.map(|id| format!("Last-Event-ID: {id}\r\n")).unwrap_or_default();
     write!(
         stream,
-        "GET /v1/records/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n{resume}\r\n"
+        "GET /v1/records/stream{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n{resume}\r\n"
     )
     .unwrap();
     let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
@@ -258,4 +270,57 @@ fn records_can_be_followed_and_taken_up_again_after_a_restart() {
     let rest = follow(&world.url, &eve, Some(1), 3, || {});
     assert_eq!(rest, [2, 3, 4]);
     assert_eq!(world.send("GET", "/v1/records/stream", &bob, None).status, 403);
+}
+
+#[test]
+fn only_the_wanted_records_are_followed() {
+    let world = world();
+    let (bob, eve) = (world.token("acme", "person", "bob"), world.token("acme", "person", "eve"));
+    let seqs = |query: &str| -> Vec<u64> {
+        let page = world.ask("GET", &format!("/v1/records{query}"), &eve, &json!({}));
+        page["records"].as_array().unwrap().iter().map(|record| record["seq"].as_u64().unwrap()).collect()
+    };
+    for name in ["read_file", "write_file", "read_file", "write_file"] {
+        world.ask("POST", "/v1/evaluate", &bob, &json!({"action": tool(name), "unattended": true}));
+    }
+    for query in ["?tool=write_file", "?decision=ask", "?kind=evaluated", "?user=bob&tool=read_file"] {
+        let listed = seqs(query);
+        assert!(listed.len() > 1, "{query}: {listed:?}");
+        let streamed = follow_some(&world.url, &eve, query, Some(0), listed.len(), || {});
+        assert_eq!(streamed, listed, "{query}");
+        let resumed = follow_some(&world.url, &eve, query, Some(listed[0]), listed.len() - 1, || {});
+        assert_eq!(resumed, listed[1..], "{query}");
+    }
+    assert_ne!(seqs("?tool=write_file"), seqs(""), "something was left out");
+    let wrong = world.send("GET", "/v1/records/stream?decision=perhaps", &eve, None);
+    assert_eq!((wrong.status, wrong.kind.as_str()), (400, "application/problem+json"), "{}", wrong.body);
+}
+
+#[test]
+fn the_gate_answers_by_the_findings_on_record() {
+    let world = world();
+    let (ada, bob) = (world.token("acme", "person", "ada"), world.token("acme", "person", "bob"));
+    let gate = |event: Value| world.ask("POST", "/v1/gate", &bob, &json!({"event": event}));
+    assert_eq!(gate(json!("pre-commit"))["outcome"], "ok");
+    let finding = json!({"plan": "p1", "level": "HIGH", "title": "a password in the code", "agent": "reviewer",
+                         "evidence": ["src/lib.rs:3:here"]});
+    let recorded = world.ask("POST", "/v1/findings", &bob, &json!({"finding": finding}));
+    for event in [json!("pre-commit"), json!({"pre-push": []}), json!({"ci": {}})] {
+        let said = gate(event);
+        assert_eq!(said["outcome"], "blocked", "{said}");
+        assert_eq!(said["findings"][0]["title"], "a password in the code", "{said}");
+    }
+    let low = json!({"plan": "p1", "level": "LOW", "title": "a long line", "agent": "reviewer"});
+    world.ask("POST", "/v1/findings", &bob, &json!({"finding": low}));
+    let path = format!("/v1/findings/p1/{}/waive", recorded["id"].as_str().unwrap());
+    world.ask("POST", &path, &ada, &json!({"reason": "it is a sample"}));
+    assert_eq!(gate(json!("pre-commit"))["outcome"], "ok", "a waived finding and a low one stop nothing");
+    let wrong = world.send("POST", "/v1/gate", &bob, Some(&json!({"event": "lunch"})));
+    assert_eq!(wrong.status, 400, "{}", wrong.body);
+    let councils = "{version: 1, councils: {ship: {on: [pre-commit], guardrail: true, reviewers: [{name: r, command: [./r.sh]}]}}}";
+    let published = world.send("PUT", "/v1/tenants/acme/policy", &ada, Some(&json!({"text": councils})));
+    assert_eq!(published.status, 200, "{}", published.body);
+    let said = gate(json!("pre-commit"));
+    assert_eq!(said["outcome"], "blocked", "nobody has looked: {said}");
+    assert!(said["reasons"][0].as_str().unwrap().contains("no repository here"), "{said}");
 }

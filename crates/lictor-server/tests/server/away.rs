@@ -173,3 +173,16 @@ fn a_machine_cannot_rewrite_what_it_sent() {
     let far = record(&mut gap, "far");
     assert_eq!(send(json!([far])).status, 409);
 }
+
+#[test]
+fn what_was_fetched_with_one_token_does_not_count_for_another() {
+    let (mut world, bob) = world(&json!({"away": "last_good"}));
+    let ada = world.token("acme", "person", "ada");
+    assert_eq!(Client::new(&world, "client", &ada).judge("read_file")["decision"], "pass");
+    world.kill();
+    let mut own = Client::new(&world, "client", &ada);
+    assert_eq!(own.judge("read_file")["decision"], "pass", "the last policy judges");
+    drop(own);
+    let said = Client::new(&world, "client", &bob).judge("read_file");
+    assert_eq!(said["decision"], "block", "nothing was fetched for bob: {said}");
+}

@@ -54,12 +54,17 @@ impl Machine {
     }
 
     fn run(&self, program: &Path, args: &[&str], input: &str) -> Output {
+        self.run_with(program, args, &[], input)
+    }
+
+    fn run_with(&self, program: &Path, args: &[&str], settings: &[(&str, &str)], input: &str) -> Output {
         let mut child = Command::new(program)
             .args(args)
             .current_dir(self.project())
             .env_clear()
             .env("HOME", self.home())
             .env("LICTOR_TEST_HOME", self.home())
+            .envs(settings.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -181,4 +186,126 @@ fn age(machine: &Machine, seconds: i64) {
     let fetched = bundle["fetched"].as_i64().unwrap();
     bundle["fetched"] = json!(fetched - seconds * 1_000);
     fs::write(&file, bundle.to_string()).unwrap();
+}
+
+/// Calls of `lictor rpc --server`, and what was answered.
+fn rpc(machine: &Machine, world: &World, token: &str, calls: &[(&str, Value)]) -> Vec<Value> {
+    let lines: String = calls
+        .iter()
+        .enumerate()
+        .map(|(id, (method, params))| {
+            format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+        })
+        .collect();
+    let args = ["rpc", "--server", &world.url];
+    let output =
+        machine.run_with(lictor(), &args, &[("LICTOR_TOKEN", token)], &format!("not a call\n{lines}"));
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        answers.remove(0)["error"]["data"]["kind"],
+        "parse",
+        "a bad line gets an error and loses nothing"
+    );
+    for (id, answer) in answers.iter().enumerate() {
+        assert_eq!(answer["id"], id, "in order: {text}");
+    }
+    assert_eq!(answers.len(), calls.len(), "{text}");
+    answers
+}
+
+#[test]
+fn any_program_is_governed_by_a_server_through_rpc() {
+    let mut world = World::new();
+    world.tenant("acme", &json!({"away": "last_good", "max_age": 3600}), crate::world::POLICY);
+    let bob = world.token("acme", "person", "bob");
+    let ada = world.token("acme", "person", "ada");
+    let machine = Machine::new("");
+    let refused = machine.run(lictor(), &["rpc", "--server", &world.url], "");
+    assert_eq!(refused.status.code(), Some(64), "without a token: {refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("LICTOR_TOKEN"), "{refused:?}");
+
+    let session = json!({"session_id": "s1"});
+    let action =
+        |name: &str| json!({"action": {"kind": "tool", "tool": name, "payload": {}, "session_id": "s1"}});
+    let post = |name: &str| {
+        let mut params = action(name);
+        params["outcome"] = json!({"success": true});
+        params
+    };
+    let answers = rpc(
+        &machine,
+        &world,
+        &bob,
+        &[
+            ("version", Value::Null),
+            ("evaluate", action("read_file")),
+            ("post", post("read_file")),
+            ("evaluate", action("grant")),
+            ("evaluate", json!({"action": {"kind": "tool", "comand": "x"}})),
+            ("prompt", session.clone()),
+            ("stop", session.clone()),
+            ("session", session.clone()),
+            ("approvals", Value::Null),
+            ("gate", json!({"event": "pre-commit"})),
+            ("nonsense", Value::Null),
+            ("end", session.clone()),
+        ],
+    );
+    let result = |at: usize| &answers[at]["result"];
+    assert!(result(0)["methods"].as_array().unwrap().contains(&json!("gate")), "{answers:?}");
+    assert_eq!(result(1)["decision"], "pass", "{answers:?}");
+    assert_eq!(result(2)["standing"], "governed", "{answers:?}");
+    assert_eq!(result(3)["decision"], "block", "bob has no such scope: {answers:?}");
+    assert!(answers[4]["error"]["message"].as_str().unwrap().contains("comand"), "{answers:?}");
+    assert_eq!(result(6)["outcome"], "complete", "{answers:?}");
+    assert_eq!(result(7)["state"]["action_count"], 2, "{answers:?}");
+    assert_eq!(
+        answers[8]["error"]["data"]["kind"], "forbidden",
+        "bob may not look at questions: {answers:?}"
+    );
+    assert_eq!(result(9)["outcome"], "ok", "{answers:?}");
+    assert_eq!(answers[10]["error"]["data"]["kind"], "unknown_method", "{answers:?}");
+    assert_eq!(rpc(&machine, &world, &ada, &[("approvals", Value::Null)])[0]["result"], json!([]));
+
+    // The server is away: the last policy judges, what cannot be known is an error, and nothing is made up.
+    world.kill();
+    let answers = rpc(
+        &machine,
+        &world,
+        &bob,
+        &[
+            ("evaluate", action("read_file")),
+            ("evaluate", action("grant")),
+            ("post", post("read_file")),
+            ("stop", session.clone()),
+            ("session", session.clone()),
+            ("gate", json!({"event": "pre-commit"})),
+        ],
+    );
+    let result = |at: usize| &answers[at]["result"];
+    assert_eq!((&result(0)["decision"], &result(0)["away"]), (&json!("pass"), &json!(true)), "{answers:?}");
+    assert_eq!(result(1)["decision"], "block", "{answers:?}");
+    assert_eq!(result(2)["away"], true, "{answers:?}");
+    assert_eq!(result(3)["outcome"], "released_unmet", "{answers:?}");
+    for at in [4, 5] {
+        assert_eq!(answers[at]["error"]["data"]["kind"], "server_away", "{answers:?}");
+    }
+    // It is back: what happened meanwhile arrives, once.
+    world.restart();
+    let sent = || {
+        assert_eq!(
+            rpc(&machine, &world, &bob, &[("evaluate", action("read_file"))])[0]["result"]["decision"],
+            "pass"
+        );
+        let machines = world.ask("GET", "/v1/machines", &ada, &json!({}));
+        let name =
+            machines["machines"][0]["name"].as_str().unwrap_or_else(|| panic!("{machines}")).to_owned();
+        let records = world.ask("GET", &format!("/v1/records?machine={name}"), &ada, &json!({}));
+        records["records"].as_array().unwrap().len()
+    };
+    let first = sent();
+    assert!(first >= 4, "two judgements, an outcome and a wish to stop: {first}");
+    assert_eq!(sent(), first, "nothing is sent twice");
 }

@@ -80,8 +80,8 @@ fn machines_and_services_cannot_approve_publish_or_manage() {
         let token = world.token("red", kind, "box");
         for (method, path) in endpoints(&world, "red") {
             let able = [
-                "evaluate", "post", "stop", "delegate", "session", "reset", "end", "record", "whoami",
-                "bundle",
+                "evaluate", "post", "prompt", "stop", "delegate", "session", "reset", "end", "record",
+                "gate", "whoami", "bundle",
             ];
             let able = able.iter().any(|name| path == format!("/v1/{name}"))
                 || path.contains("/machines/")

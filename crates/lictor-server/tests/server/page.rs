@@ -140,6 +140,31 @@ fn roles_say_who_answers_and_who_manages() {
 }
 
 #[test]
+fn an_earlier_policy_is_put_in_force_again_by_a_publisher() {
+    let world = world();
+    let ada_token = world.token("team", "person", "ada");
+    let strict = "{version: 1, access: [{user: bob, decision: block, reason: not today}]}";
+    world.ask("PUT", "/v1/tenants/team/policy", &ada_token, &json!({"text": strict}));
+    let bob = world.token("team", "person", "bob");
+    assert_eq!(world.judge(&bob, &tool("read_file"))["decision"], "block");
+    let ada = Browser::sign_in(&world, &ada_token);
+    let page = ada.send("GET", "/policy", "");
+    assert!(page.body.contains("Put version 1 in force again"), "{}", page.body);
+    assert!(!page.body.contains("Put version 2 in force again"), "that one is in force");
+    let back = format!("do=rollback&version=1&csrf={}", csrf(&page));
+    let eve = Browser::sign_in(&world, &world.token("team", "person", "eve"));
+    let seen = eve.send("GET", "/policy", "");
+    assert!(!seen.body.contains("in force again"), "{}", seen.body);
+    let refused = eve.send("POST", "/policy", &format!("do=rollback&version=1&csrf={}", csrf(&seen)));
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    let done = ada.send("POST", "/policy", &back);
+    assert!(done.body.contains("Version 1 is in force again"), "{}", done.body);
+    assert_eq!(world.judge(&bob, &tool("read_file"))["decision"], "pass");
+    let missing = ada.send("POST", "/policy", &format!("do=rollback&version=99&csrf={}", csrf(&page)));
+    assert_eq!(missing.status, 404, "{}", missing.body);
+}
+
+#[test]
 fn a_question_is_told_until_it_was_taken() {
     let world = world();
     let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));

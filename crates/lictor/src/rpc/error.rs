@@ -29,6 +29,16 @@ pub enum RpcError {
     /// Something inside failed.
     #[error("{0}")]
     Internal(String),
+    /// A server refused the call, or is away.
+    #[error("{message}")]
+    Server {
+        /// The kind of failure, as the server names it.
+        kind: String,
+        /// What it said.
+        message: String,
+        /// What to do about it.
+        fix: String,
+    },
 }
 
 impl RpcError {
@@ -41,14 +51,14 @@ impl RpcError {
             Self::UnknownMethod(_) => -32_601,
             Self::Params(_) => -32_602,
             Self::Internal(_) => -32_603,
-            Self::Runtime(_) => -32_000,
+            Self::Runtime(_) | Self::Server { .. } => -32_000,
             Self::Refused(_) => -32_001,
         }
     }
 
     /// A stable word for the kind of failure.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &str {
         match self {
             Self::Parse(_) => "parse",
             Self::Request(_) => "invalid_request",
@@ -57,12 +67,13 @@ impl RpcError {
             Self::Internal(_) => "internal",
             Self::Runtime(error) => error.kind(),
             Self::Refused(_) => "refused",
+            Self::Server { kind, .. } => kind,
         }
     }
 
     /// What to do about it.
     #[must_use]
-    pub fn fix(&self) -> &'static str {
+    pub fn fix(&self) -> &str {
         match self {
             Self::Parse(_) => "send one JSON value a line, without line ends inside it",
             Self::Request(_) => {
@@ -73,6 +84,7 @@ impl RpcError {
             Self::Internal(_) => "run `lictor doctor`",
             Self::Runtime(error) => error.fix(),
             Self::Refused(_) => "let a person do it, outside of the agent",
+            Self::Server { fix, .. } => fix,
         }
     }
 

@@ -18,8 +18,20 @@ const MAX_LINE: u64 = 16 * 1024 * 1024;
 pub fn serve_lines(
     runtime: &Runtime,
     access: &Access,
+    input: impl BufRead,
+    output: impl Write,
+) -> io::Result<()> {
+    serve_calls(input, output, |method, params| dispatch_for(runtime, access, method, params))
+}
+
+/// The same for whoever answers calls: another process, a server.
+///
+/// # Errors
+/// As [`serve_lines`].
+pub fn serve_calls(
     mut input: impl BufRead,
     mut output: impl Write,
+    mut answer: impl FnMut(&str, Value) -> Result<Value, RpcError>,
 ) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
@@ -28,16 +40,16 @@ pub fn serve_lines(
         if read == 0 {
             return Ok(());
         }
-        let answer = if read as u64 == MAX_LINE && line.last() != Some(&b'\n') {
+        let said = if read as u64 == MAX_LINE && line.last() != Some(&b'\n') {
             skip_line(&mut input)?;
             Some(failed(Value::Null, &RpcError::Request(format!("a line has more than {MAX_LINE} bytes"))))
         } else if line.trim_ascii().is_empty() {
             None
         } else {
-            answer_line(runtime, access, &line)
+            answer_line(&mut answer, &line)
         };
-        if let Some(answer) = answer {
-            serde_json::to_writer(&mut output, &answer)?;
+        if let Some(said) = said {
+            serde_json::to_writer(&mut output, &said)?;
             output.write_all(b"\n")?;
             output.flush()?;
         }
@@ -60,8 +72,10 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
+type Answering<'a> = &'a mut dyn FnMut(&str, Value) -> Result<Value, RpcError>;
+
 /// The answer to one line; none where it only tells something.
-fn answer_line(runtime: &Runtime, access: &Access, line: &[u8]) -> Option<Value> {
+fn answer_line(answer: Answering<'_>, line: &[u8]) -> Option<Value> {
     match serde_json::from_slice(line) {
         Err(error) => Some(failed(Value::Null, &RpcError::Parse(error.to_string()))),
         Ok(Value::Array(calls)) if calls.is_empty() => {
@@ -69,14 +83,14 @@ fn answer_line(runtime: &Runtime, access: &Access, line: &[u8]) -> Option<Value>
         }
         Ok(Value::Array(calls)) => {
             let answers: Vec<Value> =
-                calls.into_iter().filter_map(|call| answer_call(runtime, access, call)).collect();
+                calls.into_iter().filter_map(|call| answer_call(answer, call)).collect();
             (!answers.is_empty()).then_some(Value::Array(answers))
         }
-        Ok(call) => answer_call(runtime, access, call),
+        Ok(call) => answer_call(answer, call),
     }
 }
 
-fn answer_call(runtime: &Runtime, access: &Access, call: Value) -> Option<Value> {
+fn answer_call(answer: Answering<'_>, call: Value) -> Option<Value> {
     let Value::Object(mut fields) = call else {
         return Some(failed(Value::Null, &RpcError::Request("it is not an object".to_owned())));
     };
@@ -85,7 +99,7 @@ fn answer_call(runtime: &Runtime, access: &Access, call: Value) -> Option<Value>
         Ok(asked) => asked,
         Err(why) => return Some(failed(id.unwrap_or_default(), &RpcError::Request(why.to_owned()))),
     };
-    let result = dispatch_for(runtime, access, &method, params);
+    let result = answer(&method, params);
     // Without an id nobody waits for an answer.
     let id = id?;
     Some(match result {
