@@ -35,6 +35,7 @@ mod secrets;
 mod serving;
 mod sessions;
 mod shells;
+mod socat;
 pub(crate) mod sql;
 mod system;
 mod table;

@@ -180,7 +180,7 @@ pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
         );
     }
     if sub == Some("show") {
-        super::shown_paths(git, report, options.from(1));
+        super::shown::paths(git, report, options.from(1));
     }
     // A commit that no hook saw.
     if sub == Some("store") {

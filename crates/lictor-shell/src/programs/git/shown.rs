@@ -1,0 +1,105 @@
+//! Commands that show files out of git's store, and where they put what they show.
+
+use lictor_core::facts::{Access, GitEffect};
+
+use super::super::options::Grammar;
+use super::super::{say, secrets};
+use super::Git;
+use crate::call::Report;
+use crate::operand::Arg;
+
+/// `REV:path` takes a file out of git's store.
+pub(super) fn kept(git: &Git<'_, '_>, report: &mut Report, objects: &[Arg]) {
+    for object in objects {
+        let path = object.known().and_then(|object| object.split_once(':')).map(|(_, path)| path);
+        if let Some(path) = path.filter(|path| !path.is_empty() && !path.starts_with(['/', ' '])) {
+            // `:0:path` names a stage of the index.
+            let path = path
+                .strip_prefix(|stage: char| stage.is_ascii_digit())
+                .and_then(|p| p.strip_prefix(':'))
+                .unwrap_or(path);
+            secrets::read(git.call, report, &Arg::literal(path), false);
+        }
+    }
+}
+
+/// Paths whose content a command shows out of git's store: those behind `--`, or all words that name a secret.
+pub(super) fn paths(git: &Git<'_, '_>, report: &mut Report, operands: &[Arg]) {
+    let behind =
+        git.args.iter().position(|arg| arg.known() == Some("--")).map_or(0, |at| git.args.len() - at - 1);
+    let from = operands.len().saturating_sub(behind);
+    for (at, path) in operands.iter().enumerate() {
+        if behind > 0 && at >= from || secrets::is_secret(path) {
+            secrets::read(git.call, report, path, false);
+        }
+    }
+}
+
+pub(super) fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
+    let valued = if matches!(name, "archive" | "format-patch") { "o" } else { "OGSLn" };
+    let options =
+        git.parse(Grammar::anywhere(valued, "output= output-directory= exec= remote= format= prefix="));
+    if let Some(path) = options.value(&["o", "output"]) {
+        if name == "format-patch" {
+            git.fills(report, path);
+        } else {
+            report.file(git.call, Access::Write, path, false);
+        }
+    }
+    if let Some(command) = options.value(&["exec"]) {
+        report.then_shell(command, &[], "git archive --exec");
+    }
+    let short = [
+        "name-only",
+        "name-status",
+        "stat",
+        "shortstat",
+        "numstat",
+        "summary",
+        "quiet",
+        "s",
+        "no-patch",
+        "no-index",
+    ];
+    let shows = match name {
+        "log" | "whatchanged" | "diff-tree" | "diff-index" | "diff-files" => {
+            options.has(&["p", "u", "patch", "cc", "c"])
+                || git.args.iter().any(|arg| arg.prefix().starts_with("-L"))
+        }
+        "diff" | "show" | "format-patch" | "range-diff" => true,
+        _ => false,
+    };
+    // `-L 1,5:path`
+    for path in options.values(&["L"]).filter_map(|range| Some(range.known()?.rsplit_once(':')?.1)) {
+        secrets::read(git.call, report, &Arg::literal(path), false);
+    }
+    if name == "archive" {
+        for path in options.from(1) {
+            secrets::read(git.call, report, path, true);
+        }
+    }
+    if shows && !options.has(&short) {
+        paths(git, report, &options.operands);
+    }
+    if name == "show" {
+        kept(git, report, &options.operands);
+    }
+    if name == "diff" && options.has(&["no-index"]) {
+        for arg in &options.operands {
+            secrets::read(git.call, report, arg, false);
+        }
+    }
+    if options.has(&["name-only"]) {
+        report.names = vec![say::glob("./**")];
+    }
+    // Objects of commits that no hook saw.
+    if name == "bundle" && options.word(0) == "unbundle" {
+        report.git(GitEffect::SkipHooks, Some("bundle unbundle"));
+    }
+    if name == "bundle"
+        && options.word(0) == "create"
+        && let Some(path) = options.operands.get(1)
+    {
+        report.file(git.call, Access::Write, path, false);
+    }
+}
