@@ -252,6 +252,11 @@ impl Actor<'_, '_, '_> {
                 self.files(Access::Write, first, false, text);
             }
             Api::Evaluate => self.evaluate(invocation),
+            Api::EvaluateText => {
+                if matches!(invocation.positional.first(), Some(Value::Text(_))) {
+                    self.evaluate(invocation);
+                }
+            }
             Api::Kill => {
                 // The signal comes first there.
                 let signal_first = matches!(self.language, "perl" | "ruby");

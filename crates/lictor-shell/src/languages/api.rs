@@ -61,6 +61,9 @@ pub(super) enum Api {
     Send,
     /// Runs the first as code of the same language.
     Evaluate,
+    /// Runs the first as code of the same language when it is text; functions that it may be instead are judged where
+    /// they stand.
+    EvaluateText,
     /// Kills a process.
     Kill,
     /// Goes to a directory.
@@ -117,7 +120,8 @@ pub(super) fn python(name: &str) -> Option<Api> {
         | "IPython.get_ipython.system"
         | "plumbum.local"
         | "invoke.run"
-        | "fabric.run" => Api::Shell,
+        | "fabric.run"
+        | "os.startfile" => Api::Shell,
         "subprocess.run"
         | "subprocess.call"
         | "subprocess.check_call"
@@ -160,6 +164,8 @@ pub(super) fn python(name: &str) -> Option<Api> {
         "eval" | "exec" | "builtins.eval" | "builtins.exec" | "__builtins__.eval" | "__builtins__.exec"
         | "execfile" | "code.interact" | "runpy.run_path" | "__builtin__.eval" | "__builtin__.exec"
         | "compile" | "builtins.compile" => Api::Evaluate,
+        "timeit.timeit" | "timeit.repeat" | "timeit.Timer" | "cProfile.run" | "cProfile.runctx"
+        | "profile.run" | "profile.runctx" | "pdb.run" | "pdb.runeval" => Api::EvaluateText,
         "os.kill" | "os.killpg" | "psutil.Process.kill" | "psutil.Process" => Api::Kill,
         "urllib.request.urlretrieve" | "urllib.urlretrieve" | "wget.download" => Api::Download,
         "fileinput.input" | "fileinput.FileInput" => Api::Edit,

@@ -255,6 +255,7 @@ impl Python<'_, '_> {
                 }
                 return;
             }
+            self.handed_over(&invocation, report);
             if let Some(sub) = name.strip_prefix("sh.") {
                 // The `sh` package: every function is a program.
                 let mut argv = vec![Arg::literal(sub)];
@@ -264,6 +265,9 @@ impl Python<'_, '_> {
         }
         self.reads_named_secret(&callee, &invocation, report);
         if function.kind() == "attribute" {
+            if callee.name().is_none() {
+                self.handed_over(&invocation, report);
+            }
             self.method(function, &invocation, report);
         }
     }

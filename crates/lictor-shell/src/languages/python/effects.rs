@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use super::Python;
 use crate::call::{Call, Report};
 use crate::languages::act::Invocation;
-use crate::languages::api::Api;
+use crate::languages::api::{self, Api};
 use crate::languages::value::Value;
 use crate::operand::Arg;
 
@@ -30,6 +30,48 @@ impl Python<'_, '_> {
             "socket.socket" if self.body.contains("AF_PACKET") => report.deed("capture", "traffic"),
             "crontab.CronTab" if self.body.contains(".write(") => report.deed("change", "startup"),
             _ => {}
+        }
+    }
+
+    /// A function that acts, given to another one with what it is to be called with: `Thread(target=os.system, args=(…,))`,
+    /// `partial(os.remove, path)`, `pool.submit(shutil.rmtree, path)`.
+    pub(super) fn handed_over(&mut self, invocation: &Invocation<'_>, report: &mut Report) {
+        let acts = |value: &Value| match value {
+            Value::Name(name) => api::python(name).filter(|api| {
+                matches!(
+                    api,
+                    Api::Delete
+                        | Api::DeleteTree
+                        | Api::Shell
+                        | Api::Process
+                        | Api::Spawn
+                        | Api::Evaluate
+                        | Api::Move
+                        | Api::Kill
+                        | Api::Send
+                )
+            }),
+            _ => None,
+        };
+        let placed = invocation.positional.iter().position(|value| acts(value).is_some());
+        let named =
+            ["target", "function", "func", "initializer"].iter().find_map(|name| invocation.option(name));
+        let (api, behind) = match (placed, named) {
+            (Some(at), _) => (
+                invocation.positional.get(at).and_then(acts),
+                invocation.positional.get(at + 1..).unwrap_or_default(),
+            ),
+            (None, Some(value)) => (acts(value), Default::default()),
+            (None, None) => return,
+        };
+        let given = ["args", "argument", "initargs"].iter().find_map(|name| invocation.option(name));
+        let words = match (given.or(behind.first()), behind) {
+            (Some(Value::List(words)), [] | [_]) => words.as_slice(),
+            _ => behind,
+        };
+        if let Some(api) = api.filter(|_| !words.is_empty()) {
+            self.actor(report)
+                .perform(api, &Invocation { positional: words, named: &[], text: invocation.text });
         }
     }
 
