@@ -62,6 +62,12 @@ impl Agent {
         })
     }
 
+    /// Whether it can type into a command that runs already without a hook being told what.
+    #[must_use]
+    pub fn types_unseen(self) -> bool {
+        self.spec().types_unseen
+    }
+
     /// Where `lictor init` puts the hooks in that scope, as docs write it: `~` for the home directory.
     #[must_use]
     pub fn documented_path(self, scope: Scope) -> Option<String> {

@@ -40,6 +40,8 @@ pub(crate) struct AgentSpec {
     pub(crate) fails_closed: bool,
     /// Whether a way of failing was seen on the real agent in which the call goes through although it was told to stop it.
     pub(crate) leaks: bool,
+    /// Whether it can type into a command that runs already without a hook being told what.
+    pub(crate) types_unseen: bool,
     /// Where it reads hooks, permissions and trust from.
     pub(crate) files: &'static [GoverningFile],
     /// The file and the setting by which the machine's owner switches all hooks off but those of the machine.
@@ -80,6 +82,7 @@ impl AgentSpec {
             any_shell: false,
             fails_closed: false,
             leaks: false,
+            types_unseen: false,
             files: &[],
             managed_only: None,
             also_reads: &[],

@@ -50,6 +50,9 @@ pub struct Facts {
     pub opaque: Vec<Opaque>,
 }
 
+/// The deed of a shell, an interpreter or a client that was given nothing to run and waits for it to be typed.
+pub const AWAITS_CODE: (&str, &str) = ("await", "code");
+
 impl Facts {
     /// Facts of an action that does nothing anyone cares about.
     #[must_use]
@@ -69,6 +72,14 @@ impl Facts {
             Effect::Run(command) => Some(command),
             _ => None,
         })
+    }
+
+    /// Whether something is started that runs what is typed into it later.
+    #[must_use]
+    pub fn awaits_code(&self) -> bool {
+        self.effects.iter().any(
+            |effect| matches!(effect, Effect::Deed { verb, object, .. } if (verb.as_str(), object.as_str()) == AWAITS_CODE),
+        )
     }
 
     /// Every file the action touches, with how.

@@ -146,7 +146,8 @@ impl PolicyEngine {
                 (Judged::refused(judge::from_engine("store", verdict)), Facts::none())
             }
         };
-        let judged = match &mode.caution {
+        let unseen = (mode.unseen_input && facts.awaits_code()).then_some(judge::UNSEEN_INPUT);
+        let judged = match mode.caution.as_deref().or(unseen) {
             Some(why) => judge::cautious(judged, why),
             None => judged,
         };

@@ -87,6 +87,7 @@ fn is_grave(line: &str) -> bool {
     !HARMLESS.contains(&first)
         && line != "database change"
         && line != "git commit"
+        && line != "deed await code"
         && !first.starts_with("code")
 }
 

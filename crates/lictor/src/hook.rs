@@ -284,6 +284,7 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
         asking: if slot.can_ask() { Asking::Caller } else { Asking::Nobody },
         dialect: Some(slot.through().to_string().into()),
         observe: runtime.policy().is_observing(),
+        unseen_input: slot.agent().types_unseen(),
         ..Mode::default()
     };
     let mut evaluation = runtime.evaluate_with(action, mode.clone());

@@ -12,6 +12,8 @@ use crate::tools::{Shape, ToolRow};
 pub(super) static SPEC: AgentSpec = AgentSpec {
     trust: Trust::Hashes(At::Home(CODEX), "config.toml", &["app-server"]),
     any_shell: true,
+    // Its `write_stdin`.
+    types_unseen: true,
     files: FILES,
     traces: &[(At::Home(CODEX), ""), (At::Project, ".codex")],
     directory: Some(".codex"),
@@ -32,7 +34,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         ],
     }),
     advice: &[
-        "what is typed into a running command and hosted web search are not seen by hooks",
+        "what is typed into a running command is not seen by hooks, so a shell or an interpreter that waits for code is asked about; hosted web search is not seen",
     ],
     ..AgentSpec::like_claude("codex", EVENTS, TOOLS)
 };

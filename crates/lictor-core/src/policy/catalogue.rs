@@ -25,6 +25,7 @@ pub struct Catalogue {
 /// What the facts of built-in effects use.
 const VERBS: &[&str] = &[
     "approve",
+    "await",
     "change",
     "chmod",
     "commit",
@@ -47,6 +48,7 @@ const VERBS: &[&str] = &[
     "list",
     "merge",
     "move",
+    "open",
     "publish",
     "push",
     "read",
@@ -99,6 +101,7 @@ const OBJECTS: &[&str] = &[
     "task",
     "ticket",
     "tool",
+    "tunnel",
     "user",
     "work",
 ];

@@ -16,6 +16,10 @@ use super::{OPERATOR, PolicyEngine, sessions::Lineage};
 /// How much a caller's caution adds to the risk, in thousandths.
 const CAUTION: u16 = 300;
 
+/// Why a command is asked about that waits for code, where nobody sees what it gets.
+pub(super) const UNSEEN_INPUT: &str = "this waits for code, and what is typed into it later is not seen by Lictor; give \
+    it the code at once: with `-c`, in a file or through a pipe";
+
 impl PolicyEngine {
     /// Never fails: a fault is a judgement that blocks.
     pub(super) fn judge(

@@ -15,6 +15,8 @@ pub struct Mode {
     pub dialect: Option<Arc<str>>,
     /// Why the caller wants a person to look at this action, whatever the policy says: it asks, or what is stricter.
     pub caution: Option<Arc<str>>,
+    /// What is typed into a command that runs already is not seen: one that waits for code is asked about.
+    pub unseen_input: bool,
     /// What guards, callbacks and tracers of this evaluation get from the caller.
     pub companion: Option<Companion>,
 }

@@ -471,9 +471,23 @@ impl Reader<'_> {
                 }
             }
         }
-        if let (true, Stdin::Text(text)) = (places.contains(&Place::Stdin), self.call.stdin) {
-            databases::script(self.call, report, text);
+        if places.contains(&Place::Stdin) {
+            match self.call.stdin {
+                Stdin::Text(text) => databases::script(self.call, report, text),
+                // Without a statement, a client waits for one.
+                Stdin::Inherited if self.found(places).is_empty() && self.may_be_interactive() => {
+                    super::shells::awaits_code(report);
+                }
+                _ => {}
+            }
         }
+    }
+
+    /// Whether it may be a client that a person would type into: it has no subcommands, and was not asked about itself.
+    fn may_be_interactive(&self) -> bool {
+        let about = ["--version", "--help", "-V", "-l", "--list", "-?"];
+        self.program.rules.iter().all(|rule| rule.words.is_empty())
+            && !self.call.args.iter().any(|arg| arg.known().is_some_and(|word| about.contains(&word)))
     }
 
     fn reaches(&self, places: &[Place], sends: bool, report: &mut Report) {

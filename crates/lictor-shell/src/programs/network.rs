@@ -539,6 +539,11 @@ pub(crate) fn ssh(call: &Call<'_>, report: &mut Report) {
         report.shell(&templated(&tail.operands), &[], "ssh", true);
     } else if let Stdin::Text(text) = call.stdin {
         report.shell(&Arg::literal(text), &[], "ssh", true);
+    } else if *call.stdin == Stdin::Inherited
+        && !options.has(&["N", "W", "O", "V", "Q", "G"])
+        && !tail.has(&["N", "W"])
+    {
+        super::shells::awaits_code(report);
     }
     report.taint.network = true;
 }

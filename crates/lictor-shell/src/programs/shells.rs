@@ -1,6 +1,6 @@
 //! Shells and interpreters: where their code comes from.
 
-use lictor_core::facts::{Access, FlowSink};
+use lictor_core::facts::{AWAITS_CODE, Access, FlowSink};
 
 use super::options::Grammar;
 use super::say::written;
@@ -28,11 +28,17 @@ pub(crate) fn interpreter(call: &Call<'_>, report: &mut Report) {
 /// Standard input is run as shell text, as by `bash` without a file.
 pub(crate) fn stdin_is_code(call: &Call<'_>, report: &mut Report) {
     match call.stdin {
-        Stdin::Inherited => {}
+        Stdin::Inherited => awaits_code(report),
         Stdin::Text(text) => report.then_shell(&Arg::literal(text), &[], call.program),
         Stdin::Names(_) => report.unknown_code(Taint::default(), &written(call)),
         Stdin::Unknown(taint) => report.unknown_code(*taint, &written(call)),
     }
+}
+
+/// What is run is typed into it by whoever has started it, later.
+pub(crate) fn awaits_code(report: &mut Report) {
+    let (verb, object) = AWAITS_CODE;
+    report.deed(verb, object);
 }
 
 /// A script file is run. Data from the network or a secret used as one is a flow.
@@ -204,8 +210,18 @@ fn interpret(call: &Call<'_>, report: &mut Report, language: &'static str) {
     }
 }
 
+/// Whether a word leaves an interpreter at its prompt.
+fn is_of_a_prompt(arg: &Arg) -> bool {
+    matches!(
+        arg.known(),
+        Some("-" | "/dev/stdin" | "-i" | "--interactive" | "-a" | "-q" | "-u" | "-B" | "-I" | "-E" | "-s")
+    )
+}
+
 fn stdin_code(call: &Call<'_>, report: &mut Report, language: &'static str) {
     match call.stdin {
+        // Most other options make it do something else than wait: `node --test`, `php -S`.
+        Stdin::Inherited if call.args.iter().all(is_of_a_prompt) => awaits_code(report),
         Stdin::Inherited => {}
         Stdin::Text(text) => report.then_code(language, &Arg::literal(text)),
         Stdin::Names(_) => report.unknown_code(Taint::default(), &written(call)),
