@@ -6,9 +6,10 @@ mod inputs;
 mod lists;
 mod reply;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 
+use lictor::governed::SessionsAbove;
 use lictor::{Action, ActionKind, Asking, Evaluation, Mode, Runtime, SessionKey};
 use serde_json::{Map, Value, json};
 
@@ -53,6 +54,10 @@ pub struct Gateway {
     known: HashMap<String, Known>,
     /// Listed, but different from what was accepted.
     quarantined: HashSet<String>,
+    /// The sessions of the agent that has started this proxy, as its hooks tell of them.
+    above: SessionsAbove,
+    /// The calls of those sessions that have come through here.
+    come: VecDeque<(SessionKey, String)>,
     /// Tasks that judged calls have made.
     tasks: HashSet<String>,
     state: Listing,
@@ -82,6 +87,9 @@ enum Waiting {
     /// Something that is looked through and handed back.
     Other,
 }
+
+/// How many calls that hooks have judged are remembered: more than wait for their outcome in all sessions of an agent.
+const COME_KEPT: usize = 1_024;
 
 /// Requests of clients that only carry the protocol along.
 const PASSED: [&str; 6] = [
@@ -124,6 +132,8 @@ impl Gateway {
             rounds: Rounds::default(),
             known: HashMap::new(),
             quarantined: HashSet::new(),
+            above: SessionsAbove::default(),
+            come: VecDeque::new(),
             tasks: HashSet::new(),
             state: Listing::Unknown,
             shows_forms: false,
@@ -290,6 +300,24 @@ impl Gateway {
         action.tool_use_id = Some(id.to_string());
         action.cwd = self.runtime.project().root.to_string_lossy().into_owned();
         action
+    }
+
+    /// The same call as a hook of the agent has judged it, if one has: it counts there and once. Each judged call stands
+    /// for one that comes through here, so that a second one without a hook counts as one of its own.
+    fn judged_by_hook(&mut self, action: &Action) -> Option<Action> {
+        let sessions = self.above.look(self.runtime.project());
+        let (come, engine) = (&self.come, self.runtime.engine());
+        let (session, found) = sessions.iter().find_map(|session| {
+            let taken = |id: &str| come.iter().any(|(known, call)| known == session && call == id);
+            let found = engine.open_call(session, &action.tool, &action.payload, &taken).ok()??;
+            Some((session.clone(), found))
+        })?;
+        let id = found.tool_use_id.clone()?;
+        if self.come.len() == COME_KEPT {
+            self.come.pop_front();
+        }
+        self.come.push_back((session, id));
+        Some(found)
     }
 
     fn judge(&self, action: &Action, caution: Option<&str>) -> Evaluation {

@@ -7,6 +7,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use lictor_core::{Digest, SessionKey};
 
@@ -28,6 +29,8 @@ pub(crate) struct Pinned {
     pub(crate) state: Option<PathBuf>,
     /// The agent's process, when the agent itself started the hook.
     pub(crate) agent: Option<Process>,
+    /// The session itself; not known for a session of an older version.
+    pub(crate) session: Option<SessionKey>,
 }
 
 impl Pinned {
@@ -40,6 +43,10 @@ impl Pinned {
         bytes.push(0);
         if let Some(Process { pid, start }) = self.agent {
             bytes.extend_from_slice(format!("{pid} {start}").as_bytes());
+        }
+        for part in self.session.iter().flat_map(|session| [&session.agent, &session.id]) {
+            bytes.push(0);
+            bytes.extend_from_slice(part.as_bytes());
         }
         bytes
     }
@@ -55,7 +62,9 @@ impl Pinned {
             let (pid, start) = std::str::from_utf8(text).ok()?.split_once(' ')?;
             Some(Process { pid: pid.parse().ok()?, start: start.parse().ok()? })
         });
-        Ok(Self { root, state: state.filter(|state| state.is_absolute()), agent })
+        let mut text = || String::from_utf8(parts.next()?.to_vec()).ok();
+        let session = text().zip(text()).map(|(agent, id)| SessionKey { agent, id });
+        Ok(Self { root, state: state.filter(|state| state.is_absolute()), agent, session })
     }
 }
 
@@ -103,6 +112,7 @@ pub(crate) fn settle(session: &SessionKey, here: &Project) -> Result<Pinned, Err
         if starter.is_some() && starter != known.agent {
             // The session goes on in another process of its agent.
             known.agent = starter;
+            known.session = Some(session.clone());
             write(here.dirs(), session, &known, true)?;
         }
         return Ok(known);
@@ -111,12 +121,28 @@ pub(crate) fn settle(session: &SessionKey, here: &Project) -> Result<Pinned, Err
     if starter.is_none() && ancestry::under(hook, &agents(here.dirs(), &state)).is_some() {
         return Err(Error::MadeUp);
     }
-    let new = Pinned { root: here.root.clone(), state: Some(state), agent: starter };
+    let new = Pinned {
+        root: here.root.clone(),
+        state: Some(state),
+        agent: starter,
+        session: Some(session.clone()),
+    };
     if write(here.dirs(), session, &new, false)? {
         return Ok(new);
     }
     // Of two first events at once, one wins and both agree.
     Ok(pinned(here.dirs(), session)?.unwrap_or(new))
+}
+
+/// What holds for a session that another one has started, which is settled: a call of it can be told by its agent's process.
+///
+/// # Errors
+/// When it cannot be read or written down.
+pub(crate) fn settle_below(session: &SessionKey, above: &Pinned, dirs: &Dirs) -> Result<(), Error> {
+    if above.agent.is_none() || pinned(dirs, session)?.is_some_and(|known| known.agent == above.agent) {
+        return Ok(());
+    }
+    write(dirs, session, &Pinned { session: Some(session.clone()), ..above.clone() }, true).map(drop)
 }
 
 /// Writes it down whole. Of two first events at once one wins: says whether this one did.
@@ -136,11 +162,40 @@ fn write(dirs: &Dirs, session: &SessionKey, pinned: &Pinned, replace: bool) -> R
     }
 }
 
-/// The agents that hooks of that store govern.
-fn agents(dirs: &Dirs, state: &Path) -> Vec<Process> {
+/// What is settled for the sessions of that store.
+fn all(dirs: &Dirs, state: &Path) -> impl Iterator<Item = Pinned> {
     let files = fs::read_dir(directory(dirs)).into_iter().flatten().flatten();
     let known = files.filter_map(|entry| Pinned::read(&files::read(&entry.path(), MOST_BYTES).ok()?).ok());
-    known.filter(|known| known.state.as_deref() == Some(state)).filter_map(|known| known.agent).collect()
+    known.filter(move |known| known.state.as_deref() == Some(state))
+}
+
+/// The agents that hooks of that store govern.
+fn agents(dirs: &Dirs, state: &Path) -> Vec<Process> {
+    all(dirs, state).filter_map(|known| known.agent).collect()
+}
+
+/// The sessions of the agent that this process runs under, as far as hooks of this project's store govern it.
+///
+/// They are looked for again only after one was added: a process that lives as long as its agent asks for every call.
+#[derive(Debug, Default)]
+pub struct SessionsAbove {
+    looked: Option<SystemTime>,
+    found: Vec<SessionKey>,
+}
+
+impl SessionsAbove {
+    /// The sessions as they are now.
+    pub fn look(&mut self, project: &Project) -> &[SessionKey] {
+        let changed = fs::metadata(directory(project.dirs())).and_then(|found| found.modified()).ok();
+        if changed.is_none() || changed != self.looked {
+            let agent = above(project);
+            let own = |known: &Pinned| agent.is_some() && known.agent.map(|process| process.pid) == agent;
+            let known = all(project.dirs(), project.state_dir()).filter(own);
+            self.found = known.filter_map(|known| known.session).collect();
+            self.looked = changed;
+        }
+        &self.found
+    }
 }
 
 /// The process of an agent that this project's store governs, when this process runs under one.
@@ -158,9 +213,12 @@ mod tests {
     fn what_is_pinned_comes_back() {
         let root = PathBuf::from("/home/ann/a b");
         let agent = Some(Process { pid: 7, start: 4242 });
-        let all = Pinned { root: root.clone(), state: Some("/state/x".into()), agent };
+        let session = Some(SessionKey { agent: "some-agent".to_owned(), id: "a b".to_owned() });
+        let all = Pinned { root: root.clone(), state: Some("/state/x".into()), agent, session };
         assert_eq!(Pinned::read(&all.bytes()).unwrap(), all);
-        let none = Pinned { state: None, agent: None, ..all };
+        let unnamed = Pinned { session: None, ..all.clone() };
+        assert_eq!(Pinned::read(&unnamed.bytes()).unwrap(), unnamed);
+        let none = Pinned { state: None, agent: None, session: None, ..all };
         assert_eq!(Pinned::read(&none.bytes()).unwrap(), none);
         assert_eq!(Pinned::read(b"/home/ann/a b").unwrap(), none, "an older version wrote only the root");
         assert!(Pinned::read(b"relative").is_err());

@@ -39,6 +39,9 @@ impl SessionHome {
             return Ok(Self { home: here, elsewhere: None });
         };
         let settled = governed::settle(session, &here)?;
+        if let (Some(_), Some(own)) = (&event.parent_session, &event.session) {
+            governed::settle_below(own, &settled, here.dirs())?;
+        }
         let root = settled.root;
         let moved = settled.state.as_deref().is_some_and(|state| state != here.state_dir());
         if root == here.root && !moved {

@@ -26,7 +26,7 @@ fn events(sandbox: &Sandbox) {
     }
 }
 
-fn as_agent(sandbox: &Sandbox, script: &str) -> Run {
+pub fn as_agent(sandbox: &Sandbox, script: &str) -> Run {
     let lictor = env!("CARGO_BIN_EXE_lictor");
     let script = format!("HOOK='{lictor} hook claude-code PreToolUse'\nLICTOR={lictor}\n{script}\ntrue");
     sandbox.program(&agent(sandbox), &["-c", &script], "")

@@ -4,6 +4,9 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::{Value, json};
+
+use crate::governed::as_agent;
 use crate::sandbox::Sandbox;
 
 fn started(sandbox: &Sandbox, server: &[&str]) -> Child {
@@ -44,7 +47,7 @@ fn a_server_ends_with_the_proxy_however_that_ends() {
     let mut child = started(&sandbox, &["sh", "-c", line]);
     let mut told = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut told).unwrap();
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let told: Value = serde_json::from_str(&told).unwrap();
     let server = told["params"]["data"].as_u64().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
@@ -77,4 +80,70 @@ fn a_line_of_64_megabytes_is_refused_and_the_next_one_heard() {
         matches!(lines[..], [long, next] if long.contains("longer than") && next.contains("\"id\":7")),
         "{told}"
     );
+}
+
+/// A server with one tool, which says that it has been called.
+const SERVER: &str = r#"
+import json, sys
+TOOL = {"name": "note", "description": "Notes a text.", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    result = {
+        "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "n", "version": "1"}},
+        "tools/list": {"tools": [TOOL]},
+        "prompts/list": {"prompts": []},
+        "tools/call": {"content": [{"type": "text", "text": "noted"}]},
+    }[asked["method"]]
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn a_call_that_a_hook_has_judged_counts_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write_at(
+        &sandbox.home().join(".config/lictor/governance.yaml"),
+        "version: 1\nknown_tools: {known: [mcp__demo__note]}\n",
+    );
+    sandbox.write("server.py", SERVER);
+    let event = |session: &str, id: &str| {
+        json!({"hook_event_name": "PreToolUse", "session_id": session, "cwd": sandbox.project(), "tool_use_id": id,
+               "permission_mode": "bypassPermissions", "tool_name": "mcp__demo__note", "tool_input": {"text": "a"}})
+    };
+    sandbox.write("first.json", &event("s1", "t1").to_string());
+    sandbox.write("second.json", &event("s1", "t2").to_string());
+    let call = json!({"name": "note", "arguments": {"text": "a"}});
+    let request = |id: u64, method: &str, params: &Value| {
+        format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+    };
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    sandbox.write("hello", &request(1, "initialize", &hello));
+    for id in 2..=4 {
+        sandbox.write(&format!("call{id}"), &request(id, "tools/call", &call));
+    }
+    // Two calls go through a hook, with the directory and the actor that only hooks know; the third does not.
+    let run = as_agent(
+        &sandbox,
+        "mkfifo in
+         $LICTOR mcp run --name demo -- python3 server.py < in > out &
+         exec 3> in
+         come() { until grep -q \"\\\"id\\\":$1,\" out; do :; done; }
+         cat hello >&3; come 1
+         $HOOK < first.json; cat call2 >&3; come 2
+         $HOOK < second.json; cat call3 >&3; come 3
+         cat call4 >&3; come 4
+         exec 3>&-; wait; cat out",
+    );
+    assert_eq!(run.stdout.matches("noted").count(), 3, "{run:?}");
+    let log = sandbox.lictor(&["log", "--json"]).stdout;
+    let by: Vec<String> = log
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["session"]["agent"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(by, ["claude-code", "claude-code", "mcp"], "{log}");
+    let shown = sandbox.lictor(&["session", "show", "claude-code:s1", "--json"]).json();
+    assert_eq!(shown["state"]["action_count"], 2, "{shown}");
 }

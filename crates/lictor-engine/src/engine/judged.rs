@@ -1,7 +1,10 @@
 //! What was decided about a call before.
 
-use lictor_core::{Action, Evaluation};
+use lictor_core::session::Open;
+use lictor_core::{Action, Decision, Digest, Evaluation, SessionKey};
 use lictor_store::{Query, StoreError, StoreExt as _};
+
+use serde_json::{Map, Value};
 
 use super::{PolicyEngine, sessions};
 use crate::log::{Evaluated, kind};
@@ -41,6 +44,44 @@ impl PolicyEngine {
                     evaluation.session = state.clone();
                     same.then_some(evaluation)
                 });
+            Ok(found)
+        })
+    }
+
+    /// The newest call of a session with that tool and that payload that was judged, passed, and has no outcome yet,
+    /// as it was judged; calls whose ids are in `taken` are left out. Whoever sees a call on its way, after a hook has
+    /// judged it, can tell by this that it is the same one.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn open_call(
+        &self,
+        session: &SessionKey,
+        tool: &str,
+        payload: &Map<String, Value>,
+        taken: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<Action>, StoreError> {
+        self.inner.store.view(|view| {
+            let state = sessions::read(view, session)?;
+            let passed =
+                |open: &&Open| open.observed || matches!(open.decision, Decision::Pass | Decision::Warn);
+            let may_come: Vec<Digest> = state.open.iter().filter(passed).map(|open| open.action).collect();
+            if may_come.is_empty() {
+                return Ok(None);
+            }
+            let query = Query::all().session(session.clone()).newest_first().limit(LOOKED_AT);
+            let records = view.records(&query)?;
+            let found = records.iter().filter(|record| record.kind == kind::EVALUATED).find_map(|record| {
+                let body: Evaluated<'_> = serde_json::from_str(&record.body).ok()?;
+                if body.action.tool != tool || !may_come.contains(&body.evaluation.action) {
+                    return None;
+                }
+                // Secrets are taken out of the record, so the payload is compared by the digest of the whole.
+                let action = Action { payload: payload.clone(), ..body.action.into_owned() };
+                let id = action.tool_use_id.as_deref().filter(|id| !taken(id))?;
+                let open = state.same_call(&action.digest(), Some(id), None, record.at)?;
+                may_come.contains(&open.action).then_some(action)
+            });
             Ok(found)
         })
     }

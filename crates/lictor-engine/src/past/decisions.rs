@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use lictor_core::{Action, Decision, Evaluation, Facts, SessionKey, Timestamp};
+use lictor_core::{Action, Decision, Evaluation, Facts, SessionEvent, SessionKey, Timestamp};
 use lictor_store::{Query, Record, Store, StoreError, StoreExt as _};
 
 use crate::log::{Evaluated, kind};
@@ -35,6 +35,16 @@ pub struct Decided {
     pub observed: bool,
     /// A person answered on the spot.
     pub answered: bool,
+    /// The call was judged before, at another place on its way.
+    pub seen_before: bool,
+}
+
+impl Decided {
+    /// Whether it says nothing new: the same call has passed before, at another place on its way.
+    #[must_use]
+    pub fn is_repetition(&self) -> bool {
+        self.seen_before && matches!(self.decision, Decision::Pass | Decision::Warn)
+    }
 }
 
 /// Which decisions. What is not said does not matter.
@@ -94,6 +104,7 @@ impl Wanted {
             && self.until.is_none_or(|until| decided.at < until)
             && self.decision.is_none_or(|least| decided.decision >= least)
             && (self.dry || !decided.dry)
+            && !decided.is_repetition()
             && self.session.as_ref().is_none_or(|key| decided.session.as_ref() == Some(key))
             && self.agent.as_ref().is_none_or(agent)
             && self.rule.as_ref().is_none_or(rule)
@@ -140,7 +151,9 @@ pub fn decided(record: &Record) -> Option<Decided> {
     let evaluation = body.evaluation;
     let deciding = evaluation.deciding();
     let rules = rules_of(&evaluation);
+    let seen_before = matches!(&*body.event, SessionEvent::Judged(judgement) if judgement.duplicate);
     Some(Decided {
+        seen_before,
         id: record.seq,
         at: record.at,
         session: record.session.clone(),

@@ -150,7 +150,7 @@ impl Summary {
     pub fn record(&mut self, record: &Record, day: impl FnOnce(Timestamp) -> String) {
         match record.kind.as_str() {
             kind::EVALUATED => {
-                if let Some(decided) = decided(record) {
+                if let Some(decided) = decided(record).filter(|decided| !decided.is_repetition()) {
                     self.decision(&decided, day);
                 }
             }

@@ -28,6 +28,8 @@ pub(super) struct Call {
     pub(super) form: Form,
     /// How often the gateway has answered the server itself.
     pub(super) rounds: u8,
+    /// A hook of the agent has judged it too: it counts there, and what comes of it is told there.
+    pub(super) hooked: bool,
 }
 
 impl Call {
@@ -180,13 +182,20 @@ impl Gateway {
             Ok(round) => round,
             Err(out) => return out,
         };
-        let call = Call { id: id.clone(), action, message, form, rounds: 0 };
-        if begun {
+        let hooked = begun.as_ref().is_some_and(|begun| begun.hooked);
+        let mut call = Call { id: id.clone(), action, message, form, rounds: 0, hooked };
+        if begun.is_some() {
             return self.forward(call);
         }
-        let evaluation = self.judge(&call.action, caution);
+        // What only shows here has to be asked about here, whatever a hook has said.
+        let judged = if caution.is_none() { self.judged_by_hook(&call.action) } else { None };
+        call.hooked = judged.is_some();
+        let evaluation = self.judge(judged.as_ref().unwrap_or(&call.action), caution);
         if evaluation.passed() {
             return self.forward(call);
+        }
+        if call.hooked {
+            return Self::refused(&call, &evaluation, None);
         }
         self.ask_or_refuse(call, &evaluation, caution)
     }
@@ -218,9 +227,13 @@ impl Gateway {
         let failed = message.0.contains_key("error")
             || message.0.get("result").and_then(|result| result.get("isError")) == Some(&Value::Bool(true));
         let outcome = if failed { Outcome::default() } else { Outcome::success() };
-        let told = match self.runtime.post(&call.action, outcome) {
-            Ok(posted) => feedback::render(&posted.feedback),
-            Err(error) => format!("Lictor could not record this: {error}"),
+        let told = if call.hooked {
+            String::new()
+        } else {
+            match self.runtime.post(&call.action, outcome) {
+                Ok(posted) => feedback::render(&posted.feedback),
+                Err(error) => format!("Lictor could not record this: {error}"),
+            }
         };
         vec![Out::Client(reply::with_remark(reply::looked_through(message, call.form), &told))]
     }

@@ -32,6 +32,14 @@ struct Round {
     tool_use_id: Option<String>,
     /// Answers to the questions that the client did not get to see.
     declined: Map<String, Value>,
+    /// A hook of the agent has judged the call too.
+    hooked: bool,
+}
+
+/// A call was judged in an earlier round.
+pub(super) struct Begun {
+    /// By a hook of the agent too.
+    pub(super) hooked: bool,
 }
 
 impl Rounds {
@@ -55,18 +63,18 @@ impl Rounds {
 }
 
 impl Gateway {
-    /// The call as it is sent on, and whether it is a further round of one that was judged. A round counts once; the same
+    /// The call as it is sent on, and of which call that was judged it is a further round. A round counts once; the same
     /// state again is a new call.
     pub(super) fn next_round(
         &mut self,
         id: &Value,
         mut message: Message,
         action: &mut Action,
-    ) -> Result<(Message, bool), Vec<Out>> {
+    ) -> Result<(Message, Option<Begun>), Vec<Out>> {
         let state = message.param("requestState").and_then(Value::as_str).map(str::to_owned);
         let round = state.as_deref().and_then(|state| self.rounds.take(state, &action.digest()));
         self.form_came_back(id, &mut message, action)?;
-        let Some(round) = round else { return Ok((message, false)) };
+        let Some(round) = round else { return Ok((message, None)) };
         action.tool_use_id = round.tool_use_id;
         if let Some(params) = message.params_mut().filter(|_| !round.declined.is_empty()) {
             let responses = params.entry("inputResponses").or_insert_with(|| json!({}));
@@ -74,7 +82,7 @@ impl Gateway {
                 responses.extend(round.declined);
             }
         }
-        Ok((message, true))
+        Ok((message, Some(Begun { hooked: round.hooked })))
     }
 
     /// The server has answered a call with questions. Those that the policy does not let it ask are answered here.
@@ -117,7 +125,7 @@ impl Gateway {
             }
         };
         let tool_use_id = call.action.tool_use_id.take();
-        self.rounds.insert(state, Round { action, tool_use_id, declined });
+        self.rounds.insert(state, Round { action, tool_use_id, declined, hooked: call.hooked });
         vec![Out::Client(reply::looked_through(message, call.form))]
     }
 

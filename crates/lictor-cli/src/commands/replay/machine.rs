@@ -162,6 +162,7 @@ impl Judges<'_> {
             dry: false,
             observed: false,
             answered: false,
+            seen_before: false,
             facts: Facts::none(),
             action,
         };
