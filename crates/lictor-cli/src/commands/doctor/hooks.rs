@@ -297,6 +297,12 @@ fn ungoverned_agents(report: &mut Report, place: &Where, homes: &BTreeMap<Agent,
             for advice in install::advice(agent) {
                 report.note(format!("{agent}: {advice}"), "this cannot be checked from outside");
             }
+            if !agent.capabilities().fails_closed {
+                report.note(
+                    format!("{agent} can let a call through when the hook's program does not answer as it should"),
+                    "Lictor answers within its own deadline; `lictor run` keeps its program from being replaced",
+                );
+            }
         }
     }
 }

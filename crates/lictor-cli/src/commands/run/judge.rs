@@ -71,8 +71,11 @@ const NOT_SERVED: [&str; 5] = ["--all", "--anchor", "--cwd", "--follow", "--stat
 
 /// What a caller is told whose command is not run.
 fn not_served(args: &[String]) -> Answer {
-    let command = command_words(args).first().copied().unwrap_or_default();
-    let why = if is_for_agents(args.iter().map(|arg| Some(arg.as_str()))) {
+    let words = command_words(args);
+    let command = words.first().copied().unwrap_or_default();
+    let why = if words.starts_with(&["mcp", "run"]) {
+        "a server behind `lictor mcp run` cannot be started inside of `lictor run`; a person takes Lictor from before it with `lictor init --mcp --uninstall`, and hooks judge its tools".to_owned()
+    } else if is_for_agents(args.iter().map(|arg| Some(arg.as_str()))) {
         format!(
             "`lictor {command}` with these words looks at what is not in this sandbox; a person runs it outside, in the directory of the project"
         )
