@@ -25,14 +25,15 @@ struct Run {
     lictor: PathBuf,
     /// The hook's program says nothing to anything: sessions that stop something must fail.
     planted: bool,
-    /// Whether the matrix is written: only by a run of everything.
+    /// Whether the matrix is written; sessions that are not run stay in it as they are.
     writes: bool,
     /// Agents are started by `lictor run`.
     sandboxed: bool,
 }
 
-/// `cargo xtask agents [name…] [--session ID]… [--lictor PATH] [--keep] [--run] [--planted]`; with `--run` every agent is
-/// started by `lictor run`, with `--planted` a hook judges nothing; the matrix stays as it is then.
+/// `cargo xtask agents [name…] [--session ID]… [--write] [--lictor PATH] [--keep] [--run] [--planted]`; with `--run` every
+/// agent is started by `lictor run`, with `--planted` a hook judges nothing; the matrix stays as it is then, and where only
+/// some sessions are run unless they are to be written.
 pub fn run(args: &[String]) -> Result<()> {
     let (run, keep) = read(args)?;
     if args.iter().any(|arg| arg == INSIDE) {
@@ -54,12 +55,13 @@ fn read(args: &[String]) -> Result<(Run, bool)> {
     let mut names = Vec::new();
     let mut only = Vec::new();
     let mut lictor = shell::root().join("target/debug/lictor");
-    let (mut keep, mut sandboxed, mut planted) = (false, false, false);
+    let (mut keep, mut write, mut sandboxed, mut planted) = (false, false, false, false);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             INSIDE => {}
             "--keep" => keep = true,
+            "--write" => write = true,
             "--run" => sandboxed = true,
             "--planted" => planted = true,
             "--session" => only.push(args.next().context("`--session` needs an id")?.clone()),
@@ -73,7 +75,7 @@ fn read(args: &[String]) -> Result<(Run, bool)> {
         let known: Vec<_> = agents.iter().map(|agent| agent.agent.as_str()).collect();
         bail!("there is no agent `{unknown}` to run; there is: {}", known.join(", "));
     }
-    let writes = only.is_empty() && !planted && !sandboxed;
+    let writes = (write || only.is_empty()) && !planted && !sandboxed;
     agents.retain(|agent| names.is_empty() || names.contains(&agent.agent));
     let mut sessions = spec::sessions()?;
     sessions.retain(|session| only.is_empty() || only.contains(&session.id));
@@ -151,11 +153,11 @@ fn inside(run: &Run, keep: bool) -> Result<()> {
             results.push(result);
         }
         if run.writes {
-            matrix::write_agent(agent, &run.sessions, &results)?;
+            matrix::write_agent(agent, &results)?;
         }
     }
     if run.writes {
-        matrix::write(&run.sessions)?;
+        matrix::write()?;
     }
     if failed > 0 {
         bail!("{failed} sessions went otherwise than they should");

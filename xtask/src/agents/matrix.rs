@@ -21,17 +21,24 @@ fn agent_file(name: &str) -> PathBuf {
     shell::root().join("docs/agents").join(format!("{name}.md"))
 }
 
-/// Writes the sessions of one agent: what it did, and what its model read.
-pub fn write_agent(agent: &AgentFile, sessions: &[SessionFile], results: &[Outcome]) -> Result<()> {
+/// Writes the sessions of one agent: what it did, and what its model read. Those that were not run now stay as they are.
+pub fn write_agent(agent: &AgentFile, results: &[Outcome]) -> Result<()> {
+    let earlier = read_sections(&fs::read_to_string(agent_file(&agent.agent)).unwrap_or_default());
     let mut text = format!(
-        "# {}: governed sessions\n\nWritten by `cargo xtask agents {}` with {} {} on {}. Paths of the run are shortened to `…`.\n",
+        "# {}: governed sessions\n\nWritten by `cargo xtask agents {}` with {} {} on {}; sessions that were not run again are as they \
+         were. Paths of the run are shortened to `…`.\n",
         agent.agent,
         agent.agent,
         agent.package,
         agent.version,
         today()?
     );
-    for session in sessions {
+    for session in &spec::sessions()? {
+        let ran = results.iter().any(|result| result.session == session.id);
+        if let Some(section) = earlier.get(&session.id).filter(|_| !ran && agent.can(session)) {
+            write!(text, "\n{section}")?;
+            continue;
+        }
         let (mark, note) = verdict(agent, session, results);
         writeln!(text, "\n## {}\n\n{mark} {}.{note}", session.id, capital(&session.what))?;
         let Some(result) = results.iter().find(|result| result.session == session.id) else { continue };
@@ -84,8 +91,8 @@ fn today() -> Result<String> {
 }
 
 /// Puts the table together from the agents' files, so that a run of one agent keeps the rows of the others.
-pub fn write(sessions: &[SessionFile]) -> Result<()> {
-    let agents = spec::agents()?;
+pub fn write() -> Result<()> {
+    let (agents, sessions) = (spec::agents()?, spec::sessions()?);
     let mut marks: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
     for agent in &agents {
         let Ok(text) = fs::read_to_string(agent_file(&agent.agent)) else { continue };
@@ -100,7 +107,7 @@ pub fn write(sessions: &[SessionFile]) -> Result<()> {
     table.push_str("\n|---|");
     table.push_str(&"---|".repeat(ran.len()));
     table.push('\n');
-    for session in sessions {
+    for session in &sessions {
         write!(table, "| {} |", session.what)?;
         for agent in &ran {
             let mark = marks.get(agent.agent.as_str()).and_then(|marks| marks.get(&session.id));
@@ -115,6 +122,16 @@ pub fn write(sessions: &[SessionFile]) -> Result<()> {
     let (_, after) = rest.split_once(END).context("docs/agents.md has no end of the matrix")?;
     fs::write(file, format!("{before}{BEGIN}{table}{END}{after}"))?;
     Ok(())
+}
+
+/// The text of every session in an agent's file.
+fn read_sections(text: &str) -> BTreeMap<String, String> {
+    let sections = text.split("\n## ").skip(1);
+    let section = |section: &str| {
+        let id = section.lines().next().unwrap_or_default().to_owned();
+        (id, format!("## {}\n", section.trim_end()))
+    };
+    sections.map(section).collect()
 }
 
 /// The mark of every session in an agent's file.
