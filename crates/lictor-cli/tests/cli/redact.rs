@@ -13,7 +13,8 @@ bash_safety: {blocked_patterns: ['deploy ACME-7']}
 ";
 
 /// Everything that must not be found.
-const SECRET: [&str; 3] = ["ACME-", "4111", "pin="];
+/// Long enough to stand in no digest by chance.
+const SECRET: [&str; 3] = ["ACME-", "41111111", "pin="];
 
 fn found_below(folder: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
