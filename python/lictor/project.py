@@ -52,7 +52,7 @@ class ProjectEvaluation:
 
     @property
     def risk_score(self) -> float:
-        return float(self._fields["risk"]) / 1000
+        return float(self._fields["risk"])
 
     @property
     def id(self) -> int | None:

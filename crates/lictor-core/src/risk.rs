@@ -21,12 +21,12 @@ impl Serialize for Risk {
 }
 
 impl<'de> Deserialize<'de> for Risk {
-    /// Whole numbers are thousandths: records of earlier versions have them.
+    /// Whole numbers above one are thousandths: records of earlier versions have them.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
             deserializer.deserialize_any(Number)
         } else {
-            deserializer.deserialize_u16(Number)
+            u16::deserialize(deserializer).map(Self::thousandths)
         }
     }
 }
@@ -45,6 +45,10 @@ impl de::Visitor<'_> for Number {
     }
 
     fn visit_u64<E: de::Error>(self, thousandths: u64) -> Result<Risk, E> {
+        // Languages that know one kind of number write the highest risk like this.
+        if thousandths == 1 {
+            return Ok(Risk::MAX);
+        }
         let number = u16::try_from(thousandths);
         Ok(Risk::thousandths(number.map_err(|_| E::invalid_value(Unexpected::Unsigned(thousandths), &self))?))
     }
@@ -105,23 +109,4 @@ impl fmt::Display for Risk {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_has_fractions_and_older_records_thousandths() {
-        for (risk, text) in [(Risk::NONE, "0"), (Risk::thousandths(250), "0.25"), (Risk::MAX, "1.0")] {
-            assert_eq!(serde_json::to_string(&risk).unwrap(), text);
-            assert_eq!(serde_json::from_str::<Risk>(text).unwrap(), risk);
-        }
-        assert_eq!(serde_json::from_str::<Risk>("250").unwrap(), Risk::thousandths(250));
-        for wrong in ["-1", "-0.5", "70000", "\"0.5\"", "null"] {
-            assert!(serde_json::from_str::<Risk>(wrong).is_err(), "{wrong}");
-        }
-        for thousandths in 0..=1000 {
-            let risk = Risk::thousandths(thousandths);
-            let text = serde_json::to_string(&risk).unwrap();
-            assert_eq!(serde_json::from_str::<Risk>(&text).unwrap(), risk, "{text}");
-        }
-    }
-}
+mod tests;
