@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use super::{can_run, world};
 
-/// Sends events until it is ended, and writes down each that was answered.
+/// Sends events until it is ended or nobody answers, and writes down each that was answered.
 const AGENT: &str = r#"
 n=0
 while :; do
   n=$((n + 1)); id="k$1-$n"
   printf '{"hook_event_name":"PreToolUse","session_id":"%s","cwd":"%s","tool_name":"Bash","tool_input":{"command":"ls"}}' \
-    "$id" "$PWD" | "$LICTOR" hook claude-code 2>/dev/null && echo "$id" >> acknowledged
+    "$id" "$PWD" | "$LICTOR" hook claude-code 2>/dev/null || exit
+  echo "$id" >> acknowledged
 done
 "#;
 
