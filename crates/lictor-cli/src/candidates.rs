@@ -41,6 +41,6 @@ pub fn approvals() -> Vec<CompletionCandidate> {
 
 /// The tools that are remembered.
 pub fn tools() -> Vec<CompletionCandidate> {
-    let tools = lictor::tools::remembered(&here::project(Path::new(""))).unwrap_or_default();
+    let tools = lictor::remembered::remembered(&here::project(Path::new(""))).unwrap_or_default();
     tools.into_iter().map(|one| CompletionCandidate::new(one.tool)).collect()
 }

@@ -110,11 +110,16 @@ function say(text) {
 function live() {
   if (!$("[data-live], [hx-trigger*=news]")) return;
   source = new EventSource("/live");
-  source.addEventListener("open", () => say(paused ? "paused" : "live"));
-  source.addEventListener("change", () => {
+  const look = () => {
     refresh();
     document.body.dispatchEvent(new CustomEvent("news"));
+  };
+  // What came after the page was made and before the line was open is told to nobody.
+  source.addEventListener("open", () => {
+    say(paused ? "paused" : "live");
+    look();
   });
+  source.addEventListener("change", look);
   source.addEventListener("error", () => {
     say("not connected; trying again");
     if (source.readyState === EventSource.CLOSED) setTimeout(live, 2000);

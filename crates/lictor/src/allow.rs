@@ -20,8 +20,8 @@ use serde_json::{Value, json};
 use crate::error::Error;
 use crate::policy_files::{self, Snapshot};
 use crate::project::Project;
+use crate::remembered;
 use crate::runtime::Runtime;
-use crate::tools;
 
 pub use edit::without;
 pub(crate) use edit::{of_tool, without_lines};
@@ -105,7 +105,7 @@ impl<'a> Asked<'a> {
         rule: String,
     ) -> Self {
         // A record of an older program does not say how the server was reached.
-        tools::identify(action, &mut facts, project.agent_settings_when_asked());
+        remembered::identify(action, &mut facts, project.agent_settings_when_asked());
         Self { action, facts, at, rule }
     }
 }
@@ -299,7 +299,7 @@ fn candidates(asked: &Asked<'_>) -> Vec<Candidate> {
 fn tool(asked: &Asked<'_>) -> Option<Candidate> {
     let named = matches!(asked.action.kind, ActionKind::Tool | ActionKind::Other(_));
     let tool = asked.action.tool.as_str();
-    (named && !tool.is_empty()).then(|| Candidate::remembered(tool, tools::definition(&asked.facts)))
+    (named && !tool.is_empty()).then(|| Candidate::remembered(tool, remembered::definition(&asked.facts)))
 }
 
 /// A command of which every word is known, as exceptions are compared with it.

@@ -66,13 +66,13 @@ mod probe;
 mod programs;
 mod project;
 mod project_ledger;
+pub mod remembered;
 pub mod rpc;
 mod runtime;
 mod sandboxed;
 pub mod session_home;
 pub mod share;
 pub mod team;
-pub mod tools;
 mod trust;
 
 pub use lictor_agents as agents;

@@ -15,8 +15,8 @@ use crate::error::Error;
 use crate::files;
 use crate::memory::Bounded;
 use crate::project::Project;
+use crate::remembered;
 use crate::team::{self, Standing};
-use crate::tools;
 
 /// The stored form of the policy in the state directory.
 const CACHE: &str = "policy.bin";
@@ -302,7 +302,7 @@ pub fn facts(
     move |action: &Action| {
         let _bounded = Bounded::begin();
         let mut facts = observe(action, &known, &observer);
-        tools::identify(action, &mut facts, &settings);
+        remembered::identify(action, &mut facts, &settings);
         facts
     }
 }

@@ -21,7 +21,7 @@ use crate::files;
 use crate::policy_files::{self, Snapshot};
 use crate::project::Project;
 use crate::project_ledger::ProjectLedger;
-use crate::tools;
+use crate::remembered;
 use crate::trust::Program;
 
 /// The form of the file.
@@ -372,7 +372,7 @@ fn exceptions(project: &Project) -> Result<Vec<String>, Error> {
 /// The tools that the person's own policy remembers.
 fn own_tools(project: &Project) -> Result<Vec<RememberedTool>, Error> {
     let own = &project.dirs().user_policy;
-    let all = tools::remembered(project)?.into_iter().filter(|one| one.file == *own);
+    let all = remembered::remembered(project)?.into_iter().filter(|one| one.file == *own);
     Ok(all.map(|one| RememberedTool { tool: one.tool, server: one.server }).collect())
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use clap_complete::ArgValueCandidates;
 use lictor::allow::AllowError;
 use lictor::{
-    Approval, Approvals, GRANT_LASTS_MS, Lifetime, PersonKey, PolicyEngine, Project, Said, Who, tools,
+    Approval, Approvals, GRANT_LASTS_MS, Lifetime, PersonKey, PolicyEngine, Project, Said, Who, remembered,
 };
 use lictor_core::text::{visible, visible_line};
 use serde_json::{Value, json};
@@ -165,11 +165,12 @@ impl Desk {
     fn say_yes(&self, one: &Waiting, yes: Yes, lasts: i64) -> Result<Said> {
         if yes.remember {
             // Before the yes: one that cannot be remembered is not given.
-            tools::propose(&self.project, &one.approval).map_err(refused)?;
+            remembered::propose(&self.project, &one.approval).map_err(refused)?;
         }
         let said = self.approvals.approve_seen(&one.approval, person(), yes.lifetime, lasts)?;
         if yes.remember && matches!(said, Said::Granted(_)) {
-            tools::remember(&self.project, &one.approval, &here::person(), when::now()).map_err(refused)?;
+            remembered::remember(&self.project, &one.approval, &here::person(), when::now())
+                .map_err(refused)?;
         }
         Ok(said)
     }
@@ -460,7 +461,7 @@ fn ask(one: &Waiting, said: Yes, at_once: bool, style: Style) -> Result<Answer> 
     let points: Vec<String> =
         one.points().iter().map(|point| output::wrapped("  ", point).trim_end().to_owned()).collect();
     let questions = if at_once { vec![points.join("\n")] } else { points };
-    let tool = tools::is_about_unknown_tool(&one.approval);
+    let tool = remembered::is_about_unknown_tool(&one.approval);
     let (more, letters) =
         if tool { (" [r]emember this tool;\n ", "y, s, r, n, l or q") } else { ("", "y, s, n, l or q") };
     let mut lifetime = Lifetime::Session;

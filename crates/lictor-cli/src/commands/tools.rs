@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use clap_complete::ArgValueCandidates;
 use lictor::Project;
-use lictor::tools::{Remembered, forget, remembered};
+use lictor::remembered::{Remembered, forget, remembered};
 use lictor_config::diagnostic::closest;
 use lictor_core::text::visible_line;
 use serde_json::json;

@@ -1,13 +1,14 @@
 //! The inbox: what waits for a person's word, one card a question, and giving it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use askama::Template;
 use axum::http::{Method, StatusCode};
 use lictor::allow::AllowError;
 use lictor::diff::{self, Change};
 use lictor::log::{Approving, Evaluated, kind};
-use lictor::tools;
+use lictor::remembered;
 use lictor_core::approval::NoVote;
 use lictor_core::{Action, Approval, ApprovalState, Lifetime, SessionKey, Timestamp, Who};
 use lictor_store::{Query, Record, Store, StoreExt as _};
@@ -27,6 +28,9 @@ const ANSWERED: usize = 8;
 const PREVIEW: usize = 2_000;
 /// What is longer is not for people to read in a page.
 const WHOLE: usize = 200_000;
+/// So often it is looked whether a hook that waits has taken its yes, before a tool is remembered.
+const LOOKS: u32 = 60;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// So many records of a session are looked through for the call that a question was about.
 const NEAR: usize = 200;
 
@@ -217,7 +221,8 @@ pub(super) fn answer(visit: &Visit) -> Result<Shown, Problem> {
         Some("remember") if rememberable(visit, &question) => {
             let body = json!({"lifetime": "once", "seen": said("seen")});
             ask(&visit.server, &caller, to("/v1/approvals/{id}/approve"), &parts, body)?;
-            match tools::remember(open.runtime.project(), &question, &visit.caller.owner, now()) {
+            until_used(&*open.store, &question)?;
+            match remembered::remember(open.runtime.project(), &question, &visit.caller.owner, now()) {
                 // The others may still say no.
                 Ok(_) | Err(AllowError::NotGranted(_)) => {}
                 Err(error) => return Err(Problem::bad(error.to_string())),
@@ -291,7 +296,7 @@ fn card(
 
 /// Whether the tool can be remembered. On a server, what is known stands in the published policy.
 fn rememberable(visit: &Visit, question: &Approval) -> bool {
-    visit.server.tenants.local.is_some() && tools::is_about_unknown_tool(question)
+    visit.server.tenants.local.is_some() && remembered::is_about_unknown_tool(question)
 }
 
 /// Why a yes of the reader would not count.
@@ -397,6 +402,17 @@ fn the_call(store: &dyn Store, question: &Approval) -> Result<Option<Record>, Pr
     }
     let near = store.view(|view| view.records(&query))?;
     Ok(near.into_iter().find(|record| record.kind == kind::EVALUATED && record.body.contains(&digest)))
+}
+
+/// Lets a hook that waits take its yes first: it asked under the policy that is about to change. Nobody may be waiting.
+fn until_used(store: &dyn Store, question: &Approval) -> Result<(), Problem> {
+    for _ in 0..LOOKS {
+        if uses(store, &question.id)?.is_some() {
+            break;
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    Ok(())
 }
 
 fn standing(store: &dyn Store, question: &Approval) -> Result<Standing, Problem> {
