@@ -7,7 +7,10 @@ import { Team } from "./team.mjs";
 async function waiting(world, page, what = "one") {
   const answer = world.bash(ASKED(what));
   const card = page.locator("article.waiting", { hasText: what });
-  await card.waitFor();
+  // A hook that does not wait has no card: what it said tells why.
+  const ended = answer.then((said) => Promise.reject(new Error(`the hook answered before the page showed its question: ${JSON.stringify(said)}`)));
+  await Promise.race([card.waitFor(), ended]);
+  ended.catch(() => {});
   return { answer, card };
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use lictor::log::kind;
 use lictor::store::MemoryStore;
 use lictor::{Options, Project, Runtime, SqliteOptions};
-use lictor_store::{Indexed, Query, Store, StoreExt as _};
+use lictor_store::{Indexed, Query, Stamp, Store, StoreExt as _};
 
 use crate::registry::RegistryError;
 use crate::tenants::{CallError, Open};
@@ -167,28 +167,17 @@ impl Projects {
         *self.demo.lock().unwrap_or_else(PoisonError::into_inner) = Some(demo);
     }
 
-    /// The files that change when something is recorded, as they are now.
-    fn traces(&self) -> Vec<(PathBuf, Option<(SystemTime, u64)>)> {
-        let look = |file: PathBuf| {
-            let meta = fs::metadata(&file).ok();
-            let seen = meta.and_then(|meta| Some((meta.modified().ok()?, meta.len())));
-            (file, seen)
-        };
-        let directories: Vec<PathBuf> =
-            self.places().values().map(|project| project.state_dir().to_owned()).collect();
-        directories
-            .iter()
-            .flat_map(|directory| [directory.join(STORE), directory.join(format!("{STORE}-wal"))])
-            .map(look)
-            .collect()
+    /// What changes when something is recorded, as it is now.
+    fn stamps(&self) -> Vec<Stamp> {
+        self.places().values().map(|project| Stamp::of(&project.state_dir().join(STORE))).collect()
     }
 
     /// Calls back whenever something was recorded, until that says stop. Hooks are processes of their own.
     pub fn watch(&self, every: Duration, mut changed: impl FnMut() -> bool) {
-        let mut before = self.traces();
+        let mut before = self.stamps();
         loop {
             std::thread::sleep(every);
-            let now = self.traces();
+            let now = self.stamps();
             if now != before && !changed() {
                 return;
             }

@@ -114,11 +114,7 @@ function live() {
     refresh();
     document.body.dispatchEvent(new CustomEvent("news"));
   };
-  // What came after the page was made and before the line was open is told to nobody.
-  source.addEventListener("open", () => {
-    say(paused ? "paused" : "live");
-    look();
-  });
+  source.addEventListener("open", () => say(paused ? "paused" : "live"));
   source.addEventListener("change", look);
   source.addEventListener("error", () => {
     say("not connected; trying again");

@@ -55,6 +55,6 @@ pub use record::{Draft, Head, Record};
 pub use retention::{ArchivedStore, Retention, WithArchives};
 pub use seal::Seal;
 pub use space::Space;
-pub use sqlite::{SqliteOptions, SqliteStore};
+pub use sqlite::{SqliteOptions, SqliteStore, Stamp};
 pub use store::{Durability, Store, StoreExt, Transaction, View};
 pub use verify::{Anchoring, Fault, Sealing, Verification, verify};

@@ -22,10 +22,13 @@ mod failure;
 mod open;
 mod patience;
 mod rows;
+mod stamp;
 
 use failure::Failure;
+use open::beside;
 use patience::Patience;
 use rows::Rows;
+pub use stamp::Stamp;
 
 /// Bytes of log beyond which it is moved into the main file if nobody is using the store at that moment.
 const LOG_LIMIT: u64 = 80 * 4096;
@@ -92,7 +95,7 @@ impl SqliteOptions {
         let patience = Patience::install(&mut connection, self.wait).map_err(|error| failure.of(error))?;
         open::check_format(&mut connection, failure)?;
         let handle = Handle { connection, patience, synced: None };
-        let log = open::beside(&file, "-wal");
+        let log = beside(&file, "-wal");
         let sealer = self.sealer.clone();
         Ok(SqliteStore { file, log, handle: Mutex::new(handle), wait: self.wait, sealer })
     }
