@@ -5,13 +5,20 @@ use std::io::IsTerminal as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
+use lictor_socket::Client;
+
 use crate::RunError;
+use crate::client;
 use crate::landlocked;
 use crate::mounts::Network;
 
 /// Becomes the command that follows the word for the network. Returns only when that fails.
 pub fn become_agent(words: &[OsString]) -> RunError {
     let Some((network, command)) = words.split_first() else { return nothing() };
+    // A guardian that was killed before its death could end the sandbox would leave an agent behind that nobody judges.
+    if let Some(Err(error)) = client::guardian().map(|socket| Client::connect(&socket)) {
+        return error.into();
+    }
     // A session of its own: what runs in here has no controlling terminal outside that it could type into.
     let _ = rustix::process::setsid();
     if std::io::stdin().is_terminal() {

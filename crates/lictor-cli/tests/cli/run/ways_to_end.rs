@@ -7,6 +7,9 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lictor_run::mounts::Network;
+use lictor_run::{client, session};
+
 use super::{can_run, world};
 use crate::sandbox::Sandbox;
 
@@ -250,4 +253,18 @@ fn without_a_guardian_that_answers_everything_is_blocked() {
     kill("-CONT", child.id());
     assert!(line.ends_with("then 2\n"), "{line}");
     child.wait().unwrap();
+}
+
+/// What is left when the guardian is killed before bubblewrap would end with it.
+#[test]
+fn an_agent_that_has_lost_its_guardian_is_not_started() {
+    can_run();
+    let sandbox = world();
+    let state = sandbox.project().join("state");
+    let lictor = env!("CARGO_BIN_EXE_lictor");
+    let first = [lictor, session::INSIDE, Network::All.as_str(), "echo", "started"];
+    let mount = ["--ro-bind", "/", "/", "--dev", "/dev", "--symlink", state.to_str().unwrap(), client::SIGN];
+    let ended = sandbox.program("bwrap", &[&mount[..], &["--"], &first].concat(), "");
+    assert_eq!((ended.code, ended.stdout.as_str()), (127, ""));
+    assert!(ended.stderr.contains("nobody answers"), "{}", ended.stderr);
 }
