@@ -4,6 +4,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use lictor_agents::Agent;
 use lictor_agents::install::Where;
@@ -13,6 +15,8 @@ use lictor_core::approval::{Approval, ApprovalState, Point};
 use lictor_core::facts::Effect;
 use lictor_core::{Action, Digest, Facts, Timestamp, canonical};
 use lictor_engine::Approvals;
+use lictor_engine::log::kind;
+use lictor_store::{Query, Record, Store, StoreExt as _};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -25,6 +29,12 @@ use crate::runtime::Runtime;
 
 /// Settings files that are longer than this are nobody's.
 const SETTINGS: u64 = 16 * 1024 * 1024;
+/// So long a call that is held has to take its yes. It looks for that far more often.
+const USING: Duration = Duration::from_secs(5);
+/// How often it is looked whether it has.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// Among so many uses of a yes this one would be.
+const NEWEST: usize = 50;
 
 /// A remembered tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -114,6 +124,7 @@ pub fn remember(
         return Err(AllowError::NotGranted(question.short().to_owned()));
     }
     let exception = propose(project, question)?;
+    until_used(project, &*store, question, at)?;
     exception.write()?;
     let session = question.request.session.as_ref();
     exception.record(&*store, session, &question.id.as_str().into(), by, at)?;
@@ -121,6 +132,21 @@ pub fn remember(
         Runtime::of_project(project.clone())?.engine().refresh(session).map_err(Error::from)?;
     }
     Ok(exception)
+}
+
+/// Lets a call that is held for this answer take its yes first: it was asked under the policy that is about to change.
+fn until_used(project: &Project, store: &dyn Store, question: &Approval, at: Timestamp) -> Result<(), Error> {
+    let held_ms = i64::try_from(Snapshot::read(project)?.policy.approval_wait()).unwrap_or(i64::MAX);
+    let used = Query::all().kind(kind::GRANT_USED).newest_first().limit(NEWEST);
+    let is_use = |record: &Record| record.at >= question.requested_at && record.body.contains(&question.id);
+    let until = Instant::now() + USING;
+    while at.0.saturating_sub(question.requested_at.0) < held_ms && Instant::now() < until {
+        if store.view(|view| view.records(&used))?.iter().any(is_use) {
+            break;
+        }
+        thread::sleep(BETWEEN_LOOKS);
+    }
+    Ok(())
 }
 
 /// Every remembered tool, in the order of the files.

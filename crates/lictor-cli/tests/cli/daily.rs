@@ -350,14 +350,19 @@ fn a_held_call_goes_on_as_soon_as_a_person_says_yes() {
     let user = sandbox.home().join(".config/lictor");
     std::fs::create_dir_all(&user).unwrap();
     std::fs::write(user.join("governance.yaml"), "version: 1\napprovals: {wait: 20s}\n").unwrap();
-    let event = |command: &str| {
-        json!({"session_id": "s1", "cwd": sandbox.project(), "permission_mode": "dontAsk", "hook_event_name": "PreToolUse",
-               "tool_name": "Bash", "tool_input": {"command": command}, "transcript_path": "/dev/null"})
-    };
-    for (answer, code) in [("approve", 0), ("deny", 2)] {
+    let bash = |command: &str| json!({"tool_name": "Bash", "tool_input": {"command": command}});
+    let unknown = json!({"tool_name": "mcp__acme__frobnicate", "tool_input": {"q": "a"}});
+    let answers: [(_, &[&str], _); 3] = [
+        (bash("$DEPLOY approve"), &["approve", "--yes"], 0),
+        (bash("$DEPLOY deny"), &["deny"], 2),
+        (unknown, &["approve", "--remember", "--yes"], 0),
+    ];
+    for (call, answer, code) in answers {
+        let mut event = json!({"session_id": "s1", "cwd": sandbox.project(), "permission_mode": "dontAsk",
+            "hook_event_name": "PreToolUse", "transcript_path": "/dev/null"});
+        event.as_object_mut().unwrap().extend(call.as_object().unwrap().clone());
         let mut hook = sandbox.start(&["hook", "claude-code", "PreToolUse"]);
-        let command = format!("$DEPLOY {answer}");
-        hook.stdin.take().unwrap().write_all(event(&command).to_string().as_bytes()).unwrap();
+        hook.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
         let id = loop {
             let waiting = sandbox.lictor(&["approvals", "--json"]);
             if let Some(id) =
@@ -367,8 +372,7 @@ fn a_held_call_goes_on_as_soon_as_a_person_says_yes() {
             }
         };
         assert!(hook.try_wait().unwrap().is_none(), "the hook did not wait");
-        let args = if answer == "approve" { vec!["approve", &id, "--yes"] } else { vec!["deny", &id] };
-        assert_eq!(sandbox.lictor(&args).code, 0);
+        assert_eq!(sandbox.lictor(&[answer, &[&id]].concat()).code, 0);
         let ended = hook.wait_with_output().unwrap();
         assert_eq!(ended.status.code(), Some(code), "{ended:?}");
     }

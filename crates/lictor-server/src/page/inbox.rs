@@ -1,7 +1,6 @@
 //! The inbox: what waits for a person's word, one card a question, and giving it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use askama::Template;
 use axum::http::{Method, StatusCode};
@@ -28,9 +27,6 @@ const ANSWERED: usize = 8;
 const PREVIEW: usize = 2_000;
 /// What is longer is not for people to read in a page.
 const WHOLE: usize = 200_000;
-/// So often it is looked whether a hook that waits has taken its yes, before a tool is remembered.
-const LOOKS: u32 = 60;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// So many records of a session are looked through for the call that a question was about.
 const NEAR: usize = 200;
 
@@ -221,7 +217,6 @@ pub(super) fn answer(visit: &Visit) -> Result<Shown, Problem> {
         Some("remember") if rememberable(visit, &question) => {
             let body = json!({"lifetime": "once", "seen": said("seen")});
             ask(&visit.server, &caller, to("/v1/approvals/{id}/approve"), &parts, body)?;
-            until_used(&*open.store, &question)?;
             match remembered::remember(open.runtime.project(), &question, &visit.caller.owner, now()) {
                 // The others may still say no.
                 Ok(_) | Err(AllowError::NotGranted(_)) => {}
@@ -402,17 +397,6 @@ fn the_call(store: &dyn Store, question: &Approval) -> Result<Option<Record>, Pr
     }
     let near = store.view(|view| view.records(&query))?;
     Ok(near.into_iter().find(|record| record.kind == kind::EVALUATED && record.body.contains(&digest)))
-}
-
-/// Lets a hook that waits take its yes first: it asked under the policy that is about to change. Nobody may be waiting.
-fn until_used(store: &dyn Store, question: &Approval) -> Result<(), Problem> {
-    for _ in 0..LOOKS {
-        if uses(store, &question.id)?.is_some() {
-            break;
-        }
-        std::thread::sleep(BETWEEN_LOOKS);
-    }
-    Ok(())
 }
 
 fn standing(store: &dyn Store, question: &Approval) -> Result<Standing, Problem> {
