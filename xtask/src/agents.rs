@@ -90,7 +90,8 @@ const STOPPED: [&str; 3] = ["block", "red-line-shell", "parallel"];
 impl Run {
     /// The session as it is run: with a hook that judges nothing where that is planted, and under `lictor run` where all are.
     fn as_run(&self, session: &SessionFile) -> SessionFile {
-        let program = if self.planted { Some("exit 0".to_owned()) } else { session.program.clone() };
+        let planted = || "case \"$*\" in *--confirm*) exit 80;; esac".to_owned();
+        let program = if self.planted { Some(planted()) } else { session.program.clone() };
         SessionFile { program, under_run: session.under_run || self.sandboxed, ..session.clone() }
     }
 }

@@ -16,7 +16,7 @@ pub const INSIDE: &str = "--inside-namespace";
 pub fn enter(chore: &str, args: &[String]) -> Result<()> {
     let own = std::env::args_os().next().context("the path of this program is not known")?;
     let status = Command::new("unshare")
-        .args(["--map-root-user", "--net", "--"])
+        .args(["--map-root-user", "--net", "--mount", "--"])
         .arg(own)
         .arg(chore)
         .args(args)

@@ -21,7 +21,7 @@ pub(crate) mod layout;
 pub mod servers;
 mod toml;
 
-pub use command::Command;
+pub use command::{CONFIRM, CONFIRMED, Command};
 pub use inspect::{Inspection, InstalledHook, Problem};
 pub use jsonc::NotJson;
 pub(crate) use layout::Form;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lictor_agents::Agent;
-use lictor_agents::install::{NotEditable, Problem, Scope, Settings, Where, advice, traces};
+use lictor_agents::install::{self, NotEditable, Problem, Scope, Settings, Where, advice, traces};
 use proptest::prelude::*;
 
 const BINARY: &str = "/usr/local/bin/lictor";
@@ -118,7 +118,7 @@ fn what_is_written_looks_like_the_rest() {
                 "hooks": [
                     {
                         "type": "command",
-                        "command": "/usr/local/bin/lictor hook claude-code PreToolUse || { test $? = 2 || echo 'Lictor did not judge this: is `lictor` installed here?' >&2; exit 2; }",
+                        "command": "/bin/sh -c 't=$(PATH=/usr/bin:/bin command -v timeout) && t=\"$t -s KILL 50\"; o=$(PATH=\"$HOME/.local/bin:$HOME/.cargo/bin:$PATH\" $t \"$0\" hook \"$@\" --confirm); case $? in 80) printf %s \"$o\";; 82) printf %s \"$o\"; exit 2;; *) echo \"Lictor did not judge this: is lictor installed here?\" >&2; exit 2;; esac' /usr/local/bin/lictor claude-code PreToolUse",
                         "timeout": 60,
                         "onFailure": "block"
                     }
@@ -182,7 +182,7 @@ fn the_doctor_sees_what_is_wrong() {
     let rows = [
         ("{", "{\"disableAllHooks\": true,", Problem::Disabled("disableAllHooks: true".into())),
         (BINARY, "./lictor", Problem::RelativePath),
-        (BINARY, "lictor", Problem::Outdated),
+        ("/usr/local/bin/lictor hook", "lictor hook", Problem::Outdated),
         (BINARY, "/opt/lictor", Problem::OtherBinary),
         ("claude-code PreToolUse", "claude-code PostToolUse", Problem::WrongCommand),
         ("claude-code PreToolUse", "codex PreToolUse", Problem::WrongCommand),
@@ -380,27 +380,74 @@ fn a_shared_command_finds_the_program_or_refuses() {
     let hooks = file.inspect(&installed(&file, None, "lictor"), Path::new(BINARY)).hooks;
     let line = &hooks.iter().find(|hook| hook.event == "PreToolUse").unwrap().line;
     let home = tempfile::tempdir().unwrap();
+    let event = home.path().join("event");
+    fs::write(&event, "event").unwrap();
     let run = || {
         let output = std::process::Command::new("sh")
             .args(["-c", line])
             .env_clear()
             .env("HOME", home.path())
             .env("PATH", "/usr/bin:/bin")
+            .stdin(fs::File::open(&event).unwrap())
             .output()
             .unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
     };
-    let (code, said) = run();
-    assert!(code == Some(2) && said.contains("is `lictor` installed here?"), "{code:?} {said}");
+    const FAILED: &str = "Lictor did not judge this: is lictor installed here?\n";
+    let (code, out, err) = run();
+    assert!(code == Some(2) && out.is_empty() && err.ends_with(FAILED), "no program: {code:?} {out} {err}");
     let program = home.path().join(".local/bin/lictor");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
-    for (script, expected, spoken) in [
-        ("exit 0", Some(0), ""),
-        ("echo no >&2; exit 2", Some(2), "no\n"),
-        ("exit 1", Some(2), "Lictor did not judge this: is `lictor` installed here?\n"),
+    for (script, expected, printed, spoken) in [
+        ("exit 80", 0, "", ""),
+        ("echo \"$@\"; exit 80", 0, "hook claude-code PreToolUse --confirm", ""),
+        ("cat; exit 80", 0, "event", ""),
+        ("echo '{}'; echo no >&2; exit 82", 2, "{}", "no\n"),
+        // Not Lictor, or a Lictor that did not come to an end.
+        ("exit 0", 2, "", FAILED),
+        ("exit 1", 2, "", FAILED),
+        ("exit 2", 2, "", FAILED),
+        ("echo '{\"x\": ['", 2, "", FAILED),
+        ("echo '{}'; exit 2", 2, "", FAILED),
+        ("echo '{}'; kill -9 $$", 2, "", FAILED),
     ] {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        assert_eq!(run(), (expected, spoken.to_owned()), "{script}");
+        let (code, out, err) = run();
+        assert_eq!((code, out.as_str()), (Some(expected), printed), "{script}");
+        assert!(err.ends_with(spoken) && err.is_empty() == spoken.is_empty(), "{script}: {err}");
+    }
+}
+
+/// The hook of a forged event must not pass for the agent's own.
+#[test]
+fn only_the_line_as_it_is_written_counts_as_the_agents() {
+    let file = Settings::of(Agent::GeminiCli, Scope::Project, &place(), |_| false).unwrap();
+    let hooks = file.inspect(&installed(&file, None, "lictor"), Path::new(BINARY)).hooks;
+    let line = &hooks.iter().find(|hook| hook.event == "BeforeTool").unwrap().line;
+    let own = ["hook", "gemini-cli", "BeforeTool", install::CONFIRM].map(str::to_owned);
+    let is = |line: &str| install::Command::is_installed_line(line, &own);
+    assert!(is(line), "{line}");
+    assert!(!install::Command::is_installed_line(line, &own[..3]));
+    assert!(!is(&format!("{line}; true")));
+    assert!(!is(&format!("{line} < forged")));
+    assert!(!is(&line.replace(" lictor gemini", " $(forge)/lictor gemini")));
+    assert!(!is(&line.replace("case $?", "forge; case $?")));
+    // Some agents put the values of variables into their settings.
+    let search = "$HOME/.local/bin:$HOME/.cargo/bin:$PATH";
+    assert!(is(&line.replace(search, "/home/ada/.local/bin:/usr/bin")));
+    for forged in ["$(forge)", "/usr/bin\" forge; PATH=\"x", "'; forge '"] {
+        assert!(!is(&line.replace(search, forged)), "{forged}");
+    }
+    // The shell that the line starts.
+    let script = line.split('\'').nth(1).unwrap();
+    let process = ["/bin/sh", "-c", script, "lictor", "gemini-cli", "BeforeTool"].map(str::to_owned);
+    let runs = |process: &[String]| install::Command::is_installed_shell(process, &own);
+    assert!(runs(&process));
+    for (at, other) in [(0, "/tmp/sh"), (2, "forge"), (3, "/tmp/forge"), (5, "AfterTool")] {
+        let mut forged = process.clone();
+        forged[at] = other.to_owned();
+        assert!(!runs(&forged), "{other}");
     }
 }

@@ -48,12 +48,14 @@ fn the_plugin_obeys_and_refuses_what_it_cannot_ask_about() {
     }
     // What the binary does; what becomes of the call, of its output, and of stopping.
     let rows = [
-        ("cat > seen; exit 0", "ran", "done", None),
-        (r#"cat > /dev/null; echo '{"decision":"block","reason":"no"}'"#, "no", "done", Some("no")),
-        (r#"cat > /dev/null; echo '{"additionalContext":"mind"}'"#, "ran", "done\n\nmind", None),
+        ("cat > seen; exit 80", "ran", "done", None),
+        (r#"cat > /dev/null; echo '{"decision":"block","reason":"no"}'; exit 80"#, "no", "done", Some("no")),
+        (r#"cat > /dev/null; echo '{"additionalContext":"mind"}'; exit 80"#, "ran", "done\n\nmind", None),
         ("cat > /dev/null; echo bad >&2; exit 2", "Blocked by Lictor: bad", "done", None),
         ("exit 101", "Blocked by Lictor: ", "done", None),
-        ("cat > /dev/null; echo hello", "Blocked by Lictor: the answer is not JSON", "done", None),
+        // Another program in its place.
+        ("cat > /dev/null; exit 0", "Blocked by Lictor: ", "done", None),
+        ("cat > /dev/null; echo hello; exit 80", "Blocked by Lictor: the answer is not JSON", "done", None),
     ];
     for (script, before, output, prompt) in rows {
         let directory = tempfile::tempdir().unwrap();

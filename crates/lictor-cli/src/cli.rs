@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use lictor_agents::commands::{self, Audience};
+use lictor_agents::install;
 
 use crate::commands::{
     agents, allow, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init,
@@ -40,6 +41,9 @@ Examples:
         agent: String,
         /// The event, for agents that do not name it themselves.
         event: Option<String>,
+        /// End with 80 instead of 0 and 82 instead of 2: no other program in its place answers like that.
+        #[arg(long)]
+        confirm: bool,
     },
     /// Judge one action, or a file of them.
     Eval(eval::EvalArgs),
@@ -226,9 +230,10 @@ pub fn main(args: &[OsString]) -> ExitCode {
 
 fn run(command: &Command) -> anyhow::Result<Exit> {
     match command {
-        Command::Hook { agent, event } => {
-            let args: Vec<OsString> =
-                std::iter::once(agent).chain(event).map(|word| OsString::from(word.as_str())).collect();
+        Command::Hook { agent, event, confirm } => {
+            let confirm = confirm.then_some(install::CONFIRM);
+            let words = std::iter::once(agent.as_str()).chain(event.as_deref()).chain(confirm);
+            let args: Vec<OsString> = words.map(OsString::from).collect();
             std::process::exit(i32::from(crate::hook::main(&args)));
         }
         Command::Init(args) => init::run(args),

@@ -32,9 +32,11 @@ pub fn main(args: &[OsString]) -> u8 {
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, always);
     // A file size limit has to become a write that fails, and so a block, not a death that lets the call proceed.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
-    let mut words = args.iter().map(|arg| arg.to_str().unwrap_or_default());
+    let out = Out { confirm: args.iter().any(|arg| arg == install::CONFIRM) };
+    let mut words =
+        args.iter().map(|arg| arg.to_str().unwrap_or_default()).filter(|word| *word != install::CONFIRM);
     let Some(agent) = words.next().and_then(|name| name.parse::<Agent>().ok()) else {
-        return write(&refusal(
+        return out.write(&refusal(
             "the hook was called without the name of a known agent",
             "run `lictor init` again; it writes `lictor hook <agent> <event>` into the agent's settings",
         ));
@@ -43,7 +45,7 @@ pub fn main(args: &[OsString]) -> u8 {
     let slot = Slot::hinted(agent, hint);
     let (refused, planted) = (AlreadyRefusedStop::default(), Planted::here());
     let options = here::options();
-    let watch = Watch::start(slot, refused.clone(), planted, options.clone());
+    let watch = Watch::start(slot, refused.clone(), planted, options.clone(), out);
     let answer = panic::catch_unwind(AssertUnwindSafe(|| {
         planted.strike();
         match client::guardian() {
@@ -53,7 +55,7 @@ pub fn main(args: &[OsString]) -> u8 {
     }))
     .unwrap_or_else(|_| hook::failed(&slot, &refused, "lictor failed inside", &options));
     watch.stop();
-    write(&answer)
+    out.write(&answer)
 }
 
 fn answer(agent: Agent, hint: Option<&str>, refused: &AlreadyRefusedStop, options: &Options) -> Rendered {
@@ -91,15 +93,26 @@ fn handed_over(
     }
 }
 
-fn write(answer: &Rendered) -> u8 {
-    // The exit code is the answer that counts; an agent that closed the pipe gets it all the same.
-    let _ = io::stderr().write_all(answer.stderr.as_bytes());
-    let mut out = io::stdout();
-    match out.write_all(answer.stdout.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => answer.exit,
-        // A JSON answer that could not be delivered may have been a block.
-        Err(_) if !answer.stdout.is_empty() => 2,
-        Err(_) => answer.exit,
+/// Where the answer goes.
+#[derive(Clone, Copy)]
+struct Out {
+    /// The exit code says too that it was Lictor that answered.
+    confirm: bool,
+}
+
+impl Out {
+    /// Gives the answer, and the code to end with.
+    fn write(self, answer: &Rendered) -> u8 {
+        let exit = if self.confirm { answer.exit.saturating_add(install::CONFIRMED) } else { answer.exit };
+        // The exit code is the answer that counts; an agent that closed the pipe gets it all the same.
+        let _ = io::stderr().write_all(answer.stderr.as_bytes());
+        let mut out = io::stdout();
+        match out.write_all(answer.stdout.as_bytes()).and_then(|()| out.flush()) {
+            Ok(()) => exit,
+            // A JSON answer that could not be delivered may have been a block.
+            Err(_) if !answer.stdout.is_empty() => 2,
+            Err(_) => exit,
+        }
     }
 }
 
@@ -107,7 +120,7 @@ fn write(answer: &Rendered) -> u8 {
 struct Watch(mpsc::Sender<()>);
 
 impl Watch {
-    fn start(slot: Slot, refused: AlreadyRefusedStop, planted: Planted, options: Options) -> Self {
+    fn start(slot: Slot, refused: AlreadyRefusedStop, planted: Planted, options: Options, out: Out) -> Self {
         let patience = install::timeout(slot.agent(), slot.event_name());
         let deadline =
             planted.deadline().or_else(|| Some(patience? * hook::SHARE / 10)).unwrap_or(hook::SHORT);
@@ -116,7 +129,7 @@ impl Watch {
             if wait.recv_timeout(deadline) == Err(mpsc::RecvTimeoutError::Timeout) {
                 // Whatever hangs may hang what is written down too: the answer goes first.
                 let fault = Pending::new(&slot, "lictor did not finish in time", &options);
-                let code = write(&hook::answer_to_fault(&slot, &refused, fault.id()));
+                let code = out.write(&hook::answer_to_fault(&slot, &refused, fault.id()));
                 keep_briefly(fault);
                 process::exit(i32::from(code));
             }

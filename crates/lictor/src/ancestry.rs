@@ -1,7 +1,7 @@
 //! Which process started this one: told from the kernel's list of processes, not from what anybody says.
 //!
-//! A hook counts when its agent started it, directly or through the one shell that runs the hook's command line. What a
-//! tool call starts has the agent further up. Where there is no `/proc`, nothing is told and nothing refused.
+//! A hook counts when its agent started it, directly or through the shells that run the hook's command line and nothing
+//! else. What a tool call starts has the agent further up. Where there is no `/proc`, nothing is told and nothing refused.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -56,16 +56,30 @@ struct Stat {
     name: String,
 }
 
+/// The most shells that one command line is run by: the agent's, the line's own, and its part that waits for the answer.
+const SHELLS: usize = 3;
+
 /// The agent that started a process as one of its hooks.
 pub(crate) fn starter(hook: Hook) -> Option<Process> {
-    let parent = stat(hook.parent()?)?;
-    if is_agent(&parent) {
-        return Some(parent.process);
+    let mut above = stat(hook.parent()?)?;
+    if is_agent(&above) {
+        return Some(above.process);
     }
-    if !is_shell(&parent.name) || !runs_only_this(&words(parent.process.pid)?, &hook.arguments()?) {
-        return None;
+    let arguments = hook.arguments()?;
+    // The line ends a hook that takes too long.
+    if above.name == "timeout" && words(above.process.pid)?.ends_with(&arguments) {
+        above = stat(above.parent)?;
     }
-    stat(parent.parent).filter(is_agent).map(|agent| agent.process)
+    for _ in 0..SHELLS {
+        if !is_shell(&above.name) || !runs_only_this(&words(above.process.pid)?, &arguments) {
+            return None;
+        }
+        above = stat(above.parent)?;
+        if is_agent(&above) {
+            return Some(above.process);
+        }
+    }
+    None
 }
 
 /// The first of those processes that this one descends from.
@@ -142,6 +156,9 @@ const QUIET: [&str; 6] = ["--norc", "--noprofile", "--posix", "--login", "-l", "
 
 /// Whether a shell's command line is a hook's: what `init` writes, or one simple command that is this program's own.
 fn runs_only_this(shell: &[String], all: &[String]) -> bool {
+    if install::Command::is_installed_shell(shell, all) {
+        return true;
+    }
     let [_, options @ .., line] = shell else { return false };
     let quiet = |option: &String| QUIET.contains(&option.as_str());
     let one_command = matches!(options, [quiets @ .., option]
@@ -182,16 +199,16 @@ mod tests {
     #[test]
     fn a_shell_that_does_more_is_not_a_hooks() {
         let words = |line: &str| vec!["/bin/sh".to_owned(), "-c".to_owned(), line.to_owned()];
-        let own = ["hook", Agent::ClaudeCode.name(), "PreToolUse"].map(str::to_owned);
-        let installed = "PATH=\"$HOME/.local/bin:$HOME/.cargo/bin:$PATH\" lictor hook claude-code PreToolUse || \
-            { test $? = 2 || echo 'Lictor did not judge this: is `lictor` installed here?' >&2; exit 2; }";
+        let installed =
+            "PATH=\"$HOME/.local/bin:$HOME/.cargo/bin:$PATH\" lictor hook claude-code PostToolUse";
+        let own = ["hook", Agent::ClaudeCode.name(), "PostToolUse"].map(str::to_owned);
         assert!(runs_only_this(&words(installed), &own));
         assert!(!runs_only_this(&words(&format!("{installed}; true")), &own));
-        assert!(!runs_only_this(&words(&installed.replace("PreToolUse ", "PreToolUse < forged ")), &own));
-        assert!(runs_only_this(&words("/usr/bin/lictor hook claude-code PreToolUse"), &own));
-        assert!(runs_only_this(&words("'/a/lictor' hook claude-code PreToolUse"), &own));
-        assert!(!runs_only_this(&words("lictor hook claude-code PreToolUse < forged.json"), &own));
-        assert!(!runs_only_this(&words("cat forged | lictor hook claude-code PreToolUse"), &own));
+        assert!(!runs_only_this(&words(&installed.replace("PostToolUse", "PostToolUse < forged")), &own));
+        assert!(runs_only_this(&words("/usr/bin/lictor hook claude-code PostToolUse"), &own));
+        assert!(runs_only_this(&words("'/a/lictor' hook claude-code PostToolUse"), &own));
+        assert!(!runs_only_this(&words("lictor hook claude-code PostToolUse < forged.json"), &own));
+        assert!(!runs_only_this(&words("cat forged | lictor hook claude-code PostToolUse"), &own));
         assert!(!runs_only_this(&words("lictor hook claude-code"), &own));
         assert!(!runs_only_this(&[], &own));
         let with = |options: &[&str]| {

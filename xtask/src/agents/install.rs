@@ -19,6 +19,7 @@ pub fn ensure(agent: &AgentFile) -> Result<()> {
     println!("$ npm install {package}");
     let status = Command::new("npm")
         .args(["install", "--no-audit", "--no-fund", "--save-exact", &package])
+        .args(&agent.with)
         .current_dir(&cache)
         .status()
         .context("cannot start `npm`; is it installed?")?;

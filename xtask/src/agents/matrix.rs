@@ -66,10 +66,9 @@ fn verdict(agent: &AgentFile, session: &SessionFile, results: &[Outcome]) -> (&'
     if let Some(why) = agent.cannot.get(&session.id) {
         return ("–", format!(" Not run: {why}."));
     }
-    let missing: Vec<&str> =
-        session.needs.iter().filter(|call| !agent.calls.contains_key(*call)).map(String::as_str).collect();
-    if !missing.is_empty() {
-        return ("–", format!(" Not run: the agent has no tool for {}.", missing.join(", ")));
+    let lacking = agent.lacks(session);
+    if !lacking.is_empty() {
+        return ("–", format!(" Not run: the agent has no {}.", lacking.join(", ").trim_start_matches("a ")));
     }
     match results.iter().find(|result| result.session == session.id) {
         Some(result) if result.wrong.is_empty() => ("✓", String::new()),

@@ -100,7 +100,8 @@ impl Scratch {
             .replace("{mcp_program}", &self.mcp.0)
             .replace("{mcp_args}", &self.mcp.1)
             .replace("{settings}", &agent.settings)
-            .replace("{shorten}", &agent.shorten)
+            .replace("{off}", &agent.off)
+            .replace("{agent}", &agent.agent)
             .replace("{prompt}", "Do what is needed.")
     }
 }
@@ -125,15 +126,15 @@ fn mcp_server(wrapping: Option<Wrapping>, root: &Path, project: &Path) -> (Strin
 pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) -> Result<Outcome> {
     let scratch = Scratch::new(agent, session, lictor)?;
     fs::write(scratch.project.join("governance.yaml"), spec::policy()?)?;
+    let turns = spread(agent, &session.turns);
     let server = Server::start(Script {
         api: agent.api,
-        turns: session
-            .turns
+        turns: turns
             .iter()
             .enumerate()
             .map(|(at, turn)| acts(agent, &scratch, at, turn))
             .collect::<Result<_>>()?,
-        before: session.turns.iter().map(|turn| person(&scratch, turn)).collect(),
+        before: turns.iter().map(|turn| person(&scratch, turn)).collect(),
         asked: Vec::new(),
         paths: Vec::new(),
     })?;
@@ -144,26 +145,65 @@ pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) 
         fs::create_dir_all(path.parent().context("a file has a directory")?)?;
         fs::write(path, filled(text))?;
     }
+    let _machine = if session.managed { Some(Machine::of_its_own(&scratch)?) } else { None };
     // A wrapped server is governed without hooks.
-    let hooks = session.mcp != Some(Wrapping::Wrapped);
-    for line in agent.init.iter().filter(|line| hooks && !line.is_empty()) {
-        scratch.sh(&filled(line))?;
+    if session.mcp != Some(Wrapping::Wrapped) {
+        let scope = if session.managed { "managed" } else { "project" };
+        scratch.sh(&filled(&format!("lictor init --yes --agent {{agent}} --scope {scope}")))?;
     }
-    if !session.before.is_empty() {
-        scratch.sh(&filled(&session.before))?;
+    let mode = session.mode.as_ref().and_then(|mode| agent.modes.get(mode));
+    for line in [mode.map_or("", |mode| &mode.before), &session.before].iter().filter(|line| !line.is_empty())
+    {
+        scratch.sh(&filled(line))?;
     }
     if let Some(program) = &session.program {
         replace(&scratch.root.join("bin/lictor"), program)?;
     }
-    let mut in_time = start(&scratch, agent, session, &[&agent.args, &mcp.args], &filled)?;
-    if session.again {
-        in_time &= start(&scratch, agent, session, &[&agent.resume], &filled)?;
+    let args = mode.map_or(&agent.args, |mode| &mode.args);
+    let mut in_time = start(&scratch, agent, session, &[args, &mcp.args], &filled)?;
+    for args in session.again.iter().filter_map(|way| agent.again.get(way)) {
+        in_time &= start(&scratch, agent, session, &[args], &filled)?;
     }
     let outcome = judge(&scratch, agent, session, &server, in_time)?;
     if !keep && outcome.wrong.is_empty() {
         fs::remove_dir_all(&scratch.root)?;
     }
     Ok(outcome)
+}
+
+/// A `/etc` that ends with the session: the settings of the machine are not this machine's.
+struct Machine;
+
+impl Machine {
+    fn of_its_own(scratch: &Scratch) -> Result<Self> {
+        // What programs need to start, and what everybody may read.
+        const NEEDED: &str = "passwd group hosts nsswitch.conf alternatives ld.so.cache";
+        let copy = scratch.root.join("etc").to_string_lossy().into_owned();
+        let line = format!("mkdir '{copy}' && cd /etc && cp -r --no-dereference {NEEDED} '{copy}'");
+        shell::output("sh", &["-e", "-c", &line])?;
+        shell::output("mount", &["--bind", &copy, "/etc"])?;
+        Ok(Self)
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        if let Err(error) = shell::output("umount", &["/etc"]) {
+            println!("    {error:#}");
+        }
+    }
+}
+
+/// The turns with one for each call that a name with `*` stands for.
+fn spread(agent: &AgentFile, turns: &[Vec<Step>]) -> Vec<Vec<Step>> {
+    let each = |turn: &Vec<Step>| match turn.as_slice() {
+        [Step::Call(name, arguments)] if name.ends_with('*') => {
+            let names = agent.names_of(name);
+            names.map(|name| vec![Step::Call(name.clone(), arguments.clone())]).collect()
+        }
+        _ => vec![turn.clone()],
+    };
+    turns.iter().flat_map(each).collect()
 }
 
 /// Starts the agent, and waits for its end; `false` when it had to be ended.
@@ -338,7 +378,9 @@ fn judge(
             wrong.push(format!("the model read `{text}`"));
         }
     }
-    if let Some(requests) = expect.requests
+    // One more than the turns, which may be more than the session's file has.
+    let requests = if expect.all_turns { Some(script.turns.len() + 1) } else { expect.requests };
+    if let Some(requests) = requests
         && script.asked.len() < requests
     {
         wrong.push(format!("the model was asked {} times, not {requests}", script.asked.len()));

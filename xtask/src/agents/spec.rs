@@ -19,6 +19,9 @@ pub struct AgentFile {
     /// The npm package, pinned.
     pub package: String,
     pub version: String,
+    /// Packages that it needs besides.
+    #[serde(default)]
+    pub with: Vec<String>,
     /// The program in the package's directory.
     pub program: String,
     /// Which model API it speaks.
@@ -31,15 +34,17 @@ pub struct AgentFile {
     pub files: BTreeMap<String, String>,
     /// Where its hooks stand in the project: `{settings}`.
     pub settings: String,
-    /// A shell line that makes it wait only seconds for a hook: `{shorten}`.
-    pub shorten: String,
-    /// Shell lines that govern the project.
-    pub init: Vec<String>,
+    /// A shell line by which a person switches its hooks off, with a setting of its own: `{off}`.
+    #[serde(default)]
+    pub off: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its arguments when it goes on with the session before.
+    /// Its arguments when it is started again: `resume` goes on with the session before, `compact` makes it shorter.
     #[serde(default)]
-    pub resume: Vec<String>,
+    pub again: BTreeMap<String, Vec<String>>,
+    /// Its own modes that a session may be run in.
+    #[serde(default)]
+    pub modes: BTreeMap<String, Mode>,
     /// How it is told of an MCP server.
     #[serde(default)]
     pub mcp: Option<Mcp>,
@@ -61,6 +66,17 @@ pub struct Mcp {
     pub files: BTreeMap<String, String>,
     #[serde(default)]
     pub args: Vec<String>,
+}
+
+/// How an agent is put into one of its own modes.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mode {
+    /// Arguments that stand for the usual ones.
+    pub args: Vec<String>,
+    /// Shell lines run in the project, after `lictor init`.
+    #[serde(default)]
+    pub before: String,
 }
 
 /// A tool of an agent, and its input.
@@ -103,9 +119,15 @@ pub struct SessionFile {
     /// An MCP server for files is there: `plain`, or `wrapped` by Lictor and without any hooks.
     #[serde(default)]
     pub mcp: Option<Wrapping>,
-    /// The agent is started again when it has ended, and goes on with its session.
+    /// The agent is started again when it has ended, in these ways, one after another.
     #[serde(default)]
-    pub again: bool,
+    pub again: Vec<String>,
+    /// The agent's own mode that it is run in.
+    #[serde(default)]
+    pub mode: Option<String>,
+    /// The hooks stand in the machine's settings, and the project has none.
+    #[serde(default)]
+    pub managed: bool,
     /// The agent works in another worktree of the project.
     #[serde(default)]
     pub worktree: bool,
@@ -160,6 +182,9 @@ pub struct Expect {
     /// How often the model was asked at least.
     #[serde(default)]
     pub requests: Option<usize>,
+    /// The model was asked after every turn.
+    #[serde(default)]
+    pub all_turns: bool,
     /// Shell lines that must succeed in the project afterwards.
     #[serde(default)]
     pub after: String,
@@ -170,8 +195,27 @@ impl AgentFile {
     pub fn can(&self, session: &SessionFile) -> bool {
         !self.cannot.contains_key(&session.id)
             && (session.mcp.is_none() || self.mcp.is_some())
-            && (!session.again || !self.resume.is_empty())
-            && session.needs.iter().all(|call| self.calls.contains_key(call))
+            && self.lacks(session).is_empty()
+    }
+
+    /// What the agent does not have that the session needs.
+    pub fn lacks(&self, session: &SessionFile) -> Vec<String> {
+        let calls = session.needs.iter().filter(|call| !self.calls.contains_key(*call));
+        let ways = session.again.iter().filter(|way| !self.again.contains_key(*way));
+        let modes = session.mode.iter().filter(|mode| !self.modes.contains_key(*mode));
+        let off = (session.before.contains("{off}") && self.off.is_empty())
+            .then(|| "switching hooks off".to_owned());
+        let lacking = calls.map(|call| format!("a tool for {call}"));
+        let lacking = lacking.chain(ways.map(|way| format!("a way to {way} without a person")));
+        lacking.chain(modes.map(|mode| format!("a mode {mode}"))).chain(off).collect()
+    }
+
+    /// The calls that `read*` stands for: `read` and every one whose name begins with `read-`.
+    pub fn names_of(&self, pattern: &str) -> impl Iterator<Item = &String> {
+        let start = pattern.trim_end_matches('*').to_owned();
+        self.calls.keys().filter(move |name| {
+            name.strip_prefix(&start).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        })
     }
 
     /// What is known about a session that does not hold.

@@ -13,8 +13,6 @@ use crate::tools::{Shape, ToolRow};
 pub(super) static SPEC: AgentSpec = AgentSpec {
     post_means_success: true, person_present,
     answers_by: Some("StructuredOutput"),
-    // An answer that is no JSON counts as none.
-    leaks: true,
     files: FILES,
     managed_only: Some(("/etc/claude-code/managed-settings.json", "allowManagedHooksOnly")),
     traces: &[(At::Home(CLAUDE), ""), (At::Project, ".claude")],

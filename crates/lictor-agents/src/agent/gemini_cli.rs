@@ -18,6 +18,7 @@ use crate::tools::{Shape, Tool, ToolRow};
 pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     tells_exit_codes: true,
+    fails_closed: true,
     trust: Trust::Folders(At::Home(GEMINI), "trustedFolders.json"),
     files: FILES,
     traces: &[(At::Home(GEMINI), "settings.json"), (At::Project, ".gemini")],

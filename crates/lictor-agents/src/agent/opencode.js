@@ -14,7 +14,7 @@ function ask(event, payload) {
     const refuse = (reason) => resolve({ decision: "block", fault: true, reason: `Blocked by Lictor: ${reason}` })
     let child
     try {
-      child = spawn(BINARY, ["hook", "opencode", event], { cwd: payload.cwd, env: ENV, stdio: ["pipe", "pipe", "pipe"] })
+      child = spawn(BINARY, ["hook", "opencode", event, "--confirm"], { cwd: payload.cwd, env: ENV, stdio: ["pipe", "pipe", "pipe"] })
     } catch (error) {
       return refuse(`${BINARY} cannot be started (${error.message})`)
     }
@@ -33,7 +33,8 @@ function ask(event, payload) {
     })
     child.on("close", (code) => {
       clearTimeout(timer)
-      if (code !== 0) return refuse(err.trim() || `${BINARY} ended with code ${code}`)
+      // Only Lictor ends like that when it has judged.
+      if (code !== 80) return refuse(err.trim() || `${BINARY} ended with code ${code}`)
       if (out.trim() === "") return resolve({})
       try {
         resolve(JSON.parse(out))

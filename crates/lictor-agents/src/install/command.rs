@@ -16,31 +16,43 @@ pub struct Command {
     pub event: Option<String>,
 }
 
+/// Given to `lictor hook` by the lines that stop calls: its exit code then says that it was Lictor that answered.
+pub const CONFIRM: &str = "--confirm";
+/// What is added to the exit code of an answer that is confirmed. No other program ends like that by chance.
+pub const CONFIRMED: u8 = 80;
+
 /// Looks for the program where it is usually installed, then on the search path: a line that is right for everybody who
 /// works on a project.
 const SEARCH: &str = r#"PATH="$HOME/.local/bin:$HOME/.cargo/bin:$PATH""#;
-/// Ends in exit code 2 whatever goes wrong: most agents let a call through when its hook cannot be run.
-const CLOSED: &str =
-    "|| { test $? = 2 || echo 'Lictor did not judge this: is `lictor` installed here?' >&2; exit 2; }";
-/// The same in words that every shell understands, for an agent that is refused by what a hook prints: exit code 2 is then
-/// a failure too.
-const CLOSED_IN_ANY_SHELL: &str =
-    r#"|| sh -c 'echo "Lictor did not judge this: is lictor installed here?" >&2; exit 2'"#;
+/// The shell by its path: one of that name on the search path may be anybody's.
+const SHELL: &str = "/bin/sh";
+/// Ends in exit code 2, and prints nothing, unless the program says that it has judged: agents let a call through when its
+/// hook cannot be run, is late, or prints what they do not understand. The time is shorter than what agents are told to
+/// wait, and longer than Lictor's own deadline.
+const CLOSED: &str = concat!(
+    r#"t=$(PATH=/usr/bin:/bin command -v timeout) && t="$t -s KILL 50"; "#,
+    r#"o=$(PATH="$HOME/.local/bin:$HOME/.cargo/bin:$PATH" $t "$0" hook "$@" --confirm); "#,
+    r#"case $? in 80) printf %s "$o";; 82) printf %s "$o"; exit 2;; "#,
+    r#"*) echo "Lictor did not judge this: is lictor installed here?" >&2; exit 2;; esac"#
+);
+/// By this a line of any version is known.
+const CALL: &str = r#""$0" hook "$@""#;
 
 impl Command {
-    /// `/usr/bin/lictor hook claude-code PreToolUse`, with the path quoted where a shell needs it. A program without a
-    /// directory is looked for.
+    /// `/usr/bin/lictor hook claude-code PreToolUse`, with the path quoted where a shell needs it, and for an event that can
+    /// stop something `/bin/sh -c '…' /usr/bin/lictor claude-code PreToolUse`. A program without a directory is looked for.
     pub(super) fn line(binary: &Path, agent: Agent, event: &str) -> String {
-        let program = quoted(&binary.to_string_lossy());
-        let search = if is_bare(binary) { format!("{SEARCH} ") } else { String::new() };
+        let text = binary.to_string_lossy();
+        let program = quoted(&text);
         let stops = agent.spec().row(event).is_some_and(|row| {
             matches!(row.moment, Moment::PreTool | Moment::PermissionRequest | Moment::Prompt)
         });
-        let tail = match (stops, agent.spec().any_shell) {
-            (false, _) => String::new(),
-            (true, true) => format!(" {CLOSED_IN_ANY_SHELL}"),
-            (true, false) => format!(" {CLOSED}"),
-        };
+        if stops && !is_windows(&text) {
+            return format!("{SHELL} -c '{CLOSED}' {program} {agent} {event}");
+        }
+        let search = if is_bare(binary) { format!("{SEARCH} ") } else { String::new() };
+        // Without a POSIX shell: exit code 2 whatever goes wrong, and no more.
+        let tail = if stops { " || exit 2" } else { "" };
         format!("{search}{program} hook {agent} {event}{tail}")
     }
 
@@ -48,15 +60,23 @@ impl Command {
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         let words = words(line);
-        let mut words = words.iter().map(String::as_str).skip_while(|word| word.starts_with("PATH="));
-        let program = words.next()?;
-        let name = program.rsplit(['/', '\\']).next()?;
-        if !matches!(name, "lictor" | "lictor.exe") || words.next() != Some("hook") {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (program, called) = match words.as_slice() {
+            [shell, "-c", script, program, called @ ..]
+                if name(shell) == name(SHELL) && script.contains(CALL) =>
+            {
+                (*program, called)
+            }
+            [search, program, "hook", called @ ..] if search.starts_with("PATH=") => (*program, called),
+            [program, "hook", called @ ..] => (*program, called),
+            _ => return None,
+        };
+        if !is_lictor(program) {
             return None;
         }
-        let mut words = words.take_while(|word| *word != "||");
-        let agent = words.next().and_then(|word| word.parse().ok());
-        Some(Self { program: program.into(), agent, event: words.next().map(str::to_owned) })
+        let mut called = called.iter().take_while(|word| **word != "||");
+        let agent = called.next().and_then(|word| word.parse().ok());
+        Some(Self { program: program.into(), agent, event: called.next().map(|word| (*word).to_owned()) })
     }
 
     /// Whether a shell that was given this line runs the hook with these arguments and nothing else: it is, to the letter,
@@ -66,9 +86,22 @@ impl Command {
         let Some(Self { program, agent: Some(agent), event: Some(event) }) = Self::read(line) else {
             return false;
         };
-        let same = arguments == ["hook", agent.name(), &event];
         let written = Self::line(&program, agent, &event);
-        same && (written == line.trim() || is_expanded(line.trim(), &written))
+        let confirms = if written.starts_with(SHELL) { Some(CONFIRM) } else { None };
+        let same = ["hook", agent.name(), &event].into_iter().chain(confirms).eq(arguments);
+        same && is_same(line.trim(), &written)
+    }
+
+    /// Whether a process with this command line is the shell of such a line, and runs the hook with these arguments.
+    #[must_use]
+    pub fn is_installed_shell(process: &[String], arguments: &[String]) -> bool {
+        let [shell, option, script, program, called @ ..] = process else { return false };
+        let expected = ["hook"].into_iter().chain(called.iter().map(String::as_str)).chain([CONFIRM]);
+        shell == SHELL
+            && option == "-c"
+            && is_lictor(program)
+            && expected.eq(arguments)
+            && is_same(script, CLOSED)
     }
 
     /// Whether the program is looked for, where everybody has it.
@@ -85,15 +118,33 @@ impl Command {
     }
 }
 
-/// Whether a line is the written one after the agent has put the values of variables into where programs are looked for,
-/// as Gemini CLI does with everything in its settings.
-fn is_expanded(line: &str, written: &str) -> bool {
+/// Whether a line is the written one, also after the agent has put the values of variables into where programs are looked
+/// for, as Gemini CLI does with everything in its settings.
+fn is_same(line: &str, written: &str) -> bool {
     let search = |line: &str| {
-        let (value, rest) = line.strip_prefix("PATH=\"")?.split_once('"')?;
-        Some((value.to_owned(), rest.to_owned()))
+        let (front, rest) = line.split_once("PATH=\"")?;
+        let (value, back) = rest.split_once('"')?;
+        Some((front.to_owned(), value.to_owned(), back.to_owned()))
     };
-    let (Some((value, rest)), Some((_, written))) = (search(line), search(written)) else { return false };
-    rest == written && !value.contains(['$', '`', '\\', '\n', '\r'])
+    if line == written {
+        return true;
+    }
+    let (Some((front, value, back)), Some((before, _, after))) = (search(line), search(written)) else {
+        return false;
+    };
+    front == before && back == after && !value.contains(['$', '`', '\\', '\'', '\n', '\r'])
+}
+
+fn name(program: &str) -> &str {
+    program.rsplit(['/', '\\']).next().unwrap_or(program)
+}
+
+fn is_lictor(program: &str) -> bool {
+    matches!(name(program), "lictor" | "lictor.exe")
+}
+
+fn is_windows(path: &str) -> bool {
+    path.contains('\\') || path.chars().nth(1) == Some(':')
 }
 
 fn is_bare(program: &Path) -> bool {
@@ -103,7 +154,7 @@ fn is_bare(program: &Path) -> bool {
 /// A shell of either family reads it back as one word.
 fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:\\".contains(c);
-    let windows = path.contains('\\') || path.chars().nth(1) == Some(':');
+    let windows = is_windows(path);
     if path.chars().all(plain) && !windows {
         path.to_owned()
     } else if windows {

@@ -96,7 +96,9 @@ fn a_hook_that_does_not_block_is_found_out() {
     let sandbox = governed();
     // A program of the right name that says yes to everything.
     let fake = sandbox.home().join("lictor");
-    fs::write(&fake, "#!/bin/sh\n[ \"$1\" = --version ] && echo lictor 0.0.1\nexit 0\n").unwrap();
+    let script =
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo lictor 0.0.1\ncase \"$*\" in *--confirm) exit 80;; esac\n";
+    fs::write(&fake, script).unwrap();
     fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
     let own = settings(&sandbox);
     sandbox
