@@ -274,7 +274,11 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
     if !options.read_only.is_empty() {
         let facts = runtime.engine().facts(action);
         let cwd = options.cwd.join(&action.cwd);
-        let places = sandboxed::Places { governing: &options.read_only, writable: &options.writable };
+        let places = sandboxed::Places {
+            governing: &options.read_only,
+            writable: &options.writable,
+            home: &runtime.project().dirs().home,
+        };
         if let Some(block) = sandboxed::refusal(&facts, &cwd, places) {
             return Reply::Block(block);
         }

@@ -22,6 +22,15 @@ pub(crate) struct Places<'a> {
     pub(crate) governing: &'a [PathBuf],
     /// All that can be written, but for what governs.
     pub(crate) writable: &'a [PathBuf],
+    /// Read-only, also where it lies in a temporary directory; places in it that can be written are listed themselves.
+    pub(crate) home: &'a Path,
+}
+
+impl Places<'_> {
+    fn can_write(&self, path: &Path) -> bool {
+        let above_home = |place: &Path| path.starts_with(self.home) && self.home.starts_with(place);
+        self.writable.iter().any(|place| path.starts_with(place) && !above_home(place))
+    }
 }
 
 /// Why git cannot do what these commands want, in a sandbox with those places.
@@ -176,9 +185,7 @@ fn git(command: &Command, cwd: &Path, places: Places<'_>) -> Option<Block> {
     if let Some(what) = git.configures() {
         return Some(configuration(what));
     }
-    if let Some(outside) =
-        git.new_work_tree().filter(|tree| !places.writable.iter().any(|place| tree.starts_with(place)))
-    {
+    if let Some(outside) = git.new_work_tree().filter(|tree| !places.can_write(tree)) {
         return Some(work_tree(&outside));
     }
     git.targets().into_iter().find_map(|target| {

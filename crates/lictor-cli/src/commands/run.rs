@@ -94,7 +94,18 @@ fn without_bubblewrap(args: &RunArgs, wanted: &Wanted, network: RunNetwork) -> R
         bail!("a policy hides files or closes the network, which needs bubblewrap; {get}");
     }
     let mut writable = wanted.writable.clone();
-    writable.extend([wanted.project.clone(), wanted.state.clone(), "/tmp".into(), "/dev".into()]);
+    writable.extend([wanted.project.clone(), wanted.state.clone(), "/dev".into()]);
+    let mut command = args.command.clone();
+    let temporary = Path::new("/tmp");
+    if wanted.home.starts_with(temporary) {
+        // Landlock cannot take a part out of what may be written, so temporary files go elsewhere.
+        let own = wanted.home.join(".cache/tmp");
+        fs::create_dir_all(&own)?;
+        command.splice(0..0, ["env".into(), format!("TMPDIR={}", own.display()).into()]);
+        writable.push(own);
+    } else {
+        writable.push(temporary.to_owned());
+    }
     writable.retain(|path| path.exists());
     if !landlocked::only_write(&writable) {
         bail!("neither bubblewrap nor Landlock can be used; {get}");
@@ -102,7 +113,7 @@ fn without_bubblewrap(args: &RunArgs, wanted: &Wanted, network: RunNetwork) -> R
     output::tell(
         "lictor run: bubblewrap cannot be used; only writing outside of the project and caches is prevented. Hook settings, git's configuration in the project and Lictor's record are protected by reading commands alone.\n",
     );
-    Err(first::exec(&args.command).into())
+    Err(first::exec(&command).into())
 }
 
 /// What the person has git ignore in every repository.

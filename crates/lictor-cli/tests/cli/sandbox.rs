@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, lchown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -148,7 +149,14 @@ impl Sandbox {
     }
 
     fn spawn(&self, program: &str, args: &[&str]) -> Child {
-        self.command(program, args).spawn().unwrap()
+        let mut command = self.command(program, args);
+        loop {
+            match command.spawn() {
+                // Another test forked while a copy of this program was written, and has not started its own program yet.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::yield_now(),
+                spawned => return spawned.unwrap(),
+            }
+        }
     }
 
     /// A program in the project, ready to be started.

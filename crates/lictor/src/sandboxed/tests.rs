@@ -36,7 +36,11 @@ impl World {
         let facts = policy_files::facts(&project, &[], Vec::new(), false);
         let facts = facts.facts(&Action::bash(line).in_dir(root.to_string_lossy()));
         let governing = [root.join("governance.yaml"), root.join(".git/config")];
-        let places = Places { governing: &governing, writable: &[root.clone(), "/tmp/scratch".into()] };
+        let places = Places {
+            governing: &governing,
+            writable: &[root.clone(), "/tmp/scratch".into()],
+            home: Path::new("/tmp/scratch/home"),
+        };
         refusal(&facts, &root, places).map(|block| block.reason)
     }
 }
@@ -103,6 +107,7 @@ fn a_work_tree_that_could_not_be_made_is_explained() {
         "git worktree add --reason why --lock /srv/x",
         "git -C sub worktree add ../../x",
         "git worktree move inside ../x",
+        "git worktree add /tmp/scratch/home/x",
     ] {
         assert!(world.told(line).is_some_and(|told| told.contains("nothing can be written at")), "{line}");
     }

@@ -11,7 +11,7 @@ fn without_bubblewrap() -> Sandbox {
     let mut sandbox = world();
     let bin = sandbox.home().join("bin");
     fs::create_dir(&bin).unwrap();
-    for program in ["sh", "cat", "mkdir", "git", "kill", "unshare", "bash"] {
+    for program in ["sh", "cat", "env", "mkdir", "git", "kill", "unshare", "bash"] {
         let found = ["/usr/bin", "/bin"].map(|place| std::path::Path::new(place).join(program));
         symlink(found.iter().find(|path| path.exists()).unwrap(), bin.join(program)).unwrap();
     }
@@ -26,7 +26,7 @@ fn what_is_written_stays_inside_and_the_rest_is_said() {
     let script = format!(
         "echo x > inside.txt && echo project
          echo x > ~/.cache/y && echo cache
-         echo x > /tmp/lictor-landlock-test && echo tmp
+         echo x > ${{TMPDIR:-/tmp}}/lictor-landlock-test && echo tmp
          cat ~/outside >/dev/null && echo read
          echo x >> ~/outside && echo OUTSIDE
          echo x > ~/new && echo NEW
