@@ -21,9 +21,11 @@ pub const COMMANDS: &[(&str, Audience)] = &[
     ("audit anchor", Audience::Agents),
     // Moves records.
     ("audit archive", Audience::People),
+    ("audit checkpoint", Audience::People),
     ("audit export", Audience::Agents),
     ("audit query", Audience::Agents),
     ("audit report", Audience::Agents),
+    ("audit rotate-key", Audience::People),
     ("audit tail", Audience::Agents),
     ("audit verify", Audience::Agents),
     ("check", Audience::Agents),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 /// Every command that prints JSON, with the schema of what it prints. `x-json-lines` says that each line is one such
 /// document.
-pub const COMMANDS: [(&str, &str); 52] = [
+pub const COMMANDS: [(&str, &str); 54] = [
     ("eval", include_str!("schemas/eval.json")),
     ("explain", include_str!("schemas/explain.json")),
     ("why-not", include_str!("schemas/why-not.json")),
@@ -35,6 +35,8 @@ pub const COMMANDS: [(&str, &str); 52] = [
     ("audit verify", include_str!("schemas/audit-verify.json")),
     ("audit anchor", include_str!("schemas/audit-anchor.json")),
     ("audit archive", include_str!("schemas/audit-archive.json")),
+    ("audit checkpoint", include_str!("schemas/audit-checkpoint.json")),
+    ("audit rotate-key", include_str!("schemas/audit-rotate-key.json")),
     ("replay", include_str!("schemas/replay.json")),
     ("allow", include_str!("schemas/allow.json")),
     ("wrong", include_str!("schemas/wrong.json")),

@@ -57,4 +57,4 @@ pub use seal::Seal;
 pub use space::Space;
 pub use sqlite::{SqliteOptions, SqliteStore, Stamp};
 pub use store::{Durability, Store, StoreExt, Transaction, View};
-pub use verify::{Anchoring, Fault, Sealing, Verification, verify};
+pub use verify::{Anchoring, Chain, Fault, Sealing, Verification, verify};

@@ -302,7 +302,7 @@ fn against(view: &dyn View, anchor: Anchor, base: Head, head: Head) -> Result<Op
 
 /// Follows a chain record by record.
 #[derive(Debug)]
-pub(crate) struct Chain {
+pub struct Chain {
     /// The number that the next record must have.
     expected: u64,
     /// The hash that the next record must name; `None` when the record before it is not there or not sound.
@@ -314,14 +314,15 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// A chain whose next record follows the one with number `seq`.
-    pub(crate) fn after(seq: u64, before: Option<Head>) -> Self {
+    /// A chain whose next record follows the one with number `seq`, and names the hash of `before` if that is known.
+    #[must_use]
+    pub fn after(seq: u64, before: Option<Head>) -> Self {
         let link = before.filter(|head| head.seq == seq).map(|head| head.hash);
         Self { expected: seq.saturating_add(1), link, records: 0, faults: Vec::new(), odd: Vec::new() }
     }
 
     /// Checks the next record. Records come in the order of their numbers.
-    pub(crate) fn follow(&mut self, record: &Record) {
+    pub fn follow(&mut self, record: &Record) {
         if self.faults.len() >= MOST_FAULTS {
             return;
         }
@@ -350,7 +351,8 @@ impl Chain {
     }
 
     /// All faults. A changed record that fits another place is named as moved.
-    pub(crate) fn finish(mut self) -> Vec<Fault> {
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Fault> {
         let mut places: Vec<u64> = self.odd.iter().map(|record| record.seq).collect();
         for fault in &self.faults {
             if let Fault::Missing { first, last } = fault {

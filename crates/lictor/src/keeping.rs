@@ -1,12 +1,15 @@
-//! Records that need not stay in the store move to archives: after a session's end, in a process that nobody waits for.
+//! Records that need not stay in the store move to archives, and the newest ones are signed: after a session's end, in a
+//! process that nobody waits for.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
-use lictor_store::{Retention, SqliteOptions};
+use lictor_store::{Draft, Durability, KeyId, Keyring, Retention, SqliteOptions, SqliteStore, StoreExt as _};
+use serde_json::json;
 
+use crate::checkpoint;
 use crate::dirs;
 use crate::error::Error;
 use crate::project::Project;
@@ -14,8 +17,11 @@ use crate::runtime::Runtime;
 
 /// Old records are looked for this often.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Its time says when that was done last.
+/// Its time says when that was done last, its content how far the record was signed.
 const MARK: &str = "looked";
+
+/// What records of a new key are called.
+pub const KEY_ROTATED: &str = "key.rotated";
 
 /// What was moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,25 +33,50 @@ pub struct Moved {
 }
 
 impl Project {
-    /// Moves what need not stay in the store to archives beside it. Takes its time: not for hooks.
+    /// Moves what need not stay in the store to archives beside it, and signs the record when that is due. Takes its time:
+    /// not for hooks.
     ///
     /// # Errors
     /// When there is no store in a file, or the archives cannot be written; nothing is lost then.
     pub fn archive(&self, keep: &Retention) -> Result<Moved, Error> {
+        let store = self.database_file(self.record_keys(false)?.map(|(keys, _)| keys))?;
+        let records = keep.apply(&store, &self.archives(), self.options().now())?;
+        dirs::create_private(&self.archives())?;
+        // Without a mark it is looked for again next time.
+        let signed = checkpoint::sign_if_due(self, &store, self.options().now())?;
+        let _ = fs::write(self.archives().join(MARK), signed.to_string());
+        Ok(Moved { records, bytes: store.used_bytes()? })
+    }
+
+    /// Adds a new key to those that seal the record, on record; what is there is sealed anew with it.
+    ///
+    /// # Errors
+    /// When nothing was recorded, there is no store in a file, or a key or the store cannot be written.
+    pub fn rotate_record_key(&self, by: &str) -> Result<KeyId, Error> {
+        let file = self.record_key_file();
+        // Where nothing was ever sealed, the first key is the new one.
+        if self.record_keys(false)?.is_none() {
+            return Err(Error::NothingRecorded(self.root.clone()));
+        }
+        let keys = Keyring::rotate(&file)?;
+        let key = keys.current().id();
+        let body = json!({"key": key.to_string(), "by": by}).to_string();
+        let draft = Draft { at: self.options().now(), session: None, kind: KEY_ROTATED.to_owned(), body };
+        self.database_file(Some(keys))?.update(Durability::Power, |tx| tx.append(draft))?;
+        Ok(key)
+    }
+
+    /// The store in its file, for what takes long.
+    fn database_file(&self, keys: Option<Keyring>) -> Result<SqliteStore, Error> {
         let file = self.store_file().ok_or(Error::NoFile)?;
         if !file.try_exists().unwrap_or(true) {
             return Err(Error::NothingRecorded(self.root.clone()));
         }
         let mut options = SqliteOptions::new().create(false).wait(Duration::from_secs(60));
-        if let Some((keys, _)) = self.record_keys(false)? {
+        if let Some(keys) = keys {
             options = options.keys(keys);
         }
-        let store = options.open(file)?;
-        let records = keep.apply(&store, &self.archives(), self.options().now())?;
-        dirs::create_private(&self.archives())?;
-        // Without a mark it is looked for again next time.
-        let _ = fs::write(self.archives().join(MARK), "");
-        Ok(Moved { records, bytes: store.used_bytes()? })
+        Ok(options.open(file)?)
     }
 }
 
@@ -61,9 +92,13 @@ pub(crate) fn after_session(runtime: &Runtime) {
     let project = runtime.project();
     let (Some(program), Some(file)) = (project.options().program, project.store_file()) else { return };
     let large = fs::metadata(&file).is_ok_and(|found| found.len() > of_policy(runtime.policy()).max_size);
-    let looked = fs::metadata(project.archives().join(MARK)).and_then(|found| found.modified());
+    let mark = project.archives().join(MARK);
+    let looked = fs::metadata(&mark).and_then(|found| found.modified());
     let age = looked.ok().and_then(|looked| SystemTime::now().duration_since(looked).ok());
-    if !large && age.is_some_and(|age| age < EVERY) {
+    let signed: u64 = fs::read_to_string(&mark).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
+    let head = runtime.store().view(|view| view.head()).map_or(0, |head| head.seq);
+    let due = head.saturating_sub(signed) >= checkpoint::EVERY;
+    if !large && !due && age.is_some_and(|age| age < EVERY) {
         return;
     }
     let Ok(program) = program() else { return };

@@ -43,6 +43,7 @@
 pub mod allow;
 mod ancestry;
 pub mod anchor;
+pub mod checkpoint;
 mod commit_gate;
 pub mod companion;
 pub mod councils;

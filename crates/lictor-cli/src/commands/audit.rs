@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use clap_complete::ArgValueCandidates;
 use lictor::log::{Evaluated, kind};
-use lictor::{Project, Snapshot, anchor, keeping};
+use lictor::{Project, Snapshot, anchor, checkpoint, keeping};
 use lictor_config::diagnostic::closest;
 use lictor_core::{Decision, text};
 use lictor_store::{Anchor, Query, Record, Store, StoreExt as _, verify};
@@ -30,7 +31,9 @@ Examples:
   lictor audit tail -n 5
   lictor audit query --decision block --session 1f0c
   lictor audit verify --anchor /mnt/safe/anchors
-  lictor audit export > log.jsonl")]
+  lictor audit export > log.jsonl
+  lictor audit export --exact > record.jsonl
+  lictor audit verify --file record.jsonl --key 3f2a…")]
 pub struct AuditArgs {
     #[command(subcommand)]
     command: AuditCommand,
@@ -75,6 +78,12 @@ enum AuditCommand {
         /// `init --git` lets commits carry. Without any, removal of the newest records cannot be seen.
         #[arg(long, value_name = "FILE")]
         anchor: Option<PathBuf>,
+        /// Check a record that `audit export --exact` wrote instead of this project's, up to its last signed checkpoint.
+        #[arg(long, value_name = "EXPORT", conflicts_with_all = ["from", "to", "anchor"])]
+        file: Option<PathBuf>,
+        /// The public key that must have signed the export, as `audit checkpoint` prints it.
+        #[arg(long, value_name = "HEX", requires = "file")]
+        key: Option<String>,
     },
     /// Move old records to compressed archives beside the store. All commands still read them. Runs by itself after
     /// sessions.
@@ -86,7 +95,17 @@ enum AuditCommand {
     /// Print the anchor of the newest record, to be kept outside the store.
     Anchor,
     /// Print all records as JSON lines.
-    Export,
+    Export {
+        /// Bodies as the text that was hashed: others can check it with `audit verify --file`.
+        #[arg(long)]
+        exact: bool,
+    },
+    /// Sign the newest record, and with it every one before it, so that others can check an export. Done by itself every
+    /// thousand records.
+    Checkpoint,
+    /// Seal the record with a new key. What older keys sealed can still be checked. Programs that keep the record open
+    /// (`lictor run`, `ui`, `serve`) have to be started again.
+    RotateKey,
 }
 
 /// The kinds of records that people look for.
@@ -95,6 +114,7 @@ const KINDS: &[&str] = &[
     kind::APPROVAL_DENIED,
     kind::APPROVAL_GRANTED,
     kind::APPROVAL_REQUESTED,
+    checkpoint::KIND,
     "decision.wrong",
     kind::EVALUATED,
     kind::FEEDBACK_GIVEN,
@@ -109,6 +129,7 @@ const KINDS: &[&str] = &[
     kind::GRANT_EXPIRED,
     kind::GRANT_USED,
     kind::HAPPENED,
+    keeping::KEY_ROTATED,
     kind::POLICY_CHANGED,
     kind::PROMPTED,
     kind::REMARK_DELIVERED,
@@ -129,8 +150,15 @@ const KINDS: &[&str] = &[
 /// Runs the command.
 pub fn run(args: &AuditArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
-    if let AuditCommand::Archive { keep } = &args.command {
-        return archive(&project, keep.as_deref(), args.common.json);
+    let json = args.common.json;
+    match &args.command {
+        AuditCommand::Archive { keep } => return archive(&project, keep.as_deref(), json),
+        AuditCommand::Checkpoint => return checkpoint(&project, json),
+        AuditCommand::RotateKey => return rotate_key(&project, json),
+        AuditCommand::Verify { file: Some(file), key, .. } => {
+            return check_export(file, key.as_deref(), json);
+        }
+        _ => {}
     }
     let store = project.existing_store()?;
     match &args.command {
@@ -157,7 +185,7 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
             }
             Ok(exit)
         }
-        AuditCommand::Verify { from, to, anchor } => {
+        AuditCommand::Verify { from, to, anchor, .. } => {
             let progress = Progress::new("looking for anchors");
             let anchor = self::anchor(&project, anchor.as_ref())?;
             check(&*store, *from, *to, anchor, progress, args.common.json)
@@ -174,8 +202,8 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
             }
             Ok(Exit::Ok)
         }
-        AuditCommand::Export => export(&*store),
-        AuditCommand::Archive { .. } => Ok(Exit::Ok),
+        AuditCommand::Export { exact } => export(&*store, *exact),
+        AuditCommand::Archive { .. } | AuditCommand::Checkpoint | AuditCommand::RotateKey => Ok(Exit::Ok),
     }
 }
 
@@ -416,14 +444,67 @@ fn observed_stop(body: &str) -> Option<String> {
     Some(format!("stop: {}", text::clean(reason.unwrap_or("something is missing"), 120)))
 }
 
-fn export(store: &dyn Store) -> Result<Exit> {
+fn checkpoint(project: &Project, json: bool) -> Result<Exit> {
+    here::people_only("audit checkpoint", project)?;
+    let signed = project.checkpoint()?;
+    if json {
+        output::print_json(&signed)?;
+    } else {
+        output::print(&format!(
+            "record {} and all before it are signed by {}\n",
+            signed.seq, signed.seal.key
+        ))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn rotate_key(project: &Project, json: bool) -> Result<Exit> {
+    here::people_only("audit rotate-key", project)?;
+    let key = project.rotate_record_key(&here::person())?;
+    if json {
+        output::print_json(&json!({"key": key.to_string()}))?;
+    } else {
+        output::print(&format!("the record is sealed with the new key {key}\n"))?;
+    }
+    Ok(Exit::Ok)
+}
+
+/// Checks what somebody exported, here or elsewhere.
+fn check_export(file: &Path, key: Option<&str>, json: bool) -> Result<Exit> {
+    let opened = fs::File::open(file).map_err(|error| exit::unreadable(file, &error))?;
+    let told = checkpoint::check(BufReader::new(opened), key)
+        .map_err(|error| exit::usage(format!("`{}`: {error}", file.display())))?;
+    let sound = told.faults.is_empty() && (key.is_none() || told.signed.is_some());
+    if json {
+        output::print_json(&json!({"sound": sound, "records": told.records, "signed": told.signed,
+            "keys": told.keys, "faults": told.faults}))?;
+    } else {
+        let style = Style::stdout();
+        let mut text: String =
+            told.faults.iter().map(|fault| format!("{} {fault}\n", style.red("fault:"))).collect();
+        let word = if sound { style.green("sound") } else { style.red("not sound") };
+        let signed = match told.signed {
+            Some(seq) => format!("signed up to record {seq} by {}", told.keys.join(", ")),
+            None => "nothing in it is signed; `lictor audit checkpoint` signs".to_owned(),
+        };
+        text += &format!("{word}: {} checked; {signed}\n", output::count(told.records, "record"));
+        if key.is_none() && told.signed.is_some() {
+            text += "whose key that is, this does not tell; `--key` says which one must have signed\n";
+        }
+        output::print(&text)?;
+    }
+    Ok(if sound { Exit::Ok } else { Exit::Problems })
+}
+
+fn export(store: &dyn Store, exact: bool) -> Result<Exit> {
     let mut after = 0;
     loop {
         let page = store.view(|view| view.records(&Query::all().after(after).limit(500)))?;
         let Some(last) = page.last() else { return Ok(Exit::Ok) };
         after = last.seq;
         for record in &page {
-            output::print(&json_line(record)?)?;
+            let line = if exact { serde_json::to_string(record)? + "\n" } else { json_line(record)? };
+            output::print(&line)?;
         }
     }
 }

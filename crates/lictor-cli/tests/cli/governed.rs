@@ -55,6 +55,8 @@ const PEOPLE: &[(&str, &str)] = &[
     ("allow", "--yes"),
     ("approve", "--all --yes"),
     ("audit archive", ""),
+    ("audit checkpoint", ""),
+    ("audit rotate-key", ""),
     ("deny", "x"),
     ("export", ""),
     ("import", "x.yaml --yes"),
