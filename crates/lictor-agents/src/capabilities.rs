@@ -43,7 +43,7 @@ impl Agent {
             feedback: at(Moment::PostTool).any(|row| told(row.tell)),
             stop: blocks(Moment::Stop),
             subagents: blocks(Moment::SubagentStop),
-            fails_closed: spec.fails_closed || self.installs_closed(),
+            fails_closed: !spec.leaks && (spec.fails_closed || self.installs_closed()),
             exit_codes: spec.post_means_success || spec.tells_exit_codes,
             managed: spec
                 .files

@@ -34,8 +34,12 @@ pub(crate) struct AgentSpec {
     pub(crate) person_present: fn(Option<&PermissionMode>, &HookEnv) -> bool,
     /// What it wants before it runs hooks at all.
     pub(crate) trust: Trust,
-    /// Whether it was seen that a hook that fails stops the call, in whatever way it fails.
+    /// Whether it runs hooks in the person's own shell, which may not be a POSIX one.
+    pub(crate) any_shell: bool,
+    /// Whether a hook that fails stops the call without the agent being told so.
     pub(crate) fails_closed: bool,
+    /// Whether the call goes through when the hook does not answer in time, although the agent was told to stop it.
+    pub(crate) leaks: bool,
     /// Whether it can type into a command that runs already without a hook being told what.
     pub(crate) types_unseen: bool,
     /// Where it reads hooks, permissions and trust from.
@@ -75,7 +79,9 @@ impl AgentSpec {
             tells_exit_codes: false,
             person_present: |_, _| false,
             trust: Trust::AtStart,
+            any_shell: false,
             fails_closed: false,
+            leaks: false,
             types_unseen: false,
             files: &[],
             managed_only: None,

@@ -118,7 +118,7 @@ fn what_is_written_looks_like_the_rest() {
                 "hooks": [
                     {
                         "type": "command",
-                        "command": "/bin/sh -c 't=$(PATH=/usr/bin:/bin command -v timeout) && t=\"$t -s KILL 50\"; o=$(PATH=\"$HOME/.local/bin:$HOME/.cargo/bin:$PATH\" $t \"$0\" hook \"$@\" --confirm); case $? in 80) printf %s \"$o\";; 82) printf %s \"$o\"; exit 2;; *) echo \"Lictor did not judge this: is lictor installed here?\" >&2; exit 2;; esac' /usr/local/bin/lictor claude-code PreToolUse",
+                        "command": "o=$(/usr/local/bin/lictor hook claude-code PreToolUse --confirm); case $? in 80) printf %s \"$o\";; 82) printf %s \"$o\"; exit 2;; *) echo \"Lictor did not judge this: is lictor installed here?\" >&2; exit 2;; esac",
                         "timeout": 60,
                         "onFailure": "block"
                     }
@@ -432,7 +432,7 @@ fn only_the_line_as_it_is_written_counts_as_the_agents() {
     assert!(!install::Command::is_installed_line(line, &own[..3]));
     assert!(!is(&format!("{line}; true")));
     assert!(!is(&format!("{line} < forged")));
-    assert!(!is(&line.replace(" lictor gemini", " $(forge)/lictor gemini")));
+    assert!(!is(&line.replace(" lictor hook", " $(forge)/lictor hook")));
     assert!(!is(&line.replace("case $?", "forge; case $?")));
     // Some agents put the values of variables into their settings.
     let search = "$HOME/.local/bin:$HOME/.cargo/bin:$PATH";
@@ -440,12 +440,16 @@ fn only_the_line_as_it_is_written_counts_as_the_agents() {
     for forged in ["$(forge)", "/usr/bin\" forge; PATH=\"x", "'; forge '"] {
         assert!(!is(&line.replace(search, forged)), "{forged}");
     }
-    // The shell that the line starts.
+    // The shell that the line starts where the agent's own may be another.
+    let file = Settings::of(Agent::Codex, Scope::Project, &place(), |_| false).unwrap();
+    let hooks = file.inspect(&installed(&file, None, "lictor"), Path::new(BINARY)).hooks;
+    let line = &hooks.iter().find(|hook| hook.event == "PreToolUse").unwrap().line;
+    let own = ["hook", "codex", "PreToolUse", install::CONFIRM].map(str::to_owned);
     let script = line.split('\'').nth(1).unwrap();
-    let process = ["/bin/sh", "-c", script, "lictor", "gemini-cli", "BeforeTool"].map(str::to_owned);
+    let process = ["/bin/sh", "-c", script, "lictor", "codex", "PreToolUse"].map(str::to_owned);
     let runs = |process: &[String]| install::Command::is_installed_shell(process, &own);
     assert!(runs(&process));
-    for (at, other) in [(0, "/tmp/sh"), (2, "forge"), (3, "/tmp/forge"), (5, "AfterTool")] {
+    for (at, other) in [(0, "/tmp/sh"), (2, "forge"), (3, "/tmp/forge"), (5, "PostToolUse")] {
         let mut forged = process.clone();
         forged[at] = other.to_owned();
         assert!(!runs(&forged), "{other}");

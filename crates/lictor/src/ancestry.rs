@@ -66,10 +66,6 @@ pub(crate) fn starter(hook: Hook) -> Option<Process> {
         return Some(above.process);
     }
     let arguments = hook.arguments()?;
-    // The line ends a hook that takes too long.
-    if above.name == "timeout" && words(above.process.pid)?.ends_with(&arguments) {
-        above = stat(above.parent)?;
-    }
     for _ in 0..SHELLS {
         if !is_shell(&above.name) || !runs_only_this(&words(above.process.pid)?, &arguments) {
             return None;

@@ -11,7 +11,10 @@ use crate::tools::{Shape, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
     trust: Trust::Hashes(At::Home(CODEX), "config.toml", &["app-server"]),
+    any_shell: true,
     fails_closed: true,
+    // It gives up waiting and lets the call through.
+    leaks: true,
     // Its `write_stdin`.
     types_unseen: true,
     files: FILES,

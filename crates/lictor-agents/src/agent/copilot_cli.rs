@@ -23,6 +23,8 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     post_means_success: true,
     person_present: |_, env| !env.is_set("CI"),
     fails_closed: true,
+    // It gives up waiting and lets the call through.
+    leaks: true,
     files: FILES,
     also_reads: &[(Agent::ClaudeCode, &[Scope::Project])],
     traces: &[(At::Home(COPILOT), "")],

@@ -19,6 +19,8 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     tells_exit_codes: true,
     fails_closed: true,
+    // It gives up waiting and lets the call through.
+    leaks: true,
     trust: Trust::Folders(At::Home(GEMINI), "trustedFolders.json"),
     files: FILES,
     traces: &[(At::Home(GEMINI), "settings.json"), (At::Project, ".gemini")],

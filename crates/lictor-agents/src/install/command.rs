@@ -24,42 +24,44 @@ pub const CONFIRMED: u8 = 80;
 /// Looks for the program where it is usually installed, then on the search path: a line that is right for everybody who
 /// works on a project.
 const SEARCH: &str = r#"PATH="$HOME/.local/bin:$HOME/.cargo/bin:$PATH""#;
-/// The shell by its path: one of that name on the search path may be anybody's.
+/// The shell of agents that start hooks in the person's own, which may be no POSIX one. By its path: one of that name on the
+/// search path may be anybody's.
 const SHELL: &str = "/bin/sh";
-/// Ends in exit code 2, and prints nothing, unless the program says that it has judged: agents let a call through when its
-/// hook cannot be run, is late, or prints what they do not understand. The time is shorter than what agents are told to
-/// wait, and longer than Lictor's own deadline.
+/// What follows the call in such a line. Ends in exit code 2, and prints nothing, unless the program says that it has judged:
+/// agents let a call through when its hook cannot be run or prints what they do not understand. Every process more would
+/// be waited for in every call, so nothing is started here.
 const CLOSED: &str = concat!(
-    r#"t=$(PATH=/usr/bin:/bin command -v timeout) && t="$t -s KILL 50"; "#,
-    r#"o=$(PATH="$HOME/.local/bin:$HOME/.cargo/bin:$PATH" $t "$0" hook "$@" --confirm); "#,
     r#"case $? in 80) printf %s "$o";; 82) printf %s "$o"; exit 2;; "#,
     r#"*) echo "Lictor did not judge this: is lictor installed here?" >&2; exit 2;; esac"#
 );
-/// By this a line of any version is known.
+/// The call where the program and what it is told are arguments of the shell.
 const CALL: &str = r#""$0" hook "$@""#;
 
 impl Command {
-    /// `/usr/bin/lictor hook claude-code PreToolUse`, with the path quoted where a shell needs it, and for an event that can
-    /// stop something `/bin/sh -c '…' /usr/bin/lictor claude-code PreToolUse`. A program without a directory is looked for.
+    /// `/usr/bin/lictor hook claude-code PostToolUse`, with the path quoted where a shell needs it, and for an event that can
+    /// stop something a line that wants a confirmed answer. A program without a directory is looked for.
     pub(super) fn line(binary: &Path, agent: Agent, event: &str) -> String {
         let text = binary.to_string_lossy();
         let program = quoted(&text);
+        let search = if is_bare(binary) { format!("{SEARCH} ") } else { String::new() };
         let stops = agent.spec().row(event).is_some_and(|row| {
             matches!(row.moment, Moment::PreTool | Moment::PermissionRequest | Moment::Prompt)
         });
-        if stops && !is_windows(&text) {
-            return format!("{SHELL} -c '{CLOSED}' {program} {agent} {event}");
+        match (stops, agent.spec().any_shell) {
+            (false, _) => format!("{search}{program} hook {agent} {event}"),
+            // Without a POSIX shell: exit code 2 whatever goes wrong, and no more.
+            (true, _) if is_windows(&text) => format!("{program} hook {agent} {event} || exit 2"),
+            (true, true) => {
+                format!("{SHELL} -c 'o=$({search}{CALL} {CONFIRM}); {CLOSED}' {program} {agent} {event}")
+            }
+            (true, false) => format!("o=$({search}{program} hook {agent} {event} {CONFIRM}); {CLOSED}"),
         }
-        let search = if is_bare(binary) { format!("{SEARCH} ") } else { String::new() };
-        // Without a POSIX shell: exit code 2 whatever goes wrong, and no more.
-        let tail = if stops { " || exit 2" } else { "" };
-        format!("{search}{program} hook {agent} {event}{tail}")
     }
 
     /// The parts, if it is one of Lictor's.
     #[must_use]
     pub fn read(line: &str) -> Option<Self> {
-        let words = words(line);
+        let words = words(line.trim_start().strip_prefix("o=$(").unwrap_or(line));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let (program, called) = match words.as_slice() {
             [shell, "-c", script, program, called @ ..]
@@ -74,7 +76,7 @@ impl Command {
         if !is_lictor(program) {
             return None;
         }
-        let mut called = called.iter().take_while(|word| **word != "||");
+        let mut called = called.iter().take_while(|word| **word != "||" && !word.starts_with("--"));
         let agent = called.next().and_then(|word| word.parse().ok());
         Some(Self { program: program.into(), agent, event: called.next().map(|word| (*word).to_owned()) })
     }
@@ -87,21 +89,23 @@ impl Command {
             return false;
         };
         let written = Self::line(&program, agent, &event);
-        let confirms = if written.starts_with(SHELL) { Some(CONFIRM) } else { None };
+        let confirms = written.contains(CONFIRM).then_some(CONFIRM);
         let same = ["hook", agent.name(), &event].into_iter().chain(confirms).eq(arguments);
         same && is_same(line.trim(), &written)
     }
 
-    /// Whether a process with this command line is the shell of such a line, and runs the hook with these arguments.
+    /// Whether a process with this command line is the shell that such a line starts, and runs the hook with these
+    /// arguments.
     #[must_use]
     pub fn is_installed_shell(process: &[String], arguments: &[String]) -> bool {
         let [shell, option, script, program, called @ ..] = process else { return false };
         let expected = ["hook"].into_iter().chain(called.iter().map(String::as_str)).chain([CONFIRM]);
+        let search = if is_bare(Path::new(program)) { format!("{SEARCH} ") } else { String::new() };
         shell == SHELL
             && option == "-c"
             && is_lictor(program)
             && expected.eq(arguments)
-            && is_same(script, CLOSED)
+            && is_same(script, &format!("o=$({search}{CALL} {CONFIRM}); {CLOSED}"))
     }
 
     /// Whether the program is looked for, where everybody has it.

@@ -36,7 +36,7 @@ claude() { # event, further fields
 }
 installed() { # the hook that is installed, as Claude Code starts it
   printf '{"session_id":"s1","cwd":"%s","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"%s"}}' \
-    "$PWD" "$1" | sh -c "$(sed -n 's/.*"command": "\(.* PreToolUse\)",$/\1/p' .claude/settings.json | sed 's/\\"/"/g')"
+    "$PWD" "$1" | sh -c "$(sed -n 's/.*"command": "\(.* PreToolUse .*\)",$/\1/p' .claude/settings.json | sed 's/\\"/"/g')"
 }
 agent_runs() { claude PreToolUse "\"tool_name\":\"Bash\",\"tool_use_id\":\"$1\",\"tool_input\":{\"command\":\"$1\"}" 2>/dev/null; }
 agent_ran() { agent_runs "$1"; claude PostToolUse "\"tool_name\":\"Bash\",\"tool_use_id\":\"$1\",\"tool_input\":{\"command\":\"$1\"},\"tool_response\":{}"; }

@@ -37,7 +37,7 @@ fn from_an_empty_home_to_governed_and_back() {
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("no agent was found"), "{run:?}");
     let settings = fs::read_to_string(sandbox.project().join(".claude/settings.json")).unwrap();
-    let hook = format!("{} claude-code PreToolUse", env!("CARGO_BIN_EXE_lictor"));
+    let hook = format!("{} hook claude-code PreToolUse", env!("CARGO_BIN_EXE_lictor"));
     assert!(settings.contains(&hook), "{settings}");
     assert!(settings.contains(r#""onFailure": "block""#), "{settings}");
 
