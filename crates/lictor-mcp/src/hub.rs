@@ -15,14 +15,27 @@ const EVERY: Duration = Duration::from_millis(50);
 
 /// A server, wherever it runs.
 pub trait Upstream: Send + Sync {
-    /// Sends it a message. Answers come to its [`Inbox`].
+    /// Sends it a message after those before, without waiting for it. Answers come to its [`Inbox`].
     ///
     /// # Errors
     /// When it cannot be reached any more.
     fn send(&self, message: &Message) -> io::Result<()>;
 
+    /// Whether it takes what it is sent about as fast as that comes.
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    /// Waits until it does, or is gone.
+    fn wait_for_room(&self) {}
+
     /// Nothing more will be sent; the server may end.
     fn close(&self);
+
+    /// The same, and waits for that as long as this, and then ends it.
+    fn end_within(&self, _: Duration) {
+        self.close();
+    }
 }
 
 /// Where what a server says goes.
@@ -48,7 +61,11 @@ pub struct Via {
 
 /// Where judged messages go.
 pub(crate) trait Outlet: Send + Sync {
+    /// Sends a message after those before. Called while the gateway is locked, so it must not wait.
     fn put(&self, out: &Out, via: &Via) -> io::Result<()>;
+
+    /// Waits until the client takes what it is sent, where it can be waited for.
+    fn wait_for_client(&self) {}
 
     fn server_ended(&self);
 }
@@ -79,14 +96,16 @@ impl<O: Outlet> Hub<O> {
     }
 
     fn judged(&self, via: &Via, judge: impl FnOnce(&mut Gateway) -> Vec<Out>) -> bool {
-        let out = {
-            let mut gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
-            let out = judge(&mut gateway);
-            if gateway.is_asking() {
-                self.asking.notify_all();
-            }
-            out
-        };
+        let mut gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
+        let out = judge(&mut gateway);
+        if gateway.is_asking() {
+            self.asking.notify_all();
+        }
+        self.put_all(out, via)
+    }
+
+    /// Sends what was judged while the gateway is still locked: what cancels a call must not overtake the call.
+    fn put_all(&self, out: Vec<Out>, via: &Via) -> bool {
         out.into_iter().all(|out| self.outlet.put(&out, via).is_ok())
     }
 
@@ -99,10 +118,10 @@ impl<O: Outlet> Hub<O> {
                 continue;
             }
             let out = gateway.tick(Instant::now());
-            drop(gateway);
-            if !out.into_iter().all(|out| self.outlet.put(&out, &Via::default()).is_ok()) {
+            if !self.put_all(out, &Via::default()) {
                 return;
             }
+            drop(gateway);
             thread::sleep(EVERY);
             gateway = self.gateway.lock().unwrap_or_else(PoisonError::into_inner);
         }
@@ -117,10 +136,12 @@ impl<O: Outlet> Hub<O> {
 
 impl<O: Outlet> Inbox for Hub<O> {
     fn receive(&self, message: Message, via: &Via) -> bool {
+        self.outlet.wait_for_client();
         self.judged(via, |gateway| gateway.from_server(message))
     }
 
     fn misread(&self, line: &[u8]) -> bool {
+        self.outlet.wait_for_client();
         self.judged(&Via::default(), |gateway| gateway.misread(line))
     }
 

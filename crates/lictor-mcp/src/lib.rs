@@ -8,21 +8,24 @@
 //! What this crate deliberately does not do: decide anything beside the runtime, open connections, or interpret what tools
 //! return beyond looking for hidden text.
 
+mod child;
 mod gateway;
 mod hub;
 mod message;
 pub mod mirror;
 pub mod pins;
 mod poison;
+mod queue;
 mod scan;
 mod state;
 mod stdio;
 mod switch;
 
+pub use child::{ServerCommand, StartError, confine, is_server_name};
 pub use gateway::{Gateway, Out};
 pub use hub::{Inbox, Upstream, Via};
 pub use message::{MAX_LINE, Malformed, Message};
 pub use poison::{Origin, Suspicion, suspicions};
 pub use scan::{Scan, compare, scan};
-pub use stdio::{ServerCommand, StartError, confine, is_server_name, run, run_upstream};
+pub use stdio::{run, run_upstream};
 pub use switch::{Clients, Delivery, Sink, Switch, Ticket};

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::child::{ServerCommand, StartError, end_scanned, start};
 use crate::message::{MAX_LINE, Message};
 use crate::poison::{self, Origin, Suspicion};
-use crate::stdio::{ServerCommand, StartError, end, start};
 
 /// What a server has.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,7 +33,7 @@ pub fn scan(server: &ServerCommand, patience: Duration) -> Result<Scan, StartErr
     };
     let asked = Asked { to_server, answers: answers(of_server), until: Instant::now() + patience, next: 1 };
     let looked = asked.definitions();
-    let _ = end(&mut child);
+    end_scanned(&mut child);
     let mut scan = looked?;
     for (name, definition) in &scan.definitions {
         let found = poison::suspicions(definition, Origin::Definition);

@@ -5,16 +5,22 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::child::{self, ServerCommand, StartError};
 use crate::gateway::{Gateway, Out};
 use crate::hub::{Hub, Inbox, Outlet, Upstream, Via};
 use crate::message::Message;
-use crate::stdio::{self, ServerCommand, StartError};
+use crate::stdio;
 
 /// How many messages without a request are kept for a client that does not listen yet.
 const MOST_KEPT: usize = 256;
+/// How many streams a session may listen on.
+const MOST_STREAMS: usize = 8;
+/// How long a server may take to end after its session has.
+const GRACE: Duration = Duration::from_secs(5);
 /// Where notifications say which subscription they belong to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -61,8 +67,8 @@ struct Board {
 struct Waiting {
     /// By the number that stands for the client's id.
     requests: BTreeMap<u64, Request>,
-    /// Takes what belongs to no request.
-    standing: Option<Sink>,
+    /// Take what belongs to no request: each message goes to the newest that is there.
+    standing: Vec<(Ticket, Sink)>,
     kept: VecDeque<Message>,
     next: u64,
 }
@@ -106,23 +112,24 @@ impl Switch {
         clients: Clients,
         gateway: impl FnOnce(&str) -> io::Result<Gateway>,
     ) -> Result<Self, StartError> {
-        let gateway = gateway(&stdio::identity(server))?;
+        let gateway = gateway(&child::identity(server))?;
         let (started, outcome) = std::sync::mpsc::channel();
         let (hand_over, inbox) = std::sync::mpsc::channel::<Arc<dyn Inbox>>();
         let server = server.clone();
         // The system ends the server with the thread that started it, so that thread stays with it.
         thread::spawn(move || {
-            let (mut child, upstream, of_server) = match stdio::connect(&server) {
+            let mut server = match child::connect(&server) {
                 Ok(connected) => connected,
                 Err(error) => return drop(started.send(Err(error))),
             };
+            let upstream = server.upstream.ended_within(GRACE);
             if started.send(Ok(upstream)).is_ok()
                 && let Ok(inbox) = inbox.recv()
             {
-                stdio::pump_server(of_server, &*inbox);
+                stdio::pump_server(server.output, &*inbox);
                 inbox.ended();
             }
-            let _ = stdio::end(&mut child);
+            let _ = child::end(&mut server.child, &server.process);
         });
         let gone = || StartError::Stream(io::Error::other("the thread of the server is gone"));
         let upstream = outcome.recv().map_err(|_| gone())??;
@@ -138,20 +145,26 @@ impl Switch {
         let ticket = self.hub.outlet.enter(&mut message, sink);
         if self.is_over() {
             self.hub.outlet.fail_all();
+        } else if !self.hub.outlet.upstream.has_room() {
+            self.hub.outlet.refuse(ticket);
         } else if !self.hub.take_from_client(message) {
             self.hub.outlet.server_ended();
         }
         ticket
     }
 
-    /// A notification or an answer of a client.
-    pub fn tell(&self, mut message: Message) {
+    /// A notification or an answer of a client. False when the server does not take what it is sent.
+    pub fn tell(&self, mut message: Message) -> bool {
         if message.method() == Some("notifications/cancelled") && !self.hub.outlet.renumber(&mut message) {
-            return;
+            return true;
+        }
+        if !self.hub.outlet.upstream.has_room() {
+            return false;
         }
         if !self.hub.take_from_client(message) {
             self.hub.outlet.server_ended();
         }
+        true
     }
 
     /// Nobody waits for it any more, so it is cancelled; nothing happens when it is over.
@@ -163,22 +176,24 @@ impl Switch {
         self.hub.take_from_client(Message::notification("notifications/cancelled", params));
     }
 
-    /// The client listens for what belongs to no request. False when it does so already.
-    pub fn listen(&self, sink: Sink) -> bool {
+    /// The client listens for what belongs to no request. Nothing when it does so too often already.
+    pub fn listen(&self, sink: Sink) -> Option<Ticket> {
         let mut state = self.hub.outlet.state();
-        if state.standing.is_some() {
-            return false;
+        if state.standing.len() >= MOST_STREAMS {
+            return None;
         }
         for message in std::mem::take(&mut state.kept) {
             sink(Delivery { message, last: false, status: None });
         }
-        state.standing = Some(sink);
-        true
+        state.next += 1;
+        let ticket = Ticket(state.next);
+        state.standing.push((ticket, sink));
+        Some(ticket)
     }
 
-    /// The client does not listen any more.
-    pub fn stop_listening(&self) {
-        self.hub.outlet.state().standing = None;
+    /// The client does not listen there any more.
+    pub fn stop_listening(&self, ticket: Ticket) {
+        self.hub.outlet.state().standing.retain(|(known, _)| *known != ticket);
     }
 
     /// Whether the server is gone.
@@ -191,14 +206,26 @@ impl Switch {
     #[must_use]
     pub fn is_busy(&self) -> bool {
         let state = self.hub.outlet.state();
-        state.standing.is_some() || !state.requests.is_empty()
+        !state.standing.is_empty() || !state.requests.is_empty()
     }
 
-    /// Ends the server.
+    /// Ends the server. Does not wait for it.
     pub fn close(&self) {
         self.hub.outlet.upstream.close();
+        self.over();
+    }
+
+    /// Ends the server, at the latest after that time.
+    pub fn end_within(&self, grace: Duration) {
+        self.hub.outlet.upstream.end_within(grace);
+        self.over();
+    }
+
+    fn over(&self) {
         self.hub.outlet.server_ended();
-        self.hub.wake();
+        // A judgement may be under way, which is not waited for.
+        let hub = Arc::clone(&self.hub);
+        thread::spawn(move || hub.wake());
     }
 }
 
@@ -272,6 +299,14 @@ impl Board {
         message.param("requestId").filter(|_| ends).and_then(Value::as_u64)
     }
 
+    /// The server does not read what it is sent. A request that it would never see is not kept for it.
+    fn refuse(&self, ticket: Ticket) {
+        let Some(request) = self.state().requests.remove(&ticket.0) else { return };
+        let message =
+            Message::error(&request.id, -32603, "the server does not take what it is sent; try again later");
+        (request.sink)(Delivery { message, last: true, status: Some(503) });
+    }
+
     fn fail_all(&self) {
         let requests = std::mem::take(&mut self.state().requests);
         for request in requests.into_values() {
@@ -313,7 +348,7 @@ impl Waiting {
     /// The request that a message without an address can only belong to. With many clients it is nobody's when two wait.
     fn only(&self, clients: Clients) -> Option<u64> {
         match clients {
-            Clients::One if self.standing.is_none() => self.requests.keys().next_back().copied(),
+            Clients::One if self.standing.is_empty() => self.requests.keys().next_back().copied(),
             Clients::Many if self.requests.len() == 1 => self.requests.keys().next().copied(),
             _ => None,
         }
@@ -323,11 +358,12 @@ impl Waiting {
         if clients == Clients::Many {
             return;
         }
-        let delivery = Delivery { message: message.clone(), last: false, status: None };
-        if self.standing.as_ref().is_some_and(|sink| sink(delivery)) {
-            return;
+        while let Some((_, sink)) = self.standing.last() {
+            if sink(Delivery { message: message.clone(), last: false, status: None }) {
+                return;
+            }
+            self.standing.pop();
         }
-        self.standing = None;
         if self.kept.len() >= MOST_KEPT {
             self.kept.pop_front();
         }

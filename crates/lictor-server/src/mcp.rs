@@ -29,6 +29,9 @@ use upstream::Http;
 /// How long the head of a request may take, and a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long servers may take to end.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// One server.
 #[derive(Debug, Clone)]
 pub struct Served {
@@ -185,7 +188,7 @@ pub async fn run(at: SocketAddr, servers: Vec<Served>, ready: impl FnOnce(&[Stri
             tokio::time::sleep(Duration::from_millis(300)).await;
         } => {}
     }
-    tokio::task::spawn_blocking(move || front.close()).await?;
+    tokio::task::spawn_blocking(move || front.close(GRACE)).await?;
     Ok(())
 }
 

@@ -10,13 +10,17 @@ extends: []
 known_tools: {known: ['mcp__demo__*'], unknown: ask}
 ";
 
-/// A server that only writes down what it gets.
-struct Noted(Arc<Mutex<Vec<Message>>>);
+/// A server that only writes down what it gets, and may be stuck.
+struct Noted(Arc<Mutex<Vec<Message>>>, Arc<AtomicBool>);
 
 impl Upstream for Noted {
     fn send(&self, message: &Message) -> io::Result<()> {
         self.0.lock().expect("nobody panicked").push(message.clone());
         Ok(())
+    }
+
+    fn has_room(&self) -> bool {
+        !self.1.load(Ordering::Acquire)
     }
 
     fn close(&self) {}
@@ -25,23 +29,29 @@ impl Upstream for Noted {
 struct World {
     switch: Switch,
     sent: Arc<Mutex<Vec<Message>>>,
+    stuck: Arc<AtomicBool>,
     inbox: Arc<dyn Inbox>,
     _home: tempfile::TempDir,
 }
 
-fn world(clients: Clients) -> World {
-    let home = tempfile::tempdir().expect("a home");
+fn gateway(home: &tempfile::TempDir) -> Gateway {
     let options =
         Options::new().cwd(home.path()).state_dir(home.path().join("state")).store(MemoryStore::new());
     let runtime = Runtime::from_yaml(POLICY, options).expect("a policy");
-    let gateway = Gateway::new(runtime, "demo", "http://demo", "s1").expect("a gateway");
+    Gateway::new(runtime, "demo", "http://demo", "s1").expect("a gateway")
+}
+
+fn world(clients: Clients) -> World {
+    let home = tempfile::tempdir().expect("a home");
+    let gateway = gateway(&home);
     let sent = Arc::new(Mutex::new(Vec::new()));
+    let stuck = Arc::new(AtomicBool::new(false));
     let mut inbox = None;
     let switch = Switch::new(gateway, clients, |given| {
         inbox = Some(given);
-        Box::new(Noted(Arc::clone(&sent)))
+        Box::new(Noted(Arc::clone(&sent), Arc::clone(&stuck)))
     });
-    World { switch, sent, inbox: inbox.expect("given"), _home: home }
+    World { switch, sent, stuck, inbox: inbox.expect("given"), _home: home }
 }
 
 fn message(value: Value) -> Message {
@@ -125,9 +135,17 @@ fn a_session_hears_what_was_said_before_it_listened_and_everybody_hears_of_the_e
     let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
     world.says(changed.clone());
     let (sink_one, standing) = sink();
-    assert!(world.switch.listen(sink_one));
-    assert!(!world.switch.listen(sink().0), "one stream a session");
-    assert_eq!(standing.try_recv().expect("kept").message, message(changed));
+    let first = world.switch.listen(sink_one).expect("a stream");
+    assert_eq!(standing.try_recv().expect("kept").message, message(changed.clone()));
+    let (sink_two, newer) = sink();
+    let second = world.switch.listen(sink_two).expect("a second stream");
+    world.says(changed.clone());
+    assert!(newer.try_recv().is_ok() && standing.try_recv().is_err(), "each message goes to one stream");
+    world.switch.stop_listening(second);
+    world.says(changed);
+    assert!(standing.try_recv().is_ok() && newer.try_recv().is_err());
+    world.switch.stop_listening(first);
+    assert!(!world.switch.is_busy());
     let (_, waiting) = world.ask(asking(json!("x"), json!({})));
     world.switch.tell(message(
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "unknown"}}),
@@ -137,4 +155,71 @@ fn a_session_hears_what_was_said_before_it_listened_and_everybody_hears_of_the_e
     let end = waiting.try_recv().expect("an end");
     assert_eq!((end.last, end.status, end.message.error_code()), (true, Some(502), Some(-32603)));
     assert!(world.switch.is_over());
+}
+
+#[test]
+fn a_server_that_does_not_read_gets_nothing_more_and_nobody_waits_for_it() {
+    let world = world(Clients::Many);
+    let (_, first) = world.ask(asking(json!(1), json!({})));
+    world.stuck.store(true, Ordering::Release);
+    let (ticket, second) = world.ask(asking(json!(2), json!({})));
+    let refused = second.try_recv().expect("an answer");
+    assert_eq!((refused.last, refused.status, refused.message.error_code()), (true, Some(503), Some(-32603)));
+    assert!(!world.switch.tell(message(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))));
+    world.switch.drop_request(ticket);
+    assert_eq!(world.sent.lock().expect("nobody panicked").len(), 1, "only what came before");
+    world.stuck.store(false, Ordering::Release);
+    world.says(json!({"jsonrpc": "2.0", "id": world.last_sent().id(), "result": {"tools": []}}));
+    assert!(first.try_recv().expect("an answer").last);
+}
+
+/// A server that is slow to take a message, and during that time hears of the next.
+struct Slow {
+    sent: Arc<Mutex<Vec<Message>>>,
+    hold: Mutex<Option<(std::sync::mpsc::Sender<()>, Receiver<()>)>>,
+}
+
+impl Upstream for Slow {
+    fn send(&self, message: &Message) -> io::Result<()> {
+        if message.method() == Some("tools/list")
+            && let Some((begun, go)) = self.hold.lock().expect("nobody panicked").take()
+        {
+            begun.send(()).expect("heard");
+            go.recv().expect("let go");
+        }
+        self.sent.lock().expect("nobody panicked").push(message.clone());
+        Ok(())
+    }
+
+    fn close(&self) {}
+}
+
+#[test]
+fn what_cancels_a_request_does_not_overtake_it() {
+    let ((begun, begins), (let_go, go)) = (channel(), channel());
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let slow = Slow { sent: Arc::clone(&sent), hold: Mutex::new(Some((begun, go))) };
+    let home = tempfile::tempdir().expect("a home");
+    let switch = Arc::new(Switch::new(gateway(&home), Clients::One, |_| Box::new(slow)));
+    let asks = Arc::clone(&switch);
+    let asked = thread::spawn(move || asks.ask(asking(json!("x"), json!({})), sink().0));
+    begins.recv().expect("the request is on its way");
+    let (tells, (told, tell)) = (Arc::clone(&switch), channel());
+    let cancelling = thread::spawn(move || {
+        told.send(()).expect("heard");
+        tells.tell(message(
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "x"}}),
+        ))
+    });
+    tell.recv().expect("the cancelling has begun");
+    let_go.send(()).expect("held");
+    asked.join().expect("asked");
+    assert!(cancelling.join().expect("told"));
+    let methods: Vec<Option<String>> = sent
+        .lock()
+        .expect("nobody panicked")
+        .iter()
+        .map(|message| message.method().map(str::to_owned))
+        .collect();
+    assert_eq!(methods, [Some("tools/list".to_owned()), Some("notifications/cancelled".to_owned())]);
 }

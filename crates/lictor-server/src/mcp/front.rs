@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -56,8 +56,8 @@ pub(super) struct Front {
 /// One server, with what runs of it.
 struct Place {
     served: Arc<Served>,
-    /// For clients without sessions.
-    shared: Mutex<Option<Arc<Switch>>>,
+    /// For clients without sessions. Held while it is started, so that it is started once.
+    shared: tokio::sync::Mutex<Option<Arc<Switch>>>,
     sessions: Mutex<Sessions>,
 }
 
@@ -73,8 +73,11 @@ impl Front {
         let hosts = ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{port}")).to_vec();
         let place = |served: Served| {
             let name = served.name.clone();
-            let place =
-                Place { served: Arc::new(served), shared: Mutex::default(), sessions: Mutex::default() };
+            let place = Place {
+                served: Arc::new(served),
+                shared: tokio::sync::Mutex::default(),
+                sessions: Mutex::default(),
+            };
             (name, place)
         };
         Self { servers: servers.into_iter().map(place).collect(), hosts }
@@ -87,11 +90,19 @@ impl Front {
         origin && once(headers, "host").is_some_and(own)
     }
 
-    /// Ends every server.
-    pub(super) fn close(&self) {
+    /// Ends every server, at the latest after that time. May not be called where it must not be waited.
+    pub(super) fn close(&self, grace: Duration) {
+        let mut running = Vec::new();
         for place in self.servers.values() {
-            locked(&place.shared).take();
-            locked(&place.sessions).by_id.clear();
+            running.extend(place.shared.blocking_lock().take());
+            running.extend(locked(&place.sessions).by_id.drain().map(|(_, (_, switch))| switch));
+        }
+        for switch in &running {
+            switch.close();
+        }
+        let until = Instant::now() + grace;
+        for switch in &running {
+            switch.end_within(until.saturating_duration_since(Instant::now()));
         }
     }
 }
@@ -178,13 +189,15 @@ async fn alone(place: &Place, message: Message, headers: &HeaderMap) -> Response
         .map(|(name, value)| (name.to_string(), value.to_str().map(str::to_owned).unwrap_or_default()))
         .collect();
     let message = message.with_headers(params);
-    let running = locked(&place.shared).clone().filter(|switch| !switch.is_over());
-    let switch = match running {
-        Some(switch) => switch,
-        None => match started(place, Clients::Many).await {
-            Ok(switch) => Arc::clone(locked(&place.shared).insert(switch)),
-            Err(refused) => return *refused,
-        },
+    let switch = {
+        let mut shared = place.shared.lock().await;
+        match shared.as_ref().filter(|switch| !switch.is_over()) {
+            Some(running) => Arc::clone(running),
+            None => match started(place, Clients::Many).await {
+                Ok(switch) => Arc::clone(shared.insert(switch)),
+                Err(refused) => return *refused,
+            },
+        }
     };
     passed(switch, message, true).await
 }
@@ -198,24 +211,52 @@ async fn opened(place: &Place, message: Message) -> Response {
         Ok(switch) => switch,
         Err(refused) => return *refused,
     };
-    {
-        let mut sessions = locked(&place.sessions);
-        if sessions.by_id.len() >= MOST_SESSIONS {
-            let unused = sessions.by_id.iter().filter(|(_, (_, switch))| !switch.is_busy());
-            let Some(oldest) = unused.min_by_key(|(_, (used, _))| *used).map(|(id, _)| id.clone()) else {
-                return refusal(StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions");
-            };
-            sessions.by_id.remove(&oldest);
-        }
-        sessions.used += 1;
-        let used = sessions.used;
-        sessions.by_id.insert(id.clone(), (used, Arc::clone(&switch)));
+    if !locked(&place.sessions).begin(&id, &switch) {
+        return refusal(StatusCode::SERVICE_UNAVAILABLE, "there are too many sessions");
     }
-    let mut response = passed(switch, message, false).await;
-    if let Ok(id) = HeaderValue::from_str(&id) {
+    let mut opening = Opening { place, id: Some(id) };
+    let asked = asked(switch, message, false).await;
+    // Without a result there is no session; neither without anybody who hears its name.
+    if let Asked::Answered(delivery, _) = &asked
+        && delivery.message.error_code().is_some()
+    {
+        return answer(StatusCode::OK, &delivery.message);
+    }
+    let mut response = asked.into_response(false);
+    if let Some(id) = opening.id.take().and_then(|id| HeaderValue::from_str(&id).ok()) {
         response.headers_mut().insert(SESSION, id);
     }
     response
+}
+
+impl Sessions {
+    /// Remembers a session. False when there are too many, and all of them are in use.
+    fn begin(&mut self, id: &str, switch: &Arc<Switch>) -> bool {
+        if self.by_id.len() >= MOST_SESSIONS {
+            let unused = self.by_id.iter().filter(|(_, (_, switch))| !switch.is_busy());
+            let Some(oldest) = unused.min_by_key(|(_, (used, _))| *used).map(|(id, _)| id.clone()) else {
+                return false;
+            };
+            self.by_id.remove(&oldest);
+        }
+        self.used += 1;
+        self.by_id.insert(id.to_owned(), (self.used, Arc::clone(switch)));
+        true
+    }
+}
+
+/// A session whose client has not heard its name yet. If it never does, the session ends.
+struct Opening<'a> {
+    place: &'a Place,
+    id: Option<String>,
+}
+
+impl Drop for Opening<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = &self.id {
+            locked(&self.place.sessions).by_id.remove(id);
+        }
+    }
 }
 
 async fn started(place: &Place, clients: Clients) -> Result<Arc<Switch>, Box<Response>> {
@@ -258,28 +299,53 @@ async fn passed(switch: Arc<Switch>, message: Message, cancels: bool) -> Respons
         }
         let told = tokio::task::spawn_blocking(move || switch.tell(message)).await;
         return match told {
-            Ok(()) => StatusCode::ACCEPTED.into_response(),
+            Ok(true) => StatusCode::ACCEPTED.into_response(),
+            Ok(false) => refusal(StatusCode::SERVICE_UNAVAILABLE, "the server does not take what it is sent"),
             Err(_) => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the message was lost inside Lictor"),
         };
     }
     let discovers = message.method() == Some("server/discover");
+    asked(switch, message, cancels).await.into_response(discovers)
+}
+
+/// What has come of a request when its answer begins.
+enum Asked {
+    /// The answer itself, to a client that hears statuses.
+    Answered(Delivery, bool),
+    /// More comes before it.
+    Streams(Box<Answers>),
+    Lost,
+}
+
+impl Asked {
+    fn into_response(self, discovers: bool) -> Response {
+        match self {
+            Self::Answered(delivery, true) => answer(status_of(&delivery, discovers), &delivery.message),
+            Self::Answered(delivery, false) => answer(StatusCode::OK, &delivery.message),
+            Self::Streams(answers) => stream(*answers),
+            Self::Lost => refusal(StatusCode::INTERNAL_SERVER_ERROR, "the request was lost inside Lictor"),
+        }
+    }
+}
+
+async fn asked(switch: Arc<Switch>, message: Message, cancels: bool) -> Asked {
     let (sink, receiver) = channel();
-    let asked = Arc::clone(&switch);
-    let Ok(ticket) = tokio::task::spawn_blocking(move || asked.ask(message, sink)).await else {
-        return refusal(StatusCode::INTERNAL_SERVER_ERROR, "the request was lost inside Lictor");
+    // A client that closes its stream while this runs drops what it gives, which cancels the request.
+    let asking = move || {
+        let ticket = switch.ask(message, sink);
+        let over = if cancels { Over::Cancel(ticket) } else { Over::Nothing };
+        Answers { receiver, switch, over, first: None }
     };
-    let over = if cancels { Over::Cancel(ticket) } else { Over::Nothing };
-    let mut answers = Answers { receiver, switch, over, first: None };
+    let Ok(mut answers) = tokio::task::spawn_blocking(asking).await else { return Asked::Lost };
     match tokio::time::timeout(SOON, answers.receiver.recv()).await {
         Ok(Some(delivery)) if delivery.last => {
             answers.over = Over::Nothing;
-            let status = if cancels { status_of(&delivery, discovers) } else { StatusCode::OK };
-            return answer(status, &delivery.message);
+            return Asked::Answered(delivery, cancels);
         }
         Ok(first) => answers.first = first,
         Err(_) => {}
     }
-    stream(answers)
+    Asked::Streams(Box::new(answers))
 }
 
 /// The status that tells a client of the later revisions what kind of error it has.
@@ -309,10 +375,10 @@ async fn listened(State(front): State<Arc<Front>>, Path(name): Path<String>, hea
         Err(refused) => return *refused,
     };
     let (sink, receiver) = channel();
-    if !switch.listen(sink) {
-        return refusal(StatusCode::CONFLICT, "this session is listened to already");
-    }
-    stream(Answers { receiver, switch, over: Over::StopListening, first: None })
+    let Some(ticket) = switch.listen(sink) else {
+        return refusal(StatusCode::CONFLICT, "this session is listened to too often already");
+    };
+    stream(Answers { receiver, switch, over: Over::StopListening(ticket), first: None })
 }
 
 async fn ended(State(front): State<Arc<Front>>, Path(name): Path<String>, headers: HeaderMap) -> Response {
@@ -341,7 +407,7 @@ fn channel() -> (Sink, mpsc::Receiver<Delivery>) {
 #[derive(Debug, Clone, Copy)]
 enum Over {
     Cancel(Ticket),
-    StopListening,
+    StopListening(Ticket),
     Nothing,
 }
 
@@ -357,7 +423,7 @@ impl Drop for Answers {
         let switch = Arc::clone(&self.switch);
         match self.over {
             Over::Nothing => {}
-            Over::StopListening => switch.stop_listening(),
+            Over::StopListening(ticket) => switch.stop_listening(ticket),
             Over::Cancel(ticket) => {
                 // Telling the server may wait for it.
                 if let Ok(runtime) = tokio::runtime::Handle::try_current() {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use rustls::pki_types::ServerName;
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsConnector;
 
@@ -30,6 +31,8 @@ const HEARING: Duration = Duration::from_secs(30);
 const AGAIN: Duration = Duration::from_secs(1);
 /// The longest that a server may ask for.
 const LONGEST_RETRY: u64 = 60_000;
+/// Requests that may be under way at once.
+const MOST_RUNNING: usize = 512;
 /// Connections that are kept for the next message.
 const MOST_IDLE: usize = 4;
 
@@ -91,6 +94,10 @@ impl Address {
 pub(super) struct Http {
     inner: Arc<Inner>,
     runtime: Handle,
+    /// What is to be sent, in order.
+    outgoing: UnboundedSender<Message>,
+    /// How many of those wait.
+    waiting: Arc<AtomicUsize>,
 }
 
 struct Inner {
@@ -121,59 +128,90 @@ impl Http {
             idle: Mutex::default(),
             closed: AtomicBool::new(false),
         };
-        Self { inner: Arc::new(inner), runtime }
+        let inner = Arc::new(inner);
+        let (outgoing, mut messages) = unbounded_channel::<Message>();
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let (sender, left) = (Arc::downgrade(&inner), Arc::clone(&waiting));
+        runtime.spawn(async move {
+            while let Some(message) = messages.recv().await {
+                let Some(inner) = sender.upgrade() else { return };
+                inner.send(message).await;
+                left.fetch_sub(1, Ordering::AcqRel);
+            }
+        });
+        Self { inner, runtime, outgoing, waiting }
     }
 }
 
 impl Upstream for Http {
     fn send(&self, message: &Message) -> io::Result<()> {
-        let inner = Arc::clone(&self.inner);
-        let text = message.clone();
-        let Some(id) = message.id().filter(|_| message.method().is_some()).cloned() else {
-            // Without a handshake, the end of a request's stream is what cancels it.
-            if let Some(cancelled) = self.inner.cancelled(message) {
-                if let Some(running) = locked(&self.inner.running).remove(&cancelled) {
-                    running.abort();
-                }
-                return Ok(());
-            }
-            // What has no answer is sent before what follows it.
-            let sent = self.runtime.block_on(tokio::time::timeout(HEARING, inner.post(text, None)));
-            return match sent {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(told)) => Err(io::Error::other(told)),
-                Err(_) => Err(io::ErrorKind::TimedOut.into()),
-            };
-        };
-        let key = id.to_string();
-        let mut running = locked(&self.inner.running);
-        let task = self.runtime.spawn(async move {
-            if let Err(told) = Arc::clone(&inner).post(text, Some(id.clone())).await {
-                inner.failed(&id, &told).await;
-            }
-            locked(&inner.running).remove(&id.to_string());
-        });
-        running.insert(key, task.abort_handle());
-        Ok(())
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+        self.outgoing.send(message.clone()).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn has_room(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) + locked(&self.inner.running).len() < MOST_RUNNING
     }
 
     fn close(&self) {
+        if let Some(leaving) = self.leaving() {
+            self.runtime.spawn(leaving);
+        }
+    }
+
+    fn end_within(&self, grace: Duration) {
+        if let Some(leaving) = self.leaving() {
+            let _ = self.runtime.block_on(async { tokio::time::timeout(grace, leaving).await });
+        }
+    }
+}
+
+impl Http {
+    /// Ends what is under way, once, and gives what tells the server that its session is over.
+    fn leaving(&self) -> Option<impl Future<Output = ()> + Send + 'static> {
         if self.inner.closed.swap(true, Ordering::AcqRel) {
-            return;
+            return None;
         }
         for (_, running) in locked(&self.inner.running).drain() {
             running.abort();
         }
         let inner = Arc::clone(&self.inner);
-        if locked(&inner.agreed).session.is_some() {
-            self.runtime.spawn(async move {
-                let _ = inner.exchange(Method::DELETE, String::new(), &[]).await;
-            });
-        }
+        let has_session = locked(&inner.agreed).session.is_some();
+        has_session.then_some(async move {
+            let _ = inner.exchange(Method::DELETE, String::new(), &[]).await;
+        })
     }
 }
 
 impl Inner {
+    /// Sends one message. What has no answer is heard before what follows it is sent; for answers nobody waits here.
+    async fn send(self: Arc<Self>, message: Message) {
+        if self.closed.load(Ordering::Acquire) {
+            return;
+        }
+        let Some(id) = message.id().filter(|_| message.method().is_some()).cloned() else {
+            // Without a handshake, the end of a request's stream is what cancels it.
+            if let Some(cancelled) = self.cancelled(&message) {
+                if let Some(running) = locked(&self.running).remove(&cancelled) {
+                    running.abort();
+                }
+                return;
+            }
+            // A server that does not hear it says so with the next request.
+            let _ = tokio::time::timeout(HEARING, self.post(message, None)).await;
+            return;
+        };
+        let (inner, key) = (Arc::clone(&self), id.to_string());
+        let mut running = locked(&self.running);
+        let task = tokio::spawn(async move {
+            if let Err(told) = Arc::clone(&inner).post(message, Some(id.clone())).await {
+                inner.failed(&id, &told).await;
+            }
+            locked(&inner.running).remove(&id.to_string());
+        });
+        running.insert(key, task.abort_handle());
+    }
+
     /// The request that a notification cancels, where the server keeps no session.
     fn cancelled(&self, message: &Message) -> Option<String> {
         let stateless = locked(&self.agreed).version.is_none();

@@ -18,6 +18,10 @@ mod hooks;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
+mod mcp_rmcp;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 mod quorum;

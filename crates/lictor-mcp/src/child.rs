@@ -1,0 +1,230 @@
+//! A server as a child process: nothing of ours in its environment, limits, and an end.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use lictor_core::Digest;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use crate::hub::Upstream;
+use crate::message::Message;
+use crate::queue::Lines;
+
+/// What a server may know of the process that starts it. More is named with `--env`.
+const ENVIRONMENT: [&str; 9] =
+    ["PATH", "HOME", "LANG", "LC_ALL", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL"];
+/// The most files a server may have open.
+const MOST_FILES: u64 = 4096;
+
+/// The server to start.
+#[derive(Debug, Clone)]
+pub struct ServerCommand {
+    /// The name that rules use: `mcp__name__tool`.
+    pub name: String,
+    /// The program and its arguments.
+    pub argv: Vec<OsString>,
+    /// Variables that it gets besides the usual ones.
+    pub env: Vec<OsString>,
+    /// Variables that it gets with values of their own.
+    pub settings: Vec<(OsString, OsString)>,
+    /// A program that becomes the server after [`confine`], with its first arguments; empty: the server is started itself.
+    pub through: Vec<OsString>,
+}
+
+/// Whether rules can use it as a server's name: `mcp__NAME__TOOL` must be read in one way.
+#[must_use]
+pub fn is_server_name(name: &str) -> bool {
+    let usable = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && !name.contains("__") && name.chars().all(usable)
+}
+
+/// Why a server cannot be governed.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// There is no program.
+    #[error("no server was named; write `lictor mcp run -- SERVER ARGUMENTS`")]
+    Empty,
+    /// It does not start.
+    #[error("`{program}` cannot be started: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Its streams broke.
+    #[error("the connection to the server broke: {0}")]
+    Stream(#[from] io::Error),
+}
+
+/// A server on this machine.
+pub(crate) struct ChildServer {
+    input: Lines,
+    process: Arc<Process>,
+    /// How long it may take to end after its input has; without one, as long as it likes.
+    grace: Option<Duration>,
+}
+
+impl ChildServer {
+    /// One that is ended when it does not end by itself: nobody else would.
+    pub(crate) fn ended_within(self, grace: Duration) -> Self {
+        Self { grace: Some(grace), ..self }
+    }
+}
+
+impl Upstream for ChildServer {
+    fn send(&self, message: &Message) -> io::Result<()> {
+        self.input.put(message.to_line())
+    }
+
+    fn has_room(&self) -> bool {
+        self.input.has_room()
+    }
+
+    fn wait_for_room(&self) {
+        self.input.wait_for_room();
+    }
+
+    fn close(&self) {
+        self.input.close();
+        if let Some(grace) = self.grace {
+            let process = Arc::clone(&self.process);
+            thread::spawn(move || process.end_within(grace));
+        }
+    }
+
+    fn end_within(&self, grace: Duration) {
+        self.input.close();
+        self.process.end_within(grace);
+    }
+}
+
+/// The process group of a server.
+pub(crate) struct Process {
+    /// Nothing once the server has been waited for: the number may be another's then.
+    group: Mutex<Option<Pid>>,
+    gone: Condvar,
+}
+
+impl Process {
+    fn of(child: &Child) -> Self {
+        Self { group: Mutex::new(Some(Pid::from_child(child))), gone: Condvar::new() }
+    }
+
+    /// Waits for the end of the server, and ends it after that time.
+    fn end_within(&self, grace: Duration) {
+        let group = self.group.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.gone.wait_timeout_while(group, grace, |group| group.is_some());
+        let (group, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if let Some(group) = *group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    /// The server has ended; what it started ends too. Called before it is waited for, while its number is its own.
+    fn over(&self) {
+        if let Some(group) = self.group.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        self.gone.notify_all();
+    }
+}
+
+/// A started server: its process, and both ends of it.
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    pub(crate) process: Arc<Process>,
+    pub(crate) upstream: ChildServer,
+    pub(crate) output: ChildStdout,
+}
+
+/// Starts a server.
+pub(crate) fn connect(server: &ServerCommand) -> Result<Started, StartError> {
+    let mut child = start(server)?;
+    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(StartError::Stream(io::Error::other("the server has no streams")));
+    };
+    let process = Arc::new(Process::of(&child));
+    let upstream = ChildServer { input: Lines::to(input), process: Arc::clone(&process), grace: None };
+    Ok(Started { child, process, upstream, output })
+}
+
+/// Makes this process one that ends with its parent, dumps no memory and opens no more files than a server needs. Called
+/// in the process that becomes the server.
+///
+/// # Errors
+/// When the system refuses.
+pub fn confine() -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    let files = getrlimit(Resource::Nofile).maximum.map_or(MOST_FILES, |most| most.min(MOST_FILES));
+    setrlimit(Resource::Nofile, Rlimit { current: Some(files), maximum: Some(files) })?;
+    Ok(())
+}
+
+pub(crate) fn start(server: &ServerCommand) -> Result<Child, StartError> {
+    server.argv.first().ok_or(StartError::Empty)?;
+    let words: Vec<&OsString> = server.through.iter().chain(&server.argv).collect();
+    let (program, args) = words.split_first().ok_or(StartError::Empty)?;
+    let named = ENVIRONMENT.iter().map(OsString::from).chain(server.env.iter().cloned());
+    let environment = named.filter_map(|name| Some((name.clone(), std::env::var_os(&name)?)));
+    Command::new(program)
+        .args(args)
+        .env_clear()
+        .envs(environment)
+        .envs(server.settings.iter().cloned())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        // Signals to the client's group do not reach the server; it ends with its streams.
+        .process_group(0)
+        .spawn()
+        .map_err(|source| StartError::Start { program: program.to_string_lossy().into_owned(), source })
+}
+
+/// The server has closed its output. It and everything that it started end with it.
+pub(crate) fn end(child: &mut Child, process: &Process) -> Result<ExitStatus, StartError> {
+    let exited = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    for _ in 0..50 {
+        if waitid(WaitId::Pid(Pid::from_child(child)), exited).map_err(io::Error::from)?.is_some() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    process.over();
+    Ok(child.wait()?)
+}
+
+/// Ends a server that has been looked at.
+pub(crate) fn end_scanned(child: &mut Child) {
+    let process = Process::of(child);
+    let _ = end(child, &process);
+}
+
+/// What pins are bound to: the program that is run, as a path where one is found, and its arguments.
+pub(crate) fn identity(server: &ServerCommand) -> String {
+    let mut words = Vec::new();
+    for (index, word) in server.argv.iter().enumerate() {
+        let found = (index == 0).then(|| found_on_path(word)).flatten();
+        words.push(found.map_or_else(|| word.clone(), PathBuf::into_os_string));
+    }
+    let text: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    format!("{} {}", text.join(" "), Digest::of(text.join("\0").as_bytes()).short())
+}
+
+fn found_on_path(program: &OsString) -> Option<PathBuf> {
+    if Path::new(program).components().count() > 1 {
+        return std::fs::canonicalize(program).ok();
+    }
+    let path = std::env::var_os("PATH")?;
+    let found =
+        std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file())?;
+    std::fs::canonicalize(found).ok()
+}
