@@ -67,6 +67,8 @@ pub(crate) enum Role {
     Read,
     /// An editor's settings, most of which govern nothing: counts while its text mentions hooks.
     MayMentionHooks,
+    /// A list of MCP servers: counts while Lictor stands before one of them.
+    ListsServers,
 }
 
 impl HomeDir {
@@ -144,10 +146,20 @@ impl GoverningFile {
         Self { role: Role::MayMentionHooks, ..self }
     }
 
-    /// Whether it governs only while its text mentions hooks.
+    pub(crate) const fn lists_servers(self) -> Self {
+        Self { role: Role::ListsServers, ..self }
+    }
+
+    /// Whether it governs only while its text mentions hooks or Lictor.
     #[must_use]
     pub fn counts_by_text(&self) -> bool {
-        matches!(self.role, Role::MayMentionHooks)
+        matches!(self.role, Role::MayMentionHooks | Role::ListsServers)
+    }
+
+    /// Whether it is a list of MCP servers, which governs nothing where it does not exist.
+    #[must_use]
+    pub fn is_list_of_servers(&self) -> bool {
+        matches!(self.role, Role::ListsServers)
     }
 
     /// The variables that move it.
@@ -219,6 +231,6 @@ pub(crate) fn installed_in(
         Role::InstallsIfThere(form) => {
             Some((place.path(file.at, file.path).filter(|path| exists(path))?, form))
         }
-        Role::Holds(_) | Role::Read | Role::MayMentionHooks => None,
+        Role::Holds(_) | Role::Read | Role::MayMentionHooks | Role::ListsServers => None,
     })
 }

@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str], &str)] = &[
     ("lictor-guards/src/known_tools.rs", &[], "the catalogue of tools that touch nothing"),
     ("lictor-mcp/src/gateway.rs", &["cursor"], "where a list goes on"),
     ("lictor-mcp/src/message.rs", &["cursor"], "where a list goes on"),
+    ("lictor-mcp/src/poison.rs", &[".cursor/mcp.json"], "a place of credentials that poisoned texts name"),
     ("lictor-observe/src/facts.rs", &["web_search"], "a kind of action"),
     ("lictor-shell/src/programs.rs", &["apply_patch"], "a program"),
     ("lictor-shell/src/programs/credentials.rs", &[".codex", ".gemini"], "credentials, not settings"),

@@ -51,6 +51,7 @@ const FILES: &[GoverningFile] = &[
     project(".claude/settings.json").installs(HOOKS),
     project(".claude/settings.local.json").holds(HOOKS),
     project(".claude/hooks"),
+    project(".mcp.json").lists_servers(),
     machine("/etc/claude-code/managed-settings.d/lictor.json").installs(HOOKS),
     machine("/etc/claude-code"),
     mac("/Library/Application Support/ClaudeCode/managed-settings.d/lictor.json").installs(HOOKS),

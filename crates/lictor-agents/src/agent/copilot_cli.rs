@@ -65,6 +65,7 @@ const FILES: &[GoverningFile] = &[
     COPILOT.file("config.json").keeps_state().at_first("{\"firstLaunchAt\": \"1970-01-01T00:00:00.000Z\"}\n"),
     COPILOT.file("permissions-config.json"),
     COPILOT.file("installed-plugins"),
+    COPILOT.file("mcp-config.json").lists_servers(),
     project(".github/copilot/settings.json"),
     project(".github/copilot/settings.local.json"),
     machine("/etc/github-copilot/policy.d/lictor.json").installs(HOOKS),

@@ -52,6 +52,8 @@ const FILES: &[GoverningFile] = &[
     project(".cursor/hooks"),
     project(".cursor/cli.json"),
     project(".cursor/permissions.json"),
+    project(".cursor/mcp.json").lists_servers(),
+    CURSOR.file("mcp.json").lists_servers(),
     machine("/etc/cursor/hooks.json").installs(HOOKS),
     machine("/etc/cursor"),
     mac("/Library/Application Support/Cursor/hooks.json").installs(HOOKS),

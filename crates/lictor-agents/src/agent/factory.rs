@@ -30,10 +30,12 @@ const FILES: &[GoverningFile] = &[
     FACTORY.file("settings.local.json"),
     FACTORY.file("hooks"),
     FACTORY.file("plugins"),
+    FACTORY.file("mcp.json").lists_servers(),
     project(".factory/hooks.json").installs_if_there(Form::Json(&OWN_FILE)),
     project(".factory/settings.json").installs(Form::Json(&IN_SETTINGS)),
     project(".factory/settings.local.json"),
     project(".factory/hooks"),
+    project(".factory/mcp.json").lists_servers(),
 ];
 
 const CONTEXT: TellForm = TellForm::AdditionalContext;

@@ -32,6 +32,7 @@ const FILES: &[GoverningFile] = &[
     CODEIUM.file("windsurf/hooks.json").installs(HOOKS),
     // The plugin for JetBrains.
     CODEIUM.file("hooks.json"),
+    CODEIUM.file("windsurf/mcp_config.json").lists_servers(),
     project(".windsurf/hooks.json").installs(HOOKS),
     project(".windsurf/hooks"),
     machine("/etc/windsurf/hooks.json").installs(HOOKS),

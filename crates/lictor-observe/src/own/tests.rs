@@ -129,6 +129,9 @@ fn what_init_can_write_is_own_in_every_scope_and_under_every_variable() {
     assert!(seen > 500, "{seen}");
 }
 
+/// A list of servers, one of which Lictor stands before.
+const WRAPPED: &str = r#"{"mcpServers": {"files": {"command": "/usr/local/bin/lictor", "args": ["mcp", "run", "--", "files"]}}}"#;
+
 #[test]
 fn what_agents_read_hooks_from_is_own_in_every_place_it_may_have() {
     for variable in variables() {
@@ -145,6 +148,7 @@ fn what_agents_read_hooks_from_is_own_in_every_place_it_may_have() {
             for path in places {
                 let path = path.replace('*', "work");
                 let world = match file.counts_by_text() {
+                    true if file.is_list_of_servers() => world.clone().file(&path, WRAPPED),
                     true => world.clone().file(&path, "{\"chat.hookFilesLocations\": {}}"),
                     false => world.clone(),
                 };
@@ -159,8 +163,12 @@ fn what_agents_read_hooks_from_is_own_in_every_place_it_may_have() {
 
 #[test]
 fn neighbours_of_governing_files_are_not_own() {
-    let world = world_with(Some("CODEX_HOME")).file("/home/user/project/.vscode/settings.json", "{\"a\": 1}");
+    let world = world_with(Some("CODEX_HOME"))
+        .file("/home/user/project/.vscode/settings.json", "{\"a\": 1}")
+        .file("/home/user/project/.mcp.json", r#"{"mcpServers": {"files": {"command": "files"}}}"#);
     for path in [
+        "/home/user/project/.mcp.json",
+        "/home/user/project/.cursor/mcp.json",
         "/home/user/project/.vscode/settings.json",
         "/home/user/project/.claude/commands/review.md",
         "/home/user/project/.claude/settings.json.md",

@@ -169,16 +169,22 @@ fn agent_directories(home: &Path, agents: &[Agent]) -> impl Iterator<Item = Path
 fn governing(home: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for file in governing_files() {
-        match file.at {
-            At::Project => all.extend(directories.iter().map(|directory| directory.join(file.path))),
-            _ => all.extend(places(file, home)),
-        }
+        let found: Vec<PathBuf> = match file.at {
+            At::Project => directories.iter().map(|directory| directory.join(file.path)).collect(),
+            _ => places(file, home),
+        };
+        all.extend(found.into_iter().filter(|path| !file.is_list_of_servers() || names_lictor(path)));
     }
     // A pattern of names cannot be mounted on; what fits it now can.
     let (patterns, mut all): (Vec<PathBuf>, Vec<PathBuf>) =
         all.into_iter().partition(|path| path.to_string_lossy().contains('*'));
     all.extend(patterns.iter().flat_map(|pattern| fitting(pattern)));
     all
+}
+
+/// Whether Lictor stands before a server of that list.
+fn names_lictor(list: &Path) -> bool {
+    fs::read_to_string(list).is_ok_and(|text| text.contains("lictor"))
 }
 
 /// What fits a pattern whose last part begins with `*`.
