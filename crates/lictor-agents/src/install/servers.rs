@@ -75,6 +75,8 @@ pub struct ConfiguredServer {
     pub env: Vec<String>,
     /// Whether Lictor stands before it.
     pub wrapped: bool,
+    /// Lictor's own words before it.
+    pub before: Vec<String>,
 }
 
 impl ServerSettings {
@@ -192,9 +194,11 @@ impl ServerSettings {
             Shape::CommandList => (texts(value.get("command")), value.get("environment")),
         };
         let env = env.and_then(Value::as_object).map(|env| env.keys().cloned().collect()).unwrap_or_default();
-        let own = own_command(&words).map(<[String]>::to_vec);
-        let wrapped = own.is_some();
-        ConfiguredServer { name: name.to_owned(), command: own.unwrap_or(words), env, wrapped }
+        let (before, command) = match own_command(&words) {
+            Some((before, own)) => (before.to_vec(), own.to_vec()),
+            None => (Vec::new(), words),
+        };
+        ConfiguredServer { name: name.to_owned(), command, env, wrapped: !before.is_empty(), before }
     }
 
     fn rewrite(
@@ -249,15 +253,15 @@ fn in_tool_names(server: &str) -> String {
         .collect()
 }
 
-/// The server's own words behind `lictor mcp run … --`.
-fn own_command(words: &[String]) -> Option<&[String]> {
+/// Lictor's words up to `lictor mcp run … --`, and the server's own behind them.
+fn own_command(words: &[String]) -> Option<(&[String], &[String])> {
     let (program, rest) = words.split_first()?;
     let ours = Path::new(program).file_name().is_some_and(|name| name == PROGRAM);
     let ours = ours
         && rest.first().is_some_and(|word| word == "mcp")
         && rest.get(1).is_some_and(|word| word == "run");
-    let from = rest.iter().position(|word| word == "--").filter(|_| ours)?;
-    rest.get(from + 1..)
+    let at = words.iter().position(|word| word == "--").filter(|_| ours)?;
+    Some((words.get(..at)?, words.get(at + 1..)?))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod canary;
 mod disarm;
 mod hooks;
 mod record;
+mod servers;
 
 use anyhow::Result;
 use clap::Args;
@@ -20,7 +21,7 @@ use crate::output::{self, Style};
 Sends calls that must be blocked through each installed hook, as the agent would, ways to switch
 Lictor off among them, and sees whether a block comes back. They are not carried out and leave
 nothing in your log. Where bubblewrap is installed, a process in the sandbox of `lictor run` tries
-the same, and says what it could do.
+the same. What stands before MCP servers has to refuse a request; the servers do not start.
 
 Examples:
   lictor doctor
@@ -102,6 +103,7 @@ pub fn run(args: &DoctorArgs) -> Result<Exit> {
     let mut report = Report::default();
     record::policy(&mut report, &project);
     let settings = hooks::agents(&mut report, &project)?;
+    servers::wrapped(&mut report, &project);
     hooks::git(&mut report, &project);
     record::state(&mut report, &project);
     record::faults(&mut report, &project);

@@ -167,3 +167,28 @@ fn without_hooks_nothing_is_governed() {
     let sandbox = Sandbox::bare();
     assert!(has_problem(&sandbox.lictor(&["doctor", "--json"]), "no agent has"));
 }
+
+#[test]
+fn lictor_before_an_mcp_server_is_proven_to_refuse() {
+    let sandbox = governed();
+    let list = |program: &str| {
+        json!({"mcpServers": {
+            "files": {"command": program, "args": ["mcp", "run", "--name", "files", "--", "no-such-server"]},
+            "docs": {"url": "https://mcp.example.com"},
+        }})
+        .to_string()
+    };
+    sandbox.write(".mcp.json", &list(env!("CARGO_BIN_EXE_lictor")));
+    let run = sandbox.lictor(&["doctor"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let told = |words: &str| assert!(run.stdout.contains(words), "{words}: {run:?}");
+    told("a forbidden request was refused");
+    told("only hooks govern it");
+    // What only passes everything on is not Lictor, whatever its name.
+    let script = "#!/bin/sh\nexec cat\n";
+    let other = sandbox.project().join("lictor");
+    fs::write(&other, script).unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    sandbox.write(".mcp.json", &list(&other.to_string_lossy()));
+    assert!(has_problem(&sandbox.lictor(&["doctor", "--json"]), "a forbidden request went through"));
+}

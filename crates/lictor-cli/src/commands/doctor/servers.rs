@@ -1,0 +1,112 @@
+//! MCP servers that Lictor stands before: the very command line in an agent's settings, with a server that repeats what it
+//! hears in the place of the real one. Nothing of the person's is started.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use lictor::Project;
+use lictor_agents::install::servers::{ConfiguredServer, ServerSettings};
+use serde_json::{Value, json};
+
+use super::Report;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A method that no server has, so that whoever refuses it is Lictor.
+const CANARY: &str = "lictor/canary";
+const UNKNOWN_METHOD: i64 = -32601;
+
+/// Sends canaries through every server that Lictor stands before, and says which it does not stand before.
+pub fn wrapped(report: &mut Report, project: &Project) {
+    for settings in ServerSettings::all(&project.agent_settings()) {
+        let Ok(servers) = fs::read_to_string(settings.path()).map(|text| settings.servers(&text)) else {
+            continue;
+        };
+        let file = settings.path().display();
+        let Ok(servers) = servers else {
+            report.note(format!("`{file}` is not JSON"), "mend it; its MCP servers are not looked at");
+            continue;
+        };
+        for server in servers {
+            let what = format!("MCP server `{}` of {} ({file})", server.name, settings.agent());
+            if !server.wrapped {
+                report.note(format!("{what}: only hooks govern it"), not_wrapped(&server));
+                continue;
+            }
+            match fly(project, &server.before) {
+                Ok(true) => report.ok(format!("{what}: a forbidden request was refused")),
+                Ok(false) => report.problem(
+                    format!("{what}: a forbidden request went through"),
+                    "run `lictor init --mcp` again",
+                ),
+                Err(error) => report.problem(
+                    format!("{what}: Lictor does not answer before it: {error:#}"),
+                    "run `lictor init --mcp --uninstall`, then `lictor init --mcp`",
+                ),
+            }
+        }
+    }
+}
+
+fn not_wrapped(server: &ConfiguredServer) -> &'static str {
+    if server.command.is_empty() {
+        "it is reached by an address: put `lictor mcp run --name NAME --url ADDRESS` in its place"
+    } else {
+        "run `lictor init --mcp`"
+    }
+}
+
+/// Whether a forbidden request is refused and a harmless one comes through.
+fn fly(project: &Project, before: &[String]) -> Result<bool> {
+    let (program, options) = before.split_first().context("there is no command")?;
+    let scratch = tempfile::tempdir().context("cannot make a directory for the canaries' record")?;
+    let mut child = Command::new(program)
+        .args(options)
+        .args(["--", "cat"])
+        .current_dir(&project.root)
+        .env("LICTOR_STATE_DIR", scratch.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("`{program}` cannot be started"))?;
+    let answered = exchange(&mut child);
+    let _ = child.kill();
+    let _ = child.wait();
+    answered
+}
+
+fn exchange(child: &mut Child) -> Result<bool> {
+    let mut stdin = child.stdin.take().context("it has no input")?;
+    let answers = lines(child.stdout.take().context("it has no output")?);
+    for (id, method) in [(1, CANARY), (2, "ping")] {
+        writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method}))?;
+    }
+    let next = || answers.recv_timeout(PATIENCE).context("no answer came in time");
+    // What comes through is repeated; what is refused has an answer.
+    let refused = |answer: &Value| {
+        answer.get("id") == Some(&json!(1))
+            && answer.get("error").and_then(|error| error.get("code")) == Some(&json!(UNKNOWN_METHOD))
+    };
+    let forbidden = next()?;
+    let harmless = next()?;
+    Ok(refused(&forbidden) && harmless.get("method") == Some(&json!("ping")))
+}
+
+fn lines(stdout: ChildStdout) -> Receiver<Value> {
+    let (sender, answers) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            let Ok(value) = serde_json::from_str(&line) else { return };
+            if sender.send(value).is_err() {
+                return;
+            }
+        }
+    });
+    answers
+}
