@@ -102,7 +102,7 @@ pub(crate) fn has_no_end(header: &[Part]) -> bool {
 }
 
 /// Whether a body starts something in the background and waits for nothing.
-fn only_starts(body: &Script) -> bool {
+pub(crate) fn only_starts(body: &Script) -> bool {
     let starts = |node: &Node| match node {
         Node::Compound { body, .. } => match body.as_ref() {
             Compound::Group(script) | Compound::Subshell(script) => {

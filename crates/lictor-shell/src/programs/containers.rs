@@ -105,7 +105,7 @@ pub(crate) fn run(call: &Call<'_>, report: &mut Report) {
     let broad = mounts.iter().any(|mount| {
         matches!(
             mount.host.trim_end_matches('/'),
-            "" | "/etc" | "/usr" | "/var" | "/home" | "/root" | "/boot" | "~" | "/dev"
+            "" | "/etc" | "/usr" | "/var" | "/home" | "/root" | "/boot" | "~" | "/dev" | "/proc" | "/sys"
         ) || mount.host.contains("docker.sock")
     });
     let host_namespace = ["pid", "net", "network", "ipc", "userns"]
@@ -114,7 +114,12 @@ pub(crate) fn run(call: &Call<'_>, report: &mut Report) {
     let capable = options.text(&["cap-add"]).is_some_and(|cap| {
         matches!(cap.trim_start_matches("CAP_"), "ALL" | "all" | "SYS_ADMIN" | "SYS_PTRACE" | "SYS_MODULE")
     });
-    if broad || host_namespace || capable || options.has(&["privileged"]) {
+    let disk = options.values(&["device"]).filter_map(Arg::known).any(|device| {
+        ["/dev/sd", "/dev/nvme", "/dev/vd", "/dev/mem", "/dev/kmem", "/dev/dm-", "/dev/mapper/"]
+            .iter()
+            .any(|raw| device.starts_with(raw))
+    });
+    if broad || host_namespace || capable || disk || options.has(&["privileged"]) {
         report.privilege(Privilege::Container);
     }
     let entry = options.value(&["entrypoint"]);

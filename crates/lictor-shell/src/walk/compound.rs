@@ -48,6 +48,7 @@ impl Walker<'_> {
                 self.while_loop(condition, body, changes, scene)
             }
             Compound::For { name, words, body, changes } => {
+                self.starts_in_rounds(words.as_deref().unwrap_or_default(), body);
                 self.for_loop(name, words.as_deref(), body, changes, scene)
             }
             Compound::CountingFor { header, body, changes } => {

@@ -1,12 +1,53 @@
-//! Output without an end that goes into a file: a disk that fills up.
+//! Input and output without an end: a disk or a memory that fills up, processors that never rest.
 
 use super::Walker;
 use crate::ast::{
-    Assigned, Assignment, Item, Node, Pipeline, Redirect, RedirectKind, Script, Simple, Target,
+    Assigned, Assignment, Compound, Item, Node, Part, Pipeline, Redirect, RedirectKind, Script, Simple,
+    Target, Word,
 };
 
 /// More than a machine keeps free.
 const TOO_LARGE: u64 = 64 << 30;
+/// More than any disk has, for files with holes.
+const TOO_LARGE_FOR_ANY: u64 = 8 << 40;
+/// Processes at once, or rounds of a loop that starts one each, that no machine carries.
+const TOO_MANY: u64 = 2000;
+/// Devices that can be read for ever.
+const DEVICES: [&str; 4] = ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
+/// Programs that read to the end of their input before they are done, with what runs out when there is none.
+const READ_ON: [(&str, &str); 22] = [
+    ("tail", "memory"),
+    ("sort", "memory"),
+    ("tac", "memory"),
+    ("shuf", "memory"),
+    ("mapfile", "memory"),
+    ("readarray", "memory"),
+    ("rev", "memory"),
+    ("md5sum", "processor"),
+    ("sha1sum", "processor"),
+    ("sha224sum", "processor"),
+    ("sha256sum", "processor"),
+    ("sha384sum", "processor"),
+    ("sha512sum", "processor"),
+    ("b2sum", "processor"),
+    ("cksum", "processor"),
+    ("wc", "processor"),
+    ("gzip", "processor"),
+    ("xz", "processor"),
+    ("zstd", "processor"),
+    ("bzip2", "processor"),
+    ("lzma", "processor"),
+    ("pigz", "processor"),
+];
+/// The same for those that only take files, not what others print.
+const TAKE_FILES: [(&str, &str); 6] = [
+    ("cp", "disk"),
+    ("split", "disk"),
+    ("rsync", "disk"),
+    ("grep", "memory"),
+    ("sed", "memory"),
+    ("awk", "memory"),
+];
 /// Programs in front of another that change nothing about how much it prints.
 const STARTERS: [&str; 6] = ["sudo", "nohup", "nice", "ionice", "exec", "command"];
 /// Programs that print as much as they read.
@@ -32,13 +73,43 @@ const WAITS: [&str; 14] = [
     "false",
 ];
 
+/// Commands that are done at once, over and over.
+const GO_ON: [&str; 17] = [
+    "echo",
+    "printf",
+    "dd",
+    "cat",
+    "date",
+    "cp",
+    "head",
+    "yes",
+    "fallocate",
+    "mkdir",
+    "cd",
+    "touch",
+    "mktemp",
+    "let",
+    ":",
+    "true",
+    "",
+];
+
 impl Walker<'_> {
     /// Notes a pipeline that writes to a file for as long as there is room.
     pub(super) fn fills_disk(&mut self, pipeline: &Pipeline) {
         if writes_without_end(pipeline) {
             self.exhausts("disk");
-        } else if keeps_without_end(pipeline) {
-            self.exhausts("memory");
+        } else if let Some(what) = reads_without_end(pipeline) {
+            self.exhausts(what);
+        } else if starts_too_many(pipeline) {
+            self.effect(crate::Effect::Process(lictor_core::facts::ProcessEffect::ForkBomb));
+        }
+    }
+
+    /// Notes a loop over more values than there can be processes that starts one for each.
+    pub(super) fn starts_in_rounds(&mut self, words: &[Word], body: &Script) {
+        if crate::forkbomb::only_starts(body) && words.iter().any(|word| counts_to(word) >= TOO_MANY) {
+            self.effect(crate::Effect::Process(lictor_core::facts::ProcessEffect::ForkBomb));
         }
     }
 
@@ -53,6 +124,8 @@ impl Walker<'_> {
             self.exhausts("disk");
         } else if seen.grows {
             self.exhausts("memory");
+        } else if seen.idles && !seen.works {
+            self.exhausts("processor");
         }
     }
 
@@ -86,8 +159,12 @@ fn writes_without_end(pipeline: &Pipeline) -> bool {
         let of = program.iter().any(|word| word.strip_prefix("of=").is_some_and(is_file));
         return of && copies_without_end(&program);
     }
-    if let ["fallocate" | "mkfile", ..] = program.as_slice() {
+    if let ["fallocate" | "mkfile" | "xfs_mkfile", ..] | ["openssl", "rand", ..] = program.as_slice() {
         return program.iter().any(|word| size(word.trim_start_matches("--length=")) >= TOO_LARGE);
+    }
+    if let ["truncate", ..] = program.as_slice() {
+        let length = |word: &&str| size(word.trim_start_matches("--size=").trim_start_matches("-s"));
+        return program.iter().any(|word| length(word) >= TOO_LARGE_FOR_ANY);
     }
     let endless = prints_without_end(first, &program);
     endless
@@ -100,37 +177,122 @@ fn writes_without_end(pipeline: &Pipeline) -> bool {
             .any(|stage| matches!(stage, Node::Simple(simple) if takes_into_file(simple)))
 }
 
-/// Whether something that keeps all that it reads gets input without an end: `tail /dev/zero`.
-fn keeps_without_end(pipeline: &Pipeline) -> bool {
-    const KEEPS: [&str; 4] = ["tail", "sort", "tac", "shuf"];
+/// What runs out when something that reads to the end gets input without one: `tail /dev/zero`.
+fn reads_without_end(pipeline: &Pipeline) -> Option<&'static str> {
     let mut stages = pipeline.stages.iter().map(|stage| match stage {
         Node::Simple(simple) => Some((simple, words(simple))),
         _ => None,
     });
-    let Some(Some((first, program))) = stages.next() else { return false };
-    let keeps = |program: &[&str]| program.first().is_some_and(|name| KEEPS.contains(name));
-    if keeps(&program) {
-        return program
-            .iter()
-            .skip(1)
-            .any(|word| matches!(*word, "/dev/zero" | "/dev/urandom" | "/dev/random"));
+    let (first, program) = stages.next()??;
+    if first.words.is_empty() && first.assignments.iter().any(keeps_in_variable) {
+        return Some("memory");
     }
-    prints_without_end(first, &program)
-        && stages
-            .flatten()
-            .find(|(_, program)| !program.first().is_some_and(|name| PASS_ON.contains(name)))
-            .is_some_and(|(_, program)| keeps(&program))
+    let what = |name: &str, of: &[(&str, &'static str)]| {
+        of.iter().find(|(known, _)| *known == name).map(|(_, what)| *what)
+    };
+    let name = program.first().copied()?;
+    let device = program.iter().skip(1).any(|word| DEVICES.contains(word)) || input_of(first).is_some();
+    if device && !stages.clone().flatten().any(|(_, program)| is_end(&program)) {
+        let limited = program.iter().any(|word| word.starts_with("-m") || word.starts_with("--max-count"));
+        // `read -n 4 x < /dev/urandom` takes four.
+        let until_never = name == "read"
+            && !program
+                .iter()
+                .any(|word| word.starts_with("-n") || word.starts_with("-N") || word.starts_with("-t"));
+        let into_file = program.last().is_some_and(|last| is_file(last) || name == "split");
+        let takes = !limited && (into_file || !matches!(name, "cp" | "rsync" | "split"));
+        let what = what(name, &READ_ON).or_else(|| what(name, &TAKE_FILES).filter(|_| takes));
+        if let Some(what) = what.or(until_never.then_some("memory")) {
+            return Some(what);
+        }
+    }
+    if !prints_without_end(first, &program) {
+        return None;
+    }
+    let (_, taker) = stages.flatten().find(|(_, program)| {
+        !program.first().is_some_and(|name| PASS_ON.contains(name)) || program.contains(&"-d")
+    })?;
+    taker.first().and_then(|name| what(name, &READ_ON))
+}
+
+/// Whether a stage stops when it has enough.
+fn is_end(program: &[&str]) -> bool {
+    matches!(program.first(), Some(&("head" | "dd" | "read")))
+}
+
+/// `x=$(cat /dev/zero)`: everything is kept in a variable.
+fn keeps_in_variable(assignment: &Assignment) -> bool {
+    let Assigned::Scalar(word) = &assignment.value else { return false };
+    let script = word.parts.iter().find_map(|part| match part {
+        Part::Command(script) => Some(script),
+        Part::Double(parts) => parts.iter().find_map(|part| match part {
+            Part::Command(script) => Some(script),
+            _ => None,
+        }),
+        _ => None,
+    });
+    let Some([item]) = script.map(|script| script.items.as_slice()) else { return false };
+    let mut stages = item.first.stages.iter().map(|stage| match stage {
+        Node::Simple(simple) => Some((simple, words(simple))),
+        _ => None,
+    });
+    let Some(Some((first, program))) = stages.next() else { return false };
+    item.rest.is_empty()
+        && prints_without_end(first, &program)
+        && stages.all(|stage| {
+            stage.is_some_and(|(_, program)| program.first().is_some_and(|name| PASS_ON.contains(name)))
+        })
+}
+
+/// `yes | xargs -P 0 sh -c …`, `seq 100000 | xargs -P 1000 …`: as many processes as there are lines.
+fn starts_too_many(pipeline: &Pipeline) -> bool {
+    let stages: Vec<Vec<&str>> = pipeline
+        .stages
+        .iter()
+        .filter_map(|stage| match stage {
+            Node::Simple(simple) => Some(words(simple)),
+            _ => None,
+        })
+        .collect();
+    let [first, .., last] = stages.as_slice() else { return false };
+    let many = match first.as_slice() {
+        ["yes", ..] => stages.len() == 2,
+        ["seq", rest @ ..] => rest.iter().any(|word| size(word) >= TOO_MANY),
+        _ => false,
+    };
+    let at_once = |word: &str| word.parse::<u64>().is_ok_and(|count| count == 0 || count >= TOO_MANY / 4);
+    let mut options = last.iter().skip(1).peekable();
+    let parallel = matches!(last.first(), Some(&("xargs" | "parallel")))
+        && std::iter::from_fn(|| options.next()).zip(last.iter().skip(2).chain([&""])).any(|(word, next)| {
+            let attached = word.strip_prefix("-P").or_else(|| word.strip_prefix("-j"));
+            let attached = attached
+                .or_else(|| word.strip_prefix("--max-procs="))
+                .or_else(|| word.strip_prefix("--jobs="));
+            attached.is_some_and(|count| at_once(if count.is_empty() { next } else { count }))
+        });
+    many && parallel
+}
+
+/// How many values a word of a loop stands for: `{1..100000}`, `$(seq 1 100000)`.
+fn counts_to(word: &Word) -> u64 {
+    let written = word.written();
+    let inner = written.strip_prefix("$(seq ").map(|rest| rest.trim_end_matches(')'));
+    let inner = inner.or_else(|| written.strip_prefix('{').and_then(|rest| rest.split("..").nth(1)));
+    let numbers = inner.unwrap_or_default().split(|letter: char| !letter.is_ascii_digit());
+    numbers.filter_map(|number| number.parse().ok()).max().unwrap_or_default()
+}
+
+/// The device that a command gets as its input.
+fn input_of(simple: &Simple) -> Option<&str> {
+    let sources = simple.redirects.iter().filter_map(target_of);
+    sources
+        .filter(|(kind, path)| *kind == RedirectKind::Read && DEVICES.contains(path))
+        .map(|(_, path)| path)
+        .next()
 }
 
 fn prints_without_end(simple: &Simple, program: &[&str]) -> bool {
-    let from_device =
-        |word: &&str| matches!(*word, "/dev/zero" | "/dev/urandom" | "/dev/random" | "/dev/full");
-    let source = simple
-        .redirects
-        .iter()
-        .filter_map(target_of)
-        .any(|(kind, path)| kind == RedirectKind::Read && from_device(&path));
-    let reads = source || program.iter().skip(1).any(from_device);
+    let reads = input_of(simple).is_some() || program.iter().skip(1).any(|word| DEVICES.contains(word));
     match program.first() {
         Some(&"yes") => true,
         Some(&"head") => {
@@ -171,7 +333,8 @@ fn size(text: &str) -> u64 {
 }
 
 fn is_file(path: &str) -> bool {
-    !path.is_empty() && !path.starts_with("/dev/") && !path.starts_with('&')
+    let device = path.starts_with("/dev/") && !path.starts_with("/dev/shm/");
+    !path.is_empty() && !device && !path.starts_with('&')
 }
 
 fn target_of(redirect: &Redirect) -> Option<(RedirectKind, &str)> {
@@ -221,6 +384,10 @@ struct Seen {
     enters: bool,
     /// A variable is made of itself and more.
     grows: bool,
+    /// Nothing is done, over and over.
+    idles: bool,
+    /// Something is.
+    works: bool,
 }
 
 impl Seen {
@@ -237,27 +404,15 @@ impl Seen {
     fn node(&mut self, node: &Node) {
         let Node::Simple(simple) = node else {
             // Whatever is decided inside may end it.
-            self.waits = true;
+            self.waits |=
+                !matches!(node, Node::Compound { body, .. } if matches!(**body, Compound::Arithmetic(_)));
             return;
         };
         let program = words(simple);
         let name = program.first().copied().unwrap_or_default();
-        self.waits |= WAITS.contains(&name)
-            || !matches!(
-                name,
-                "echo"
-                    | "printf"
-                    | "dd"
-                    | "cat"
-                    | "date"
-                    | "cp"
-                    | "head"
-                    | "yes"
-                    | "fallocate"
-                    | "mkdir"
-                    | "cd"
-                    | ""
-            );
+        self.waits |= WAITS.contains(&name) || !GO_ON.contains(&name);
+        self.idles |= matches!(name, ":" | "true");
+        self.works |= !matches!(name, ":" | "true");
         self.makes |= name == "mkdir";
         self.enters |= name == "cd";
         self.grows |= simple.words.is_empty() && simple.assignments.iter().any(adds_to_itself);
@@ -269,6 +424,8 @@ impl Seen {
         };
         let fresh = |word: &&str| word.is_empty() || word.contains('$');
         self.writes |= simple.redirects.iter().any(adds)
-            || matches!(name, "dd" | "cp" | "fallocate") && program.iter().skip(1).any(fresh);
+            || matches!(name, "dd" | "cp" | "fallocate" | "touch" | "mkdir")
+                && program.iter().skip(1).any(fresh)
+            || name == "mktemp";
     }
 }
