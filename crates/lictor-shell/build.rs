@@ -1,4 +1,4 @@
-//! Compiles `programs/*.yaml` into static tables, so that nothing is parsed when Lictor starts.
+//! Compiles `programs/*.yaml` and `programs/languages/*.yaml` into static tables, so that nothing is parsed when Lictor starts.
 //!
 //! A description that is not written in the language of `src/describe.rs`, or a name that stands in two of them, stops
 //! the build. Functions that descriptions name are checked by the compiler: the table points to them.
@@ -44,8 +44,52 @@ fn main() {
             emit.program(&family, source, file);
         }
     }
-    let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets it")).join("programs.rs");
-    std::fs::write(out, emit.finish()).expect("the table can be written");
+    let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets it"));
+    std::fs::write(out.join("programs.rs"), emit.finish()).expect("the table can be written");
+    std::fs::write(out.join("languages.rs"), languages(&folder.join("languages")))
+        .expect("the table can be written");
+}
+
+/// What functions of languages do, by name, and the libraries that matter.
+#[derive(serde::Deserialize)]
+struct Library {
+    functions: BTreeMap<String, String>,
+    #[serde(flatten)]
+    sets: BTreeMap<String, String>,
+}
+
+/// One table a language, sorted for a binary search: `PYTHON`, and a list for each set: `PYTHON_NETWORK`.
+fn languages(folder: &Path) -> String {
+    let mut out = String::new();
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let entries = std::fs::read_dir(folder).expect("the folder of languages is there");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry can be read").path()).collect();
+    files.sort();
+    for file in files {
+        println!("cargo::rerun-if-changed={}", file.display());
+        let text = std::fs::read_to_string(&file).expect("a table can be read");
+        let library: Library =
+            serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let name = stem(&file).to_ascii_uppercase();
+        let mut rows: BTreeMap<&str, String> = BTreeMap::new();
+        for (act, names) in &library.functions {
+            for function in names.split_whitespace() {
+                let twice = rows.insert(function, camel(act));
+                assert!(twice.is_none(), "{}: `{function}` stands there twice", file.display());
+            }
+        }
+        let rows: Vec<String> =
+            rows.iter().map(|(function, act)| format!("({function:?}, Api::{act})")).collect();
+        writeln!(out, "static {name}: [(&str, Api); {}] = [{}];", rows.len(), rows.join(", "))
+            .expect("a string takes text");
+        for (set, names) in &library.sets {
+            let names: Vec<&str> = names.split_whitespace().collect();
+            let set = set.to_ascii_uppercase();
+            writeln!(out, "static {name}_{set}: [&str; {}] = {names:?};", names.len())
+                .expect("a string takes text");
+        }
+    }
+    out
 }
 
 /// The table as source text.

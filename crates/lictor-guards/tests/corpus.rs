@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use world::{Case, Expect, Judge, Table, own_corpus, read_cases};
 
 /// The counts below which the corpus may not fall.
-const HARMFUL: usize = 4_173;
-const HARMLESS: usize = 4_274;
+const HARMFUL: usize = 5_320;
+const HARMLESS: usize = 5_340;
 const CLASSES: usize = 38;
 
 fn cases() -> Vec<Case> {

@@ -101,6 +101,30 @@ pub(crate) fn has_no_end(header: &[Part]) -> bool {
     text.split(';').nth(1).is_some_and(|condition| matches!(condition.trim(), "" | "1"))
 }
 
+/// Whether a script starts itself at least twice, some of it at the same time (`$0 & $0`).
+pub(crate) fn restarts(script: &Script) -> bool {
+    let is_itself = |node: &Node| {
+        let Node::Simple(simple) = node else { return false };
+        let words: Vec<&str> = simple.words.iter().map(|word| word.written()).collect();
+        let itself = |word: &str| matches!(word, "$0" | "\"$0\"" | "${0}" | "./$0" | "$BASH_SOURCE");
+        match words.as_slice() {
+            [only] => itself(only),
+            ["bash" | "sh" | "exec" | "nohup" | ".", second] => itself(second),
+            _ => false,
+        }
+    };
+    let mut started = 0_usize;
+    let mut parallel = false;
+    for item in &script.items {
+        for pipeline in std::iter::once(&item.first).chain(item.rest.iter().map(|(_, pipeline)| pipeline)) {
+            let here = pipeline.stages.iter().filter(|stage| is_itself(stage)).count();
+            started += here;
+            parallel |= here > 0 && (item.background || here > 1);
+        }
+    }
+    started >= 2 && parallel
+}
+
 /// Whether a body starts something in the background and waits for nothing.
 pub(crate) fn only_starts(body: &Script) -> bool {
     let starts = |node: &Node| match node {

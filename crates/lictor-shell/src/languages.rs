@@ -35,6 +35,9 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     let from = report.effects.len();
     judge_in(language, body, call, report);
     empties(language, body, report.effects.get_mut(from..).unwrap_or_default());
+    if adds_to_startup(body, report.effects.get(from..).unwrap_or_default()) {
+        report.deed("change", "startup");
+    }
     if has_scratch_database(body) {
         let mut at = 0;
         report.effects.retain(|effect| {
@@ -42,6 +45,31 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
             at <= from || !matches!(effect, crate::Effect::Database { .. })
         });
     }
+}
+
+/// Whether code adds something to a start-up file of a shell that runs more than a setup.
+fn adds_to_startup(body: &str, effects: &[crate::Effect<crate::operand::Operand>]) -> bool {
+    const RUNS: [&str; 12] = [
+        "|sh",
+        "| sh",
+        "|bash",
+        "| bash",
+        "nohup ",
+        "/tmp/",
+        "rm -",
+        "nc ",
+        "bash -c",
+        "bash -i",
+        "LD_PRELOAD",
+        "/dev/tcp",
+    ];
+    let writes = effects.iter().any(|effect| match effect {
+        crate::Effect::File { access: Access::Append | Access::Write | Access::Modify, target, .. } => {
+            target.arg.known().is_some_and(crate::walk::startup::runs_later)
+        }
+        _ => false,
+    });
+    writes && RUNS.iter().any(|mark| body.contains(mark))
 }
 
 /// Whether code works on a database that lives only as long as itself: in memory, in a temporary file, or made by a

@@ -30,7 +30,7 @@ mod tests;
 
 pub(crate) use output::Output;
 pub(crate) use plumbing::Plumbing;
-pub(crate) use private::is_private_of_system;
+pub(crate) use private::{is_private, is_private_of_system};
 
 use std::rc::Rc;
 
@@ -379,6 +379,9 @@ impl<'s> Walker<'s> {
         if let Some(at) = parsed.fault.syntax.filter(|_| !self.reads_another_language()) {
             let shown: String = text.get(at..).unwrap_or_default().chars().take(60).collect();
             self.opaque(OpaqueWhat::Syntax, if shown.is_empty() { text } else { &shown });
+        }
+        if text.contains("$0") && crate::forkbomb::restarts(&parsed.script) {
+            self.effect(Effect::Process(lictor_core::facts::ProcessEffect::ForkBomb));
         }
         self.depth += 1;
         let output = self.list(&parsed.script, scene);

@@ -5,7 +5,7 @@ use lictor_core::facts::{Access, Effect, FlowSink, FlowSource, GuardOff, OpaqueW
 use super::api::Api;
 use super::value::Value;
 use crate::call::{Call, Next, Report};
-use crate::operand::{Arg, Cwd, Incoming, Known, Source, Taint};
+use crate::operand::{Arg, Cwd, Incoming, Known, Operand, Source, Taint};
 use crate::programs::host_of;
 use crate::programs::is_secret_path;
 use crate::programs::say::chdir;
@@ -31,7 +31,7 @@ impl Invocation<'_> {
             .or_else(|| self.positional.iter().rev().find_map(|value| value.field(name)))
     }
 
-    fn taint(&self) -> Taint {
+    pub(super) fn taint(&self) -> Taint {
         let positional =
             self.positional.iter().fold(Taint::default(), |taint, value| taint.and(value.taint()));
         self.named.iter().fold(positional, |taint, (_, value)| taint.and(value.taint()))
@@ -249,6 +249,11 @@ impl Actor<'_, '_, '_> {
             Api::Pack => {
                 let root = invocation.positional.get(2).or_else(|| invocation.option("root_dir"));
                 self.files(Access::Read, root, true, text);
+                let part = invocation.positional.get(3).or_else(|| invocation.option("base_dir"));
+                if let (Some(root), Some(part)) = (root, part) {
+                    let below = super::value::join_path(vec![root.clone(), part.clone()]);
+                    self.files(Access::Read, Some(&below), true, text);
+                }
                 self.files(Access::Write, first, false, text);
             }
             Api::Evaluate => self.evaluate(invocation),
@@ -344,6 +349,8 @@ impl Actor<'_, '_, '_> {
             || matches!(method.as_str(), "POST" | "PUT" | "PATCH" | "DELETE")
             || invocation.option("body").is_some()
             || invocation.option("data").is_some();
+        // What an address is made of is sent as well.
+        let addressed = invocation.positional.first().map(Value::taint).unwrap_or_default();
         match url {
             Some(url) if url.prefix().starts_with("file://") => {
                 let path = url.known().and_then(|text| text.strip_prefix("file://")).unwrap_or_default();
@@ -358,7 +365,7 @@ impl Actor<'_, '_, '_> {
         }
         if invocation.taint().secret {
             self.report.flow(FlowSource::Secret, FlowSink::Host, invocation.text);
-        } else if invocation.taint().private && sends {
+        } else if invocation.taint().private && (sends || addressed.private) {
             self.report.flow(FlowSource::Private, FlowSink::Host, invocation.text);
         }
     }
@@ -420,10 +427,13 @@ fn partly_host(prefix: &str) -> Option<String> {
 }
 
 /// What reading a file gives: not known, tainted when the file is a secret.
-pub(super) fn content_of(path: Option<&Value>) -> Value {
-    let secret =
-        path.is_some_and(|value| value.args("").iter().any(|arg| arg.known().is_some_and(is_secret_path)));
-    let private = path.and_then(Value::known).is_some_and(crate::walk::is_private_of_system);
+pub(super) fn content_of(call: &Call<'_>, path: Option<&Value>) -> Value {
+    let args = path.map(|value| value.args("")).unwrap_or_default();
+    let secret = args.iter().any(|arg| arg.known().is_some_and(is_secret_path));
+    let private = args.into_iter().any(|arg| {
+        let tree = arg.glob;
+        crate::walk::is_private(call.surroundings, &Operand::new(arg, call.cwd.clone()), tree)
+    }) || path.and_then(Value::known).is_some_and(crate::walk::is_private_of_system);
     match path.and_then(Value::known) {
         Some(path) if !secret && !private => Value::Name(format!("{FILE}{path}")),
         _ => Value::Unknown(Taint { secret, private, ..Taint::default() }),

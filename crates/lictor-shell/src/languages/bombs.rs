@@ -4,7 +4,12 @@
 const TOO_LONG: f64 = 1e9;
 
 /// Functions that make a value as long as a number says, by the end of their name.
-const FILLERS: [&str; 20] = [
+const FILLERS: [&str; 25] = [
+    "np.zeros",
+    "np.full",
+    "np.empty",
+    ".truncate",
+    "fallocate",
     "ljust",
     "rjust",
     "center",
@@ -27,12 +32,46 @@ const FILLERS: [&str; 20] = [
     "np.ones",
 ];
 
+/// From here on a loop does not end in anybody's time.
+const TOO_FAR: f64 = 1e8;
+
+/// Pools of processes or threads, by the end of their name.
+const POOLS: [&str; 5] = ["Pool", "ThreadPool", "ProcessPoolExecutor", "ThreadPoolExecutor", "max_workers="];
+/// More than any machine runs at once.
+const TOO_MANY: f64 = 2000.0;
+
+/// Whether a loop goes over a range that has no end in practice.
+pub(super) fn counts_too_far(body: &str) -> bool {
+    counts_past(body, TOO_FAR)
+}
+
+/// Whether a loop goes over a range up to at least so many.
+pub(super) fn counts_past(body: &str, limit: f64) -> bool {
+    ["range(", "upto(", "1.."].iter().any(|start| {
+        body.match_indices(start).any(|(at, found)| {
+            let inside = body.get(at + found.len()..).unwrap_or_default();
+            let inside = inside.split([')', '\n', ':']).next().unwrap_or_default();
+            inside.split(',').any(|part| number(part.trim_start()).0 >= limit)
+        })
+    })
+}
+
+/// Whether a pool is made for more workers than any machine runs.
+pub(super) fn starts_too_many(body: &str) -> bool {
+    POOLS.iter().any(|pool| {
+        body.match_indices(pool).any(|(at, found)| {
+            let inside = body.get(at + found.len()..).unwrap_or_default().trim_start_matches('(');
+            number(inside).0 >= TOO_MANY && inside.starts_with(|letter: char| letter.is_ascii_digit())
+        })
+    })
+}
+
 /// Whether one value is made longer than any memory.
 pub(super) fn fills_memory(body: &str) -> bool {
     let mut rest = body;
     let mut at = 0;
     while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
-        let (value, length) = number(rest.get(start..).unwrap_or_default());
+        let (value, length) = product(rest.get(start..).unwrap_or_default());
         let front = body.get(..at + start).unwrap_or_default();
         let behind = body.get(at + start + length..).unwrap_or_default();
         let named =
@@ -44,6 +83,20 @@ pub(super) fn fills_memory(body: &str) -> bool {
         rest = body.get(at..).unwrap_or_default();
     }
     false
+}
+
+/// Numbers that stand side by side as the sizes of an array: `(100000, 100000, 10)`.
+fn product(text: &str) -> (f64, usize) {
+    let (mut value, mut length) = number(text);
+    while let Some(next) = text.get(length..).and_then(|rest| rest.strip_prefix(", ")) {
+        if !next.starts_with(|letter: char| letter.is_ascii_digit()) || value < 2.0 {
+            break;
+        }
+        let (more, taken) = number(next);
+        value *= more.max(1.0);
+        length += 2 + taken;
+    }
+    (value, length)
 }
 
 /// The value of a number at the start of a text (`10**9`, `1e10`, `1<<34`, `1_000`), and how long it is written.
@@ -91,6 +144,7 @@ fn is_length(front: &str) -> bool {
         match letter {
             ')' | ']' => open += 1,
             '(' | '[' if open > 0 => open -= 1,
+            '(' if front.get(..at).unwrap_or_default().ends_with('(') => {}
             '(' => {
                 let name = front.get(..at).unwrap_or_default().trim_end();
                 return FILLERS.iter().any(|filler| name.ends_with(filler));

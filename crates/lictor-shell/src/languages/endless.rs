@@ -13,25 +13,71 @@ pub(super) fn judge(body: &str, report: &mut Report) {
     if super::bombs::fills_memory(body) {
         report.deed("exhaust", "memory");
     }
+    if super::bombs::starts_too_many(body) {
+        report.process(lictor_core::facts::ProcessEffect::ForkBomb);
+    }
     if !["while", "for", "loop", "until", "iter("].iter().any(|word| body.contains(word)) {
         return;
     }
     let code = without_quotes(body);
-    if !ENDLESS.iter().any(|start| code.contains(start)) || WAITS.iter().any(|word| code.contains(word)) {
+    let endless = ENDLESS.iter().any(|start| code.contains(start)) || super::bombs::counts_too_far(body);
+    if !endless || WAITS.iter().any(|word| code.contains(word)) {
         return;
     }
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
     let in_background = ["&'", "&\"", "& '", "& \"", "nohup "].iter().any(|end| body.contains(end));
     if has(&["fork"])
         || has(&["Process(", "Thread(", "Popen(", "spawn("]) && !has(CHOOSES)
-        || in_background && has(&["system(", "popen("]) && !has(CHOOSES)
+        || in_background && has(&["system(", "popen(", ".execute("]) && !has(CHOOSES)
     {
         report.process(lictor_core::facts::ProcessEffect::ForkBomb);
-    } else if has(&[".append(", ".extend(", ".push(", "+=[", "*=2"]) && !has(CHOOSES) {
+    } else if !has(CHOOSES) && (has(GROWS) || doubles(&code)) {
         report.deed("exhaust", "memory");
     } else if has(&[".write(", "appendFile", "fwrite(", "file_put_contents", "IO.write"]) && !has(CHOOSES) {
         report.deed("exhaust", "disk");
+    } else if has(FLOODS)
+        && !has_word(body, "if")
+        && !["localhost", "127.0.0.1"].iter().any(|own| body.contains(own))
+    {
+        report.deed("attack", "machine");
     }
+}
+
+/// How values get longer in every round.
+const GROWS: &[&str] = &[
+    ".append(", ".extend(", ".push(", "+=[", "*=2", ".add(", "<<*", ".=", "++]=", "[#", "<<Buffer",
+    ".concat(",
+];
+/// How another machine is asked, round after round.
+const FLOODS: &[&str] = &[
+    "requests.get(",
+    "requests.post(",
+    "urlopen(",
+    ".sendto(",
+    ".connect(",
+    "fetch(",
+    "http.get(",
+    "https.get(",
+    "axios.get(",
+    ".get(",
+];
+
+/// `a += a`, `a = a + a`, `d[i] = …` with a counter: twice as long, or one more, in every round.
+fn doubles(code: &str) -> bool {
+    let name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+    let doubled = code.match_indices("+=").any(|(at, _)| {
+        let left = code.get(..at).unwrap_or_default();
+        let left = left.rsplit(|letter| !name(letter)).next().unwrap_or_default();
+        let right = code.get(at + 2..).unwrap_or_default();
+        let right = right.split(|letter| !name(letter)).next().unwrap_or_default();
+        !left.is_empty() && (left == right || left.ends_with(right) && right.len() == 1)
+    });
+    doubled || code.contains("]=") && code.contains("+=1")
+}
+
+/// Whether a word stands in code as one.
+fn has_word(body: &str, word: &str) -> bool {
+    body.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|found| found == word)
 }
 
 /// Whether processes that the code did not start are ended, picked by chance or one after the other.
@@ -53,7 +99,8 @@ fn kills_at_random(body: &str) -> bool {
     if !has(&ENDS) {
         return false;
     }
-    let listed = has(&LISTS) || body.contains("'ps'") || body.contains("\"ps\"");
+    let counted = body.contains("in range(") && super::bombs::counts_past(body, 1000.0);
+    let listed = counted || has(&LISTS) || body.contains("'ps'") || body.contains("\"ps\"");
     let chosen = body.replace(".isdigit()", "").replace(".isnumeric()", "");
     let chooses = chosen.split("if ").skip(1).any(|condition| {
         // `if p]`, `if pid:`: what is left of a test for digits.
@@ -63,7 +110,9 @@ fn kills_at_random(body: &str) -> bool {
 }
 
 /// How loops without an end begin, without blanks.
-const ENDLESS: [&str; 11] = [
+const ENDLESS: [&str; 13] = [
+    "itertools.count(",
+    "itertools.cycle(",
     "whileTrue",
     "while1",
     "while(1)",

@@ -506,7 +506,7 @@ impl Script<'_, '_> {
             | "fs.promises.readFile"
             | "Deno.readTextFileSync"
             | "Deno.readTextFile"
-            | "Bun.file" => content_of(positional.first()),
+            | "Bun.file" => content_of(self.call, positional.first()),
             "Buffer.from" => match (first.known(), positional.get(1).and_then(Value::known)) {
                 (Some(text), Some("base64" | "base64url")) => bytes(from_base64(text)),
                 (Some(text), Some("hex")) => bytes(Some(from_hex(text))),

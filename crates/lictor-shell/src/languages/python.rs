@@ -29,6 +29,15 @@ struct Python<'a, 'b> {
     connected: bool,
     /// Standard input and output were put on another descriptor, or a terminal was made.
     redirected: bool,
+    /// Files that hold something from the network.
+    fetched: Vec<String>,
+}
+
+/// What stands at one place of each pair that a loop goes through.
+fn part_of(value: &Value, at: usize) -> Value {
+    let Value::Any(values) = value else { return Value::Unknown(value.taint()) };
+    let parts = values.iter().map(|value| value.elements().and_then(|parts| parts.get(at)).cloned());
+    Value::Any(parts.map(|part| part.unwrap_or_else(Value::unknown)).collect())
 }
 
 pub(super) use mentions::scan;
@@ -46,6 +55,7 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
         called: functions::Called::new(),
         connected: false,
         redirected: false,
+        fetched: Vec::new(),
     };
     python.look_ahead(&parsed);
     tree::walk(&parsed, |node| {
@@ -84,7 +94,10 @@ impl Python<'_, '_> {
                 }
             }
             "for_statement" => self.bind_loop(node),
-            "function_definition" => self.bind_parameters(node),
+            "function_definition" => {
+                self.bind_parameters(node);
+                self.multiplies(node, report);
+            }
             // The body of a comprehension stands in front of what it loops over.
             "list_comprehension"
             | "generator_expression"
@@ -104,7 +117,10 @@ impl Python<'_, '_> {
                     self.scope.set(&name, value);
                 }
             }
-            "call" => self.call(node, report),
+            "call" => {
+                self.call(node, report);
+                self.follow(node, report);
+            }
             "exec_statement" => {
                 if let Some(code) = node.child_by_field_name("code") {
                     let value = self.value(code, 0);
@@ -165,14 +181,13 @@ impl Python<'_, '_> {
         // `for root, dirs, files in os.walk(top)`: folders below the top, and names in them.
         let walked = self.walked(right);
         for (at, target) in tree::children(left, 16).into_iter().enumerate() {
-            let name = self.text(target).to_owned();
             let value = match (&walked, at) {
                 (Some(top), 0) => Value::Text(below(top, "**")),
                 // Hidden ones too, other than in a shell.
                 (Some(_), _) => Value::List(vec![Value::Text(glob("{*,.*}"))]),
-                (None, _) => Value::unknown(),
+                (None, at) => part_of(&value, at),
             };
-            self.scope.set(&name, value);
+            self.scope.set(tree::text(target, self.body), value);
         }
     }
 
@@ -236,7 +251,7 @@ impl Python<'_, '_> {
                 self.reflection(&name, &invocation, report);
             }
             self.redirected |= matches!(name.as_str(), "os.dup2" | "pty.spawn");
-            if name == "print" && effects::prints_secret_variable(&text) || name.starts_with("spwd.") {
+            if name == "print" && effects::prints_secret_variable(&text) || api::reveals(&name) {
                 crate::programs::reveals(report);
             }
             self.watches(&name, report);
@@ -256,6 +271,9 @@ impl Python<'_, '_> {
                 return;
             }
             self.handed_over(&invocation, report);
+            if let Some(command) = name.strip_prefix("dulwich.porcelain.") {
+                return self.porcelain(command, &invocation, report);
+            }
             if let Some(sub) = name.strip_prefix("sh.") {
                 // The `sh` package: every function is a program.
                 let mut argv = vec![Arg::literal(sub)];
@@ -269,6 +287,56 @@ impl Python<'_, '_> {
                 self.handed_over(&invocation, report);
             }
             self.method(function, &invocation, report);
+        }
+    }
+
+    /// What becomes of data: it goes into what a method is called on, to another machine, or into a file that is run.
+    fn follow(&mut self, node: Node<'_>, report: &mut Report) {
+        let Some(function) = node.child_by_field_name("function") else { return };
+        let (positional, named) = self.arguments(node, 0);
+        let text: String = self.text(node).chars().take(400).collect();
+        let invocation = Invocation { positional: &positional, named: &named, text: &text };
+        let taint = invocation.taint();
+        let callee = self.value(function, 0);
+        let to_library = callee.name().is_some_and(|name| api::talks(name) && api::python(name).is_none());
+        let object = function.child_by_field_name("object");
+        let receiver = object.map(|object| (object, self.value(object, 0)));
+        if let Some((object, receiver)) = &receiver {
+            self.fetches_into(receiver, &text, taint);
+            // `mail.set_content(secret)`: it is in there from now on.
+            if object.kind() == "identifier" && (taint.secret || taint.private) && !receiver.taint().network {
+                let name = self.text(*object).to_owned();
+                if matches!(receiver, Value::Unknown(_) | Value::List(_) | Value::Map(_)) {
+                    self.scope.set(&name, Value::Unknown(receiver.taint().and(taint)));
+                }
+            }
+        }
+        let to_connection = receiver.is_some_and(|(_, receiver)| receiver.taint().network);
+        if (taint.secret || taint.private) && (to_library || to_connection) {
+            let source = if taint.secret { FlowSource::Secret } else { FlowSource::Private };
+            report.flow(source, FlowSink::Host, &text);
+        }
+        let runs = callee.name().and_then(api::python);
+        if matches!(runs, Some(Api::Shell | Api::Process | Api::Spawn | Api::Words))
+            && self.fetched.iter().any(|path| text.contains(path.as_str()))
+        {
+            report.flow(FlowSource::Network, FlowSink::Shell, &text);
+        }
+        if runs == Some(Api::Download)
+            && let Some(path) = positional.get(1).and_then(Value::known)
+        {
+            self.fetched.push(path.to_owned());
+        }
+    }
+
+    /// Notes a file into which something from the network is written.
+    fn fetches_into(&mut self, receiver: &Value, text: &str, taint: Taint) {
+        if !taint.network || !text.contains(".write") {
+            return;
+        }
+        let path = receiver.name().and_then(|name| name.strip_prefix(super::act::FILE)).or(receiver.known());
+        if let Some(path) = path {
+            self.fetched.push(path.to_owned());
         }
     }
 

@@ -1,15 +1,13 @@
 //! Perl, Ruby, PHP, Lua and awk, by their tokens: functions with literal arguments.
 
 mod awk;
-mod functions;
 
 use std::collections::BTreeMap;
 
 use lictor_core::facts::{Access, FlowSink, FlowSource, OpaqueWhat};
 
-use self::functions::function;
 use super::act::{Actor, Invocation};
-use super::api::Api;
+use super::api::{Api, scripting as function};
 use super::tokens::{Syntax, Token, tokens};
 use super::value::{Value, join_path};
 use crate::call::{Call, Report};

@@ -6,6 +6,7 @@ use lictor_core::facts::{Access, Effect};
 use super::Walker;
 use super::simple::Context;
 use crate::operand::{Arg, Cwd, Known, Operand};
+use crate::reading::Surroundings;
 
 /// Folders of a home directory that hold personal things. Names that start with a dot are added to these.
 const PERSONAL: [&str; 10] = [
@@ -110,47 +111,52 @@ impl Walker<'_> {
     }
 
     fn is_private(&self, target: &Operand, tree: bool) -> bool {
-        let path = match &target.arg.value {
-            Known::Text(path) => path.as_str(),
-            Known::Partly { prefix, .. } if prefix.contains('/') => prefix.as_str(),
-            _ => return false,
-        };
-        let home = self.outside().variable("HOME").unwrap_or_default();
-        let path = match path.strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
-            _ => path.to_owned(),
-        };
-        let start = self.outside().variable("PWD").unwrap_or_default();
-        let base = match &target.cwd {
-            Cwd::Start => start,
-            Cwd::Known(base) => crate::paths::join(&start, base),
-            Cwd::Unknown => String::new(),
-        };
-        let path = crate::paths::join(&base, &path);
-        if !path.starts_with('/') {
-            return false;
-        }
-        let below = |path: &str, top: &str| {
-            path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let fixed = path.split(['*', '?', '[']).next().unwrap_or_default().trim_end_matches('/');
-        if self.outside().project_root().is_some_and(|root| below(fixed, &root)) {
-            return false;
-        }
-        if SYSTEM.iter().any(|top| below(fixed, top)) {
-            return !PUBLIC.iter().any(|public| below(fixed, public));
-        }
-        if !tree {
-            return false;
-        }
-        let homes = home.rsplit_once('/').map_or("", |(homes, _)| homes);
-        if fixed.is_empty() || fixed == home || fixed == homes {
-            return true;
-        }
-        let Some(inside) = fixed.strip_prefix(home.as_str()).and_then(|rest| rest.strip_prefix('/')) else {
-            return false;
-        };
-        let folder = inside.split('/').next().unwrap_or_default();
-        PERSONAL.contains(&folder) || folder.starts_with('.') && !CACHES.contains(&folder)
+        is_private(self.outside(), target, tree)
     }
+}
+
+/// Whether something is private; with `tree`, as a whole.
+pub(crate) fn is_private(outside: &dyn Surroundings, target: &Operand, tree: bool) -> bool {
+    let path = match &target.arg.value {
+        Known::Text(path) => path.as_str(),
+        Known::Partly { prefix, .. } if prefix.contains('/') => prefix.as_str(),
+        _ => return false,
+    };
+    let home = outside.variable("HOME").unwrap_or_default();
+    let path = match path.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
+        _ => path.to_owned(),
+    };
+    let start = outside.variable("PWD").unwrap_or_default();
+    let base = match &target.cwd {
+        Cwd::Start => start,
+        Cwd::Known(base) => crate::paths::join(&start, base),
+        Cwd::Unknown => String::new(),
+    };
+    let path = crate::paths::join(&base, &path);
+    if !path.starts_with('/') {
+        return false;
+    }
+    let below = |path: &str, top: &str| {
+        path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let fixed = path.split(['*', '?', '[']).next().unwrap_or_default().trim_end_matches('/');
+    if outside.project_root().is_some_and(|root| below(fixed, &root)) {
+        return false;
+    }
+    if SYSTEM.iter().any(|top| below(fixed, top)) {
+        return !PUBLIC.iter().any(|public| below(fixed, public));
+    }
+    if !tree {
+        return false;
+    }
+    let homes = home.rsplit_once('/').map_or("", |(homes, _)| homes);
+    if fixed.is_empty() || fixed == home || fixed == homes {
+        return true;
+    }
+    let Some(inside) = fixed.strip_prefix(home.as_str()).and_then(|rest| rest.strip_prefix('/')) else {
+        return false;
+    };
+    let folder = inside.split('/').next().unwrap_or_default();
+    PERSONAL.contains(&folder) || folder.starts_with('.') && !CACHES.contains(&folder)
 }

@@ -191,6 +191,12 @@ impl Python<'_, '_> {
             "system" | "execl" | "execlp" if self.body.contains("ctypes") => {
                 self.actor(report).perform(Api::Shell, invocation);
             }
+            "kill" | "killpg" if self.body.contains("ctypes") && invocation.positional.len() == 2 => {
+                self.actor(report).perform(Api::Kill, invocation);
+            }
+            "reboot" if self.body.contains("ctypes") => {
+                report.process(lictor_core::facts::ProcessEffect::Shutdown);
+            }
             "serve_forever" if self.body.contains("SimpleHTTPRequestHandler") => {
                 let gone = report.gone_to.clone();
                 let cwd = gone.as_ref().unwrap_or(self.call.cwd);
@@ -269,16 +275,60 @@ impl Python<'_, '_> {
             {
                 report.process(lictor_core::facts::ProcessEffect::KillAll);
             }
-            name if (name.starts_with("delete_") || name.starts_with("terminate_"))
-                && self.body.contains("boto3")
-                && !["moto", "endpoint_url", "localhost", "Stubber"]
-                    .iter()
-                    .any(|word| self.body.contains(word)) =>
+            name if ["delete_", "terminate_", "destroy", "prune", "purge"]
+                .iter()
+                .any(|start| name.starts_with(start))
+                || name == "remove" && invocation.option("force").is_some_and(Value::is_true) =>
             {
-                report.infrastructure("boto3", invocation.text, false);
+                let tested = ["moto", "endpoint_url", "localhost", "Stubber"];
+                let library = api::manages(self.body);
+                if let Some(library) = library.filter(|_| !tested.iter().any(|word| self.body.contains(word)))
+                {
+                    report.infrastructure(library, invocation.text, false);
+                }
+            }
+            // libgit2 in Python: what `git reset --hard` and `git checkout --force` do.
+            "reset" | "checkout" | "checkout_head" | "checkout_tree" | "checkout_index"
+                if invocation.text.contains("GIT_RESET_HARD")
+                    || invocation.text.contains("GIT_CHECKOUT_FORCE")
+                    || invocation.text.contains("ResetMode.HARD")
+                    || invocation.text.contains("CheckoutStrategy.FORCE") =>
+            {
+                report.git(lictor_core::facts::GitEffect::DiscardWork, Some(invocation.text));
             }
             _ => {}
         }
+    }
+
+    /// A function that starts itself again in other processes or threads, without a condition.
+    pub(super) fn multiplies(&mut self, node: Node<'_>, report: &mut Report) {
+        let Some(name) = node.child_by_field_name("name").map(|name| self.text(name).to_owned()) else {
+            return;
+        };
+        let text = self.text(node);
+        let starts = text.contains(&format!("target={name})")) || text.contains(&format!("target={name},"));
+        let made = text.contains("Process(") || text.contains("Thread(");
+        let chooses = ["if ", "return", "Timer(", "sleep("].iter().any(|word| text.contains(word));
+        if starts && made && !chooses {
+            report.process(lictor_core::facts::ProcessEffect::ForkBomb);
+        }
+    }
+
+    /// dulwich: `porcelain.reset(".", "hard")` is `git reset --hard`.
+    pub(super) fn porcelain(&mut self, command: &str, invocation: &Invocation<'_>, report: &mut Report) {
+        let mut argv = vec![Arg::literal("git"), Arg::literal(command.replace('_', "-"))];
+        for value in
+            invocation.positional.iter().skip(1).chain(invocation.named.iter().map(|(_, value)| value))
+        {
+            match value.known() {
+                Some("hard") => argv.push(Arg::literal("--hard")),
+                _ => argv.extend(value.known().map(Arg::literal)),
+            }
+        }
+        if invocation.option("force").is_some_and(Value::is_true) {
+            argv.push(Arg::literal("--force"));
+        }
+        report.then_argv(&argv, "python");
     }
 }
 

@@ -23,7 +23,7 @@ impl Python<'_, '_> {
             let receiver = self.value(object, depth + 1);
             let method = self.text(method).to_owned();
             if !matches!(receiver, Value::Name(_)) {
-                return method_result(&receiver, &method, &positional);
+                return method_result(self.call, &receiver, &method, &positional);
             }
         }
         let callee = self.value(function, depth + 1);
@@ -136,15 +136,18 @@ impl Python<'_, '_> {
             "__import__" | "importlib.import_module" => {
                 first.known().map_or_else(Value::unknown, |module| Value::Name(module.to_owned()))
             }
-            "open" | "io.open" | "codecs.open" => content_of(positional.first()),
+            "open" | "io.open" | "codecs.open" => content_of(self.call, positional.first()),
+            "enumerate" => pairs_of(vec![Value::unknown(); listed(&first).len()], listed(&first)),
+            "zip" => pairs_of(listed(&first), positional.get(1).map(listed).unwrap_or_default()),
+            _ if api::takes_private(&name) => Value::Unknown(Taint { private: true, ..Taint::default() }),
+
             "dict"
             | "json.dumps"
             | "json.loads"
             | "urllib.parse.urlencode"
             | "urllib.parse.quote"
             | "base64.b64encode"
-            | "repr"
-            | "len" => {
+            | "repr" => {
                 let taint = positional
                     .iter()
                     .chain(named.iter().map(|(_, value)| value))
@@ -164,23 +167,56 @@ impl Python<'_, '_> {
             _ if matches!(api::python(&name), Some(Api::Fetch | Api::Send)) => {
                 Value::Unknown(Taint { network: true, ..Taint::default() })
             }
-            _ if name.starts_with("requests.") || name.starts_with("httpx.") => {
-                Value::Unknown(Taint { network: true, ..Taint::default() })
+            _ if api::talks(&name) => Value::Unknown(Taint { network: true, ..Taint::default() }),
+            "len" | "bool" | "type" | "isinstance" | "hash" | "any" | "all" | "id" | "range" => {
+                Value::unknown()
             }
-            _ => Value::unknown(),
+            // What is made of a secret is one, whatever makes it.
+            _ => {
+                let given = positional.iter().chain(named.iter().map(|(_, value)| value));
+                let taint = given.fold(Taint::default(), |taint, value| taint.and(value.taint()));
+                Value::Unknown(Taint { network: false, decoded: false, ..taint })
+            }
         }
     }
 }
 
+/// The values that a loop over something goes through.
+fn listed(value: &Value) -> Vec<Value> {
+    match value {
+        Value::List(values) | Value::Any(values) => values.clone(),
+        other => vec![other.clone()],
+    }
+}
+
+/// Pairs of what stands at the same place.
+fn pairs_of(left: Vec<Value>, right: Vec<Value>) -> Value {
+    Value::List(left.into_iter().zip(right).take(KEPT).map(|(a, b)| Value::List(vec![a, b])).collect())
+}
+
 /// Values of methods of strings, paths and what came from elsewhere.
-fn method_result(receiver: &Value, method: &str, positional: &[Value]) -> Value {
+fn method_result(call: &Call<'_>, receiver: &Value, method: &str, positional: &[Value]) -> Value {
     let first = positional.first();
     let Value::Text(arg) = receiver else {
         return match (receiver, method) {
             (Value::Any(values), _) => Value::Any(
-                values.iter().map(|value| method_result(value, method, positional)).take(KEPT).collect(),
+                values
+                    .iter()
+                    .map(|value| method_result(call, value, method, positional))
+                    .take(KEPT)
+                    .collect(),
             ),
             (Value::List(_), "copy") => receiver.clone(),
+            (Value::Map(pairs), "items") => pairs_of(
+                pairs.iter().map(|(key, _)| Value::text(key)).collect(),
+                pairs.iter().map(|(_, value)| value.clone()).collect(),
+            ),
+            (Value::Map(pairs), "values") => {
+                Value::List(pairs.iter().map(|(_, value)| value.clone()).collect())
+            }
+            (Value::Map(pairs), "keys") => {
+                Value::List(pairs.iter().map(|(key, _)| Value::text(key)).collect())
+            }
             (Value::Map(_), "get") => first
                 .and_then(Value::known)
                 .and_then(|key| receiver.field(key))
@@ -236,7 +272,7 @@ fn method_result(receiver: &Value, method: &str, positional: &[Value]) -> Value 
             parts.extend(positional.iter().cloned());
             join_path(parts)
         }
-        ("read_text" | "read_bytes" | "open", _) => content_of(Some(receiver)),
+        ("read_text" | "read_bytes" | "open", _) => content_of(call, Some(receiver)),
         (
             "decode" | "encode" | "expanduser" | "resolve" | "absolute" | "as_posix" | "__str__" | "copy"
             | "with_suffix" | "with_name" | "rstrip" | "strip",
