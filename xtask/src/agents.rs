@@ -125,7 +125,7 @@ fn inside(run: &Run, keep: bool) -> Result<()> {
         for file in run.sessions.iter().filter(|file| agent.can(file)) {
             let start = Instant::now();
             let result = session::run(agent, &run.as_run(file), &run.lictor, keep)
-                .with_context(|| format!("{} {}", agent.agent, file.id))?;
+                .unwrap_or_else(|error| session::Outcome::failed(file, &error));
             if run.planted {
                 let red = !result.wrong.is_empty();
                 println!(

@@ -50,6 +50,8 @@ agents! {
     Factory: factory,
     /// Windsurf Cascade.
     Windsurf: windsurf,
+    /// Alibaba's Qwen Code.
+    QwenCode: qwen_code,
 }
 
 impl Agent {

@@ -37,7 +37,8 @@ Examples:
   lictor hook gemini-cli BeforeTool < event.json"
     )]
     Hook {
-        /// The agent: claude-code, codex, gemini-cli, cursor, copilot-cli, vscode, opencode, antigravity, factory, windsurf.
+        /// The agent: claude-code, codex, gemini-cli, cursor, copilot-cli, vscode, opencode, antigravity, factory, windsurf,
+        /// qwen-code.
         agent: String,
         /// The event, for agents that do not name it themselves.
         event: Option<String>,

@@ -27,6 +27,13 @@ pub struct Outcome {
     pub told: Vec<String>,
 }
 
+impl Outcome {
+    /// It could not be run.
+    pub fn failed(session: &SessionFile, error: &anyhow::Error) -> Self {
+        Self { session: session.id.clone(), wrong: vec![format!("{error:#}")], told: Vec::new() }
+    }
+}
+
 /// The places of one session.
 struct Scratch {
     root: PathBuf,
@@ -91,7 +98,8 @@ impl Scratch {
     }
 
     fn filled(&self, text: &str, server: &str, agent: &AgentFile) -> String {
-        text.replace("{server}", server)
+        text.replace("{off}", &agent.off)
+            .replace("{server}", server)
             .replace("{home}", &self.home.to_string_lossy())
             .replace("{project}", &self.project.to_string_lossy())
             .replace("{root}", &self.root.to_string_lossy())
@@ -100,7 +108,6 @@ impl Scratch {
             .replace("{mcp_program}", &self.mcp.0)
             .replace("{mcp_args}", &self.mcp.1)
             .replace("{settings}", &agent.settings)
-            .replace("{off}", &agent.off)
             .replace("{agent}", &agent.agent)
             .replace("{prompt}", "Do what is needed.")
     }
@@ -177,9 +184,9 @@ struct Machine;
 impl Machine {
     fn of_its_own(scratch: &Scratch) -> Result<Self> {
         // What programs need to start, and what everybody may read.
-        const NEEDED: &str = "passwd group hosts nsswitch.conf alternatives ld.so.cache";
+        const NEEDED: &str = "passwd group hosts nsswitch.conf alternatives ld.so.cache ssl/certs";
         let copy = scratch.root.join("etc").to_string_lossy().into_owned();
-        let line = format!("mkdir '{copy}' && cd /etc && cp -r --no-dereference {NEEDED} '{copy}'");
+        let line = format!("mkdir '{copy}' && cd /etc && cp -r --parents --no-dereference {NEEDED} '{copy}'");
         shell::output("sh", &["-e", "-c", &line])?;
         shell::output("mount", &["--bind", &copy, "/etc"])?;
         Ok(Self)

@@ -52,7 +52,7 @@ const CODEX: HomeDir = HomeDir::at(".codex").moved_by(&[("CODEX_HOME", "")]);
 const FILES: &[GoverningFile] = &[
     CODEX.file("hooks.json").installs(HOOKS),
     // Hooks may stand here too, and which ones a person has trusted stands here only.
-    CODEX.file("config.toml"),
+    CODEX.file("config.toml").holds(Form::Toml(&LAYOUT)),
     CODEX.file("*.config.toml"),
     CODEX.file("managed_config.toml"),
     CODEX.file("requirements.toml"),
@@ -60,7 +60,7 @@ const FILES: &[GoverningFile] = &[
     CODEX.file("hooks"),
     CODEX.file("plugins"),
     project(".codex/hooks.json").installs(HOOKS),
-    project(".codex/config.toml"),
+    project(".codex/config.toml").holds(Form::Toml(&LAYOUT)),
     project(".codex/rules"),
     project(".codex/hooks"),
     machine("/etc/codex/config.toml").installs(Form::Toml(&LAYOUT)),

@@ -3,8 +3,7 @@
 //! `ask` is not used: it opens a question even over a refusal of the user's own policy.
 
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
-use crate::install::layout::{Form, LATE, Layout, every, tool};
-use crate::install::json::Json;
+use crate::install::layout::{Form, LATE, Layout, every, milliseconds, tool};
 use crate::install::Scope;
 use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
@@ -110,15 +109,7 @@ static LAYOUT: Layout = Layout {
         every("SessionEnd").waits(10),
         every("PreCompress"),
     ],
-    // Milliseconds here.
-    handler: |entry, command| {
-        Json::object([
-            ("type", Json::text("command")),
-            ("name", Json::text("lictor")),
-            ("command", Json::text(command)),
-            ("timeout", Json::number(entry.timeout * 1000)),
-        ])
-    },
+    handler: milliseconds,
 };
 
 /// A server's tool has one name made of both with single underscores; only `mcp_context` says where it splits.

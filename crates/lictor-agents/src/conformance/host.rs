@@ -32,8 +32,10 @@ pub fn obey(agent: Agent, event: &str, answer: &Rendered) -> Obeyed {
         Agent::GeminiCli => gemini(answer, json),
         Agent::Cursor => cursor(event, answer, json, stderr),
         Agent::CopilotCli => copilot(event, answer.exit, &fields, stderr),
-        Agent::VsCode | Agent::Factory if answer.exit == 2 => Obeyed::Stopped(stderr),
-        Agent::VsCode | Agent::Factory => claude_json(&fields),
+        Agent::VsCode | Agent::Factory | Agent::QwenCode if answer.exit == 2 => Obeyed::Stopped(stderr),
+        // Any other code is a failure that stops nothing.
+        Agent::QwenCode if answer.exit != 0 => Obeyed::Proceeds,
+        Agent::VsCode | Agent::Factory | Agent::QwenCode => claude_json(&fields),
         Agent::OpenCode => opencode(answer, json, stderr),
         Agent::Antigravity => antigravity(event, answer, json),
         Agent::Windsurf if answer.exit == 2 && event.starts_with("pre_") => Obeyed::Stopped(stderr),

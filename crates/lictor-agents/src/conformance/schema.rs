@@ -48,6 +48,7 @@ pub fn schema(agent: Agent) -> Result<BTreeMap<String, Accepts>, String> {
         Agent::OpenCode => include_str!("../../tests/schemas/opencode.yaml"),
         Agent::Antigravity => include_str!("../../tests/schemas/antigravity.yaml"),
         Agent::Factory => include_str!("../../tests/schemas/factory.yaml"),
+        Agent::QwenCode => include_str!("../../tests/schemas/qwen-code.yaml"),
         Agent::Windsurf => include_str!("../../tests/schemas/windsurf.yaml"),
     };
     serde_saphyr::from_str(text).map_err(|error| error.to_string())

@@ -92,6 +92,16 @@ pub(crate) enum Form {
     Plugin(&'static str),
 }
 
+/// For agents that count the time in milliseconds, and call hooks by their names.
+pub(crate) fn milliseconds(entry: &Entry, command: &str) -> Json {
+    Json::object([
+        ("type", Json::text("command")),
+        ("name", Json::text("lictor")),
+        ("command", Json::text(command)),
+        ("timeout", Json::number(entry.timeout * 1000)),
+    ])
+}
+
 pub(crate) fn command_handler(entry: &Entry, command: &str) -> Json {
     Json::object([
         ("type", Json::text("command")),

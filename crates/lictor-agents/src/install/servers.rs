@@ -44,6 +44,8 @@ static FILES: &[ServerFile] = &[
     file(Agent::VsCode, At::Project, ".vscode/mcp.json", "servers"),
     file(Agent::GeminiCli, At::Project, ".gemini/settings.json", "mcpServers"),
     file(Agent::GeminiCli, At::Home(HOME), ".gemini/settings.json", "mcpServers"),
+    file(Agent::QwenCode, At::Project, ".qwen/settings.json", "mcpServers"),
+    file(Agent::QwenCode, At::Home(HOME), ".qwen/settings.json", "mcpServers"),
     file(Agent::CopilotCli, At::Home(HOME), ".copilot/mcp-config.json", "mcpServers"),
     file(Agent::Windsurf, At::Home(HOME), ".codeium/windsurf/mcp_config.json", "mcpServers"),
     file(Agent::Factory, At::Project, ".factory/mcp.json", "mcpServers"),

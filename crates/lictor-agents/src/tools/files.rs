@@ -72,7 +72,12 @@ fn many(input: &Fields) -> Result<Payload, Unreadable> {
 }
 
 pub(super) fn search(input: &Fields) -> Result<Translated, Unreadable> {
-    let mut payload = one("path", directory(input)?);
+    // One place or a list of them.
+    let mut payload = match input.get(&["paths"])? {
+        Some((_, Value::Array(_))) => many(input)?,
+        Some(_) => one("path", input.need_text(&["paths"])?),
+        None => one("path", directory(input)?),
+    };
     payload.insert("search".to_owned(), true.into());
     put(&mut payload, "pattern", input.text(PATTERN)?);
     keep(&mut payload, input, &["glob", "include", "include_pattern", "includePattern"]);
@@ -93,6 +98,7 @@ pub(super) fn glob(input: &Fields) -> Result<Translated, Unreadable> {
     };
     let mut payload = one("path", &path);
     payload.insert("search".to_owned(), true.into());
+    payload.insert("names".to_owned(), true.into());
     put(&mut payload, "pattern", pattern);
     Ok((ActionKind::Read, payload))
 }

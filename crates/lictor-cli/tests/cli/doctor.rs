@@ -58,6 +58,7 @@ fn every_agent_that_init_knows_is_proven_to_block() {
         "antigravity",
         "factory",
         "windsurf",
+        "qwen-code",
     ];
     let mut args = vec!["init", "--yes"];
     args.extend(agents.iter().flat_map(|agent| ["--agent", agent]));

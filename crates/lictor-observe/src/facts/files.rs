@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::opaque;
 use crate::place::Looker;
+use crate::zone::is_at_or_below;
 
 /// Names under which agents give a file.
 const PATH_FIELDS: [&str; 6] =
@@ -14,13 +15,14 @@ const PATH_FIELDS: [&str; 6] =
 /// Names under which they give several.
 const PATHS_FIELDS: [&str; 3] = ["paths", "file_paths", "files"];
 
+/// Patterns of names: only such files are searched.
+const NARROWING: [&str; 4] = ["glob", "include", "include_pattern", "includePattern"];
+
 /// Reading one or more files, or searching: with a `pattern` the path is where the search starts (default: cwd).
 pub(super) fn read(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
-    let mut named = paths(action);
+    let named = paths(action);
     let searches = ["pattern", "glob", "query"].iter().any(|field| action.payload.contains_key(*field));
     if searches {
-        let recursive = true;
-        let start = named.first().copied().unwrap_or(looker.cwd);
         for field in ["glob", "pattern"] {
             // A pattern with a path in it names where it looks (`../secrets/*`).
             if let Some(pattern) = action
@@ -33,28 +35,17 @@ pub(super) fn read(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
                 }
             }
         }
-        // A pattern for a file's name that means one which is watched hands it out.
-        if let Some(glob) = action.text("glob").filter(|_| !looker.project.watched.is_empty()) {
-            let start = crate::place::tidy(looker.cwd, start);
-            for path in looker.watched_below(&start) {
-                let name = path.rsplit('/').next().unwrap_or_default();
-                let below = path.strip_prefix(start.as_str()).unwrap_or_default().trim_start_matches('/');
-                let meant = !glob.ends_with('*') || glob.starts_with('.');
-                if meant && [name, below].iter().any(|path| fast_glob::glob_match(glob, path)) {
-                    let place = looker.path(&path, Access::Read, false);
-                    looker.add_place(facts, place, Access::Read, false, None);
-                }
+        let starts = if named.is_empty() { vec![looker.cwd] } else { named.clone() };
+        for start in starts {
+            let place = looker.path(start, Access::Read, true);
+            if !action.payload.contains_key("names") {
+                found(action, looker, facts, &place);
             }
+            // All over the project a search is everyday work: the tree is searched, not read out.
+            let tree = place.existence == Existence::Directory || named.is_empty();
+            let access = if tree { Access::List } else { Access::Read };
+            looker.add_place(facts, place, access, true, None);
         }
-        // Content comes back only from a search inside files of one named file; a tree is searched, not read out.
-        let place = looker.path(start, Access::Read, recursive);
-        let access = if place.existence == Existence::Directory || named.is_empty() {
-            Access::List
-        } else {
-            Access::Read
-        };
-        looker.add_place(facts, place, access, recursive, None);
-        named.clear();
         return;
     }
     if named.is_empty() {
@@ -62,6 +53,31 @@ pub(super) fn read(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     }
     for path in named {
         looker.add_place(facts, looker.path(path, Access::Read, false), Access::Read, false, None);
+    }
+}
+
+/// What a search inside the files of a directory hands out of those that policy watches.
+fn found(action: &Action, looker: &Looker<'_>, facts: &mut Facts, start: &Place) {
+    if looker.project.watched.is_empty() {
+        return;
+    }
+    let part = !is_at_or_below(&looker.project.root, &start.path);
+    let glob = NARROWING.iter().find_map(|field| action.text(field));
+    if glob.is_none() && !(part && start.existence == Existence::Directory) {
+        return;
+    }
+    for path in looker.watched_below(&start.path) {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let below = path.strip_prefix(start.path.as_str()).unwrap_or_default().trim_start_matches('/');
+        let meant = glob.is_none_or(|glob| {
+            // All over the project a pattern for everything is meant for the rest.
+            let named = part || !glob.ends_with('*') || glob.starts_with('.');
+            named && [name, below].iter().any(|path| fast_glob::glob_match(glob, path))
+        });
+        if meant {
+            let place = looker.path(&path, Access::Read, false);
+            looker.add_place(facts, place, Access::Read, false, None);
+        }
     }
 }
 
@@ -130,3 +146,6 @@ fn missing() -> Place {
 fn file(access: Access, target: Place) -> lictor_core::facts::Effect<Place> {
     lictor_core::facts::Effect::File { access, target, recursive: false, by: None }
 }
+
+#[cfg(test)]
+mod tests;
