@@ -32,6 +32,10 @@ pub use stamp::Stamp;
 
 /// Bytes of log beyond which it is moved into the main file if nobody is using the store at that moment.
 const LOG_LIMIT: u64 = 80 * 4096;
+/// A process that has written often is no hook. While it has the store open, others find the log's index made and need not
+/// read the log, so it may become longer: its limit grows with every so many transactions, up to so many times.
+const GROWS_EVERY: u64 = 16;
+const GROWS_TO: u64 = 16;
 /// Bytes of log beyond which it is moved even if others have to be waited for.
 const LOG_HARD_LIMIT: u64 = 32 * LOG_LIMIT;
 
@@ -94,7 +98,7 @@ impl SqliteOptions {
         let mut connection = open::connection(&file, self)?;
         let patience = Patience::install(&mut connection, self.wait).map_err(|error| failure.of(error))?;
         open::check_format(&mut connection, failure)?;
-        let handle = Handle { connection, patience, synced: None };
+        let handle = Handle { connection, patience, synced: None, written: 0, writer: 0 };
         let log = beside(&file, "-wal");
         let sealer = self.sealer.clone();
         Ok(SqliteStore { file, log, handle: Mutex::new(handle), wait: self.wait, sealer })
@@ -117,6 +121,10 @@ struct Handle {
     patience: Patience,
     /// The level that the connection is set to; `None` before the first write.
     synced: Option<Durability>,
+    /// How many transactions it has written.
+    written: u64,
+    /// The process that did, once they were many: what a fork left in another must not touch the store.
+    writer: u32,
 }
 
 impl SqliteStore {
@@ -173,12 +181,12 @@ impl SqliteStore {
     ///
     /// The transaction before it is already kept, so nothing that goes wrong here is its failure: the log stays,
     /// and the next writer tries again.
-    fn shorten_log(&self, handle: &Handle) {
+    fn shorten_log(&self, handle: &Handle, limit: u64) {
         let length = std::fs::metadata(&self.log).map_or(0, |log| log.len());
         let checkpoint = || handle.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         if length > LOG_HARD_LIMIT {
             let _ = checkpoint();
-        } else if length > LOG_LIMIT {
+        } else if length > limit {
             let _ = handle.patience.lose(checkpoint);
         }
     }
@@ -247,7 +255,21 @@ impl Store for SqliteStore {
         f(&mut tx)?;
         tx.finish()?;
         open.commit().map_err(|error| failure.of(error))?;
-        self.shorten_log(&handle);
+        handle.written += 1;
+        if handle.written == GROWS_EVERY {
+            handle.writer = std::process::id();
+        }
+        let limit = LOG_LIMIT * (handle.written / GROWS_EVERY).clamp(1, GROWS_TO);
+        self.shorten_log(&handle, limit);
         Ok(())
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        let handle = self.handle();
+        if handle.written >= GROWS_EVERY && handle.writer == std::process::id() {
+            self.shorten_log(&handle, LOG_LIMIT);
+        }
     }
 }
