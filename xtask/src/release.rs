@@ -22,7 +22,7 @@ pub fn server() -> Result<PathBuf> {
 
 /// Writes down anew which functions stand side by side in it.
 pub fn order() -> Result<()> {
-    let named = built(&["--config", "profile.release.strip=\"none\""])?;
+    let named = built(&["--config", "profile.release.package.lictor-cli.strip=\"none\""])?;
     order::renew(&named)
 }
 
