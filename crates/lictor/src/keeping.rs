@@ -53,12 +53,12 @@ impl Project {
     /// # Errors
     /// When nothing was recorded, there is no store in a file, or a key or the store cannot be written.
     pub fn rotate_record_key(&self, by: &str) -> Result<KeyId, Error> {
-        let file = self.record_key_file();
-        // Where nothing was ever sealed, the first key is the new one.
-        if self.record_keys(false)?.is_none() {
+        let Some((keys, _)) = self.record_keys(false)? else {
             return Err(Error::NothingRecorded(self.root.clone()));
-        }
-        let keys = Keyring::rotate(&file)?;
+        };
+        // A store that cannot be opened keeps the key that it has.
+        drop(self.database_file(Some(keys))?);
+        let keys = Keyring::rotate(&self.record_key_file())?;
         let key = keys.current().id();
         let body = json!({"key": key.to_string(), "by": by}).to_string();
         let draft = Draft { at: self.options().now(), session: None, kind: KEY_ROTATED.to_owned(), body };
