@@ -54,7 +54,7 @@ fn the_first_installs_and_governs_the_current_repository() {
     let settings = fs::read_to_string(home.join("project/.claude/settings.json")).unwrap();
     let settings: serde_json::Value = serde_json::from_str(&settings).unwrap();
     let hook = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
-    assert!(lictor.exists() && hook.contains("lictor claude-code PreToolUse"), "{hook}");
+    assert!(lictor.exists() && hook.contains("lictor hook claude-code PreToolUse"), "{hook}");
     let event = |command: &str| {
         format!(
             r#"{{"session_id":"s","cwd":"{}","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{{"command":"{command}"}}}}"#,
