@@ -118,7 +118,7 @@ fn what_is_written_looks_like_the_rest() {
                 "hooks": [
                     {
                         "type": "command",
-                        "command": "o=$(/usr/local/bin/lictor hook claude-code PreToolUse --confirm); case $? in 80) printf %s \"$o\";; 82) printf %s \"$o\"; exit 2;; *) echo \"Lictor did not judge this: is lictor installed here?\" >&2; exit 2;; esac",
+                        "command": "o=$(/usr/local/bin/lictor hook claude-code PreToolUse --confirm) && false || case $? in 80) printf %s \"$o\";; 82) printf %s \"$o\"; exit 2;; *) echo \"Lictor did not judge this: is lictor installed here?\" >&2; exit 2;; esac",
                         "timeout": 60,
                         "onFailure": "block"
                     }
@@ -384,7 +384,7 @@ fn a_shared_command_finds_the_program_or_refuses() {
     fs::write(&event, "event").unwrap();
     let run = || {
         let output = std::process::Command::new("sh")
-            .args(["-c", line])
+            .args(["-ec", line])
             .env_clear()
             .env("HOME", home.path())
             .env("PATH", "/usr/bin:/bin")

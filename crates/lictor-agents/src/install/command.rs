@@ -29,9 +29,9 @@ const SEARCH: &str = r#"PATH="$HOME/.local/bin:$HOME/.cargo/bin:$PATH""#;
 const SHELL: &str = "/bin/sh";
 /// What follows the call in such a line. Ends in exit code 2, and prints nothing, unless the program says that it has judged:
 /// agents let a call through when its hook cannot be run or prints what they do not understand. Every process more would
-/// be waited for in every call, so nothing is started here.
+/// be waited for in every call, so nothing is started here. Holds also in a shell that ends at the first failure.
 const CLOSED: &str = concat!(
-    r#"case $? in 80) printf %s "$o";; 82) printf %s "$o"; exit 2;; "#,
+    r#"&& false || case $? in 80) printf %s "$o";; 82) printf %s "$o"; exit 2;; "#,
     r#"*) echo "Lictor did not judge this: is lictor installed here?" >&2; exit 2;; esac"#
 );
 /// The call where the program and what it is told are arguments of the shell.
@@ -52,9 +52,9 @@ impl Command {
             // Without a POSIX shell: exit code 2 whatever goes wrong, and no more.
             (true, _) if is_windows(&text) => format!("{program} hook {agent} {event} || exit 2"),
             (true, true) => {
-                format!("{SHELL} -c 'o=$({search}{CALL} {CONFIRM}); {CLOSED}' {program} {agent} {event}")
+                format!("{SHELL} -c 'o=$({search}{CALL} {CONFIRM}) {CLOSED}' {program} {agent} {event}")
             }
-            (true, false) => format!("o=$({search}{program} hook {agent} {event} {CONFIRM}); {CLOSED}"),
+            (true, false) => format!("o=$({search}{program} hook {agent} {event} {CONFIRM}) {CLOSED}"),
         }
     }
 
@@ -105,7 +105,7 @@ impl Command {
             && option == "-c"
             && is_lictor(program)
             && expected.eq(arguments)
-            && is_same(script, &format!("o=$({search}{CALL} {CONFIRM}); {CLOSED}"))
+            && is_same(script, &format!("o=$({search}{CALL} {CONFIRM}) {CLOSED}"))
     }
 
     /// Whether the program is looked for, where everybody has it.
