@@ -35,7 +35,7 @@ pub(super) fn judge(body: &str, report: &mut Report) {
         report.deed("exhaust", "memory");
     } else if has(&[".write(", "appendFile", "fwrite(", "file_put_contents", "IO.write"]) && !has(CHOOSES) {
         report.deed("exhaust", "disk");
-    } else if has(FLOODS)
+    } else if (has(FLOODS) || has(CLIENTS) && has(CALLS))
         && !has_word(body, "if")
         && !["localhost", "127.0.0.1"].iter().any(|own| body.contains(own))
     {
@@ -54,13 +54,14 @@ const FLOODS: &[&str] = &[
     "requests.post(",
     "urlopen(",
     ".sendto(",
-    ".connect(",
     "fetch(",
     "http.get(",
     "https.get(",
     "axios.get(",
-    ".get(",
 ];
+/// Who can ask another machine; queues and dictionaries have functions of the same names.
+const CLIENTS: &[&str] = &["socket", "Session(", "aiohttp", "httpx", "http.client", "Net::HTTP"];
+const CALLS: &[&str] = &[".get(", ".post(", ".connect(", ".request("];
 
 /// `a += a`, `a = a + a`, `d[i] = …` with a counter: twice as long, or one more, in every round.
 fn doubles(code: &str) -> bool {
