@@ -9,9 +9,9 @@ use libfuzzer_sys::fuzz_target;
 use lictor_engine::{Asking, FixedClock, Mode, PolicyEngine, Timestamp};
 use lictor_agents::conformance::{Accepts, Obeyed, obey, schema};
 use lictor_agents::{
-    Agent, Ask, Block, Event, EventKind, HookEnv, Rendered, Reply, Slot, parse, render, slots,
+    Agent, Ask, Block, Event, EventKind, HookEnv, Rendered, Reply, HookContext, parse, render, slots,
 };
-use lictor_config::Policy;
+use lictor_config::PolicyBundle;
 use lictor_core::{Action, Decision};
 use lictor_observe::{FakeObserver, Project, facts};
 
@@ -25,7 +25,7 @@ fn hook(agent: u8, event: u8) -> (Agent, Option<&'static str>) {
 }
 
 /// What each event of each agent accepts.
-fn accepted(slot: &Slot) -> &'static Accepts {
+fn accepted(slot: &HookContext) -> &'static Accepts {
     static SCHEMAS: OnceLock<Vec<(Agent, BTreeMap<String, Accepts>)>> = OnceLock::new();
     let schemas = SCHEMAS
         .get_or_init(|| Agent::ALL.map(|agent| (agent, schema(agent).expect("the schema is data"))).into());
@@ -34,7 +34,7 @@ fn accepted(slot: &Slot) -> &'static Accepts {
 }
 
 fn engine() -> PolicyEngine {
-    let built = Policy::base().build(&lictor_fuzz::around(HOME)).expect("the base makes a graph");
+    let built = PolicyBundle::base().build(&lictor_fuzz::around(HOME)).expect("the base makes a graph");
     let world = FakeObserver::for_judging();
     let project = Project::at(HOME, &world);
     let look = move |action: &Action| facts(action, &project, &world);
@@ -69,11 +69,11 @@ fn is_exit_two(answer: &Rendered) -> bool {
 }
 
 /// Whether the agent knows the answer. One that runs another agent's hooks is only sure to know the exit code.
-fn known(slot: &Slot, answer: &Rendered) -> bool {
+fn known(slot: &HookContext, answer: &Rendered) -> bool {
     accepted(slot).answer(answer) || (slot.agent() != slot.through() && is_exit_two(answer))
 }
 
-fn stopped(slot: &Slot, answer: &Rendered) -> bool {
+fn stopped(slot: &HookContext, answer: &Rendered) -> bool {
     if slot.event_name().is_empty() {
         return is_exit_two(answer);
     }

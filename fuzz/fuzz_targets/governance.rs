@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use lictor_config::{Origin, Policy, Severity, Source, load};
+use lictor_config::{Origin, PolicyBundle, Severity, Source, load};
 
 fuzz_target!(|data: &[u8]| {
     let Some((whose, text)) = data.split_first() else { return };
@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
             lictor_core::Graph::new(built.root).expect("and the graph is sound");
             let seal = |parts: &[&[u8]]| lictor_core::Digest::of_parts(parts.iter().copied());
             let bytes = loaded.policy.to_cache(&sources, seal).expect("a policy can be stored");
-            let stored = Policy::from_cache(&bytes, &sources, seal).expect("what was stored comes back");
+            let stored = PolicyBundle::from_cache(&bytes, &sources, seal).expect("what was stored comes back");
             assert_eq!(stored.to_cache(&sources, seal), Some(bytes));
         }
         Err(refused) => {

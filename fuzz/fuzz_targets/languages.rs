@@ -21,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
         cwd: &Cwd::Start,
         stdin: &Stdin::Inherited,
         assignments: &[],
-        surroundings: &Nowhere,
+        env: &Nowhere,
     };
     lictor_shell::languages::judge(language, body, &call, &mut report);
     let scan = lictor_shell::languages::scan(language, body);

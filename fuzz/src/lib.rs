@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lictor_config::{Asked, Runner, Surroundings};
+use lictor_config::{Asked, Runner, BuildEnv};
 
 /// Runs nothing.
 struct Nobody;
@@ -14,6 +14,6 @@ impl Runner for Nobody {
 }
 
 /// A project in which programs are not run.
-pub fn around(root: &str) -> Surroundings {
-    Surroundings { root: root.to_owned(), runner: Arc::new(Nobody) }
+pub fn around(root: &str) -> BuildEnv {
+    BuildEnv { root: root.to_owned(), runner: Arc::new(Nobody) }
 }

@@ -8,7 +8,7 @@ use lictor::feedback::{Consulted, Feedback, Provider, Trigger};
 use lictor::level::Level;
 use lictor::{
     Builder, Checker, CompletionContext, Digest, FeedbackContext, FeedbackProvider, SessionState,
-    Surroundings,
+    Probe,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -51,7 +51,7 @@ pub(crate) fn extend(
         builder = builder.checker(PyChecker { name, check });
     }
     Ok(match root {
-        Some(root) => builder.surroundings(Files(root)),
+        Some(root) => builder.probe(Files(root)),
         None => builder,
     })
 }
@@ -198,7 +198,7 @@ impl Surveyor for Files {
     }
 }
 
-impl Surroundings for Files {
+impl Probe for Files {
     fn consult(&self, _: &Provider, _: &FeedbackContext<'_>) -> Result<Consulted, String> {
         Err(NOBODY.to_owned())
     }

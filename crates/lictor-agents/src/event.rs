@@ -3,14 +3,14 @@
 use lictor_core::{Action, ActionKind, Actor, Digest, SessionKey, canonical};
 use serde_json::Value;
 
-use crate::reply::Slot;
+use crate::reply::HookContext;
 use crate::tools::Tool;
 
 /// One event of one agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     /// Where the answer goes: which agent, which event, which forms of answer it has.
-    pub slot: Slot,
+    pub slot: HookContext,
     /// The session it happened in. A subagent has a session of its own.
     pub session: Option<SessionKey>,
     /// The session that started this one.

@@ -49,4 +49,4 @@ pub use contract::Moment;
 pub use event::{Event, EventKind, Outcome, PermissionMode, SessionSource, Status, Stop, twin_digest};
 pub use input::{MAX_INPUT, Unreadable};
 pub use parse::{HookEnv, NotUnderstood, parse};
-pub use reply::{Ask, Block, Rendered, Reply, Slot, render, slots};
+pub use reply::{Ask, Block, HookContext, Rendered, Reply, render, slots};

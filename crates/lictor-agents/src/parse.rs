@@ -10,7 +10,7 @@ use crate::contract::{self, Moment, Row};
 use crate::event::{Event, EventKind, PermissionMode, SessionSource, Stop};
 use crate::input::{Fields, Unreadable, missing};
 use crate::outcome;
-use crate::reply::{Block, Reply, Slot};
+use crate::reply::{Block, HookContext, Reply};
 use crate::spec::AgentSpec;
 use crate::tools::{self, Tool};
 
@@ -50,7 +50,7 @@ impl HookEnv {
 #[error("{why}")]
 pub struct NotUnderstood {
     /// Where the answer goes.
-    pub slot: Slot,
+    pub slot: HookContext,
     /// What is wrong.
     pub why: Unreadable,
 }
@@ -77,7 +77,7 @@ impl NotUnderstood {
 /// Any input that is not an event of the agent's contract. The error knows how to answer.
 pub fn parse(agent: Agent, hint: Option<&str>, stdin: &[u8], env: &HookEnv) -> Result<Event, NotUnderstood> {
     let hinted = hint.and_then(|name| agent.spec().row(name));
-    let mut slot = Slot::hinted(agent, hint);
+    let mut slot = HookContext::hinted(agent, hint);
     let fields = Fields::read(stdin).map_err(|why| NotUnderstood { slot, why })?;
     slot.agent = caller::detect(agent, hint, &fields, env);
     if slot.agent != agent {
@@ -116,7 +116,7 @@ fn same_moment(a: Moment, b: Moment) -> bool {
     a == b || (stops.contains(&a) && stops.contains(&b))
 }
 
-fn read(slot: &mut Slot, fields: &Fields, env: &HookEnv) -> Result<Event, Unreadable> {
+fn read(slot: &mut HookContext, fields: &Fields, env: &HookEnv) -> Result<Event, Unreadable> {
     let spec = slot.agent.spec();
     let permission_mode = fields.text(MODE)?.map(PermissionMode::from_name);
     slot.person = (spec.person_present)(permission_mode.as_ref(), env);
@@ -145,7 +145,7 @@ const TOOL_USE_ID: &[&str] = &["tool_use_id", "toolUseId"];
 
 /// What every event of a session shares.
 pub(crate) struct Context<'a> {
-    pub(crate) slot: &'a Slot,
+    pub(crate) slot: &'a HookContext,
     pub(crate) spec: &'static AgentSpec,
     pub(crate) session: Option<SessionKey>,
     pub(crate) parent_session: Option<SessionKey>,
@@ -155,7 +155,7 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     fn read(
-        slot: &'a Slot,
+        slot: &'a HookContext,
         spec: &'static AgentSpec,
         fields: &Fields,
         env: &HookEnv,

@@ -7,14 +7,14 @@ use crate::contract::{self, AskForm, BlockForm, Moment, Row, TellForm};
 
 /// Where an answer goes. Comes from parsing, so it always names an event of the agent's own contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot {
+pub struct HookContext {
     pub(crate) agent: Agent,
     pub(crate) through: Agent,
     pub(crate) row: &'static Row,
     pub(crate) person: bool,
 }
 
-impl Slot {
+impl HookContext {
     /// Where an answer to the hook of that agent and event goes as long as nothing of the event itself has been read.
     #[must_use]
     pub fn hinted(agent: Agent, event: Option<&str>) -> Self {
@@ -94,8 +94,8 @@ impl Slot {
 }
 
 /// Every event of an agent's contract, as if a person sat in front of it.
-pub fn slots(agent: Agent) -> impl Iterator<Item = Slot> {
-    agent.spec().events.iter().map(move |row| Slot { agent, through: agent, row, person: true })
+pub fn slots(agent: Agent) -> impl Iterator<Item = HookContext> {
+    agent.spec().events.iter().map(move |row| HookContext { agent, through: agent, row, person: true })
 }
 
 /// What Lictor answers.
@@ -149,7 +149,7 @@ const MAX_PART: usize = 4_000;
 
 /// The answer in the form that the agent cannot ignore.
 #[must_use]
-pub fn render(slot: &Slot, reply: &Reply) -> Rendered {
+pub fn render(slot: &HookContext, reply: &Reply) -> Rendered {
     match reply {
         Reply::Silence => Rendered::default(),
         Reply::Tell(text) => tell(slot, text),
@@ -159,7 +159,7 @@ pub fn render(slot: &Slot, reply: &Reply) -> Rendered {
     }
 }
 
-fn tell(slot: &Slot, text: &str) -> Rendered {
+fn tell(slot: &HookContext, text: &str) -> Rendered {
     let text = clean(text, MAX_TEXT);
     if text.is_empty() {
         return Rendered::default();
@@ -174,7 +174,7 @@ fn tell(slot: &Slot, text: &str) -> Rendered {
     }
 }
 
-fn ask(slot: &Slot, question: &Ask) -> Rendered {
+fn ask(slot: &HookContext, question: &Ask) -> Rendered {
     let text = clean(&question.messages.join("\n"), MAX_TEXT);
     let text = if text.is_empty() { question.otherwise.text(slot.moment()) } else { text };
     match slot.ask_form() {
@@ -189,7 +189,7 @@ fn ask(slot: &Slot, question: &Ask) -> Rendered {
     }
 }
 
-fn block(slot: &Slot, refusal: &Block) -> Rendered {
+fn block(slot: &HookContext, refusal: &Block) -> Rendered {
     let text = refusal.text(slot.moment());
     match slot.block_form() {
         // The tool already ran, or nothing listens: the most that can be done is to say it.
@@ -255,7 +255,7 @@ fn clean(text: &str, longest: usize) -> String {
         .collect()
 }
 
-fn specific(slot: &Slot, fields: Value) -> Rendered {
+fn specific(slot: &HookContext, fields: Value) -> Rendered {
     let mut inner = Map::new();
     inner.insert("hookEventName".to_owned(), slot.event_name().into());
     if let Value::Object(fields) = fields {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lictor_agents::conformance::{self, Accepts, Obeyed, accepts, obey, valid};
-use lictor_agents::{Agent, Ask, Block, HookEnv, Moment, Rendered, Reply, Slot, parse, render, slots};
+use lictor_agents::{Agent, Ask, Block, HookContext, HookEnv, Moment, Rendered, Reply, parse, render, slots};
 use serde_json::Value;
 
 fn here(path: &str) -> PathBuf {
@@ -29,7 +29,7 @@ fn ask() -> Reply {
     })
 }
 
-fn every_slot() -> impl Iterator<Item = (Agent, Slot)> {
+fn every_slot() -> impl Iterator<Item = (Agent, HookContext)> {
     Agent::ALL.into_iter().flat_map(|agent| slots(agent).map(move |slot| (agent, slot)))
 }
 

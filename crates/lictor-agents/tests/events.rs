@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use lictor_agents::{
-    Agent, EventKind, HookEnv, MAX_INPUT, Moment, Rendered, Slot, parse, render, slots, twin_digest,
+    Agent, EventKind, HookContext, HookEnv, MAX_INPUT, Moment, Rendered, parse, render, slots, twin_digest,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -223,7 +223,7 @@ fn understood_or_stopped(agent: Agent, hint: Option<&str>, bytes: &[u8]) {
     let hinted = hint.and_then(|name| slots(agent).find(|slot| slot.event_name() == name));
     // After a tool ran and when a prompt comes, an agent that runs another's hooks may not be stoppable.
     let late = [Moment::PostTool, Moment::Prompt, Moment::SubagentStart, Moment::Compaction, Moment::Other];
-    let may_pass = |slot: &Slot| !slot.can_block() || late.contains(&slot.moment());
+    let may_pass = |slot: &HookContext| !slot.can_block() || late.contains(&slot.moment());
     if !may_pass(&error.slot) || hinted.is_some_and(|slot| !may_pass(&slot)) {
         assert_ne!(answer, Rendered::default(), "{agent} {hint:?} {error}");
     }

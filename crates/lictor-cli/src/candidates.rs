@@ -12,7 +12,7 @@ use lictor::past;
 use crate::commands::explain;
 use crate::here;
 use crate::output;
-use crate::when;
+use crate::time_format;
 
 /// The longest description that shells show well beside an id.
 const WIDTH: usize = 60;
@@ -28,7 +28,7 @@ pub fn sessions() -> Vec<CompletionCandidate> {
 /// The questions that wait, each with what it is about.
 pub fn approvals() -> Vec<CompletionCandidate> {
     let Ok(engine) = here::past(&here::project(Path::new(""))) else { return Vec::new() };
-    let waiting = Approvals::new(Arc::clone(engine.store())).pending(when::now()).unwrap_or_default();
+    let waiting = Approvals::new(Arc::clone(engine.store())).pending(time_format::now()).unwrap_or_default();
     let offered = waiting.into_iter().map(|approval| {
         let about = approval.shown.as_ref().map(|shown| {
             let title = lictor_core::text::visible_line(&explain::title(&shown.action));

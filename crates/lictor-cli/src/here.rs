@@ -9,11 +9,11 @@ use lictor::{Dirs, Options, PolicyEngine, Project, Verdict, guard_fn};
 use lictor_agents::install::{PROGRAM, Where};
 
 use crate::exit;
-use crate::when;
+use crate::time_format;
 
 /// What this process was started with.
 pub fn options() -> Options {
-    let options = Options::from_process().clock(when::Clock).program(env::current_exe);
+    let options = Options::from_process().clock(time_format::Clock).program(env::current_exe);
     // Tests say who they are; a released binary does not listen.
     #[cfg(debug_assertions)]
     if let Some(home) = env::var_os("LICTOR_TEST_HOME") {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use lictor::Options;
 use lictor::fault::Pending;
 use lictor::hook::{self, AlreadyRefusedStop};
-use lictor_agents::{Agent, MAX_INPUT, Rendered, Slot, install};
+use lictor_agents::{Agent, HookContext, MAX_INPUT, Rendered, install};
 use lictor_run::{RunError, client};
 
 use crate::commands::run;
@@ -42,7 +42,7 @@ pub fn main(args: &[OsString]) -> u8 {
         ));
     };
     let hint = words.next();
-    let slot = Slot::hinted(agent, hint);
+    let slot = HookContext::hinted(agent, hint);
     let (refused, planted) = (AlreadyRefusedStop::default(), Planted::here());
     let options = here::options();
     let watch = Watch::start(slot, refused.clone(), planted, options.clone(), out);
@@ -62,7 +62,7 @@ fn answer(agent: Agent, hint: Option<&str>, refused: &AlreadyRefusedStop, option
     let mut input = Vec::with_capacity(8 * 1024);
     if let Err(error) = io::stdin().lock().take(MAX_INPUT as u64 + 1).read_to_end(&mut input) {
         let why = format!("the event could not be read: {error}");
-        return hook::failed(&Slot::hinted(agent, hint), refused, why, options);
+        return hook::failed(&HookContext::hinted(agent, hint), refused, why, options);
     }
     let answered = hook::answer(agent, hint, &input, refused, options);
     // The process ends right after this, and the system takes everything back at once.
@@ -89,7 +89,7 @@ fn handed_over(
             stdout: String::from_utf8_lossy(&answer.stdout.0).into_owned(),
             stderr: String::from_utf8_lossy(&answer.stderr.0).into_owned(),
         },
-        Err(error) => hook::failed(&Slot::hinted(agent, hint), refused, error.to_string(), options),
+        Err(error) => hook::failed(&HookContext::hinted(agent, hint), refused, error.to_string(), options),
     }
 }
 
@@ -120,7 +120,13 @@ impl Out {
 struct Watch(mpsc::Sender<()>);
 
 impl Watch {
-    fn start(slot: Slot, refused: AlreadyRefusedStop, planted: Planted, options: Options, out: Out) -> Self {
+    fn start(
+        slot: HookContext,
+        refused: AlreadyRefusedStop,
+        planted: Planted,
+        options: Options,
+        out: Out,
+    ) -> Self {
         let patience = install::timeout(slot.agent(), slot.event_name());
         let deadline =
             planted.deadline().or_else(|| Some(patience? * hook::SHARE / 10)).unwrap_or(hook::SHORT);

@@ -11,7 +11,7 @@ mod hook;
 mod output;
 mod progress;
 mod schemas;
-mod when;
+mod time_format;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lictor_config::{Asked, Origin, Policy, Runner, Source, Surroundings, load};
+use lictor_config::{Asked, BuildEnv, Origin, PolicyBundle, Runner, Source, load};
 
 struct Nobody;
 
@@ -60,14 +60,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let policy = load(&sources)?.policy;
     let seal = |parts: &[&[u8]]| lictor_core::Digest::of_parts(parts.iter().copied());
     let stored = policy.to_cache(&sources, seal).ok_or("not storable")?;
-    let surroundings = Surroundings { root: "/p".to_owned(), runner: Arc::new(Nobody) };
-    assert!(Policy::from_cache(&stored, &sources, seal).is_some());
+    let env = BuildEnv { root: "/p".to_owned(), runner: Arc::new(Nobody) };
+    assert!(PolicyBundle::from_cache(&stored, &sources, seal).is_some());
     println!("yaml      {:>9.1?}", time(50, || load(&sources)));
-    println!("key       {:>9.1?}", time(2000, || Policy::key_of(&sources)));
-    println!("stored    {:>9.1?}", time(2000, || Policy::from_cache(&stored, &sources, seal)));
+    println!("key       {:>9.1?}", time(2000, || PolicyBundle::key_of(&sources)));
+    println!("stored    {:>9.1?}", time(2000, || PolicyBundle::from_cache(&stored, &sources, seal)));
     println!(
         "graph     {:>9.1?}",
-        time(2000, || policy.build(&surroundings).map(|built| lictor_core::Graph::new(built.root)))
+        time(2000, || policy.build(&env).map(|built| lictor_core::Graph::new(built.root)))
     );
     println!("bytes     {:>9}", stored.len());
     Ok(())

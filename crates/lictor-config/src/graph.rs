@@ -17,14 +17,14 @@ use lictor_guards::{
 };
 
 use crate::command::Runner;
-use crate::policy::{BASE, Policy};
+use crate::policy::{BASE, PolicyBundle};
 use crate::sections::Sections;
 use crate::source::Origin;
 pub(crate) use layer::LayerBuilder;
 
 /// What a graph needs to know beyond the policy.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct BuildEnv {
     /// The project's root, absolute.
     pub root: String,
     /// Who runs programs.
@@ -69,12 +69,12 @@ pub enum BuildError {
     Graph(#[from] GraphError),
 }
 
-impl Policy {
+impl PolicyBundle {
     /// Makes the graph.
     ///
     /// # Errors
     /// Only for a policy that [`load`](crate::load) did not make.
-    pub fn build(&self, surroundings: &Surroundings) -> Result<Built, BuildError> {
+    pub fn build(&self, env: &BuildEnv) -> Result<Built, BuildError> {
         let mut history = History::default();
         let mut children: Vec<Node> = Vec::new();
         let mut last: Vec<Node> = Vec::new();
@@ -92,7 +92,7 @@ impl Policy {
             let mut builder = LayerBuilder {
                 origin: layer.origin,
                 sections,
-                surroundings,
+                env,
                 ungrounded: self.ungrounded(sections),
                 history: &mut history,
             };

@@ -1,6 +1,6 @@
 //! `governance.yaml`: read with positions, checked all at once, layered by narrowing, compiled to a policy graph.
 //!
-//! [`load`] reads the files it is given; a [`Policy`] is what they come to together, can be stored, and makes the
+//! [`load`] reads the files it is given; a [`PolicyBundle`] is what they come to together, can be stored, and makes the
 //! [`Graph`](lictor_core::Graph) that judges. The keys of the format are tables (`table.rs`, `sections/`): reader,
 //! suggestions, JSON Schema and reference come from the same ones.
 //!
@@ -35,11 +35,11 @@ pub use advice::Named;
 pub use command::{Asked, Runner};
 pub use diagnostic::{Diagnostic, Severity, Span};
 pub use expressions::{Condition, schema as expression_schema};
-pub use graph::{BuildError, Built, Surroundings};
+pub use graph::{BuildEnv, BuildError, Built};
 pub use load::{LoadError, Loaded, load};
 pub use merged::Setting;
 pub use plain_yaml::{read_plain, write_plain};
-pub use policy::{Layered, Policy, Program, VERSION};
+pub use policy::{Layered, PolicyBundle, Program, VERSION};
 pub use reader::millis;
 pub use redact::Redactor;
 pub use reference::reference_markdown;

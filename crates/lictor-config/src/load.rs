@@ -7,14 +7,14 @@ use lictor_core::Fixable;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::file::PolicyFile;
 use crate::lint::lint;
-use crate::policy::{Layered, Policy};
+use crate::policy::{Layered, PolicyBundle};
 use crate::source::Source;
 
 /// A policy, and what is worth a look in the files that it was made from.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// What the files come to together.
-    pub policy: Policy,
+    pub policy: PolicyBundle,
     /// Problems that do not refuse it.
     pub warnings: Vec<Diagnostic>,
     pub(crate) files: Vec<PolicyFile>,
@@ -107,6 +107,6 @@ pub fn load(sources: &[Source]) -> Result<Loaded, LoadError> {
         .iter()
         .map(|file| Layered { origin: file.origin, path: file.path.clone(), sections: file.sections.clone() })
         .collect();
-    let policy = Policy { key: Policy::key_of(sources), layers: layers.into() };
+    let policy = PolicyBundle { key: PolicyBundle::key_of(sources), layers: layers.into() };
     Ok(Loaded { policy, warnings: problems, files })
 }

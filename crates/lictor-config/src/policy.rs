@@ -16,9 +16,9 @@ use crate::source::{self, Origin};
 mod cache;
 mod guardrails;
 
-/// A policy, ready to make graphs. Can be stored: see [`Policy::to_cache`].
+/// A policy, ready to make graphs. Can be stored: see [`PolicyBundle::to_cache`].
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Policy {
+pub struct PolicyBundle {
     pub(crate) key: Digest,
     /// Shared, so that a copy costs nothing.
     pub(crate) layers: Arc<Vec<Layered>>,
@@ -54,7 +54,7 @@ impl Program {
     }
 }
 
-impl Policy {
+impl PolicyBundle {
     /// The policy when there is no file at all: the base.
     #[must_use]
     pub fn base() -> Self {
@@ -67,13 +67,13 @@ impl Policy {
         Self::key_in(VERSION, sources)
     }
 
-    /// As [`Policy::key_of`] was in that version of Lictor.
+    /// As [`PolicyBundle::key_of`] was in that version of Lictor.
     #[must_use]
     pub fn key_in<'a>(version: &'a str, sources: impl IntoIterator<Item = &'a source::Source>) -> Digest {
         Digest::of_parts(parts_of(version, sources))
     }
 
-    /// The same as [`Policy::key_of`] of the files it was made from.
+    /// The same as [`PolicyBundle::key_of`] of the files it was made from.
     #[must_use]
     pub fn key(&self) -> Digest {
         self.key
@@ -86,7 +86,7 @@ impl Policy {
         self.digest_of(self.key, hash)
     }
 
-    /// As [`Policy::digest`], where the files had another key: that of another version of Lictor.
+    /// As [`PolicyBundle::digest`], where the files had another key: that of another version of Lictor.
     #[must_use]
     pub fn digest_of(&self, key: Digest, hash: impl Fn(&str) -> Option<Digest>) -> Digest {
         let programs = self.programs();

@@ -7,7 +7,7 @@ use lictor_core::redact::REDACTED;
 use lictor_core::{Redact, Secrets};
 use regex::{Regex, RegexBuilder};
 
-use crate::policy::Policy;
+use crate::policy::PolicyBundle;
 use crate::reader::REGEX_SIZE;
 
 /// Takes out what the policy's patterns find, and then what looks like a credential.
@@ -16,7 +16,7 @@ pub struct Redactor {
     patterns: Vec<Regex>,
 }
 
-impl Policy {
+impl PolicyBundle {
     /// What takes the policy's patterns out of everything that is written down or answered.
     ///
     /// # Errors

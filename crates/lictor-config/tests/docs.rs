@@ -4,7 +4,7 @@
 mod tests {
     use std::sync::Arc;
 
-    use lictor_config::{Asked, Origin, Policy, Runner, Source, Surroundings, load};
+    use lictor_config::{Asked, BuildEnv, Origin, PolicyBundle, Runner, Source, load};
     use lictor_core::{Action, Decision, Facts, Graph, SessionState, Timestamp};
 
     struct Nobody;
@@ -21,7 +21,7 @@ mod tests {
         blocks.map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
     }
 
-    fn policy(yaml: &str) -> Policy {
+    fn policy(yaml: &str) -> PolicyBundle {
         let source = Source {
             origin: Origin::Repository,
             path: "governance.yaml".into(),
@@ -32,9 +32,9 @@ mod tests {
         loaded.policy
     }
 
-    fn graph(policy: &Policy) -> Graph {
-        let surroundings = Surroundings { root: "/p".to_owned(), runner: Arc::new(Nobody) };
-        Graph::new(policy.build(&surroundings).unwrap().root).unwrap()
+    fn graph(policy: &PolicyBundle) -> Graph {
+        let env = BuildEnv { root: "/p".to_owned(), runner: Arc::new(Nobody) };
+        Graph::new(policy.build(&env).unwrap().root).unwrap()
     }
 
     #[test]

@@ -8,7 +8,7 @@
 )]
 use std::sync::Arc;
 
-use lictor_config::{Asked, Origin, Policy, Runner, Source, Surroundings, load};
+use lictor_config::{Asked, BuildEnv, Origin, PolicyBundle, Runner, Source, load};
 use lictor_core::{Action, ActionKind, Decision, Graph, SessionState, Timestamp};
 use lictor_observe::{FakeObserver, Project, facts};
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn survives(text: &str) {
                 loaded.check().iter().for_each(|problem| drop(problem.render(text)));
                 assert!(!loaded.settings().iter().any(|setting| setting.path.is_empty()));
                 let stored = loaded.policy.to_cache(&sources, seal).expect("every policy can be stored");
-                let back = Policy::from_cache(&stored, &sources, seal).expect("and comes back");
+                let back = PolicyBundle::from_cache(&stored, &sources, seal).expect("and comes back");
                 back.build(&nobody()).map(|built| Graph::new(built.root)).unwrap().unwrap();
             }
             Err(error) => {
@@ -51,8 +51,8 @@ impl Runner for Nobody {
     }
 }
 
-fn nobody() -> Surroundings {
-    Surroundings { root: "/home/me/p".to_owned(), runner: Arc::new(Nobody) }
+fn nobody() -> BuildEnv {
+    BuildEnv { root: "/home/me/p".to_owned(), runner: Arc::new(Nobody) }
 }
 
 /// What policy files are made of.

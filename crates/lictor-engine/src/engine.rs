@@ -42,7 +42,7 @@ pub use mode::{Asking, Mode};
 
 use crate::approvals::Approvals;
 use crate::extend::{Checker, FeedbackProvider};
-use crate::surroundings::Surroundings;
+use crate::probe::Probe;
 use crate::tracer::Tracer;
 
 /// Judges actions by a policy graph and records every judgement. Cheap to clone, made to be shared between threads.
@@ -79,7 +79,7 @@ struct Inner {
     gate: Option<Gate>,
     providers: Vec<Box<dyn FeedbackProvider>>,
     checkers: Vec<Box<dyn Checker>>,
-    surroundings: Arc<dyn Surroundings>,
+    probe: Arc<dyn Probe>,
 }
 
 impl PolicyEngine {

@@ -236,7 +236,7 @@ mod governed;
 pub mod log;
 pub mod past;
 mod person_key;
-mod surroundings;
+mod probe;
 mod system_clock;
 mod tracer;
 
@@ -248,6 +248,6 @@ pub use lictor_core::*;
 pub use lictor_guards as guards;
 pub use lictor_store::{MemoryStore, SqliteOptions, SqliteStore, Store, StoreError};
 pub use person_key::{KeyError, PersonKey, PersonSeals, PersonSigner, is_signed};
-pub use surroundings::Surroundings;
+pub use probe::Probe;
 pub use system_clock::SystemClock;
 pub use tracer::{CollectingTracer, StderrTracer, Tracer};

@@ -12,9 +12,9 @@ use lictor_core::{Action, ActionKind};
 use lictor_shell::{Cwd, Incoming, Mention, Operand, Reading};
 
 use crate::git::{self, Untracked};
+use crate::governing_file;
 use crate::incoming::created;
 use crate::observer::{Observer, Seen};
-use crate::own;
 use crate::place::{Looker, remarkable, tidy};
 use crate::project::Project;
 use crate::zone::is_at_or_below;
@@ -122,7 +122,7 @@ impl Looker<'_> {
         let governs = || {
             let holds = mention.directory
                 && !self.project.git_dirs.contains(&place.path)
-                && !own::could_govern(&place.path, self.project, self.observer).is_empty();
+                && !governing_file::could_govern(&place.path, self.project, self.observer).is_empty();
             place.own || holds
         };
         if mention.archive && self.unpacks_what_governs(&mention.file.cwd, &place.path) {
@@ -199,13 +199,13 @@ impl Looker<'_> {
         };
         let names = crate::members::of(archive, self.observer).unwrap_or_default();
         let mut paths = names.iter().map(|name| tidy(&into, name.trim_start_matches('/')));
-        paths.any(|path| own::is_own(&path, false, self.project, self.observer))
+        paths.any(|path| governing_file::is_own(&path, false, self.project, self.observer))
     }
 
     /// Files that govern, are in no commit, and would be put aside with other untracked ones.
     fn stashed(&self, facts: &mut Facts, all: bool, paths: Option<&str>) {
         let inside = |path: &str| paths.is_none_or(|paths| paths.split(' ').any(|word| is_meant(word, path)));
-        for path in own::files(self.project, self.observer) {
+        for path in governing_file::files(self.project, self.observer) {
             let here =
                 self.project.relative(&path).is_some_and(|path| inside(path) && !path.starts_with(".git/"));
             let goes = match git::untracked(&path, self.observer) {

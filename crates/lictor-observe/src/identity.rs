@@ -3,8 +3,8 @@
 
 use lictor_core::facts::{Access, Existence};
 
+use crate::governing_file;
 use crate::observer::{Identity, Seen};
-use crate::own;
 use crate::place::{Looker, follow, tidy};
 
 /// How many files of a directory or of the project are compared.
@@ -23,7 +23,8 @@ impl Looker<'_> {
         let identity = self.observer.identity(real).filter(|identity| identity.links > 1)?;
         let same = |path: &str| path != real && self.observer.identity(path) == Some(identity);
         if !access.is_read_only()
-            && let Some(own) = own::files(self.project, self.observer).into_iter().find(|own| same(own))
+            && let Some(own) =
+                governing_file::files(self.project, self.observer).into_iter().find(|own| same(own))
         {
             return Some(own);
         }
@@ -65,7 +66,7 @@ impl Looker<'_> {
     /// Whether the file at a path is Lictor's program: by its path, as another link to it, or as a copy.
     pub(crate) fn is_program(&self, path: &str) -> bool {
         let real = follow(path, self.observer);
-        let programs = own::programs(self.project, self.observer);
+        let programs = governing_file::programs(self.project, self.observer);
         if programs.iter().any(|program| program == path || *program == real) {
             return true;
         }
@@ -87,7 +88,7 @@ impl Looker<'_> {
         if word.contains('/') {
             return self.is_program(&tidy(self.cwd, &self.untilde(word)));
         }
-        let found = own::search_path(self.observer)
+        let found = governing_file::search_path(self.observer)
             .map(|directory| format!("{directory}/{word}"))
             .find(|path| self.observer.look(path) != Seen::Missing);
         found.is_some_and(|path| self.is_program(&path))

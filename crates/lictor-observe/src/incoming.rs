@@ -3,9 +3,9 @@
 use lictor_core::facts::{Access, Existence, Place, Zone};
 use lictor_shell::{Arg, Cwd, Incoming, Known, Operand, Source};
 
+use crate::governing_file;
 use crate::members;
 use crate::observer::Seen;
-use crate::own;
 use crate::place::{Looker, tidy};
 
 /// How many entries of the sources are looked at.
@@ -179,7 +179,7 @@ impl Arrival<'_> {
         let names: Vec<Name> = sources.iter().flat_map(|source| self.names(source, operand)).collect();
         let Some(pattern) = operand.arg.known().zip(self.base(&operand.cwd)) else { return };
         let pattern = tidy(&pattern.1, &self.looker.untilde(pattern.0));
-        let files = own::files(self.looker.project, self.looker.observer);
+        let files = governing_file::files(self.looker.project, self.looker.observer);
         let mut folders: Vec<&str> = files.iter().filter_map(|path| Some(path.rsplit_once('/')?.0)).collect();
         folders.dedup();
         for folder in folders.into_iter().filter(|folder| fast_glob::glob_match(pattern.as_str(), *folder)) {
@@ -329,9 +329,9 @@ impl Arrival<'_> {
     fn fear(&mut self, directory: &str, name: &Name, tree: bool) {
         let Looker { project, observer, .. } = self.looker;
         let real = crate::place::follow(directory, *observer);
-        let mut candidates = own::could_govern(directory, project, *observer);
+        let mut candidates = governing_file::could_govern(directory, project, *observer);
         if real != directory {
-            candidates.extend(own::could_govern(&real, project, *observer));
+            candidates.extend(governing_file::could_govern(&real, project, *observer));
         }
         let feared = candidates.into_iter().find(|inner| {
             let (first, deep) = inner.split_once('/').map_or((inner.as_str(), false), |(top, _)| (top, true));
@@ -360,10 +360,10 @@ impl Arrival<'_> {
         let governs = self.looker.is_program(source)
             || linked
                 && [source, real.as_str()].into_iter().any(|path| {
-                    own::is_own(path, false, project, *observer)
+                    governing_file::is_own(path, false, project, *observer)
                         || self.is_directory(path)
                             && !crate::zone::is_at_or_below(&project.root, path)
-                            && !own::could_govern(path, project, *observer).is_empty()
+                            && !governing_file::could_govern(path, project, *observer).is_empty()
                 });
         if linked && [source, real.as_str()].into_iter().any(|path| self.looker.is_watched(path)) {
             let place = self.looker.path(source, Access::Read, false);

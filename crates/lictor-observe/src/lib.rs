@@ -13,15 +13,15 @@
 pub mod describe;
 mod facts;
 mod git;
+mod governing_file;
 mod identity;
 mod incoming;
 mod members;
 mod observer;
-mod own;
 mod pins;
 mod place;
 mod project;
-mod surroundings;
+mod shell_env;
 mod zone;
 
 pub use facts::facts;

@@ -6,8 +6,8 @@ use lictor_core::facts::{Access, Existence, Place, Zone};
 use lictor_shell::{Arg, Cwd, Known, Operand};
 
 use crate::git;
+use crate::governing_file;
 use crate::observer::{Observer, Seen};
-use crate::own;
 use crate::project::Project;
 use crate::zone::zone_of;
 
@@ -179,7 +179,7 @@ impl Looker<'_> {
         place.zone = zone_of(&child(&written), self.project);
         place.real_zone = zone_of(&child(&real), self.project);
         place.secret |= self.names_secret(&guess);
-        place.own |= own::is_own(&guess, false, self.project, self.observer);
+        place.own |= governing_file::is_own(&guess, false, self.project, self.observer);
         place
     }
 
@@ -223,7 +223,7 @@ impl Looker<'_> {
         let pattern = format!("{}/{}", written.trim_end_matches('/'), shape.pattern);
         place.secret = self.names_secret(&pattern.replace(['*', '?'], ""))
             || SECRET_NAMES.iter().any(|name| glob::means(shape.pattern, name));
-        place.own = own::is_own(&pattern, false, self.project, self.observer);
+        place.own = governing_file::is_own(&pattern, false, self.project, self.observer);
         place
     }
 
@@ -241,8 +241,9 @@ impl Looker<'_> {
         // What is unpacked or copied into a directory, or changes its rights, leaves what it holds in place.
         let tree = recursive && matches!(access, Access::Delete | Access::Destroy | Access::Empty)
             || access == Access::MoveAway;
-        let is_own =
-            |path: &str| own::is_own(path, tree || self.locks_up(path, access), self.project, self.observer);
+        let is_own = |path: &str| {
+            governing_file::is_own(path, tree || self.locks_up(path, access), self.project, self.observer)
+        };
         // Writing to a harmless device does no harm; taking its place does.
         let takes_place =
             matches!(access, Access::Delete | Access::Destroy | Access::MoveAway | Access::Link);

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use crate::git;
+use crate::governing_file;
 use crate::observer::{Observer, Seen};
-use crate::own;
 use crate::place::{follow, tidy};
 
 /// A tool that a policy file describes.
@@ -94,7 +94,7 @@ impl Project {
             described: Vec::new(),
             contents: false,
         };
-        project.moved = own::moved(&project.root, observer);
+        project.moved = governing_file::moved(&project.root, observer);
         // A home directory or `/` that happens to be under version control is not a project: everything below it
         // would count as the agent's to delete.
         if project.root == "/" || crate::zone::is_at_or_below(&project.home, &project.root) {

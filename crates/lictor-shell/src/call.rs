@@ -7,7 +7,7 @@
 use lictor_core::facts::{Access, Effect, Opaque, OpaqueWhat};
 
 use crate::operand::{Arg, Cwd, Incoming, Operand, Taint};
-use crate::reading::Surroundings;
+use crate::reading::ShellEnv;
 
 /// What a command finds on its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Call<'a> {
     /// `NAME=value` words in front of it.
     pub assignments: &'a [(String, Arg)],
     /// Things outside the text.
-    pub surroundings: &'a dyn Surroundings,
+    pub env: &'a dyn ShellEnv,
 }
 
 /// Something a program runs in turn.

@@ -8,7 +8,7 @@
 //! understood. What is neither is reported as opaque, never dropped.
 //!
 //! What this crate deliberately does not do: look at the file system, the environment or the clock (the few
-//! things it has to know come in through [`Surroundings`]); decide anything (guards do); expand globs; run code.
+//! things it has to know come in through [`ShellEnv`]); decide anything (guards do); expand globs; run code.
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod ast;
@@ -32,12 +32,12 @@ mod state;
 mod walk;
 
 pub use operand::{Arg, Cwd, Incoming, Known, Operand, Source, Taint};
-pub use reading::{Mention, Nowhere, Reading, Surroundings};
+pub use reading::{Mention, Nowhere, Reading, ShellEnv};
 
 pub use lictor_core::facts::Effect;
 
 /// Says what a shell command does.
 #[must_use]
-pub fn read(text: &str, surroundings: &dyn Surroundings) -> Reading {
-    walk::read(text, surroundings)
+pub fn read(text: &str, env: &dyn ShellEnv) -> Reading {
+    walk::read(text, env)
 }

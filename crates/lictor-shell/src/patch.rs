@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::call::{Call, Report, Stdin};
 use crate::operand::{Arg, Incoming};
-use crate::programs::say::{below, written};
+use crate::programs::report::{below, written};
 
 /// One file that a patch touches, as the patch spells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -259,7 +259,7 @@ pub(crate) fn report_diff(call: &Call<'_>, report: &mut Report, strip: usize, ba
 }
 
 fn is_written(call: &Call<'_>, file: &Arg) -> bool {
-    file.known().is_none_or(|path| call.surroundings.written(path).is_some())
+    file.known().is_none_or(|path| call.env.written(path).is_some())
 }
 
 #[cfg(test)]

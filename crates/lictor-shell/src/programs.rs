@@ -12,7 +12,6 @@ mod containers;
 mod credentials;
 mod databases;
 mod described;
-mod each;
 mod edit;
 mod escapes;
 mod files;
@@ -20,16 +19,16 @@ mod find;
 mod forges;
 mod git;
 mod guard;
+mod lictor;
 pub(crate) mod mentions;
 mod network;
 pub(crate) mod options;
-mod own;
 mod packages;
 mod powershell;
 mod reads;
 mod recipes;
 mod remote;
-pub(crate) mod say;
+pub(crate) mod report;
 mod secret_tools;
 mod secrets;
 mod serving;
@@ -42,12 +41,13 @@ mod table;
 pub(crate) mod text;
 mod uploads;
 mod wrappers;
+mod xargs;
 
 use crate::patch::report_patch as apply_patch;
 pub use guard::assignment as judge_assignment;
+pub(crate) use lictor::NAME as GUARD;
 pub use mentions::in_code as strings_in_code;
 pub use network::host_of;
-pub(crate) use own::NAME as GUARD;
 pub(crate) use recipes::{edited_scripts, set_scripts};
 pub(crate) use secrets::is_environment_path;
 pub use secrets::is_secret_path;
@@ -117,17 +117,17 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     {
         described::judge(program, &call, report);
     }
-    if let Some(program) = call.surroundings.described(&name) {
+    if let Some(program) = call.env.described(&name) {
         report.known_program = true;
         described::judge(program, &call, report);
     }
-    own::disguised(&call, report);
-    own::given(&call, report);
-    own::attached(&call, report);
+    lictor::disguised(&call, report);
+    lictor::given(&call, report);
+    lictor::attached(&call, report);
     system::picked(&call, report);
-    own::set_for_later(&call, report);
+    lictor::set_for_later(&call, report);
     secrets::loaded(&call, report);
-    own::freed(&call, report);
+    lictor::freed(&call, report);
     // Git's commands are programs of their own too.
     if let Some(command) = name.strip_prefix("git-").filter(|_| entry.is_none()) {
         let mut argv = vec![Arg::literal("git"), Arg::literal(command)];
@@ -171,7 +171,7 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
         && call.args.iter().filter_map(Arg::known).any(removes)
         && call.args.iter().filter_map(Arg::known).any(|word| matches!(word, "lictor" | "lictor-cli"))
     {
-        report.guard_off(GuardOff::LictorBinary, &say::written(&call));
+        report.guard_off(GuardOff::LictorBinary, &report::written(&call));
     }
     for effect in &report.effects {
         // A deletion or an empty file where a hook was is a hook switched off.
@@ -368,7 +368,7 @@ fn unknown(call: &Call<'_>, report: &mut Report) {
     }
     secrets::given(call, report);
     if !call.path.contains('/') && destroys(call) {
-        report.infrastructure(call.program, &say::written(call), false);
+        report.infrastructure(call.program, &report::written(call), false);
     }
     let mut before = "";
     for arg in call.args {

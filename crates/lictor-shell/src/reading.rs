@@ -29,7 +29,7 @@ pub struct Mention {
 }
 
 /// The few things outside the text that a reading depends on. Answers must not change during one reading.
-pub trait Surroundings {
+pub trait ShellEnv {
     /// The value of an environment variable (`HOME`, `TMPDIR`, `PWD`, `USER`, …), if it is known and may be relied on.
     fn variable(&self, name: &str) -> Option<String>;
     /// The home directory of a named user (`~alice`).
@@ -69,7 +69,7 @@ pub trait Surroundings {
 #[derive(Debug, Clone, Copy)]
 pub struct Nowhere;
 
-impl Surroundings for Nowhere {
+impl ShellEnv for Nowhere {
     fn variable(&self, _name: &str) -> Option<String> {
         None
     }

@@ -40,7 +40,7 @@ use crate::ast::{Function, Item, Joint, Node, Pipeline, Script};
 use crate::call::Stdin;
 use crate::operand::{Arg, Cwd, Operand, Taint};
 use crate::parser;
-use crate::reading::{Nowhere, Reading, Surroundings};
+use crate::reading::{Nowhere, Reading, ShellEnv};
 use crate::state::{Datum, Defined, Positional, State, Value};
 use shape::{always_fails, goes_through, leaves, takes_secret};
 
@@ -72,7 +72,7 @@ pub(crate) struct Scene {
 }
 
 pub(crate) struct Walker<'s> {
-    surroundings: &'s dyn Surroundings,
+    env: &'s dyn ShellEnv,
     pub(crate) state: State,
     pub(crate) reading: Reading,
     runs: u32,
@@ -131,8 +131,8 @@ pub(crate) struct Walker<'s> {
 }
 
 /// Reads a text.
-pub(crate) fn read(text: &str, surroundings: &dyn Surroundings) -> Reading {
-    let mut walker = Walker::new(surroundings, text.len().min(LARGEST_TEXT));
+pub(crate) fn read(text: &str, env: &dyn ShellEnv) -> Reading {
+    let mut walker = Walker::new(env, text.len().min(LARGEST_TEXT));
     // What an agent runs is the text of a shell.
     for name in ["0", "BASH_SOURCE"] {
         walker.state.set(name, Value::Scalar(Datum::known("bash")));
@@ -177,9 +177,9 @@ fn without_recipe_mark(text: &str) -> &str {
 }
 
 impl<'s> Walker<'s> {
-    fn new(surroundings: &'s dyn Surroundings, size: usize) -> Self {
+    fn new(env: &'s dyn ShellEnv, size: usize) -> Self {
         Self {
-            surroundings,
+            env,
             state: State::new(),
             reading: Reading::default(),
             runs: 0,
@@ -228,8 +228,8 @@ impl<'s> Walker<'s> {
     }
 
     /// What may be asked about the world. Nothing is known of another machine.
-    pub(crate) fn outside(&self) -> &'s dyn Surroundings {
-        if self.elsewhere > 0 { &Nowhere } else { self.surroundings }
+    pub(crate) fn outside(&self) -> &'s dyn ShellEnv {
+        if self.elsewhere > 0 { &Nowhere } else { self.env }
     }
 
     /// Takes fuel; `false` when there is none left.

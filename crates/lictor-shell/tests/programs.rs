@@ -324,7 +324,7 @@ fn judged(language: &str, body: &str) -> lictor_shell::call::Report {
         stdin: &lictor_shell::call::Stdin::Inherited,
         source: None,
         assignments: &[],
-        surroundings: &render::World,
+        env: &render::World,
     };
     lictor_shell::languages::judge(language, body, &call, &mut report);
     report

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lictor_config::Policy;
+use lictor_config::PolicyBundle;
 use lictor_core::facts::Command;
 use lictor_core::{Action, Clock, Context, Guard, Layer, Timestamp, Verdict};
 use lictor_ledger::Ledger;
@@ -23,12 +23,12 @@ const FIX: &str =
 pub(crate) struct CommitGate {
     store: Arc<dyn Store>,
     root: PathBuf,
-    policy: Policy,
+    policy: PolicyBundle,
 }
 
 impl CommitGate {
     /// The gate of the project with this root.
-    pub(crate) fn new(store: Arc<dyn Store>, root: PathBuf, policy: Policy) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, root: PathBuf, policy: PolicyBundle) -> Self {
         Self { store, root, policy }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::mem::discriminant;
 use std::path::Path;
 
-use lictor_config::{Origin, Policy};
+use lictor_config::{Origin, PolicyBundle};
 use lictor_ledger::council::{Council, Councils, Globs, Preset, Reviewer, Trigger};
 use lictor_store::Store;
 
@@ -60,7 +60,7 @@ impl ActiveCouncils {
     ///
     /// # Errors
     /// When a council cannot be read.
-    pub fn of(policy: &Policy) -> Result<Self, Error> {
+    pub fn of(policy: &PolicyBundle) -> Result<Self, Error> {
         let mut layers = policy.councils();
         layers.sort_by_key(|(_, origin, _)| *origin);
         let mut active = Self { alone: policy.findings_block_alone(), ..Self::default() };
@@ -143,7 +143,7 @@ impl ActiveCouncils {
 ///
 /// # Errors
 /// When a council cannot be read.
-pub fn programs(policy: &Policy) -> Result<Vec<Program>, Error> {
+pub fn programs(policy: &PolicyBundle) -> Result<Vec<Program>, Error> {
     let own = policy.programs().into_iter().filter(|program| program.origin == Origin::Repository);
     let mut programs: Vec<Program> =
         own.map(|program| Program { what: program.what, argv: program.argv }).collect();

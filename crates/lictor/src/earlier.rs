@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lictor_config::{Origin, Policy, Source, VERSION};
+use lictor_config::{Origin, PolicyBundle, Source, VERSION};
 use lictor_core::Digest;
 use serde::{Deserialize, Serialize};
 
@@ -82,14 +82,14 @@ fn kept_file(source: &Source) -> Option<KeptFile> {
 ///
 /// # Errors
 /// When it is not there, or is not what it was.
-pub(crate) fn kept(project: &Project, digest: Digest) -> Result<Policy, Error> {
+pub(crate) fn kept(project: &Project, digest: Digest) -> Result<PolicyBundle, Error> {
     let file = directory(project).join(digest.to_string());
     let bytes = files::read(&file, files::PROGRAM).map_err(Error::file("cannot read", &file))?;
     let changed = |why: String| Error::KeptPolicy { path: file.clone(), why };
     let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| changed(error.to_string()))?;
     let sources = kept.sources();
     let policy = policy_files::compiled(project, &sources, &file.with_extension("bin"))?;
-    let key = Policy::key_in(&kept.version, &sources);
+    let key = PolicyBundle::key_in(&kept.version, &sources);
     if policy.digest_of(key, |word| kept.programs.get(word).copied()) != digest {
         return Err(changed("is not what it was".to_owned()));
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use lictor_agents::Slot;
+use lictor_agents::HookContext;
 use lictor_core::{Digest, Timestamp, redact};
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ pub fn file(project: &Project) -> PathBuf {
 }
 
 /// Writes a fault down as well as possible and gives its id: nothing more can be done where that fails too.
-pub fn note(slot: &Slot, reason: impl Into<Reason>, options: &Options) -> String {
+pub fn note(slot: &HookContext, reason: impl Into<Reason>, options: &Options) -> String {
     let fault = Pending::new(slot, reason, options);
     fault.keep();
     fault.id()
@@ -97,7 +97,7 @@ pub struct Pending(Fault, Project);
 
 impl Pending {
     /// The fault.
-    pub fn new(slot: &Slot, reason: impl Into<Reason>, options: &Options) -> Self {
+    pub fn new(slot: &HookContext, reason: impl Into<Reason>, options: &Options) -> Self {
         let project = Project::around(&options.cwd, options);
         Self(told(slot, reason, options, &project), project)
     }
@@ -114,7 +114,7 @@ impl Pending {
     }
 }
 
-fn told(slot: &Slot, reason: impl Into<Reason>, options: &Options, project: &Project) -> Fault {
+fn told(slot: &HookContext, reason: impl Into<Reason>, options: &Options, project: &Project) -> Fault {
     Fault {
         at: options.now(),
         agent: slot.agent().to_string(),

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lictor_agents::{
-    Agent, Ask, Block, Event, EventKind, HookEnv, Moment, Rendered, Reply, Slot, parse, render,
+    Agent, Ask, Block, Event, EventKind, HookContext, HookEnv, Moment, Rendered, Reply, parse, render,
 };
 use lictor_core::{Action, Decision, Evaluation, Value, redact};
 use lictor_engine::{Asking, Mode};
@@ -35,7 +35,7 @@ pub const SHARE: u32 = 4;
 #[derive(Debug, Clone, PartialEq)]
 pub struct HookReply {
     /// Which agent, which event, which forms of answer it has.
-    pub slot: Slot,
+    pub slot: HookContext,
     /// The answer.
     pub reply: Reply,
 }
@@ -87,8 +87,8 @@ pub fn answer(
     options: &Options,
 ) -> Answered {
     let cwd = options.cwd.to_string_lossy();
-    let surroundings = HookEnv::new(cwd, |name| options.environment.text(name));
-    let event = match parse(agent, hint, input, &surroundings) {
+    let env = HookEnv::new(cwd, |name| options.environment.text(name));
+    let event = match parse(agent, hint, input, &env) {
         Ok(event) => event,
         Err(unclear) => {
             let why = format!("this could not be judged because {unclear}");
@@ -109,7 +109,7 @@ pub fn answer(
 /// person's business, who sees it in `lictor doctor` and `lictor explain`; the agent gets a sentence and the id. An agent
 /// that wants to stop is told once and then released: it would otherwise be kept working on what it cannot mend.
 pub fn failed(
-    slot: &Slot,
+    slot: &HookContext,
     refused: &AlreadyRefusedStop,
     fault: impl Into<Reason>,
     options: &Options,
@@ -119,12 +119,12 @@ pub fn failed(
 
 /// The answer to a fault of that id.
 #[must_use]
-pub fn answer_to_fault(slot: &Slot, refused: &AlreadyRefusedStop, id: String) -> Rendered {
+pub fn answer_to_fault(slot: &HookContext, refused: &AlreadyRefusedStop, id: String) -> Rendered {
     failed_by(slot, refused, id, false)
 }
 
 /// The same, and whether a policy file is to blame.
-fn failed_by(slot: &Slot, refused: &AlreadyRefusedStop, id: String, policy: bool) -> Rendered {
+fn failed_by(slot: &HookContext, refused: &AlreadyRefusedStop, id: String, policy: bool) -> Rendered {
     if refused.is_known() {
         return Rendered::default();
     }
@@ -185,7 +185,7 @@ fn judged(event: &Event, options: &Options, known: Option<&Runtime>) -> Result<(
 }
 
 /// What an agent is told about a fault of Lictor's.
-fn unjudged(slot: &Slot, id: String, policy: bool) -> Block {
+fn unjudged(slot: &HookContext, id: String, policy: bool) -> Block {
     let reason = match slot.moment() {
         Moment::Stop | Moment::SubagentStop => "whether the work is done could not be judged",
         _ => "this could not be judged, so it was not done",
@@ -235,7 +235,7 @@ fn is_only_by_earlier(evaluation: &Evaluation) -> bool {
     stopping.peek().is_some() && stopping.all(|earlier| earlier)
 }
 
-fn reply(runtime: &Runtime, event: &Event, slot: Slot) -> Reply {
+fn reply(runtime: &Runtime, event: &Event, slot: HookContext) -> Reply {
     let heard = Heard { runtime, event, slot };
     match &event.kind {
         // What is said about an action has been through the redactor already.
@@ -250,7 +250,7 @@ fn reply(runtime: &Runtime, event: &Event, slot: Slot) -> Reply {
 struct Heard<'a> {
     runtime: &'a Runtime,
     event: &'a Event,
-    slot: Slot,
+    slot: HookContext,
 }
 
 impl Heard<'_> {

@@ -82,7 +82,7 @@ impl Project {
 
 /// What the policy wants to stay.
 #[must_use]
-pub fn of_policy(policy: &lictor_config::Policy) -> Retention {
+pub fn of_policy(policy: &lictor_config::PolicyBundle) -> Retention {
     let said = policy.retention();
     Retention { keep: Duration::from_millis(said.keep), max_size: said.max_size }
 }

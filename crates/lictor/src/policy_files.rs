@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use lictor_config::{Loaded, Origin, Policy, Redactor, ServerConfig, Source};
+use lictor_config::{Loaded, Origin, PolicyBundle, Redactor, ServerConfig, Source};
 use lictor_core::{Action, Digest, FactSource};
 use lictor_observe::facts as observe;
 
@@ -46,9 +46,9 @@ pub fn sources(project: &Project) -> Result<Vec<Source>, Error> {
 /// As [`sources`], and when nothing passes without the team's policy.
 pub(crate) fn in_force(project: &Project) -> Result<(Vec<Source>, Option<Absent>), Error> {
     let (mut sources, machine) = of_files(project)?;
-    project.settle(machine.as_ref().and_then(Policy::database));
+    project.settle(machine.as_ref().and_then(PolicyBundle::database));
     let mut absent = None;
-    if let Some(server) = machine.as_ref().and_then(Policy::server) {
+    if let Some(server) = machine.as_ref().and_then(PolicyBundle::server) {
         match team::standing(project, server)? {
             Standing::Counts(source) => sources.extend(source),
             Standing::Absent(why) => absent = Some((server.clone(), why)),
@@ -61,7 +61,7 @@ pub(crate) fn in_force(project: &Project) -> Result<(Vec<Source>, Option<Absent>
 pub(crate) type Absent = (ServerConfig, String);
 
 /// The files of this machine, and what they say about databases and servers if they name any, as most do not.
-fn of_files(project: &Project) -> Result<(Vec<Source>, Option<Policy>), Error> {
+fn of_files(project: &Project) -> Result<(Vec<Source>, Option<PolicyBundle>), Error> {
     let files = [
         (Origin::Managed, project.dirs().managed_policy.clone()),
         (Origin::User, project.dirs().user_policy.clone()),
@@ -85,7 +85,7 @@ fn of_files(project: &Project) -> Result<(Vec<Source>, Option<Policy>), Error> {
     Ok((sources, machine))
 }
 
-fn of_machine(project: &Project, sources: &[Source]) -> Result<Option<Policy>, Error> {
+fn of_machine(project: &Project, sources: &[Source]) -> Result<Option<PolicyBundle>, Error> {
     let own = |source: &&Source| matches!(source.origin, Origin::Managed | Origin::User);
     let names = |source: &Source| ELSEWHERE.iter().any(|word| contains(&source.bytes, word.as_bytes()));
     if !sources.iter().filter(own).any(names) {
@@ -141,7 +141,7 @@ fn refuse_writable(file: &Path) -> Result<(), Error> {
 pub struct Snapshot {
     sources: Vec<Source>,
     /// What the files come to.
-    pub policy: Policy,
+    pub policy: PolicyBundle,
     /// Takes out what the policy keeps out of the record.
     pub redactor: Redactor,
     root: PathBuf,
@@ -179,7 +179,7 @@ impl Snapshot {
         Self::of(sources, policy, root)
     }
 
-    fn of(sources: Vec<Source>, policy: Policy, root: &Path) -> Result<Self, Error> {
+    fn of(sources: Vec<Source>, policy: PolicyBundle, root: &Path) -> Result<Self, Error> {
         let redactor = redactor(&policy)?;
         Ok(Self { sources, policy, redactor, root: root.to_owned(), programs: OnceLock::new() })
     }
@@ -211,7 +211,7 @@ impl Snapshot {
 }
 
 /// The digests of the files that the policy's command lines name.
-fn hashed_programs(policy: &Policy, root: &Path) -> BTreeMap<String, Digest> {
+fn hashed_programs(policy: &PolicyBundle, root: &Path) -> BTreeMap<String, Digest> {
     let words = policy.programs().into_iter().flat_map(|program| program.argv);
     let hash = |word: String| {
         let file = root.join(&word);
@@ -225,7 +225,7 @@ fn hashed_programs(policy: &Policy, root: &Path) -> BTreeMap<String, Digest> {
 ///
 /// # Errors
 /// Only for a policy that was stored by another version.
-pub fn redactor(policy: &Policy) -> Result<Redactor, Error> {
+pub fn redactor(policy: &PolicyBundle) -> Result<Redactor, Error> {
     policy.redactor().map_err(|error| Error::Redact(error.to_string()))
 }
 
@@ -241,14 +241,14 @@ pub fn load(project: &Project) -> Result<Loaded, Error> {
 ///
 /// # Errors
 /// When the policy is refused.
-pub(crate) fn compiled(project: &Project, sources: &[Source], cache: &Path) -> Result<Policy, Error> {
+pub(crate) fn compiled(project: &Project, sources: &[Source], cache: &Path) -> Result<PolicyBundle, Error> {
     // Looking must not make a key where there is none, and without one there is nothing that could be believed.
     let Some((keys, _)) = project.record_keys(false).ok().flatten() else {
         return Ok(lictor_config::load(sources)?.policy);
     };
     let seal = |parts: &[&[u8]]| keys.current().seal_of("policy", parts);
     let stored = files::read(cache, CACHE_LIMIT).ok();
-    if let Some(policy) = stored.and_then(|bytes| Policy::from_cache(&bytes, sources, seal)) {
+    if let Some(policy) = stored.and_then(|bytes| PolicyBundle::from_cache(&bytes, sources, seal)) {
         return Ok(policy);
     }
     let policy = lictor_config::load(sources)?.policy;
@@ -268,7 +268,7 @@ pub(crate) fn store(file: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// The files of the project that the policy runs or is made from: out of the agent's reach.
-fn own_files(policy: &Policy, project: &Project) -> Vec<PathBuf> {
+fn own_files(policy: &PolicyBundle, project: &Project) -> Vec<PathBuf> {
     let words = policy.programs().into_iter().flat_map(|program| program.argv);
     let mut own: Vec<PathBuf> =
         words.map(|word| project.root.join(word)).filter(|file| file.is_file()).collect();
@@ -284,7 +284,7 @@ fn own_files(policy: &Policy, project: &Project) -> Vec<PathBuf> {
 /// Works out what actions in that project would do.
 pub fn facts(
     project: &Project,
-    policies: &[&Policy],
+    policies: &[&PolicyBundle],
     watched: Vec<String>,
     contents: bool,
 ) -> impl FactSource + use<> {

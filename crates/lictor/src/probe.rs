@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use lictor_config::Policy;
+use lictor_config::PolicyBundle;
 use lictor_core::completion::{CommandCheck, Found, Left, Ran, Situation, Surveyor};
 use lictor_core::feedback::{Consulted, Feedback, Observation, Provider, Severity, Source};
 use lictor_core::level::Level;
 use lictor_core::{Digest, called, text};
-use lictor_engine::{FeedbackContext, Surroundings};
+use lictor_engine::{FeedbackContext, Probe};
 use lictor_ledger::Ledger;
 use lictor_ledger::gate::standing_findings;
 use lictor_ledger::process::{Ended, Output};
@@ -50,7 +50,12 @@ pub(crate) struct ProjectProbe {
 
 impl ProjectProbe {
     /// Looks at a project with these policies.
-    pub(crate) fn new(root: &Path, store: Arc<dyn Store>, policies: &[&Policy], clock: SharedClock) -> Self {
+    pub(crate) fn new(
+        root: &Path,
+        store: Arc<dyn Store>,
+        policies: &[&PolicyBundle],
+        clock: SharedClock,
+    ) -> Self {
         let programs = policies.iter().flat_map(|policy| policy.programs());
         let trusted = programs.filter(|program| !program.needs_trust()).map(|program| program.argv);
         Self {
@@ -153,7 +158,7 @@ impl Surveyor for ProjectProbe {
     }
 }
 
-impl Surroundings for ProjectProbe {
+impl Probe for ProjectProbe {
     fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String> {
         match &provider.source {
             Source::Findings { at_least } => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lictor_config::{Asked, Origin, Runner, Surroundings};
+use lictor_config::{Asked, BuildEnv, Origin, Runner};
 use lictor_ledger::process::{self, Ended, Output};
 use lictor_store::Store;
 
@@ -77,8 +77,8 @@ pub struct NoPrograms;
 impl NoPrograms {
     /// What a graph needs that is only looked at.
     #[must_use]
-    pub fn around(root: String) -> Surroundings {
-        Surroundings { root, runner: Arc::new(Self) }
+    pub fn around(root: String) -> BuildEnv {
+        BuildEnv { root, runner: Arc::new(Self) }
     }
 }
 

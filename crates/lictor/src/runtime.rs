@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assemble::{Earlier, Parts, assemble};
-use lictor_config::{Origin, Policy, Redactor, Source};
+use lictor_config::{Origin, PolicyBundle, Redactor, Source};
 use lictor_core::completion::{Completion, Stop, StopCheck};
 use lictor_core::feedback::Advice;
 use lictor_core::{
@@ -416,7 +416,7 @@ impl Runtime {
 
     /// What the policy files come to.
     #[must_use]
-    pub fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &PolicyBundle {
         &self.inner.current.policy
     }
 

@@ -18,7 +18,7 @@ use crate::args::Common;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
-use crate::when;
+use crate::time_format;
 
 /// Make the smallest exception that lets a stopped action pass. Shows it first.
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ pub fn run(args: &AllowArgs) -> Result<Exit> {
         exception.write()?;
         test = wrong::add_test(&project, stopped.id, &stopped.action, Decision::Pass).ok();
         let session = stopped.session.as_ref();
-        exception.record(&*store, session, &stopped.id.into(), &here::person(), when::now())?;
+        exception.record(&*store, session, &stopped.id.into(), &here::person(), time_format::now())?;
     }
     if args.common.json {
         output::print_json(&json!({

@@ -20,7 +20,7 @@ use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
-use crate::when;
+use crate::time_format;
 
 /// List what waits for a person.
 #[derive(Debug, Args)]
@@ -120,14 +120,14 @@ struct Waiting {
     approval: Approval,
 }
 
-/// The desk of one project.
-struct Desk {
+/// The approvals of one project.
+struct ProjectApprovals {
     project: Project,
     approvals: Approvals,
     past: PolicyEngine,
 }
 
-impl Desk {
+impl ProjectApprovals {
     fn open(cwd: &Path) -> Result<Self> {
         let project = here::project(cwd);
         let past = here::past(&project)?;
@@ -145,7 +145,7 @@ impl Desk {
     /// What still waits: a session that is over asks nothing any more.
     fn waiting(&self) -> Result<Vec<Waiting>> {
         let mut waiting = Vec::new();
-        for approval in self.approvals.pending(when::now())? {
+        for approval in self.approvals.pending(time_format::now())? {
             let over = match &approval.request.session {
                 Some(key) => self.past.session(key)?.ended,
                 None => false,
@@ -169,7 +169,7 @@ impl Desk {
         }
         let said = self.approvals.approve_seen(&one.approval, person(), yes.lifetime, lasts)?;
         if yes.remember && matches!(said, Said::Granted(_)) {
-            remembered::remember(&self.project, &one.approval, &here::person(), when::now())
+            remembered::remember(&self.project, &one.approval, &here::person(), time_format::now())
                 .map_err(refused)?;
         }
         Ok(said)
@@ -180,7 +180,7 @@ impl Desk {
 pub fn list(args: &ApprovalsArgs) -> Result<Exit> {
     // Where nothing was ever recorded, nothing waits.
     let waiting = match here::project(&args.common.cwd).has_store() {
-        true => Desk::open(&args.common.cwd)?.waiting()?,
+        true => ProjectApprovals::open(&args.common.cwd)?.waiting()?,
         false => Vec::new(),
     };
     if args.common.json {
@@ -229,13 +229,13 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
     if args.common.json && !args.yes {
         return Err(exit::usage("`--json` cannot ask; look with `lictor approvals`, then add `--yes`"));
     }
-    let desk = Desk::answering("approve", &args.common.cwd)?;
+    let approvals = ProjectApprovals::answering("approve", &args.common.cwd)?;
     let waiting = match &args.id {
-        Some(id) => vec![desk.find(id)?],
-        None => desk.waiting()?,
+        Some(id) => vec![approvals.find(id)?],
+        None => approvals.waiting()?,
     };
     if args.common.json {
-        return approve_all(&desk, &waiting, args.yes(), lasts(args.yes().lifetime));
+        return approve_all(&approvals, &waiting, args.yes(), lasts(args.yes().lifetime));
     }
     if waiting.is_empty() {
         output::print("nothing waits for a person\n")?;
@@ -258,11 +258,11 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
         let id = one.approval.short();
         match answer {
             Answer::Yes(yes) => {
-                let said = desk.say_yes(one, yes, lasts(yes.lifetime))?;
+                let said = approvals.say_yes(one, yes, lasts(yes.lifetime))?;
                 output::print(&one.approved(&said, yes, style))?;
             }
             Answer::No(reason) => {
-                desk.approvals.deny(&one.approval.id, person(), reason)?;
+                approvals.approvals.deny(&one.approval.id, person(), reason)?;
                 output::print(&format!("{} {id}\n", style.red("denied")))?;
             }
             Answer::Later => output::print(&format!("{} {id}\n", style.dim("left waiting")))?,
@@ -273,11 +273,11 @@ pub fn approve(args: &ApproveArgs) -> Result<Exit> {
 }
 
 /// The same for programs: without a question.
-fn approve_all(desk: &Desk, waiting: &[Waiting], yes: Yes, lasts: i64) -> Result<Exit> {
+fn approve_all(approvals: &ProjectApprovals, waiting: &[Waiting], yes: Yes, lasts: i64) -> Result<Exit> {
     let lifetime = yes.lifetime;
     let mut rows = Vec::new();
     for one in waiting {
-        let said = desk.say_yes(one, yes, lasts)?;
+        let said = approvals.say_yes(one, yes, lasts)?;
         let remembered = yes.remember && matches!(said, Said::Granted(_));
         let (key, value) = match said {
             Said::Granted(grant) => ("expires", json!(grant.expires)),
@@ -294,8 +294,8 @@ fn approve_all(desk: &Desk, waiting: &[Waiting], yes: Yes, lasts: i64) -> Result
 
 /// Runs `lictor deny`.
 pub fn deny(args: &DenyArgs) -> Result<Exit> {
-    let desk = Desk::answering("deny", &args.common.cwd)?;
-    let denied = desk.approvals.deny(&args.id, person(), args.reason.clone())?;
+    let approvals = ProjectApprovals::answering("deny", &args.common.cwd)?;
+    let denied = approvals.approvals.deny(&args.id, person(), args.reason.clone())?;
     if args.common.json {
         output::print_json(&json!({"denied": denied.id, "reason": args.reason}))?;
     } else {
@@ -322,7 +322,7 @@ impl Waiting {
         let what = output::clipped(&self.title(), output::WIDTH - 2);
         match said {
             Said::Granted(grant) => {
-                let until = when::local(grant.expires);
+                let until = time_format::local(grant.expires);
                 let text = format!("{} {id}: {often}, until {until}\n  {what}\n", style.green("approved"));
                 match self.tool().filter(|_| yes.remember) {
                     Some(tool) => text + &format!("  remembered; undo: lictor tools forget {tool}\n"),
@@ -339,10 +339,10 @@ impl Waiting {
     /// Which question, who asks, since when, and how long it can still be answered.
     fn head(&self, style: Style) -> String {
         let Approval { request, requested_at, expires, .. } = &self.approval;
-        let now = when::now();
+        let now = time_format::now();
         let session = request.session.as_ref().map(|key| visible_line(&format!("{key}  ")));
         let session = session.unwrap_or_default();
-        let (age, left) = (when::age(*requested_at, now), when::age(now, *expires));
+        let (age, left) = (time_format::age(*requested_at, now), time_format::age(now, *expires));
         format!("{}  {session}asked {age} ago, {left} left\n", style.bold(self.approval.short()))
     }
 
@@ -519,5 +519,5 @@ fn line_or_empty() -> Result<Option<String>> {
 }
 
 fn person() -> Who {
-    Who { by: here::person(), at: when::now(), from: "terminal".to_owned() }
+    Who { by: here::person(), at: time_format::now(), from: "terminal".to_owned() }
 }

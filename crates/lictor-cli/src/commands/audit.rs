@@ -22,7 +22,7 @@ use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
 use crate::progress::{Counted, Progress};
-use crate::when;
+use crate::time_format;
 
 /// Read and check the log.
 #[derive(Debug, Args)]
@@ -273,7 +273,7 @@ fn show(records: &[Record], json: bool) -> Result<Exit> {
             text += &format!(
                 "{:>6}  {}  {:<18} {:<24} {}\n",
                 record.seq,
-                style.dim(&when::local(record.at)),
+                style.dim(&time_format::local(record.at)),
                 record.kind,
                 record.session.as_ref().map(ToString::to_string).unwrap_or_default(),
                 summary(record)

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use lictor::{NoPrograms, Program, Project, councils, policy_files};
 use lictor_config::diagnostic::closest;
-use lictor_config::{Diagnostic, LoadError, Loaded, Origin, Policy, Severity, Source};
+use lictor_config::{Diagnostic, LoadError, Loaded, Origin, PolicyBundle, Severity, Source};
 use lictor_core::{Action, FactSource as _, Graph, SessionState, Value};
 use serde_json::json;
 
@@ -106,7 +106,7 @@ fn on_path(program: &str) -> bool {
 
 /// The programs of the repository's policy that nobody has trusted as they are. Where nothing was ever recorded, that is
 /// all of them.
-pub fn untrusted(policy: &Policy, project: &Project) -> Vec<Program> {
+pub fn untrusted(policy: &PolicyBundle, project: &Project) -> Vec<Program> {
     let mut programs = councils::programs(policy).unwrap_or_default();
     if project.has_store() {
         let store = project.existing_store();
@@ -176,8 +176,12 @@ fn forbidden_ways_out(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnost
     for named in recommended {
         for command in &named.words {
             let action = Action::bash(command.as_str()).in_dir(root.as_str()).in_session("check");
-            let judged =
-                graph.judge(&action, &facts.facts(&action), &SessionState::default(), crate::when::now());
+            let judged = graph.judge(
+                &action,
+                &facts.facts(&action),
+                &SessionState::default(),
+                crate::time_format::now(),
+            );
             // What a session has done already is not known here: `git push` may be the way out once the tests have run.
             let of_the_session =
                 |guard: &str| ["tools", "budget", "rate_limit"].iter().any(|name| guard.ends_with(name));
@@ -222,7 +226,7 @@ fn merged(loaded: &Loaded, style: Style) -> String {
     text + "\n"
 }
 
-fn summary(problems: &[Diagnostic], sources: &[Source], policy: Option<&Policy>) -> String {
+fn summary(problems: &[Diagnostic], sources: &[Source], policy: Option<&PolicyBundle>) -> String {
     let count =
         |severity: Severity| problems.iter().filter(|problem| problem.severity == severity).count() as u64;
     let found = format!(

@@ -16,7 +16,7 @@ use crate::args::Common;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
-use crate::when;
+use crate::time_format;
 
 /// Show how a decision came about.
 #[derive(Debug, Args)]
@@ -91,7 +91,7 @@ fn explain_fault(project: &Project, id: &str, json: bool) -> Result<Exit> {
         output::print_json(&fault)?;
     } else {
         let Fault { at, agent, event, reason } = &fault;
-        output::print(&format!("{id} {} {agent} {event}\n\n  {reason}\n", when::local(*at)))?;
+        output::print(&format!("{id} {} {agent} {event}\n\n  {reason}\n", time_format::local(*at)))?;
     }
     Ok(Exit::Ok)
 }

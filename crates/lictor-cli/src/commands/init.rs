@@ -26,7 +26,7 @@ use crate::exit::Exit;
 use crate::here;
 use crate::home::Home;
 use crate::output::{self, Style};
-use crate::when;
+use crate::time_format;
 use lictor::Project;
 use lictor::Snapshot;
 use lictor::councils;
@@ -309,7 +309,7 @@ fn trust(project: &Project) -> Result<Vec<String>> {
     let mut pinned = Vec::new();
     for program in programs {
         if !program.is_trusted(&*store, &project.root)? {
-            program.trust(&*store, &project.root, &here::person(), when::now())?;
+            program.trust(&*store, &project.root, &here::person(), time_format::now())?;
             pinned.push(format!("{}: {}", program.what, program.argv.join(" ")));
         }
     }

@@ -19,7 +19,7 @@ use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
-use crate::when;
+use crate::time_format;
 
 /// What was decided, one line a decision, newest last.
 #[derive(Debug, Args)]
@@ -112,7 +112,7 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
 /// A time that was given as an option.
 pub fn moment(text: Option<&str>, option: &str) -> Result<Option<Timestamp>> {
     let Some(text) = text else { return Ok(None) };
-    when::parse(text, when::now()).map(Some).ok_or_else(|| {
+    time_format::parse(text, time_format::now()).map(Some).ok_or_else(|| {
         exit::usage(format!(
             "`{option} {text}` is not a time; write for example `2d`, `monday`, `yesterday` or `2026-03-01 14:30`"
         ))
@@ -199,7 +199,7 @@ impl Printer {
         };
         let rule = decided.rules.first().filter(|_| decided.decision > Decision::Pass);
         let rule = rule.map(|rule| format!("  [{rule}]")).unwrap_or_default();
-        let head = format!("{:>6}  {}  ", decided.id, when::local(decided.at));
+        let head = format!("{:>6}  {}  ", decided.id, time_format::local(decided.at));
         let word = format!("{:<5}", decided.decision.as_str());
         let tail = format!("  {agent}  {place}");
         let room =

@@ -28,7 +28,7 @@ use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
 use crate::progress::Progress;
-use crate::when;
+use crate::time_format;
 
 pub use machine::offer;
 
@@ -183,7 +183,7 @@ fn transcripts(args: &ReplayArgs, directories: &[PathBuf]) -> Result<Exit> {
     let report = Report {
         title: "transcripts of agents".to_owned(),
         since,
-        until: when::now(),
+        until: time_format::now(),
         projects: past.projects.len() as u64,
         summary: past.summary,
         silent,

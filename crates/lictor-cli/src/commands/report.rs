@@ -21,7 +21,7 @@ use crate::args::Common;
 use crate::exit::Exit;
 use crate::here;
 use crate::output::{self, Style};
-use crate::when;
+use crate::time_format;
 
 /// What a stretch of time came to: calls, decisions, rules, approvals, findings.
 #[derive(Debug, Args)]
@@ -91,7 +91,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit> {
         false => project.root.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
     let silent = silent(&project, &summary);
-    let report = Report { title, since, until: when::now(), projects, summary, silent };
+    let report = Report { title, since, until: time_format::now(), projects, summary, silent };
     show(&report, args.markdown, args.html.as_deref(), args.common.json)
 }
 
@@ -127,7 +127,7 @@ fn gather(store: &dyn Store, since: Option<Timestamp>, summary: &mut Summary) ->
         let Some(last) = page.last() else { return Ok(()) };
         after = last.seq;
         for record in &page {
-            summary.record(record, when::day);
+            summary.record(record, time_format::day);
         }
     }
 }
@@ -150,7 +150,7 @@ pub fn silent(project: &Project, summary: &Summary) -> Vec<&'static str> {
 /// The stretch of time in words.
 fn span(report: &Report) -> String {
     match report.since {
-        Some(since) => format!("{} to {}", when::day(since), when::day(report.until)),
-        None => format!("up to {}", when::day(report.until)),
+        Some(since) => format!("{} to {}", time_format::day(since), time_format::day(report.until)),
+        None => format!("up to {}", time_format::day(report.until)),
     }
 }

@@ -13,7 +13,7 @@ use crate::candidates;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output;
-use crate::when;
+use crate::time_format;
 
 /// Show sessions, or let them go on under the current policy.
 #[derive(Debug, Args)]
@@ -105,7 +105,7 @@ fn list(past: &PolicyEngine, json: bool) -> Result<Exit> {
         let state = past.session(&key)?;
         text += &format!(
             "{}  {:>11}  {:>4} blocked  {key}\n",
-            state.latest.map(when::local).unwrap_or_default(),
+            state.latest.map(time_format::local).unwrap_or_default(),
             output::count(state.action_count, "action"),
             state.block_count
         );
@@ -194,7 +194,7 @@ fn describe(key: &SessionKey, state: &SessionState) -> String {
     let mut text = format!("session {key}\n");
     let times = [("started", state.started), ("newest event", state.latest)];
     for (name, at) in times {
-        text += &format!("  {name:<22} {}\n", at.map(when::local).unwrap_or_default());
+        text += &format!("  {name:<22} {}\n", at.map(time_format::local).unwrap_or_default());
     }
     let counts = [
         ("actions", state.action_count),

@@ -15,7 +15,7 @@ use crate::args::Common;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output::{self, Style};
-use crate::when;
+use crate::time_format;
 
 /// Print what you have decided for this project: trusted programs, waivers, exceptions, remembered tools.
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ pub fn export(args: &ExportArgs) -> Result<Exit> {
     let project = here::project(&args.common.cwd);
     here::people_only("export", &project)?;
     let key = PersonKey::open_or_create(&project.person_keys())?;
-    let shared = Shared::collect(&project, &here::person(), when::now(), &key)?;
+    let shared = Shared::collect(&project, &here::person(), time_format::now(), &key)?;
     if args.common.json {
         output::print_json(&shared)?;
     } else {
@@ -73,7 +73,7 @@ pub fn import(args: &ImportArgs) -> Result<Exit> {
     let name = args.file.display().to_string();
     let bytes = fs::read(&args.file).with_context(|| format!("cannot read `{name}`"))?;
     let shared = Shared::read(&name, &bytes).map_err(|error| exit::usage(error.to_string()))?;
-    let (by, at) = (here::person(), when::now());
+    let (by, at) = (here::person(), time_format::now());
     let would = shared.apply(&project, &by, at, true)?;
     let something = would.iter().any(|entry| entry.taken);
     if !args.common.json {
@@ -101,7 +101,7 @@ fn told(shared: &Shared, entries: &[Taken]) -> String {
     let mut text = format!(
         "from {}, {}, signed with key {}\n",
         visible_line(&shared.by),
-        when::local(shared.at),
+        time_format::local(shared.at),
         key.get(..12).unwrap_or(key)
     );
     for entry in entries {

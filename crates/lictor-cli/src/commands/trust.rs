@@ -14,7 +14,7 @@ use crate::args::Common;
 use crate::exit::Exit;
 use crate::here;
 use crate::output;
-use crate::when;
+use crate::time_format;
 
 /// Pin the programs that the repository's policy runs, as they are now.
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
             output::print(&contents(&program, root))?;
         }
         if !trusted && !args.list && (args.yes || confirmed(&shown, args.common.json)?) {
-            program.trust(&*store, root, &here::person(), when::now())?;
+            program.trust(&*store, root, &here::person(), time_format::now())?;
             trusted = true;
         }
         if !args.common.json {

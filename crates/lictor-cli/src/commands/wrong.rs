@@ -15,7 +15,7 @@ use crate::args::Common;
 use crate::exit::{self, Exit};
 use crate::here;
 use crate::output;
-use crate::when;
+use crate::time_format;
 
 /// Mark a decision as a false alarm or a miss. It becomes a test of the policy.
 #[derive(Debug, Args)]
@@ -74,7 +74,7 @@ pub fn run(args: &WrongArgs) -> Result<Exit> {
                       "by": here::person()});
     store.update(Durability::Power, |tx| {
         let draft = Draft {
-            at: when::now(),
+            at: time_format::now(),
             session: record.session.clone(),
             kind: "decision.wrong".to_owned(),
             body: body.to_string(),

@@ -11,7 +11,7 @@ use lictor_core::{
 };
 use lictor_guards::Budget;
 
-use super::{BuildError, Surroundings};
+use super::{BuildEnv, BuildError};
 use crate::command::CommandGuard;
 use crate::expressions::{Condition, ExprGuard};
 use crate::sections::built_in;
@@ -25,7 +25,7 @@ type Guards<'a> = BTreeMap<&'a str, SharedGuard>;
 pub(crate) struct LayerBuilder<'a> {
     pub(crate) origin: Origin,
     pub(crate) sections: &'a Sections,
-    pub(crate) surroundings: &'a Surroundings,
+    pub(crate) env: &'a BuildEnv,
     pub(crate) ungrounded: Ungrounded,
     pub(crate) history: &'a mut History,
 }
@@ -130,7 +130,7 @@ impl<'a> LayerBuilder<'a> {
                 fix: fix.clone(),
                 layer: *layer,
                 remarks: remarks.clone(),
-                runner: Arc::clone(&self.surroundings.runner),
+                runner: Arc::clone(&self.env.runner),
             }),
         }
     }

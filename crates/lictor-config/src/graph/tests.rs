@@ -44,8 +44,8 @@ fn built(files: &[(Origin, &str)], runner: Arc<Canned>) -> Built {
     let policy = load(&sources).unwrap_or_else(|error| panic!("{:#?}", error.diagnostics)).policy;
     // What a hook uses is what came out of the store.
     let seal = |parts: &[&[u8]]| lictor_core::Digest::of_parts(parts.iter().copied());
-    let stored = Policy::from_cache(&policy.to_cache(&sources, seal).unwrap(), &sources, seal).unwrap();
-    stored.build(&Surroundings { root: "/p".to_owned(), runner }).unwrap()
+    let stored = PolicyBundle::from_cache(&policy.to_cache(&sources, seal).unwrap(), &sources, seal).unwrap();
+    stored.build(&BuildEnv { root: "/p".to_owned(), runner }).unwrap()
 }
 
 fn world_with(files: &[(Origin, &str)], runner: Arc<Canned>) -> World {

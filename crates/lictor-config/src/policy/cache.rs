@@ -2,13 +2,13 @@
 
 use lictor_core::Digest;
 
-use super::Policy;
+use super::PolicyBundle;
 use crate::source::Source;
 
 /// Changes with the form of what follows it.
 const HEAD: &[u8; 16] = b"lictor policy 05";
 
-impl Policy {
+impl PolicyBundle {
     /// The policy of those files as bytes under a seal, which is made of the files and the bytes by whoever keeps a
     /// secret. `None` only when it cannot be stored; then it is read anew each time.
     #[must_use]

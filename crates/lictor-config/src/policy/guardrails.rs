@@ -5,11 +5,11 @@ use lictor_core::completion::{Check, Gate, Limits, MAX_ROUNDS, PATIENCE};
 use lictor_core::feedback::{Provider, Source};
 use lictor_guards::BudgetConfig;
 
-use super::{Layered, Policy};
+use super::{Layered, PolicyBundle};
 use crate::sections::Completion;
 use crate::source::Origin;
 
-impl Policy {
+impl PolicyBundle {
     /// Who speaks to the agent after tool calls. Names of the user's and the managed file say whose they are, so that
     /// a repository's provider cannot take another's place.
     #[must_use]

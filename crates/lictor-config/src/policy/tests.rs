@@ -9,7 +9,7 @@ fn sources(files: &[(Origin, &str)]) -> Vec<Source> {
     files.iter().map(|(origin, text)| source(*origin, text)).collect()
 }
 
-fn policy(files: &[(Origin, &str)]) -> Policy {
+fn policy(files: &[(Origin, &str)]) -> PolicyBundle {
     load(&sources(files)).unwrap().policy
 }
 
@@ -24,7 +24,7 @@ fn a_stored_policy_comes_back_whole() {
     let sources = sources(&[(Origin::Repository, EVERY_SECTION)]);
     let policy = load(&sources).unwrap().policy;
     let bytes = policy.to_cache(&sources, seal).unwrap();
-    let back = Policy::from_cache(&bytes, &sources, seal).unwrap();
+    let back = PolicyBundle::from_cache(&bytes, &sources, seal).unwrap();
     assert_eq!((back.to_cache(&sources, seal), back.key()), (Some(bytes), policy.key()));
     assert_eq!(format!("{:?}", back.gate()), format!("{:?}", policy.gate()));
 }
@@ -37,13 +37,13 @@ fn a_damaged_or_foreign_store_is_no_store() {
     for others in
         [vec![], sources(&[(Origin::User, EVERY_SECTION)]), sources(&[(Origin::Repository, &other)])]
     {
-        assert!(Policy::from_cache(&bytes, &others, seal).is_none());
+        assert!(PolicyBundle::from_cache(&bytes, &others, seal).is_none());
     }
     for at in (0..bytes.len()).step_by(7) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x20;
-        assert!(Policy::from_cache(&damaged, &files, seal).is_none(), "byte {at}");
-        assert!(Policy::from_cache(&bytes[..at], &files, seal).is_none(), "cut at {at}");
+        assert!(PolicyBundle::from_cache(&damaged, &files, seal).is_none(), "byte {at}");
+        assert!(PolicyBundle::from_cache(&bytes[..at], &files, seal).is_none(), "cut at {at}");
     }
 }
 
@@ -123,6 +123,6 @@ fn a_cache_under_another_seal_is_no_cache() {
     let policy = load(&[]).unwrap().policy;
     // What anybody can make: the right bytes and their digest.
     let forged = policy.to_cache(&[], |parts| Digest::of_parts(parts.iter().copied())).unwrap();
-    assert!(Policy::from_cache(&forged, &[], seal).is_none());
-    assert!(Policy::from_cache(&policy.to_cache(&[], seal).unwrap(), &[], seal).is_some());
+    assert!(PolicyBundle::from_cache(&forged, &[], seal).is_none());
+    assert!(PolicyBundle::from_cache(&policy.to_cache(&[], seal).unwrap(), &[], seal).is_some());
 }

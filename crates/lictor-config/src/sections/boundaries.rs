@@ -22,7 +22,7 @@ pub(crate) static SECTION: Section = Section {
         layer: Layer::Boundary,
         configured: |said| said.boundaries.is_some(),
         build: |layer| {
-            let root = &layer.surroundings.root;
+            let root = &layer.env.root;
             share(layer.sections.boundaries.as_ref().map(|config| FileBoundary::new(config, root)))
         },
         last: false,

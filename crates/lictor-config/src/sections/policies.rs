@@ -333,7 +333,7 @@ fn set(layer: &mut LayerBuilder<'_>) -> Result<PolicySet, BuildError> {
             None => Ok(()),
             Some(PolicyCallback::Command(command)) => {
                 let what = format!("the callback of policy `{}`", rule.name);
-                let runner = Arc::clone(&layer.surroundings.runner);
+                let runner = Arc::clone(&layer.env.runner);
                 callbacks
                     .register(&rule.name, programs::callback(runner, what, layer.origin, command.clone()))
             }

@@ -23,7 +23,7 @@ impl PolicyEngine {
         let state = self.look(session, None)?;
         let now = self.inner.clock.now();
         let exists = |file: &str| {
-            let found = self.inner.surroundings.look(file);
+            let found = self.inner.probe.look(file);
             found.is_ok_and(|found| found.iter().any(|found| found.is_file))
         };
         let moment = Moment { session: &state, now, exists: &exists };
@@ -76,7 +76,7 @@ impl PolicyEngine {
     fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String> {
         let own = self.inner.providers.iter().find(|own| own.name() == provider.name);
         match own.filter(|_| provider.source == Source::Custom) {
-            None => self.inner.surroundings.consult(provider, context),
+            None => self.inner.probe.consult(provider, context),
             Some(own) if own.should_run(context) => own.provide(context).map(Consulted::Said),
             Some(_) => Ok(Consulted::NotNow),
         }

@@ -14,7 +14,7 @@ use lictor_store::{MemoryStore, Store};
 
 use super::{EarlierPolicies, Inner, PolicyEngine};
 use crate::extend::{Checker, FeedbackProvider};
-use crate::surroundings::{Surroundings, Unseen};
+use crate::probe::{Probe, Unseen};
 use crate::system_clock::{SystemClock, SystemStopwatch};
 use crate::tracer::Tracer;
 
@@ -38,7 +38,7 @@ pub struct Builder {
     gate: Option<Gate>,
     providers: Vec<Box<dyn FeedbackProvider>>,
     checkers: Vec<Box<dyn Checker>>,
-    surroundings: Option<Arc<dyn Surroundings>>,
+    probe: Option<Arc<dyn Probe>>,
     seals: Option<Arc<dyn CheckSeal>>,
     quorum: Quorum,
 }
@@ -64,7 +64,7 @@ impl Builder {
             gate: None,
             providers: Vec::new(),
             checkers: Vec::new(),
-            surroundings: None,
+            probe: None,
             seals: None,
             quorum: Quorum::default(),
         }
@@ -213,8 +213,8 @@ impl Builder {
 
     /// Who looks at files, runs programs and reads findings for feedback and for the stop gate.
     #[must_use]
-    pub fn surroundings(mut self, surroundings: impl Surroundings + 'static) -> Self {
-        self.surroundings = Some(Arc::new(surroundings));
+    pub fn probe(mut self, probe: impl Probe + 'static) -> Self {
+        self.probe = Some(Arc::new(probe));
         self
     }
 
@@ -269,7 +269,7 @@ impl Builder {
                 gate: self.gate,
                 providers: self.providers,
                 checkers: self.checkers,
-                surroundings: self.surroundings.unwrap_or_else(|| Arc::new(Unseen)),
+                probe: self.probe.unwrap_or_else(|| Arc::new(Unseen)),
                 seals: self.seals,
                 quorum: self.quorum,
                 redactor: self.redactor.unwrap_or_else(|| Box::new(Secrets)),

@@ -8,7 +8,7 @@ use lictor_store::{StoreError, StoreExt as _};
 
 use super::{PolicyEngine, sessions::Lineage};
 use crate::log::kind;
-use crate::surroundings::WithCheckers;
+use crate::probe::WithCheckers;
 
 impl PolicyEngine {
     /// Whether the agent may stop now, and records it. `None` when nothing is asked of it.
@@ -47,7 +47,7 @@ impl PolicyEngine {
             .view(|view| Lineage::load_session(view, Some(session.clone()), parent.cloned()))?;
         let now = self.inner.clock.now();
         let surveyor = WithCheckers {
-            surroundings: &*self.inner.surroundings,
+            probe: &*self.inner.probe,
             checkers: &self.inner.checkers,
             store: &*self.inner.store,
         };

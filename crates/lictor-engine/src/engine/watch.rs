@@ -12,12 +12,12 @@ impl PolicyEngine {
     /// What is found at the files that the session has not looked at yet. `None` when it knows them all. What
     /// cannot be looked at stays unknown.
     pub(super) fn first_look(&self, session: &SessionState) -> Option<SessionEvent> {
-        let Inner { feedback, gate, surroundings, .. } = &*self.inner;
+        let Inner { feedback, gate, probe, .. } = &*self.inner;
         let triggers = feedback.iter().filter_map(|provider| provider.trigger.on_file_created.as_deref());
         let files: BTreeMap<_, _> = triggers
             .chain(gate.iter().flat_map(|gate| gate.watched()))
             .filter(|file| !session.watched.knows(file))
-            .filter_map(|file| Some((file.to_owned(), surroundings.fingerprint(file).ok()?)))
+            .filter_map(|file| Some((file.to_owned(), probe.fingerprint(file).ok()?)))
             .collect();
         (!files.is_empty()).then_some(SessionEvent::Watched { files })
     }

@@ -40,7 +40,7 @@ pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &
         stdin: &Stdin::Inherited,
         source: None,
         assignments: &[],
-        surroundings: looker,
+        env: looker,
     };
     let mut report = Report::default();
     lictor_shell::languages::judge(language, body, &call, &mut report);

@@ -169,7 +169,7 @@ fn statement(sql: &str, looker: &Looker<'_>, facts: &mut Facts) {
         stdin: &Stdin::Inherited,
         source: None,
         assignments: &[],
-        surroundings: looker,
+        env: looker,
     };
     let mut report = Report::default();
     lictor_shell::languages::judge("sql", sql, &call, &mut report);

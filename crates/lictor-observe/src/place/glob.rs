@@ -156,7 +156,7 @@ impl Search<'_> {
             self.recursive || self.access == Access::MoveAway || self.looker.locks_up(path, self.access);
         self.looker.names_secret(path)
             || self.looker.is_watched(path)
-            || self.reaches_own() && crate::own::is_own(path, tree, project, *observer)
+            || self.reaches_own() && crate::governing_file::is_own(path, tree, project, *observer)
             || !matches!(self.access, Access::Delete | Access::MoveAway) && observer.look(path) == Seen::Link
     }
 }

@@ -8,7 +8,7 @@ use crate::call::{Call, Next, Report};
 use crate::operand::{Arg, Cwd, Incoming, Known, Operand, Source, Taint};
 use crate::programs::host_of;
 use crate::programs::is_secret_path;
-use crate::programs::say::chdir;
+use crate::programs::report::chdir;
 
 /// A call inside the code: arguments by position and by name, and how it is written.
 pub(super) struct Invocation<'a> {
@@ -432,7 +432,7 @@ pub(super) fn content_of(call: &Call<'_>, path: Option<&Value>) -> Value {
     let secret = args.iter().any(|arg| arg.known().is_some_and(is_secret_path));
     let private = args.into_iter().any(|arg| {
         let tree = arg.glob;
-        crate::walk::is_private(call.surroundings, &Operand::new(arg, call.cwd.clone()), tree)
+        crate::walk::is_private(call.env, &Operand::new(arg, call.cwd.clone()), tree)
     }) || path.and_then(Value::known).is_some_and(crate::walk::is_private_of_system);
     match path.and_then(Value::known) {
         Some(path) if !secret && !private => Value::Name(format!("{FILE}{path}")),

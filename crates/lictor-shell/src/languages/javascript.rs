@@ -500,7 +500,7 @@ impl Script<'_, '_> {
             "fs.mkdtempSync" | "fs.promises.mkdtemp" => first.concat(Value::unknown()),
             "fs.readdirSync" | "fs.promises.readdir" => {
                 // Names come without the folder they are in.
-                Value::Text(crate::programs::say::glob("*"))
+                Value::Text(crate::programs::report::glob("*"))
             }
             "fs.readFileSync"
             | "fs.promises.readFile"

@@ -16,7 +16,7 @@ use super::tree::{self, DEPTH, FUEL};
 use super::value::{KEPT, Scope, Value, join_path};
 use crate::call::{Call, Report};
 use crate::operand::{Arg, Taint};
-use crate::programs::say::{below, glob};
+use crate::programs::report::{below, glob};
 
 struct Python<'a, 'b> {
     body: &'a str,

@@ -188,7 +188,7 @@ fn tar(call: &Call<'_>, report: &mut Report) {
             extract(call, report, directory.as_ref(), file, strip);
             let text = options.value(&["transform", "xform", "s"]).map(Arg::prefix).unwrap_or_default();
             if renames && text.contains(['.', '&', '\\']) {
-                report.opaque(OpaqueWhat::Target, &super::say::written(call));
+                report.opaque(OpaqueWhat::Target, &super::report::written(call));
             }
             if options.has(&["P", "absolute-names", "absolute-paths"]) {
                 extract(call, report, Some(&Arg::literal("/")), archive.cloned(), strip);
@@ -212,7 +212,7 @@ fn tar(call: &Call<'_>, report: &mut Report) {
         for file in &options.operands {
             let there = match (&directory, file.known()) {
                 (Some(directory), Some(name)) if !name.starts_with(['/', '~']) => {
-                    super::say::below(directory, name)
+                    super::report::below(directory, name)
                 }
                 _ => file.clone(),
             };

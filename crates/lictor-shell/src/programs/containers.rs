@@ -3,7 +3,7 @@
 use lictor_core::facts::Privilege;
 
 use super::options::{Grammar, Options};
-use super::say::written;
+use super::report::written;
 use crate::call::{Call, Next, Report};
 use crate::operand::Arg;
 

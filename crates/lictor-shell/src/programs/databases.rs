@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, DatabaseEffect};
 
 use super::options::Grammar;
-use super::say::written;
+use super::report::written;
 use super::sql;
 use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::Arg;
@@ -97,7 +97,7 @@ pub(crate) fn mongo(call: &Call<'_>, report: &mut Report) {
         mongo_script(text.prefix(), report);
     }
     for file in options.words().filter(|word| word.ends_with(".js")) {
-        mongo_script(&call.surroundings.written(file).unwrap_or_default(), report);
+        mongo_script(&call.env.written(file).unwrap_or_default(), report);
     }
     if let Stdin::Text(text) = call.stdin {
         mongo_script(text, report);

@@ -6,7 +6,7 @@ use lictor_core::facts::{
 };
 
 use super::options::{Options, Spelling, after};
-use super::say::{templated, written};
+use super::report::{templated, written};
 use super::{databases, files, guard, network, secrets, serving, table, text, uploads};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::describe::{Act, Consequence, Deep, Given, Place, Prints, Program, Rule, Token, Use};
@@ -464,7 +464,7 @@ impl Reader<'_> {
         for place in places {
             let names_file = matches!(place, Place::Option(names) if names.iter().any(|name| name == "file" || name == "init"));
             for text in self.found(std::slice::from_ref(place)) {
-                match text.known().and_then(|path| self.call.surroundings.written(path)) {
+                match text.known().and_then(|path| self.call.env.written(path)) {
                     Some(script) => databases::script(self.call, report, &script),
                     None if names_file => {}
                     None => databases::script(self.call, report, text.prefix()),

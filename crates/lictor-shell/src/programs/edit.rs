@@ -58,7 +58,7 @@ fn sed_program(call: &Call<'_>, report: &mut Report) {
     }
     let files: Vec<(&Arg, Option<String>)> = options
         .values(&["f", "file"])
-        .map(|file| (file, file.known().and_then(|path| call.surroundings.written(path))))
+        .map(|file| (file, file.known().and_then(|path| call.env.written(path))))
         .collect();
     let written: Vec<Arg> = files.iter().filter_map(|(_, text)| text.as_deref().map(Arg::literal)).collect();
     scripts.extend(&written);
@@ -116,7 +116,7 @@ fn awk(call: &Call<'_>, report: &mut Report) {
         operands = rest;
     }
     if let (Stdin::Unknown(taint), Some("-" | "/dev/stdin")) = (call.stdin, options.text(&["f", "file"])) {
-        report.unknown_code(*taint, &super::say::written(call));
+        report.unknown_code(*taint, &super::report::written(call));
     }
     for program in &programs {
         report.then_code("awk", program);
@@ -197,7 +197,7 @@ fn line_editor(call: &Call<'_>, report: &mut Report) {
                 editor_command(call, report, line);
             }
         }
-        Stdin::Unknown(taint) => report.unknown_code(*taint, &super::say::written(call)),
+        Stdin::Unknown(taint) => report.unknown_code(*taint, &super::report::written(call)),
         _ => {}
     }
     empties_by_command(call, report, &options);
@@ -286,7 +286,7 @@ fn vim(call: &Call<'_>, report: &mut Report) {
     }
     for file in options.values(&["S", "u"]).filter_map(Arg::known) {
         // Ex commands, one a line.
-        for line in call.surroundings.written(file).unwrap_or_default().lines() {
+        for line in call.env.written(file).unwrap_or_default().lines() {
             editor_command(call, report, line);
         }
     }

@@ -1,7 +1,7 @@
 //! Ways out of programs that are no shells: a call that runs a command in the text of their own language, a line that
 //! starts with an exclamation mark.
 
-use super::say::joined;
+use super::report::joined;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 

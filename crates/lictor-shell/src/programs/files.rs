@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, GuardOff, Privilege, ProcessEffect};
 
 use super::options::{Grammar, Options};
-use super::say::{below, glob};
+use super::report::{below, glob};
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::{Arg, Incoming, Source};
@@ -315,7 +315,7 @@ fn mktemp(call: &Call<'_>, report: &mut Report) {
     };
     report.names = vec![Arg {
         value: crate::operand::Known::Partly { prefix, suffix: String::new() },
-        text: super::say::written(call),
+        text: super::report::written(call),
         glob: false,
         splits: false,
         taint: crate::operand::Taint::default(),

@@ -4,7 +4,7 @@ use lictor_core::facts::Access;
 
 use super::files::write_maybe_device;
 use super::options::Grammar;
-use super::say::{below, glob};
+use super::report::{below, glob};
 use crate::call::{Call, Next, Report};
 use crate::operand::{Arg, Known};
 
@@ -288,7 +288,7 @@ pub(crate) fn find(call: &Call<'_>, report: &mut Report) {
         matched = parsed.alternatives(&Matched::All, 0);
     }
     if parsed.too_deep {
-        report.opaque(lictor_core::facts::OpaqueWhat::Limit, &super::say::written(call));
+        report.opaque(lictor_core::facts::OpaqueWhat::Limit, &super::report::written(call));
     }
     for root in &roots {
         report.file(call, Access::List, root, true);
@@ -373,14 +373,14 @@ pub(crate) fn substitute(argv: &[Arg], placeholder: &str, targets: &[Arg]) -> Ve
                     [only] => match &only.value {
                         Known::Text(text) => text.clone(),
                         Known::Partly { prefix, suffix } => {
-                            format!("{prefix}{}{suffix}", super::say::UNKNOWN)
+                            format!("{prefix}{}{suffix}", super::report::UNKNOWN)
                         }
-                        Known::Nothing => super::say::UNKNOWN.to_owned(),
+                        Known::Nothing => super::report::UNKNOWN.to_owned(),
                     },
-                    [] => super::say::UNKNOWN.to_owned(),
+                    [] => super::report::UNKNOWN.to_owned(),
                     many => many
                         .iter()
-                        .map(|arg| arg.known().unwrap_or(super::say::UNKNOWN))
+                        .map(|arg| arg.known().unwrap_or(super::report::UNKNOWN))
                         .collect::<Vec<_>>()
                         .join(" "),
                 };

@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, FlowSink, FlowSource, GitEffect};
 
 use super::options::Grammar;
-use super::say::written;
+use super::report::written;
 use super::{secrets, text};
 use crate::call::{Call, Report};
 use crate::operand::Arg;

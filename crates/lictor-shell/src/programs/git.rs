@@ -9,7 +9,7 @@ use lictor_core::facts::{Access, GitEffect, GuardOff, OpaqueWhat};
 
 use super::network;
 use super::options::{Grammar, Options};
-use super::say::{chdir, joined};
+use super::report::{chdir, joined};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::{Arg, Cwd, Incoming};
 
@@ -90,7 +90,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     let inner = Call { cwd: &cwd, args, ..*call };
     if !is_builtin(name) {
         let alias = aliases.into_iter().rev().find(|(alias, _)| alias == name).map(|(_, value)| value);
-        if let Some(value) = alias.or_else(|| call.surroundings.git_alias(name)) {
+        if let Some(value) = alias.or_else(|| call.env.git_alias(name)) {
             return follow_alias(&inner, report, &value, &cwd);
         }
     }
@@ -109,7 +109,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     let git = Git { call: &inner, args };
     transports(&git, report, name);
     if makes_commits(name) && is_elsewhere(call, &global) {
-        report.git(GitEffect::SkipHooks, Some(&super::say::written(call)));
+        report.git(GitEffect::SkipHooks, Some(&super::report::written(call)));
     }
     match name {
         "checkout" => tree::checkout(&git, report),
@@ -159,7 +159,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         // The record's anchor lies in notes of its own.
         "notes" if args.iter().any(|arg| arg.prefix().contains("lictor")) && !only_shows_notes(args) => {
-            report.guard_off(GuardOff::LictorBinary, &super::say::written(call));
+            report.guard_off(GuardOff::LictorBinary, &super::report::written(call));
         }
         "merge-file" => {
             let options = git.parse(Grammar::anywhere("L", "stdout ours theirs union object-id"));
@@ -223,7 +223,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             if !lists {
                 shown::paths(&git, report, options.from(1));
             }
-            report.names = vec![super::say::glob("./**")];
+            report.names = vec![super::report::glob("./**")];
             report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
         }
         "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" | "diff-tree" | "diff-index"
@@ -241,7 +241,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             let options = git
                 .parse(Grammar::anywhere("xX", "exclude= exclude-from= exclude-per-directory= with-tree="));
             report.names = match options.operands.as_slice() {
-                [] => vec![super::say::glob("./**")],
+                [] => vec![super::report::glob("./**")],
                 paths => paths.to_vec(),
             };
         }
@@ -310,7 +310,7 @@ fn follow_alias(call: &Call<'_>, report: &mut Report, value: &str, cwd: &Cwd) {
     if let Some(command) = value.trim_start().strip_prefix('!') {
         let mut words = vec![Arg::literal(command)];
         words.extend(call.args.iter().cloned());
-        return report.then_shell(&super::say::templated(&words), &[], "git alias");
+        return report.then_shell(&super::report::templated(&words), &[], "git alias");
     }
     let mut argv = vec![Arg::literal("git")];
     argv.extend(super::wrappers::split_words(value).into_iter().map(Arg::literal));
@@ -526,13 +526,13 @@ fn init(git: &Git<'_, '_>, report: &mut Report) {
     let fills =
         options.has(&["template"]) || git.call.assignments.iter().any(|(name, _)| name == "GIT_TEMPLATE_DIR");
     if options.has(&["separate-git-dir"]) || fills && matches!(directory.known(), Some("." | "./")) {
-        report.guard_off(GuardOff::Hooks, &super::say::written(git.call));
+        report.guard_off(GuardOff::Hooks, &super::report::written(git.call));
     }
     if let Some((_, moved)) = git.call.assignments.iter().find(|(name, _)| name == "GIT_DIR") {
         report.file(git.call, Access::MakeDirectory, moved, false);
     }
     let bare = options.has(&["bare"]);
-    let made = if bare { directory.clone() } else { super::say::below(directory, ".git") };
+    let made = if bare { directory.clone() } else { super::report::below(directory, ".git") };
     report.file(git.call, Access::MakeDirectory, &made, false);
 }
 

@@ -4,7 +4,7 @@ use lictor_agents::launch::{self, Unchecked};
 use lictor_core::facts::{Effect, GuardOff};
 
 use super::options::{Grammar, Options};
-use super::say::written;
+use super::report::written;
 use crate::call::{Call, Report};
 use crate::operand::{Arg, Cwd};
 

@@ -155,7 +155,7 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
 
 fn mention(call: &Call<'_>, path: &str, directory: bool) -> Mention {
     let file = Operand::new(Arg::literal(path), call.cwd.clone());
-    Mention { file, directory, archive: false, by: super::say::written(call) }
+    Mention { file, directory, archive: false, by: super::report::written(call) }
 }
 
 /// Whether a name is that of an archive.

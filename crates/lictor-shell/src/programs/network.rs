@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, DatabaseEffect, FlowSink, FlowSource};
 
 use super::options::{Grammar, Options, after};
-use super::say::{templated, written};
+use super::report::{templated, written};
 use super::{secrets, text};
 use crate::call::{Call, Report, Stdin};
 use crate::operand::{Arg, Incoming, Source};
@@ -299,7 +299,7 @@ fn configured(call: &Call<'_>, report: &mut Report, file: &Arg) {
     report.file(call, Access::Read, file, false);
     let text = match (file.known(), call.stdin) {
         (Some("-"), Stdin::Text(text)) => Some(text.clone()),
-        (Some(path), _) => call.surroundings.written(path),
+        (Some(path), _) => call.env.written(path),
         _ => None,
     };
     let Some(text) = text else {

@@ -4,7 +4,7 @@ use lictor_agents::launch;
 use lictor_core::facts::Access;
 
 use super::options::{Grammar, Options};
-use super::say::{chdir, written};
+use super::report::{chdir, written};
 use super::shells;
 use crate::call::{Call, Next, Report};
 use crate::operand::Arg;

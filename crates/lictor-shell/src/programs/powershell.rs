@@ -2,7 +2,7 @@
 
 use lictor_core::facts::{Access, FlowSink, FlowSource, OpaqueWhat, ProcessEffect};
 
-use super::say::{joined, written};
+use super::report::{joined, written};
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
@@ -98,8 +98,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "get-childitem" | "gci" => {
             report.names = match operands.first() {
-                Some(root) => vec![super::say::below(root, "**")],
-                None => vec![super::say::glob("./**")],
+                Some(root) => vec![super::report::below(root, "**")],
+                None => vec![super::report::glob("./**")],
             };
         }
         "clear-content" | "clc" => every(report, Access::Empty),

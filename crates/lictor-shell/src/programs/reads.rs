@@ -3,7 +3,7 @@
 use lictor_core::facts::Access;
 
 use super::options::{Grammar, Options};
-use super::say::{below, glob};
+use super::report::{below, glob};
 use super::{secrets, text};
 use crate::call::{Call, Report};
 use crate::operand::Arg;

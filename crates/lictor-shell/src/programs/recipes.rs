@@ -111,13 +111,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         Stdin::Text(text) if !matches!(call.program, "make" | "gmake" | "bmake") => Some(text),
         _ => None,
     };
-    if !call.surroundings.wrote_anything() && input.is_none() {
+    if !call.env.wrote_anything() && input.is_none() {
         return;
     }
     let Some((names, kind)) = looks_for(call.program) else { return };
     let written = |path: &str| match (path, input) {
         ("-" | "/dev/stdin", Some(text)) => Some(text.clone()),
-        _ => call.surroundings.written(path),
+        _ => call.env.written(path),
     };
     if call.program == "cmake" && call.args.first().and_then(Arg::known) == Some("-E") {
         return;

@@ -3,7 +3,7 @@
 use lictor_core::facts::Privilege;
 
 use super::options::Grammar;
-use super::say::{joined, templated};
+use super::report::{joined, templated};
 use crate::call::{Call, Report};
 use crate::operand::Arg;
 
@@ -75,7 +75,7 @@ pub(crate) fn salt(call: &Call<'_>, report: &mut Report) {
         }
         "system.reboot" | "system.shutdown" | "system.poweroff" | "system.halt" | "file.remove"
         | "user.delete" => {
-            report.infrastructure(call.program, &super::say::written(call), true);
+            report.infrastructure(call.program, &super::report::written(call), true);
         }
         _ => {}
     }

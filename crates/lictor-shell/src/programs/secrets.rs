@@ -425,7 +425,7 @@ pub(crate) fn prints_secret(call: &Call<'_>) -> bool {
                     let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
                     let (name, tail) = rest.split_at(end.unwrap_or(rest.len()));
                     // `${TOKEN:0:4}` and `${TOKEN:+set}` show less than the whole.
-                    (is_secret_name(name) || call.surroundings.holds_secret(name))
+                    (is_secret_name(name) || call.env.holds_secret(name))
                         && (braced.is_none() || tail.starts_with('}'))
                 })
             })

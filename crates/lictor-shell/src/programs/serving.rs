@@ -3,7 +3,7 @@
 
 use lictor_core::facts::{FlowSink, FlowSource};
 
-use super::say::written;
+use super::report::written;
 use super::secrets;
 use crate::call::{Call, Report};
 use crate::operand::{Arg, Cwd};
@@ -16,7 +16,7 @@ pub(crate) fn directory(call: &Call<'_>, report: &mut Report, named: Option<&Arg
     };
     let named = named.filter(|arg| !matches!(arg.known(), Some("." | "./")));
     let Some(root) = named.or(here.as_ref()) else { return };
-    let home = call.surroundings.variable("HOME");
+    let home = call.env.variable("HOME");
     let is_home = |path: &str| {
         matches!(path, "~" | "/root" | "" | "/etc" | "/home" | "/var" | "/var/log" | "/Users")
             || home.as_deref() == Some(path)

@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, Privilege, ProcessEffect};
 
 use super::options::Grammar;
-use super::say::{joined, written};
+use super::report::{joined, written};
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
@@ -149,7 +149,7 @@ pub(crate) fn multiplexer(call: &Call<'_>, report: &mut Report) {
 fn pieces(typed: &[Arg], finished: bool, report: &mut Report) {
     let text: String = typed.iter().map(|arg| arg.known().unwrap_or("$X")).collect();
     if !finished || text.starts_with(|first: char| first.is_ascii_lowercase()) {
-        super::own::typed(&text, report);
+        super::lictor::typed(&text, report);
     }
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn expect(call: &Call<'_>, report: &mut Report) {
         bodies.push(text.clone());
     }
     let files = options.words().chain(options.values(&["f"]).filter_map(Arg::known));
-    bodies.extend(files.filter_map(|file| call.surroundings.written(file)));
+    bodies.extend(files.filter_map(|file| call.env.written(file)));
     for body in bodies {
         report.then_code("other", &Arg::literal(&body));
         for line in body.split(['\n', ';']).map(str::trim) {
@@ -228,7 +228,7 @@ pub(crate) fn osascript(call: &Call<'_>, report: &mut Report) {
             report.process(ProcessEffect::Shutdown);
         }
         if lower.contains("empty trash") || lower.contains("empty the trash") {
-            report.file(call, Access::Delete, &super::say::glob("~/.Trash/*"), true);
+            report.file(call, Access::Delete, &super::report::glob("~/.Trash/*"), true);
         }
     }
 }

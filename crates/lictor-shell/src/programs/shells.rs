@@ -3,7 +3,7 @@
 use lictor_core::facts::{AWAITS_CODE, Access, FlowSink};
 
 use super::options::Grammar;
-use super::say::written;
+use super::report::written;
 use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::{Arg, Taint};
 
@@ -296,7 +296,7 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
         match call.program {
             "cmd" => {
                 if matches!(lower.as_str(), "/c" | "/k" | "//c") {
-                    let text = posix(&super::say::joined(rest));
+                    let text = posix(&super::report::joined(rest));
                     // `rmdir` takes its options with a slash there.
                     let text = match text.known().and_then(|text| text.strip_prefix("rmdir ")) {
                         Some(rest) => Arg::literal(format!("rd {rest}")),
@@ -307,8 +307,8 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
             }
             _ => match lower.as_str() {
                 "-c" | "-command" | "/c" | "/command" => {
-                    super::powershell::dynamic(call, &super::say::joined(rest), report);
-                    return report.then_shell(&posix(&super::say::joined(rest)), &[], "pwsh");
+                    super::powershell::dynamic(call, &super::report::joined(rest), report);
+                    return report.then_shell(&posix(&super::report::joined(rest)), &[], "pwsh");
                 }
                 "-e" | "-ec" | "-enc" | "-encodedcommand" | "-encoded" => {
                     // Nobody who means well hides what they type, but what it says is still worth knowing.
@@ -328,7 +328,7 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                 }
                 "-f" | "-file" => {
                     let Some(path) = rest.first() else { return };
-                    match path.known().and_then(|path| call.surroundings.written(path)) {
+                    match path.known().and_then(|path| call.env.written(path)) {
                         Some(text) => {
                             super::powershell::dynamic(call, &Arg::literal(&text), report);
                             report.then_shell(&posix(&Arg::literal(text)), &[], "pwsh");
@@ -342,7 +342,7 @@ pub(crate) fn windows(call: &Call<'_>, report: &mut Report) {
                     args.next();
                 }
                 _ if !word.starts_with('-') => {
-                    let words = super::say::joined(call.args.get(at..).unwrap_or_default());
+                    let words = super::report::joined(call.args.get(at..).unwrap_or_default());
                     super::powershell::dynamic(call, &words, report);
                     return report.then_shell(&posix(&words), &[], "pwsh");
                 }

@@ -4,7 +4,7 @@ use lictor_core::facts::{Access, FlowSink, FlowSource};
 
 use super::network::host_of;
 use super::options::{Grammar, after};
-use super::say::written;
+use super::report::written;
 use super::{secrets, text};
 use crate::call::{Call, Report};
 use crate::operand::Arg;

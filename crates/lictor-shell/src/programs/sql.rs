@@ -2,7 +2,7 @@
 
 use lictor_core::facts::{Access, DatabaseEffect};
 
-use super::say::short;
+use super::report::short;
 use crate::call::Report;
 use crate::operand::{Arg, Cwd, Operand};
 

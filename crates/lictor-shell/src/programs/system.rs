@@ -3,7 +3,7 @@
 use lictor_core::facts::{GuardOff, ProcessEffect};
 
 use super::options::Grammar;
-use super::say::written;
+use super::report::written;
 use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
@@ -16,9 +16,9 @@ pub(super) const OUR_PROCESSES: &str = "/proc/lictor*";
 pub(super) fn picked(call: &Call<'_>, report: &mut Report) {
     if let Stdin::Names(names) = call.stdin
         && names.iter().any(|name| name.prefix().starts_with("/proc/"))
-        && call.args.iter().any(|arg| super::own::names_process(&arg.text))
+        && call.args.iter().any(|arg| super::lictor::names_process(&arg.text))
     {
-        report.names = vec![super::say::glob(OUR_PROCESSES)];
+        report.names = vec![super::report::glob(OUR_PROCESSES)];
         report.stdout = None;
     }
 }
@@ -52,12 +52,12 @@ pub(crate) fn listing(call: &Call<'_>, report: &mut Report) {
     };
     let ours = |arg: &Arg| {
         let name = arg.prefix().rsplit('/').next().unwrap_or_default();
-        super::own::names_process(name) || super::own::is_pattern_of_program(name)
+        super::lictor::names_process(name) || super::lictor::is_pattern_of_program(name)
     };
     if call.args.iter().any(|arg| !arg.prefix().starts_with('-') && ours(arg)) {
-        report.names = vec![super::say::glob(OUR_PROCESSES)];
+        report.names = vec![super::report::glob(OUR_PROCESSES)];
     } else if every {
-        report.names = vec![super::say::glob(EVERY_PROCESS)];
+        report.names = vec![super::report::glob(EVERY_PROCESS)];
     }
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn by_name(call: &Call<'_>, report: &mut Report) {
     }) && !options.operands.is_empty();
     let all = call.program == "killall" && call.args.iter().any(|arg| matches!(arg.known(), Some("-1")));
     report.process(if everyone || broad || all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
-    if options.words().any(super::own::is_pattern_of_program) {
+    if options.words().any(super::lictor::is_pattern_of_program) {
         report.guard_off(GuardOff::LictorBinary, &written(call));
     }
 }

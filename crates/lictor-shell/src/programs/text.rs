@@ -92,13 +92,13 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "pwd" => {
             report.stdout = match call.cwd {
-                Cwd::Start => call.surroundings.variable("PWD"),
+                Cwd::Start => call.env.variable("PWD"),
                 Cwd::Known(path) if path.starts_with('/') => Some(path.clone()),
                 _ => None,
             }
             .map(|path| path + "\n");
         }
-        "whoami" => report.stdout = call.surroundings.variable("USER").map(|user| user + "\n"),
+        "whoami" => report.stdout = call.env.variable("USER").map(|user| user + "\n"),
         "seq" => seq(call, report),
         _ => {}
     }

@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, GuardOff, Privilege};
 
 use super::options::{Grammar, Options, after};
-use super::say::chdir;
+use super::report::chdir;
 use crate::call::{Call, Next, Report};
 use crate::operand::{Arg, Cwd};
 
@@ -183,7 +183,7 @@ pub(crate) fn su(call: &Call<'_>, report: &mut Report) {
         // An agent of another user has other settings.
         let mut words = text.prefix().split([' ', ';', '&', '|', '(']);
         if words.any(|word| starts_agent(word.rsplit('/').next().unwrap_or_default())) {
-            report.guard_off(GuardOff::NestedAgent, &super::say::written(call));
+            report.guard_off(GuardOff::NestedAgent, &super::report::written(call));
         }
         return report.then_shell(text, &[], call.program);
     }
@@ -303,7 +303,7 @@ pub(crate) fn flock(call: &Call<'_>, report: &mut Report) {
 }
 
 pub(crate) fn debugger(call: &Call<'_>, report: &mut Report) {
-    super::own::debugged(call, report);
+    super::lictor::debugged(call, report);
     // `--eval-command=X` is `-ex X`.
     let words: Vec<Arg> = call
         .args

@@ -1,21 +1,21 @@
 //! What the line itself has changed, in front of what was there before it.
 
-use crate::reading::Surroundings;
+use crate::reading::ShellEnv;
 use crate::state::{State, Value};
 
-/// The surroundings plus what the line itself changed in them.
+/// The shell environment plus what the line itself changed in it.
 pub(super) struct Here<'a> {
     state: &'a State,
-    outside: &'a dyn Surroundings,
+    outside: &'a dyn ShellEnv,
 }
 
 impl<'a> Here<'a> {
-    pub(super) fn new(state: &'a State, outside: &'a dyn Surroundings) -> Self {
+    pub(super) fn new(state: &'a State, outside: &'a dyn ShellEnv) -> Self {
         Self { state, outside }
     }
 }
 
-impl Surroundings for Here<'_> {
+impl ShellEnv for Here<'_> {
     fn variable(&self, name: &str) -> Option<String> {
         match self.state.variable(name) {
             Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),

@@ -6,7 +6,7 @@ use lictor_core::facts::{Access, Effect};
 use super::Walker;
 use super::simple::Context;
 use crate::operand::{Arg, Cwd, Known, Operand};
-use crate::reading::Surroundings;
+use crate::reading::ShellEnv;
 
 /// Folders of a home directory that hold personal things. Names that start with a dot are added to these.
 const PERSONAL: [&str; 10] = [
@@ -116,7 +116,7 @@ impl Walker<'_> {
 }
 
 /// Whether something is private; with `tree`, as a whole.
-pub(crate) fn is_private(outside: &dyn Surroundings, target: &Operand, tree: bool) -> bool {
+pub(crate) fn is_private(outside: &dyn ShellEnv, target: &Operand, tree: bool) -> bool {
     let path = match &target.arg.value {
         Known::Text(path) => path.as_str(),
         Known::Partly { prefix, .. } if prefix.contains('/') => prefix.as_str(),

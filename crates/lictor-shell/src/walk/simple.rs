@@ -14,7 +14,7 @@ use crate::call::{Call, Next, Report, Stdin};
 use crate::expand::fields::Expanded;
 use crate::operand::{Arg, Cwd, Known, Taint};
 use crate::programs;
-use crate::reading::Surroundings;
+use crate::reading::ShellEnv;
 use crate::state::{Content, Datum, Positional, Value};
 
 /// A simple command after expansion.
@@ -277,7 +277,7 @@ impl Walker<'_> {
             stdin: &stdin,
             source: plumbing.source.as_ref().or(piped.as_ref()),
             assignments: &assignments,
-            surroundings: &here,
+            env: &here,
         };
         programs::judge(&call, &mut report);
         let mentions = if self.elsewhere == 0 { programs::mentions::in_words(&call) } else { Vec::new() };
@@ -625,7 +625,7 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// The call, for the code that it runs.
-    pub(super) fn call(&self, surroundings: &'a dyn Surroundings) -> Call<'a> {
+    pub(super) fn call(&self, env: &'a dyn ShellEnv) -> Call<'a> {
         Call {
             program: self.program,
             path: self.program,
@@ -634,7 +634,7 @@ impl<'a> Context<'a> {
             stdin: self.stdin,
             source: None,
             assignments: &[],
-            surroundings,
+            env,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What a command does as short lines, without the lines that only say which programs ran.
 
-use lictor_shell::{Arg, Cwd, Effect, Known, Operand, Surroundings};
+use lictor_shell::{Arg, Cwd, Effect, Known, Operand, ShellEnv};
 
 /// The world of the cases: home `/home/user`, started in `/home/user/project`.
 pub(crate) struct World;
 
-impl Surroundings for World {
+impl ShellEnv for World {
     fn variable(&self, name: &str) -> Option<String> {
         let value = match name {
             "HOME" => "/home/user",

@@ -1,12 +1,12 @@
 //! A reading as short text lines, for cases and for people.
 
 use lictor_core::facts::Access;
-use lictor_shell::{Arg, Cwd, Effect, Known, Operand, Reading, Surroundings};
+use lictor_shell::{Arg, Cwd, Effect, Known, Operand, Reading, ShellEnv};
 
 /// The world of the cases: home `/home/user`, started in `/home/user/project`.
 pub(crate) struct World;
 
-impl Surroundings for World {
+impl ShellEnv for World {
     fn variable(&self, name: &str) -> Option<String> {
         let value = match name {
             "HOME" => "/home/user",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lictor_config::{Policy, Surroundings};
+use lictor_config::{BuildEnv, PolicyBundle};
 use lictor_core::completion::Gate;
 use lictor_core::history::History;
 use lictor_core::{Action, All, Digest, FactSource, Facts, Node, Quorum};
@@ -30,19 +30,19 @@ pub(super) struct Parts<'a> {
 /// An engine in the making: `judging` judge together, each with a word before the names of its guards.
 pub(super) fn assemble(
     parts: Parts<'_>,
-    judging: &[(&str, &Policy)],
+    judging: &[(&str, &PolicyBundle)],
     facts: impl Fn(&dyn FactSource, &Action) -> Facts + Send + Sync + 'static,
 ) -> Result<Builder, Error> {
     let Parts { project, store, clock, current } = parts;
     let runner = Arc::new(Programs { store: Arc::clone(&store), root: project.root.clone() });
     let root = project.root.to_string_lossy().into_owned();
-    let surroundings = Surroundings { root, runner };
+    let env = BuildEnv { root, runner };
     let mut trees = Vec::new();
     let (mut history, mut gate) = (History::default(), None);
     let (mut watched, mut knows_files) = (Vec::new(), false);
     let mut redactor = current.redactor.clone();
     for (word, policy) in judging {
-        let built = policy.build(&surroundings)?;
+        let built = policy.build(&env)?;
         let commits = CommitGate::new(Arc::clone(&store), project.root.clone(), (*policy).clone());
         let tree = Node::from(All::new((built.root, commits)));
         trees.push(if word.is_empty() { tree } else { tree.prefixed(word) });
@@ -65,7 +65,7 @@ pub(super) fn assemble(
         (Some(only), true) => only,
         (last, _) => All::new(trees.into_iter().chain(last).collect::<Vec<_>>()).into(),
     };
-    let policies: Vec<&Policy> = judging.iter().map(|(_, policy)| *policy).collect();
+    let policies: Vec<&PolicyBundle> = judging.iter().map(|(_, policy)| *policy).collect();
     let quorum = policies.iter().fold(Quorum::default(), |all, policy| all.and(policy.quorum()));
     let look = policy_files::facts(project, &policies, watched, knows_files);
     let mut builder = PolicyEngine::builder(tree);
@@ -78,7 +78,7 @@ pub(super) fn assemble(
         .clock(clock.clone())
         .feedback(current.policy.feedback())
         .gate(gate)
-        .surroundings(ProjectProbe::new(&project.root, store, &policies, clock))
+        .probe(ProjectProbe::new(&project.root, store, &policies, clock))
         .facts(move |action: &Action| facts(&look, action))
         .redact(redactor)
         .history(history)
@@ -109,7 +109,7 @@ impl Earlier {
     fn joined(&self, seen: &[Digest]) -> Result<PolicyEngine, Error> {
         let current = &*self.current;
         let mut kept = History::default();
-        let mut before: Vec<(String, Policy)> = Vec::new();
+        let mut before: Vec<(String, PolicyBundle)> = Vec::new();
         for digest in seen {
             let policy = if *digest == current.digest() {
                 current.policy.clone()
@@ -124,7 +124,7 @@ impl Earlier {
             }
         }
         let current_judges = before.is_empty() || !current.policy.is_observing();
-        let judging: Vec<(&str, &Policy)> = current_judges
+        let judging: Vec<(&str, &PolicyBundle)> = current_judges
             .then_some(("", &current.policy))
             .into_iter()
             .chain(before.iter().map(|(word, policy)| (word.as_str(), policy)))

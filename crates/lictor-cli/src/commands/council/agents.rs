@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::{self, Exit};
 use crate::output;
-use crate::when;
+use crate::time_format;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -118,7 +118,7 @@ fn instructions(plan: &Plan, invited: &Invited) -> String {
         "For {reviewer}, until {}: look at the files above as they are in tree {} (`git show {}:FILE`), then report once.\n  \
          nothing found:  {command} --clean\n  findings:       {command} --findings found.jsonl\n  \
          one finding a line: {{\"level\": \"HIGH\", \"title\": \"…\", \"evidence\": [\"file:line:note\"], \"rationale\": \"…\"}}\n",
-        when::local(*expires),
+        time_format::local(*expires),
         plan.tree,
         plan.tree,
     )
@@ -188,7 +188,7 @@ pub fn history(project: Project, limit: usize, json: bool) -> Result<Exit> {
         let council = recent.council.clone().unwrap_or_default();
         text += &format!(
             "{}  {:16}  {:10}  {:8}  {}  {}\n",
-            when::local(recent.updated_at),
+            time_format::local(recent.updated_at),
             recent.plan,
             state,
             recent.tally.level(),

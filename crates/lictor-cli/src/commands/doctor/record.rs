@@ -13,7 +13,7 @@ use lictor_store::{Query, Record, Store, StoreError, StoreExt as _, verify};
 
 use super::Report;
 use crate::commands::{audit, check};
-use crate::{output, when};
+use crate::{output, time_format};
 
 /// How many of the newest records are checked: the whole chain is for `lictor audit verify`.
 const NEWEST: u64 = 1_000;
@@ -117,7 +117,7 @@ fn chain(report: &mut Report, project: &Project, store: &dyn Store) {
 /// was gone around.
 fn reconcile(report: &mut Report, store: &dyn Store) {
     let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();
-    let now = when::now();
+    let now = time_format::now();
     let mut before = u64::MAX;
     loop {
         let query = Query::all().before(before).kind("happened").newest_first().limit(500);
@@ -163,7 +163,7 @@ fn ungoverned(record: &Record) -> Option<&'static str> {
 
 /// Faults of Lictor's own in the last days.
 pub fn faults(report: &mut Report, project: &Project) {
-    let now = when::now();
+    let now = time_format::now();
     let recent: Vec<_> =
         fault::noted(project).into_iter().filter(|fault| now.millis_since(fault.at) < RECENT_MS).collect();
     let Some(last) = recent.last() else { return };
@@ -175,7 +175,7 @@ pub fn faults(report: &mut Report, project: &Project) {
     if newest.is_some_and(|decided| decided.at > last.at) {
         report.ok(format!(
             "the last fault, {} ago, is mended: calls have been judged since",
-            when::age(last.at, now)
+            time_format::age(last.at, now)
         ));
         return;
     }
@@ -183,7 +183,7 @@ pub fn faults(report: &mut Report, project: &Project) {
         format!(
             "{} hooks could not be judged lately; the last, {} ago ({} {}): {}",
             recent.len(),
-            when::age(last.at, now),
+            time_format::age(last.at, now),
             last.agent,
             last.event,
             last.reason

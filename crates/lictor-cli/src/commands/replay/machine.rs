@@ -17,7 +17,7 @@ use super::Stage;
 use crate::here;
 use crate::output;
 use crate::progress::Progress;
-use crate::when;
+use crate::time_format;
 
 /// After so many calls a project's judge is made anew: its record is kept in memory and would grow without end.
 const CALLS_KEPT: u64 = 2_000;
@@ -166,7 +166,8 @@ impl Judges<'_> {
             facts: Facts::none(),
             action,
         };
-        past.summary.decision(&decided, |at| if at.0 == 0 { "unknown".to_owned() } else { when::day(at) });
+        past.summary
+            .decision(&decided, |at| if at.0 == 0 { "unknown".to_owned() } else { time_format::day(at) });
         past.projects.insert(root);
         if let Some(id) = decided.action.tool_use_id.clone() {
             open.insert(id, decided.action);
@@ -185,7 +186,7 @@ impl Judges<'_> {
 /// What `init` may say before anything is installed: how many calls agents made in the last 30 days, and how many would
 /// have been stopped. `None` when there is nothing to say. Looks no longer than a few seconds.
 pub fn offer() -> Option<String> {
-    let since = when::now().plus_millis(-30 * 86_400_000);
+    let since = time_format::now().plus_millis(-30 * 86_400_000);
     let progress = Progress::new("looking at what agents did");
     let past = judge(&[], Some(since), None, Some(Duration::from_secs(3)), &progress).ok()?;
     drop(progress);

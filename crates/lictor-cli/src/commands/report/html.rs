@@ -8,7 +8,7 @@ use lictor::past::Counts;
 use super::text::share;
 use super::{Report, span};
 use crate::output;
-use crate::when;
+use crate::time_format;
 
 /// How large the plot of days is.
 const WIDE: u64 = 720;
@@ -70,8 +70,12 @@ pub(super) fn page(report: &Report) -> String {
     let _ =
         write!(out, "<p>{} questions, {} granted, {} denied", waits.requested, waits.granted, waits.denied);
     if let (Some(median), Some(longest)) = (waits.median_ms(), waits.longest_ms()) {
-        let _ =
-            write!(out, "; waited {} in the middle, {} at most", when::length(median), when::length(longest));
+        let _ = write!(
+            out,
+            "; waited {} in the middle, {} at most",
+            time_format::length(median),
+            time_format::length(longest)
+        );
     }
     let _ = writeln!(out, ". {} decisions marked as wrong.</p>", summary.wrong);
     for (level, count) in &summary.findings {

@@ -5,7 +5,7 @@ use lictor::past::Counts;
 use super::text::share;
 use super::{Report, span};
 use crate::output;
-use crate::when;
+use crate::time_format;
 
 pub(super) fn page(report: &Report) -> String {
     let Report { title, summary, .. } = report;
@@ -38,8 +38,11 @@ pub(super) fn page(report: &Report) -> String {
         waits.requested, waits.granted, waits.denied
     );
     if let (Some(median), Some(longest)) = (waits.median_ms(), waits.longest_ms()) {
-        text +=
-            &format!("; waited {} in the middle, {} at most", when::length(median), when::length(longest));
+        text += &format!(
+            "; waited {} in the middle, {} at most",
+            time_format::length(median),
+            time_format::length(longest)
+        );
     }
     text += &format!(". {} decisions marked as wrong.\n", summary.wrong);
     for (level, count) in &summary.findings {

@@ -4,7 +4,7 @@ use lictor::past::{Counts, Summary};
 
 use super::{Report, span};
 use crate::output::{self, Style};
-use crate::when;
+use crate::time_format;
 
 /// So many rules are listed.
 const RULES: usize = 12;
@@ -89,8 +89,8 @@ fn people(summary: &Summary, style: Style) -> String {
         if let (Some(median), Some(longest)) = (waits.median_ms(), waits.longest_ms()) {
             text += &format!(
                 "  waited {} in the middle, {} at most\n",
-                when::length(median),
-                when::length(longest)
+                time_format::length(median),
+                time_format::length(longest)
             );
         }
     }

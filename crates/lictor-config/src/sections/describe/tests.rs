@@ -3,7 +3,7 @@ use lictor_core::{Action, ActionKind};
 use lictor_observe::{FakeObserver, Project, facts};
 use serde_json::{Value, json};
 
-use crate::{Origin, Policy, Source, load};
+use crate::{Origin, PolicyBundle, Source, load};
 
 const FILE: &str = "describe:
   programs:
@@ -22,7 +22,7 @@ const FILE: &str = "describe:
     mcp__acme__drop: {effect: destroys-all, what: the environment}
 ";
 
-fn policy(origin: Origin, text: &str) -> Result<Policy, Vec<String>> {
+fn policy(origin: Origin, text: &str) -> Result<PolicyBundle, Vec<String>> {
     let source = Source { origin, path: "governance.yaml".to_owned(), bytes: text.as_bytes().to_vec() };
     match load(&[source]) {
         Ok(loaded) => Ok(loaded.policy),
@@ -30,7 +30,7 @@ fn policy(origin: Origin, text: &str) -> Result<Policy, Vec<String>> {
     }
 }
 
-fn facts_of(policy: &Policy, action: &Action) -> Facts {
+fn facts_of(policy: &PolicyBundle, action: &Action) -> Facts {
     let world = FakeObserver::for_judging();
     let mut project = Project::discover("/home/user/project", &world);
     project.described = policy.described_tools();

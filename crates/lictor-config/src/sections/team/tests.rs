@@ -1,9 +1,9 @@
 use super::*;
 use crate::load::load;
-use crate::policy::Policy;
+use crate::policy::PolicyBundle;
 use crate::source::{Origin, Source};
 
-fn loaded(files: &[(Origin, &str)]) -> Result<Policy, String> {
+fn loaded(files: &[(Origin, &str)]) -> Result<PolicyBundle, String> {
     let source = |(origin, text): &(Origin, &str)| Source {
         origin: *origin,
         path: origin.as_str().to_owned(),

@@ -76,10 +76,10 @@ impl Python<'_, '_> {
                 other => other,
             },
             // Names come without the folder they are in.
-            "os.listdir" => Value::Text(crate::programs::say::glob("*")),
+            "os.listdir" => Value::Text(crate::programs::report::glob("*")),
             "os.scandir" => match first {
-                Value::Text(arg) => Value::Text(crate::programs::say::below(&arg, "*")),
-                _ => Value::Text(crate::programs::say::glob("*")),
+                Value::Text(arg) => Value::Text(crate::programs::report::below(&arg, "*")),
+                _ => Value::Text(crate::programs::report::glob("*")),
             },
             "shlex.split" => match first.known() {
                 Some(text) => Value::List(
@@ -262,11 +262,11 @@ fn method_result(call: &Call<'_>, receiver: &Value, method: &str, positional: &[
         ("glob" | "rglob", _) => match first.and_then(Value::known) {
             Some(pattern) => {
                 let pattern = if method == "rglob" { format!("**/{pattern}") } else { pattern.to_owned() };
-                Value::Text(Arg { glob: true, ..crate::programs::say::below(arg, &pattern) })
+                Value::Text(Arg { glob: true, ..crate::programs::report::below(arg, &pattern) })
             }
-            None => Value::Text(crate::programs::say::below(arg, "**")),
+            None => Value::Text(crate::programs::report::below(arg, "**")),
         },
-        ("iterdir", _) => Value::Text(crate::programs::say::below(arg, "*")),
+        ("iterdir", _) => Value::Text(crate::programs::report::below(arg, "*")),
         ("joinpath", _) => {
             let mut parts = vec![receiver.clone()];
             parts.extend(positional.iter().cloned());
@@ -319,14 +319,14 @@ fn format_braces(text: &str, values: &[Value]) -> Value {
 
 /// The home directory.
 pub(in crate::languages) fn home(call: &Call<'_>) -> Value {
-    Value::text(call.surroundings.variable("HOME").unwrap_or_else(|| "~".to_owned()))
+    Value::text(call.env.variable("HOME").unwrap_or_else(|| "~".to_owned()))
 }
 
 /// The value of an environment variable.
 pub(in crate::languages) fn environment(call: &Call<'_>, name: Option<&str>) -> Value {
     match name {
         Some("HOME" | "USERPROFILE") => home(call),
-        Some(name) => call.surroundings.variable(name).map_or_else(Value::unknown, Value::text),
+        Some(name) => call.env.variable(name).map_or_else(Value::unknown, Value::text),
         None => Value::unknown(),
     }
 }
@@ -334,7 +334,7 @@ pub(in crate::languages) fn environment(call: &Call<'_>, name: Option<&str>) -> 
 /// `~` at the start of a path that is expanded by the program itself.
 fn expand_home(call: &Call<'_>, arg: &Arg) -> Arg {
     let Some(rest) = arg.known().and_then(|text| text.strip_prefix('~')) else { return arg.clone() };
-    match (rest.is_empty() || rest.starts_with('/'), call.surroundings.variable("HOME")) {
+    match (rest.is_empty() || rest.starts_with('/'), call.env.variable("HOME")) {
         (true, Some(home)) => Arg { value: Known::Text(format!("{home}{rest}")), ..arg.clone() },
         _ => arg.clone(),
     }

@@ -240,14 +240,14 @@ pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
             return report.git(GitEffect::Configure, None);
         }
         "remove-section" | "rename-section" | "edit" => {
-            return report.guard_off(GuardOff::Hooks, &super::super::say::written(git.call));
+            return report.guard_off(GuardOff::Hooks, &super::super::report::written(git.call));
         }
         _ => (0, options.has(&["unset", "unset-all"])),
     };
     // A section goes with its settings, and an editor writes what it likes.
     let section = options.value(&["remove-section", "rename-section"]);
     if options.has(&["edit", "e"]) || section.is_some_and(|section| section.prefix().starts_with("core")) {
-        return report.guard_off(GuardOff::Hooks, &super::super::say::written(git.call));
+        return report.guard_off(GuardOff::Hooks, &super::super::report::written(git.call));
     }
     let key = options.word(at);
     if key.is_empty() {

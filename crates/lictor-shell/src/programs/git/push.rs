@@ -4,7 +4,7 @@ use lictor_core::facts::{Access, GitEffect};
 
 use super::super::network;
 use super::super::options::{Grammar, Options};
-use super::super::say::joined;
+use super::super::report::joined;
 use super::{Git, config};
 use crate::call::Report;
 use crate::operand::Arg;
@@ -98,7 +98,7 @@ pub(super) fn fetch(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         }
         if let Some(directory) = options.operands.get(1) {
             git.fills(report, directory);
-            let made = super::super::say::below(directory, ".git");
+            let made = super::super::report::below(directory, ".git");
             report.file(git.call, Access::MakeDirectory, &made, false);
         }
     }

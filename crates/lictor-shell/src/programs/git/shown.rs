@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, GitEffect};
 
 use super::super::options::Grammar;
-use super::super::{say, secrets};
+use super::super::{report, secrets};
 use super::Git;
 use crate::call::Report;
 use crate::operand::Arg;
@@ -90,7 +90,7 @@ pub(super) fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         }
     }
     if options.has(&["name-only"]) {
-        report.names = vec![say::glob("./**")];
+        report.names = vec![report::glob("./**")];
     }
     // Objects of commits that no hook saw.
     if name == "bundle" && options.word(0) == "unbundle" {

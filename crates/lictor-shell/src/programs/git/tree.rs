@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, GitEffect};
 
 use super::super::options::{Grammar, Options};
-use super::super::say::joined;
+use super::super::report::joined;
 use super::Git;
 use crate::call::Report;
 use crate::operand::{Arg, Incoming};

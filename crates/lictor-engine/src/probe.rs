@@ -11,7 +11,7 @@ use lictor_store::Store;
 use crate::extend::{Checker, CompletionContext, FeedbackContext};
 
 /// What feedback and the stop gate see of the world: files, programs, findings.
-pub trait Surroundings: Surveyor + Send + Sync {
+pub trait Probe: Surveyor + Send + Sync {
     /// What a provider says that the model alone cannot answer for: findings, a program.
     ///
     /// # Errors
@@ -19,33 +19,33 @@ pub trait Surroundings: Surveyor + Send + Sync {
     fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String>;
 }
 
-/// The surroundings, with the engine's own checks.
+/// The probe, with the engine's own checks.
 pub(crate) struct WithCheckers<'a> {
-    pub(crate) surroundings: &'a dyn Surroundings,
+    pub(crate) probe: &'a dyn Probe,
     pub(crate) checkers: &'a [Box<dyn Checker>],
     pub(crate) store: &'a dyn Store,
 }
 
 impl Surveyor for WithCheckers<'_> {
     fn look(&self, pattern: &str) -> Result<Vec<Found>, String> {
-        self.surroundings.look(pattern)
+        self.probe.look(pattern)
     }
 
     fn fingerprint(&self, pattern: &str) -> Result<Option<Digest>, String> {
-        self.surroundings.fingerprint(pattern)
+        self.probe.fingerprint(pattern)
     }
 
     fn tree(&self) -> Result<Option<Digest>, String> {
-        self.surroundings.tree()
+        self.probe.tree()
     }
 
     fn run(&self, command: &CommandCheck, situation: &Situation<'_>) -> Ran {
-        self.surroundings.run(command, situation)
+        self.probe.run(command, situation)
     }
 
     fn ask(&self, name: &str, situation: &Situation<'_>) -> Result<Checked, String> {
         let Some(checker) = self.checkers.iter().find(|checker| checker.name() == name) else {
-            return self.surroundings.ask(name, situation);
+            return self.probe.ask(name, situation);
         };
         let context = CompletionContext::new(self.store, situation, self);
         catch_unwind(AssertUnwindSafe(|| checker.check(&context)))
@@ -53,7 +53,7 @@ impl Surveyor for WithCheckers<'_> {
     }
 
     fn open_findings(&self, at_least: Level) -> Result<Vec<String>, String> {
-        self.surroundings.open_findings(at_least)
+        self.probe.open_findings(at_least)
     }
 }
 
@@ -84,7 +84,7 @@ impl Surveyor for Unseen {
     }
 }
 
-impl Surroundings for Unseen {
+impl Probe for Unseen {
     fn consult(&self, _provider: &Provider, _context: &FeedbackContext<'_>) -> Result<Consulted, String> {
         Err(NOBODY.to_owned())
     }

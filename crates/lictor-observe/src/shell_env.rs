@@ -1,6 +1,6 @@
 //! What the shell reader may ask, answered by an observer.
 
-use lictor_shell::Surroundings;
+use lictor_shell::ShellEnv;
 
 use crate::git;
 use crate::place::{Looker, tidy};
@@ -10,7 +10,7 @@ const RELIED_ON: [&str; 4] = ["USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_H
 /// The most of a script that is read.
 const SCRIPT_LIMIT: usize = 128 * 1024;
 
-impl Surroundings for Looker<'_> {
+impl ShellEnv for Looker<'_> {
     fn variable(&self, name: &str) -> Option<String> {
         match name {
             "HOME" => Some(self.project.home.clone()).filter(|home| !home.is_empty()),

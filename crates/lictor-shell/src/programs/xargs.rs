@@ -4,7 +4,7 @@ use lictor_core::facts::{Access, OpaqueWhat};
 
 use super::find::substitute;
 use super::options::Grammar;
-use super::say::{templated, written};
+use super::report::{templated, written};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::Arg;
 
@@ -106,7 +106,7 @@ pub(crate) fn xargs(call: &Call<'_>, report: &mut Report) {
     };
     let separator = separator.filter(|_| !matches!(call.stdin, Stdin::Names(_)));
     let from_file = options.has(&["a", "arg-file"]);
-    let listed = options.text(&["a", "arg-file"]).and_then(|path| call.surroundings.written(path));
+    let listed = options.text(&["a", "arg-file"]).and_then(|path| call.env.written(path));
     let known = match listed {
         Some(text) => inputs(&Stdin::Text(text), placeholder.is_some(), separator),
         None if from_file => None,

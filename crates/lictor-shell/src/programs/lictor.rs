@@ -4,7 +4,7 @@ use lictor_agents::commands::{self, Audience};
 use lictor_agents::launch;
 use lictor_core::facts::{Access, GuardOff, OpaqueWhat};
 
-use super::say::written;
+use super::report::written;
 use super::table::Family;
 use crate::call::{Call, Report};
 use crate::operand::Arg;
@@ -44,7 +44,7 @@ fn could_be_for(args: &[Arg]) -> bool {
 pub(crate) fn disguised(call: &Call<'_>, report: &mut Report) {
     let is_program = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or_default();
-        name == NAME || call.surroundings.is_guard(&crate::paths::key(call.cwd, path))
+        name == NAME || call.env.is_guard(&crate::paths::key(call.cwd, path))
     };
     let starts = call.path.contains('/') || !report.known_program;
     if call.program != NAME && starts && could_be_for(call.args) && is_program(call.path) {
@@ -131,7 +131,7 @@ pub(crate) fn debugged(call: &Call<'_>, report: &mut Report) {
     let names = |arg: &Arg| {
         arg.known().is_some_and(|word| {
             word.split([' ', '=']).any(|part| part == NAME || part.ends_with("/lictor"))
-                || word.contains('/') && call.surroundings.is_guard(&crate::paths::key(call.cwd, word))
+                || word.contains('/') && call.env.is_guard(&crate::paths::key(call.cwd, word))
         })
     };
     if call.args.iter().any(names) {
