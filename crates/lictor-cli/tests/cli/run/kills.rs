@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{can_run, world};
 
@@ -19,6 +20,18 @@ while :; do
 done
 "#;
 
+fn lines(file: &Path) -> u64 {
+    fs::read_to_string(file).unwrap().lines().count() as u64
+}
+
+fn wait_for_lines(file: &Path, wanted: u64) {
+    let start = Instant::now();
+    while lines(file) < wanted {
+        assert!(start.elapsed() < Duration::from_secs(120), "no answer from the guardian");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
 /// `cargo xtask soak` sets how many.
 #[test]
 fn nothing_that_was_acknowledged_is_lost() {
@@ -29,16 +42,20 @@ fn nothing_that_was_acknowledged_is_lost() {
     sandbox.set("LICTOR", env!("CARGO_BIN_EXE_lictor"));
     sandbox.write("agent.sh", AGENT);
     sandbox.write("acknowledged", "");
+    let acknowledgements = sandbox.project().join("acknowledged");
     for kill in 0..kills {
+        let before = lines(&acknowledgements);
         let mut child = sandbox.start(&["run", "--", "sh", "agent.sh", &kill.to_string()]);
-        // Any moment, the first and those in the middle of an answer included, and the same ones in every run.
+        // After some answers, then anywhere in the next one: waiting for answers keeps a slow machine from proving
+        // nothing, the odd milliseconds reach the middle of an answer.
         let moment =
             kill.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 33;
-        thread::sleep(Duration::from_millis(150 + moment % 700));
+        wait_for_lines(&acknowledgements, before + moment % 4);
+        thread::sleep(Duration::from_millis(moment / 4 % 40));
         assert!(Command::new("kill").args(["-KILL", &child.id().to_string()]).status().unwrap().success());
         child.wait().unwrap();
     }
-    let acknowledged = fs::read_to_string(sandbox.project().join("acknowledged")).unwrap();
+    let acknowledged = fs::read_to_string(&acknowledgements).unwrap();
     let acknowledged: BTreeSet<&str> = acknowledged.lines().collect();
     assert!(acknowledged.len() as u64 >= kills / 2, "too few events to prove anything: {acknowledged:?}");
     assert_eq!(sandbox.lictor(&["audit", "verify"]).code, 0);
