@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use describe::source::Source;
-use describe::{Act, Deep, Given, Place, Program, Rule, Text, Token};
+use describe::{Act, Deep, Given, Place, Program, Recipe, Rule, Text, Token};
 
 fn main() {
     let folder =
@@ -28,8 +28,11 @@ fn main() {
         .filter(|path| path.extension().is_some_and(|ending| ending == "yaml"))
         .collect();
     files.sort();
-    let mut emit =
-        Emit { credentials: credentials(&folder.join("sets/credentials.yaml")), ..Emit::default() };
+    let mut emit = Emit {
+        sets: credentials(&folder.join("sets/credentials.yaml"))
+            + &variables(&folder.join("sets/variables.yaml")),
+        ..Emit::default()
+    };
     let sets = sets(&folder.join("sets/names.yaml"));
     for file in &files {
         println!("cargo::rerun-if-changed={}", file.display());
@@ -102,7 +105,8 @@ struct Emit {
     programs: usize,
     names: BTreeMap<String, (usize, PathBuf)>,
     functions: Vec<String>,
-    credentials: String,
+    /// Sets of names, as source text.
+    sets: String,
 }
 
 impl Emit {
@@ -152,10 +156,13 @@ impl Emit {
         let quiet = self.list("Given", &program.quiet, Self::given);
         let variables = self.list("Given", &program.variables, Self::given);
         let rules = self.list("Rule", &program.rules, Self::rule);
+        let recipes = self.list("Recipe", &program.recipes, |emit, Recipe { kind, names }| {
+            format!("Recipe {{ kind: {}, names: {} }}", borrowed(kind), emit.texts(names))
+        });
         let options = &program.options;
         format!(
             "Program {{ names: {names}, options: Options {{ style: Style::{:?}, valued: {}, attached: {}, long: {}, \
-             front: {} }}, quiet: {quiet}, variables: {variables}, rules: {rules} }}",
+             front: {} }}, quiet: {quiet}, variables: {variables}, rules: {rules}, recipes: {recipes} }}",
             options.style,
             borrowed(&options.valued),
             borrowed(&options.attached),
@@ -250,17 +257,14 @@ impl Emit {
             names.join(", "),
             self.functions.len(),
             self.functions.iter().map(|name| format!("super::{name}")).collect::<Vec<_>>().join(", "),
-            self.credentials,
+            self.sets,
         )
     }
 }
 
 /// Lists of names that several descriptions share: `<name>` in a pattern stands for one of them.
 fn sets(file: &Path) -> BTreeMap<String, String> {
-    println!("cargo::rerun-if-changed={}", file.display());
-    let text = std::fs::read_to_string(file).expect("the lists of names are there");
-    let sets: BTreeMap<String, String> =
-        serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let sets: BTreeMap<String, String> = yaml(file);
     sets.into_iter()
         .map(|(name, words)| (name, words.split_whitespace().collect::<Vec<_>>().join("|")))
         .collect()
@@ -268,13 +272,26 @@ fn sets(file: &Path) -> BTreeMap<String, String> {
 
 /// Folders and the names in them that hold credentials.
 fn credentials(file: &Path) -> String {
-    println!("cargo::rerun-if-changed={}", file.display());
-    let text = std::fs::read_to_string(file).expect("the list of credentials is there");
-    let folders: BTreeMap<String, Vec<String>> =
-        serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let folders: BTreeMap<String, Vec<String>> = yaml(file);
     let rows: Vec<String> =
         folders.iter().map(|(folder, names)| format!("({folder:?}, &{names:?})")).collect();
     format!("pub(super) static CREDENTIALS: [(&str, &[&str]); {}] = [{}];\n", rows.len(), rows.join(", "))
+}
+
+/// Variables of the environment and what their value is.
+fn variables(file: &Path) -> String {
+    let mut rows: Vec<String> = Vec::new();
+    for (kind, names) in &yaml::<BTreeMap<String, String>>(file) {
+        rows.extend(names.split_whitespace().map(|name| format!("({name:?}, {kind:?})")));
+    }
+    format!("pub(super) static VARIABLES: [(&str, &str); {}] = [{}];\n", rows.len(), rows.join(", "))
+}
+
+/// A file of the folder, which is looked at again when it changes.
+fn yaml<T: serde::de::DeserializeOwned>(file: &Path) -> T {
+    println!("cargo::rerun-if-changed={}", file.display());
+    let text = std::fs::read_to_string(file).expect("the file is there");
+    serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
 fn stem(file: &Path) -> String {

@@ -29,6 +29,9 @@
 //! (`2`, `2..`, `last`, `..last`), `rest` (behind the words; `rest+1` skips one), `behind:-e|--` (all words behind one of these), an option (`-o|--output`), a setting
 //! (`of=`), `@` (what `@file` names), `any` (every word and value), `stdin`, `disks`, a path of its own (`~/.x/{2}`) or any
 //! other text of its own (`=s3.amazonaws.com`).
+//!
+//! `recipes: {make: Makefile, settings: tox.ini}` names files that the program runs. They are read when the line itself wrote
+//! them, and so is every word of the call that names such a file.
 
 #[path = "describe/source.rs"]
 pub mod source;
@@ -53,6 +56,17 @@ pub struct Program {
     pub variables: List<Given>,
     /// What it does, in order.
     pub rules: List<Rule>,
+    /// Files that it runs when it finds them: see [`Recipe`].
+    pub recipes: List<Recipe>,
+}
+
+/// Files that a program runs without being told to, or that its words name: makefiles, tasks, settings with commands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recipe {
+    /// How they are read: `make`, `just`, `tasks`, `package`, `playbook`, `cmake`, `shell`, `settings`, `generate` or a language.
+    pub kind: Text,
+    /// Their names; `*.go` for all that the line wrote with that ending.
+    pub names: List<Text>,
 }
 
 /// Where options stand.

@@ -288,7 +288,7 @@ impl Walker<'_> {
         match self.state.variable("IFS") {
             None | Some(Value::Unset) => Some(" \t\n".to_owned()),
             Some(Value::Scalar(datum)) => datum.text().map(str::to_owned),
-            Some(Value::List(_)) => None,
+            Some(Value::List(_) | Value::Keyed(_) | Value::Reference(_)) => None,
         }
     }
 

@@ -120,6 +120,9 @@ fn is_setup(script: &Script) -> bool {
 
 /// Whether a command prints shell code for the current shell.
 pub(crate) fn is_setup_command(program: &str, words: &[&str]) -> bool {
+    if words.iter().any(|word| matches!(*word, "--completion-bash" | "--completion" | "--completions")) {
+        return true;
+    }
     let Some((_, required)) = SETUPS.iter().find(|(setup, _)| *setup == program) else { return false };
     let is_wanted = |word: &&str| {
         required.iter().any(|wanted| {

@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 
 use lictor_core::facts::{Access, OpaqueWhat};
 
-use crate::call::{Call, Report};
+use crate::call::{Call, Next, Report};
 
 /// Reports what `body`, code in `language`, does when the call runs it.
 pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
@@ -38,6 +38,16 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     if adds_to_startup(body, report.effects.get(from..).unwrap_or_default()) {
         report.deed("change", "startup");
     }
+    imports(language, body, call, report);
+    if shows_names_only(body) {
+        for effect in report.effects.get_mut(from..).unwrap_or_default() {
+            if let crate::Effect::File { access: access @ Access::Read, target, .. } = effect
+                && target.arg.known().is_some_and(crate::programs::is_environment_path)
+            {
+                *access = Access::List;
+            }
+        }
+    }
     if has_scratch_database(body) {
         let mut at = 0;
         report.effects.retain(|effect| {
@@ -45,6 +55,49 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
             at <= from || !matches!(effect, crate::Effect::Database { .. })
         });
     }
+}
+
+/// Modules of the line itself that code imports: they are run with it.
+fn imports(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
+    if !call.env.wrote_anything() || !matches!(language, "python" | "javascript" | "typescript") {
+        return;
+    }
+    for module in scan(language, body).imports.iter().take(16) {
+        let endings: &[&str] =
+            if language == "python" { &[".py", "/__init__.py"] } else { &["", ".js", ".ts", "/index.js"] };
+        let path = if language == "python" { module.replace('.', "/") } else { module.clone() };
+        let text = endings.iter().find_map(|ending| call.env.written(&format!("{path}{ending}")));
+        let known = |language: &str| ["python", "javascript"].into_iter().find(|known| *known == language);
+        if let (Some(text), Some(language)) = (text, known(language)) {
+            report.next.push(Next::Recipe {
+                text,
+                language: Some(language),
+                through: call.program.to_owned(),
+            });
+        }
+    }
+}
+
+/// Whether code that prints shows only the names in a file of variables, or how many there are.
+fn shows_names_only(body: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        ".keys()",
+        "split('=')[0]",
+        "split(\"=\")[0]",
+        "split('=', 1)[0]",
+        "split(\"=\", 1)[0]",
+        "split('=',1)[0]",
+        "partition('=')[0]",
+        "partition(\"=\")[0]",
+        "Object.keys(",
+    ];
+    let mut printed = ["print(", "console.log("].iter().flat_map(|call| body.split(call).skip(1)).peekable();
+    printed.peek().is_some()
+        && printed.all(|rest| {
+            let statement = rest.lines().next().unwrap_or_default();
+            let statement = statement.split(';').next().unwrap_or_default();
+            statement.starts_with("len(") || NAMES.iter().any(|name| statement.contains(name))
+        })
 }
 
 /// Whether code adds something to a start-up file of a shell that runs more than a setup.
@@ -156,9 +209,10 @@ fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         "awk" => scripting::judge("awk", body, call, report),
         "sql" => crate::programs::sql::judge(body, report),
         "compiled" => {
-            calls::judge(body, call, report);
+            calls::judge(&with_home(body), call, report);
         }
         "other" => {
+            let body = &with_home(body);
             mentioned::judge(body, call, report);
             if ["tclsh", "wish", "expect"].iter().any(|name| call.program.starts_with(name)) {
                 calls::tcl(body, call, report);
@@ -172,6 +226,35 @@ fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
             }
         }
     }
+}
+
+/// How languages that are not read spell the home directory.
+const HOMES: [&str; 14] = [
+    "$env(HOME)",
+    "$::env(HOME)",
+    "$ENV{HOME}",
+    "System.getProperty(\"user.home\")",
+    "System.getenv(\"HOME\")",
+    "Platform.environment[\"HOME\"]",
+    "Platform.environment['HOME']",
+    "os.Getenv(\"HOME\")",
+    "Sys.getenv(\"HOME\")",
+    "Sys.getenv \"HOME\"",
+    "getenv(\"HOME\")",
+    "ENV[\"HOME\"]",
+    "homedir()",
+    "NSHomeDirectory()",
+];
+
+/// A body with a tilde in place of the home directory: as a text of its own, or within one.
+fn with_home(body: &str) -> std::borrow::Cow<'_, str> {
+    let mut out = std::borrow::Cow::Borrowed(body);
+    for home in HOMES.iter().filter(|home| body.contains(**home)) {
+        let inside = format!("${{{home}}}");
+        let plain = if home.starts_with('$') { "~" } else { "\"~\"" };
+        out = out.replace(&inside, "~").replace(home, plain).into();
+    }
+    out
 }
 
 /// What a body mentions, without judging it.

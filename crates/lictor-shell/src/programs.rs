@@ -40,6 +40,7 @@ mod system;
 mod table;
 pub(crate) mod text;
 mod uploads;
+mod variables;
 mod wrappers;
 mod xargs;
 
@@ -89,31 +90,14 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     for (variable, value) in call.assignments {
         guard::assignment(variable, value, call.program, report);
     }
-    if name != "git" {
-        for (variable, value) in call.assignments {
-            // Commands that a program is told to run by its environment; a plain program name says nothing by itself.
-            let runs = matches!(
-                variable.as_str(),
-                "EDITOR"
-                    | "VISUAL"
-                    | "BROWSER"
-                    | "LESSOPEN"
-                    | "LESSCLOSE"
-                    | "RSYNC_RSH"
-                    | "RSYNC_CONNECT_PROG"
-                    | "SVN_SSH"
-                    | "CVS_RSH"
-            ) || variable.ends_with("PAGER")
-                || variable.ends_with("_EDITOR");
-            if runs && value.prefix().contains(char::is_whitespace) {
-                report.then_shell(value, &[], variable);
-            }
-        }
-    }
     report.known_program = entry.is_some();
     // What follows the first operand of a wrapper belongs to another program, a question for help too.
+    let asks = |word: &str| matches!(word, "--help" | "--version");
     if let Some(Entry { program, .. }) = entry
-        && (program.options.style == Style::First || !only_helps(&call))
+        && match program.options.style {
+            Style::First => !call.args.first().and_then(Arg::known).is_some_and(asks),
+            _ => !only_helps(&call),
+        }
     {
         described::judge(program, &call, report);
     }

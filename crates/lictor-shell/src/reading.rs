@@ -43,6 +43,10 @@ pub trait ShellEnv {
     fn written(&self, _path: &str) -> Option<String> {
         None
     }
+    /// What the line itself wrote to files whose name ends like this.
+    fn written_like(&self, _ending: &str) -> Vec<String> {
+        Vec::new()
+    }
     /// Whether the line put something secret into a variable. Only the reader knows that.
     fn holds_secret(&self, _variable: &str) -> bool {
         false

@@ -77,6 +77,10 @@ pub(crate) enum Value {
     Scalar(Datum),
     /// An indexed array with all its elements; `Rc` because arrays are read far more often than changed.
     List(Rc<Vec<Datum>>),
+    /// An array whose elements have names, with all of them.
+    Keyed(Rc<Vec<(String, Datum)>>),
+    /// Another name for this variable.
+    Reference(Rc<str>),
     Unset,
 }
 
@@ -92,7 +96,7 @@ impl Value {
                 Known::Partly { prefix, suffix } if prefix.is_empty() => Some(suffix.as_str()),
                 _ => datum.text(),
             },
-            Self::List(_) | Self::Unset => None,
+            Self::List(_) | Self::Keyed(_) | Self::Reference(_) | Self::Unset => None,
         }
         .filter(|path| crate::programs::is_secret_path(path))
     }
@@ -101,7 +105,10 @@ impl Value {
         match self {
             Self::Scalar(datum) => datum.taint,
             Self::List(list) => list.iter().fold(Taint::default(), |taint, datum| taint.and(datum.taint)),
-            Self::Unset => Taint::default(),
+            Self::Keyed(pairs) => {
+                pairs.iter().fold(Taint::default(), |taint, (_, datum)| taint.and(datum.taint))
+            }
+            Self::Reference(_) | Self::Unset => Taint::default(),
         }
     }
 }
@@ -224,6 +231,15 @@ impl State {
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {
+        let meant = match (self.variables.get(name), &value) {
+            (Some(Value::Reference(meant)), value)
+                if !matches!(value, Value::Reference(_) | Value::Unset) =>
+            {
+                Some(Rc::clone(meant))
+            }
+            _ => None,
+        };
+        let name = meant.as_deref().unwrap_or(name);
         let before = self.variables.insert(name.to_owned(), value);
         self.journal.push(Change::Variable(name.to_owned(), before));
     }

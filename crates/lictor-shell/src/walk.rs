@@ -12,6 +12,7 @@ mod generated;
 mod here;
 mod listed;
 mod looked;
+mod moved;
 mod next;
 mod outer;
 mod output;
@@ -122,6 +123,8 @@ pub(crate) struct Walker<'s> {
     picked_by_filter: bool,
     /// What the line made or kept.
     made: scratch::Made,
+    /// What it moved, by where it is now.
+    moved: Vec<(String, Operand)>,
     /// The pipeline being walked turns files of the project into its output: no text of the line is in it.
     from_files: bool,
     /// Traps that the line set.
@@ -208,6 +211,7 @@ impl<'s> Walker<'s> {
             containers: Vec::new(),
             picked_by_filter: false,
             made: scratch::Made::default(),
+            moved: Vec::new(),
             from_files: false,
             traps: Vec::new(),
             locals: Vec::new(),
@@ -253,6 +257,9 @@ impl<'s> Walker<'s> {
     }
 
     pub(crate) fn effect(&mut self, effect: Effect<Operand>) {
+        if let Some(twin) = self.before_move(&effect) {
+            self.reading.effects.push(twin);
+        }
         if let Some(twin) = self.behind_link(&effect) {
             self.reading.effects.push(twin);
         }
@@ -515,9 +522,17 @@ impl<'s> Walker<'s> {
             self.state.leave(start);
         } else if !item.rest.is_empty() {
             let branch = self.state.take(chained);
-            self.state.merge(vec![branch], goes_through(item));
+            let through = goes_through(item, &|directory| self.is_there(directory));
+            self.state.merge(vec![branch], through);
         }
         output
+    }
+
+    /// Whether a directory exists for certain.
+    fn is_there(&self, directory: &str) -> bool {
+        let ours = ["PWD", "HOME"].iter().filter_map(|name| self.outside().variable(name));
+        matches!(directory, "." | ".." | "/" | "/tmp" | "~")
+            || ours.chain(self.outside().project_root()).any(|path| path == directory.trim_end_matches('/'))
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {

@@ -47,18 +47,29 @@ fn is_everything(pattern: &str) -> bool {
         }
         let mut in_class = false;
         let mut star = false;
-        let plain = part.chars().all(|char| {
-            match char {
-                '[' => in_class = true,
-                ']' => in_class = false,
-                '*' => star = true,
-                '.' | '?' | '{' | '}' | ',' => {}
-                _ => return in_class,
-            }
-            true
-        });
+        let mut letters = part.chars().peekable();
+        let plain = std::iter::from_fn(|| letters.next().map(|char| (char, letters.peek().copied()))).all(
+            |(char, next)| {
+                match char {
+                    // A class takes in most names when it leaves some out, or holds a range: `[!.]`, `[a-z]`, not `[oa]`.
+                    '[' if is_broad(part, next) => in_class = true,
+                    '[' => return false,
+                    ']' => in_class = false,
+                    '*' => star = true,
+                    '.' | '?' | '{' | '}' | ',' => {}
+                    _ => return in_class,
+                }
+                true
+            },
+        );
         plain && star
     })
+}
+
+/// Whether a class of letters stands for most letters.
+fn is_broad(part: &str, first: Option<char>) -> bool {
+    let class = part.split('[').nth(1).and_then(|rest| rest.split(']').next()).unwrap_or_default();
+    matches!(first, Some('!' | '^')) || class.contains('-') || class.contains("[:")
 }
 
 /// Whether the pattern takes in all names but hidden ones: `*`, `**`, `**/*`, `src/*`.

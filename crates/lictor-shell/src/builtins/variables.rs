@@ -41,9 +41,20 @@ impl Walker<'_> {
                 let value = text.get(name.len() + 1..).unwrap_or_default().to_owned();
                 self.subscript(&value);
             }
-            // A reference to another variable, or an associative array, is not followed.
-            if options.contains('n') && builtin != "export" || options.contains('A') {
-                self.state.set(&name, Value::unknown(Taint::default()));
+            if options.contains('n') && builtin != "export" {
+                let meant = strip(arg, name.len());
+                let value = match meant.as_ref().and_then(Datum::text).filter(|meant| *meant != name) {
+                    Some(meant) => Value::Reference(meant.into()),
+                    None => Value::unknown(Taint::default()),
+                };
+                self.state.set(&name, value);
+                continue;
+            }
+            if options.contains('A') {
+                // Its elements were set with it, or follow.
+                if !matches!(self.state.variable(&name), Some(Value::Keyed(_))) {
+                    self.state.set(&name, Value::unknown(Taint::default()));
+                }
                 continue;
             }
             let Some(value) = strip(arg, name.len()) else {

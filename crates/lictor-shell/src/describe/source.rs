@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::{
-    Act, Consequence, Deep, Given, List, Options, Place, Prints, Program, Rule, Style, Text, Token, Use,
+    Act, Consequence, Deep, Given, List, Options, Place, Prints, Program, Recipe, Rule, Style, Text, Token,
+    Use,
 };
 
 /// What is wrong with a description.
@@ -176,6 +177,8 @@ pub struct Source {
     pub always: Option<RuleSource>,
     /// What calls with certain words do.
     pub commands: Vec<RuleSource>,
+    /// Files that it runs, by how they are read.
+    pub recipes: BTreeMap<String, Words>,
     /// A function that says it all.
     pub by: Option<String>,
     /// Lines that do something.
@@ -212,8 +215,40 @@ impl Source {
             quiet: Cow::Owned(quiet?),
             variables: Cow::Owned(variables?),
             rules: Cow::Owned(rules),
+            recipes: self
+                .recipes
+                .iter()
+                .map(|(kind, names)| recipe(kind, names))
+                .collect::<Result<_, _>>()?,
         })
     }
+}
+
+fn recipe(kind: &str, names: &Words) -> Result<Recipe, Error> {
+    const KINDS: [&str; 17] = [
+        "make",
+        "just",
+        "tasks",
+        "package",
+        "playbook",
+        "cmake",
+        "shell",
+        "settings",
+        "generate",
+        "python",
+        "ruby",
+        "javascript",
+        "compiled",
+        "lua",
+        "perl",
+        "php",
+        "other",
+    ];
+    if !KINDS.contains(&kind) {
+        return wrong(format!("`{kind}` is no kind of file that is run; it is one of {}", KINDS.join(", ")));
+    }
+    let names = names.words().into_iter().map(Text::Owned).collect();
+    Ok(Recipe { kind: Cow::Owned(kind.to_owned()), names })
 }
 
 impl OptionsSource {

@@ -28,7 +28,18 @@ enum Found {
 impl Walker<'_> {
     pub(super) fn parameter(&mut self, parameter: &Parameter, quoted: bool) -> Expansion {
         let mut found = self.find(&parameter.name, parameter.subscript.as_ref());
-        if parameter.indirect {
+        if let (true, Some(Subscript::All)) = (parameter.indirect, &parameter.subscript) {
+            // `${!a[@]}`: the names of its elements.
+            found = match self.state.variable(&parameter.name) {
+                Some(Value::Keyed(pairs)) => {
+                    Found::Value(Expansion::Many(pairs.iter().map(|(key, _)| Datum::known(key)).collect()))
+                }
+                Some(Value::List(list)) => Found::Value(Expansion::Many(
+                    (0..list.len()).map(|index| Datum::known(index.to_string())).collect(),
+                )),
+                _ => Found::Value(Expansion::Unknown(Taint::default())),
+            };
+        } else if parameter.indirect {
             found = match &found {
                 Found::Value(Expansion::One(datum)) if matches!(parameter.operation, Operation::Plain) => {
                     match datum.text().map(str::to_owned) {
@@ -217,15 +228,38 @@ impl Walker<'_> {
     }
 
     fn named(&mut self, name: &str, subscript: Option<&Subscript>) -> Found {
+        let Some(mut value) = self.state.variable(name).cloned() else {
+            // A subscript is evaluated whatever the name is.
+            if let Some(Subscript::Index(parts)) = subscript {
+                self.arithmetic(parts);
+            }
+            return self.outside_variable(name);
+        };
+        // A reference may name another one; nobody needs a long chain of them.
+        let mut links = 0;
+        while let Value::Reference(meant) = &value {
+            links += 1;
+            value = match self.state.variable(meant) {
+                Some(value) if links < 8 => value.clone(),
+                Some(_) => return unknown(),
+                None => return self.outside_variable(meant),
+            };
+        }
+        if let (Value::Keyed(pairs), Some(Subscript::Index(parts))) = (&value, subscript) {
+            let key = self.quoted_value(parts);
+            let Some(key) = key.text() else { return Found::Value(Expansion::Unknown(value.taint())) };
+            let datum = pairs.iter().rev().find(|(name, _)| name == key);
+            return datum.map_or(Found::Unset, |(_, datum)| Found::Value(Expansion::One(datum.clone())));
+        }
         let index = match subscript {
             Some(Subscript::Index(parts)) => Some(self.arithmetic(parts)),
             _ => None,
         };
-        let value = match self.state.variable(name) {
-            Some(value) => value.clone(),
-            None => return self.outside_variable(name),
-        };
         match value {
+            Value::Keyed(pairs) if matches!(subscript, Some(Subscript::All)) => {
+                Found::Value(Expansion::Many(pairs.iter().map(|(_, datum)| datum.clone()).collect()))
+            }
+            Value::Keyed(_) | Value::Reference(_) => unknown(),
             Value::Unset => Found::Unset,
             Value::Scalar(datum) => match index {
                 Some(index) if index.text() != Some("0") => Found::Value(Expansion::Unknown(datum.taint)),

@@ -371,12 +371,10 @@ impl Actor<'_, '_, '_> {
     }
 
     fn evaluate(&mut self, invocation: &Invocation<'_>) {
-        let Some(code) = invocation
-            .positional
-            .last()
-            .filter(|_| self.language != "python")
-            .or(invocation.positional.first())
-        else {
+        // `new Function("a", "b", "return a + b")` has its code last.
+        let last = invocation.text.trim_start_matches("new ").starts_with("Function");
+        let code = if last { invocation.positional.last() } else { invocation.positional.first() };
+        let Some(code) = code else {
             return;
         };
         match code {

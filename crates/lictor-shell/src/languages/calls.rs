@@ -63,11 +63,11 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) -> bool {
                     // `"rm -rf x".execute()`, `File("x").deleteRecursively()`: the text stands in front.
                     _ if matches!(
                         name.rsplit('.').next(),
-                        Some("execute" | "deleteRecursively" | "bang")
+                        Some("execute" | "deleteRecursively" | "deleteSync" | "bang")
                     ) =>
                     {
                         match all.get(..at).unwrap_or_default().iter().rev().take(4).find_map(text) {
-                            Some(path) if name.ends_with("deleteRecursively") => {
+                            Some(path) if !name.ends_with("execute") && !name.ends_with("bang") => {
                                 report.file(call, Access::Delete, &Arg::literal(path), true);
                                 true
                             }

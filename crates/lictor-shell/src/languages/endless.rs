@@ -20,7 +20,11 @@ pub(super) fn judge(body: &str, report: &mut Report) {
         return;
     }
     let code = without_quotes(body);
-    let endless = ENDLESS.iter().any(|start| code.contains(start)) || super::bombs::counts_too_far(body);
+    // A process that is made by the condition itself, which then holds.
+    let forks_on = code.contains("while")
+        && ["fork()orTrue", "fork()or1", "fork()||true"].iter().any(|end| code.contains(end));
+    let endless =
+        ENDLESS.iter().any(|start| code.contains(start)) || super::bombs::counts_too_far(body) || forks_on;
     if !endless || WAITS.iter().any(|word| code.contains(word)) {
         return;
     }
@@ -105,7 +109,10 @@ fn kills_at_random(body: &str) -> bool {
     let chosen = body.replace(".isdigit()", "").replace(".isnumeric()", "");
     let chooses = chosen.split("if ").skip(1).any(|condition| {
         // `if p]`, `if pid:`: what is left of a test for digits.
-        condition.split([']', ':', '\n']).next().is_some_and(|test| test.trim().contains([' ', '(', '=']))
+        condition.split([']', ':', '\n']).next().is_some_and(|test| {
+            // Leaving itself out is no choice.
+            test.trim().contains([' ', '(', '=']) && !test.contains("getpid")
+        })
     });
     listed && (has(&CHANCE) || has(&VITAL) || !chooses && body.contains("for "))
 }

@@ -217,6 +217,9 @@ impl Script<'_, '_> {
                 _ => {}
             }
             if let Some(api) = api::javascript(name) {
+                if api == Api::Read && self.is_own_key(node) {
+                    return;
+                }
                 return actor.perform(api, &invocation);
             }
         }
@@ -436,6 +439,7 @@ impl Script<'_, '_> {
                 ("globalThis" | "global" | "window" | "self" | "process.mainModule" | "module", inner) => {
                     Value::Name(inner.to_owned())
                 }
+                ("process", "execPath") | ("Deno", "execPath") => Value::text("node"),
                 (name, "default") => Value::Name(name.to_owned()),
                 (name, property) => Value::Name(format!("{name}.{property}")),
             },
@@ -457,8 +461,27 @@ impl Script<'_, '_> {
         }
         match (&object, index.name().and_then(|index| index.parse::<usize>().ok())) {
             (Value::List(values), Some(at)) => values.get(at).cloned().unwrap_or_else(Value::unknown),
+            // The interpreter itself.
+            (Value::Name(name), Some(0)) if name == "process.argv" => Value::text("node"),
             _ => Value::Unknown(object.taint()),
         }
+    }
+
+    /// Whether what is read is what the option of a server or a client is for: `{ key: fs.readFileSync("key.pem") }`, a file
+    /// of the project.
+    fn is_own_key(&self, node: Node<'_>) -> bool {
+        let outer = std::iter::successors(node.parent(), |node| node.parent()).take(3);
+        let option = outer
+            .into_iter()
+            .find(|node| node.kind() == "pair")
+            .and_then(|pair| pair.child_by_field_name("key"));
+        let file =
+            node.child_by_field_name("arguments").map(|arguments| self.text(arguments)).unwrap_or_default();
+        let file = file.trim_start_matches(['(', '"', '\'', '`']);
+        option.is_some_and(|option| {
+            matches!(self.text(option), "key" | "cert" | "ca" | "pfx" | "privateKey" | "passphrase")
+        }) && !file.starts_with(['/', '~', '.'])
+            && self.body.contains("createServer") | self.body.contains("tls.") | self.body.contains("https.")
     }
 
     fn result(&mut self, node: Node<'_>, depth: usize) -> Value {

@@ -34,6 +34,9 @@ pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report:
         return report.opaque(OpaqueWhat::Limit, body);
     };
     let mut reader = Reader { language, body, call, listed: None, variables: BTreeMap::new() };
+    if language == "awk" {
+        reader.variables.extend(awk::given(call));
+    }
     let mut at = 0;
     while at < all.len() {
         let rest = all.get(at..).unwrap_or_default();
@@ -472,7 +475,7 @@ impl Reader<'_, '_> {
             return Some((value.clone(), 0));
         }
         match word {
-            "ENV" | "$ENV" | "getenv" | "$_ENV" | "os.getenv" => {
+            "ENV" | "$ENV" | "getenv" | "$_ENV" | "os.getenv" | "ENVIRON" => {
                 let name = after.iter().take(3).find_map(|token| match token {
                     Token::Text(text, _) => Some(text.as_str()),
                     Token::Word(word) => Some(word.as_str()),
@@ -542,6 +545,19 @@ impl Reader<'_, '_> {
             "perl" | "php" => &["$", "@"],
             _ => return Arg::literal(text),
         };
+        const HOMES: [&str; 9] = [
+            "#{Dir.home}",
+            "#{ENV['HOME']}",
+            "#{ENV[\"HOME\"]}",
+            "#{ENV.fetch('HOME')}",
+            "$ENV{HOME}",
+            "$ENV{'HOME'}",
+            "$ENV{\"HOME\"}",
+            "{$_SERVER['HOME']}",
+            "{$_ENV['HOME']}",
+        ];
+        let home = HOMES.iter().find(|home| text.contains(**home)).map(|home| text.replace(home, "~"));
+        let text = home.as_deref().unwrap_or(text);
         let Some(at) = marks.iter().filter_map(|mark| text.find(mark)).min() else {
             return Arg::literal(text);
         };

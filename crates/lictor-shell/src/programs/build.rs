@@ -14,8 +14,12 @@ pub(crate) fn make(call: &Call<'_>, report: &mut Report) {
     if options.has(&["n", "dry-run", "just-print", "recon"]) {
         return;
     }
-    for arg in call.args.iter().filter(|arg| arg.prefix().starts_with("SHELL=")) {
-        report.then_shell(&after(arg, 6), &[], "make");
+    for arg in call.args {
+        let Some((name, value)) = arg.prefix().split_once('=') else { continue };
+        let runs = super::variables::is_command(name) && value.contains(char::is_whitespace);
+        if name == "SHELL" || runs {
+            report.then_shell(&after(arg, name.len() + 1), &[], "make");
+        }
     }
     let from_stdin = matches!(options.text(&["f", "file", "makefile"]), Some("-" | "/dev/stdin"));
     if let (true, Stdin::Text(text)) = (from_stdin, call.stdin) {
@@ -46,6 +50,16 @@ pub(crate) fn make(call: &Call<'_>, report: &mut Report) {
             let name = file.trim_start_matches(['<', '>', ' ']).split([',', ')']).next().unwrap_or_default();
             report.file(call, access, &Arg::literal(name.trim()), false);
         }
+    }
+}
+
+/// `mvn exec:exec -Dexec.executable=PROGRAM -Dexec.args=WORDS`.
+pub(crate) fn maven_exec(call: &Call<'_>, report: &mut Report) {
+    let property = |name: &str| call.args.iter().find_map(|arg| arg.known()?.strip_prefix(name));
+    if let Some(program) = property("-Dexec.executable=") {
+        let words =
+            property("-Dexec.args=").or_else(|| property("-Dexec.commandlineArgs=")).unwrap_or_default();
+        report.then_shell(&Arg::literal(format!("{program} {words}")), &[], "mvn");
     }
 }
 

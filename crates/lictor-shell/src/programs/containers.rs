@@ -169,8 +169,9 @@ fn tool_of(image: &str) -> Option<&str> {
             | "eksctl"
             | "istioctl"
     );
-    (manages || super::table::find(name).is_some_and(|entry| entry.family == super::Family::Clouds))
-        .then_some(name)
+    use super::Family::{Attack, Clouds};
+    let known = |name| super::table::find(name).is_some_and(|entry| matches!(entry.family, Clouds | Attack));
+    (manages || known(name)).then_some(name)
 }
 
 /// Named volumes, by where they appear in the container.

@@ -18,6 +18,27 @@ pub(crate) fn throwaway(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// A database in a file, which is changed by statements that do more than ask and by those that nobody can see.
+pub(crate) fn in_file(call: &Call<'_>, report: &mut Report) {
+    let words: Vec<&Arg> = call.args.iter().filter(|arg| !arg.prefix().starts_with('-')).collect();
+    let Some((file, statements)) = words.split_first() else { return };
+    let changes = |text: &str| {
+        let upper = text.to_ascii_uppercase();
+        ["INSERT", "UPDATE", "DELETE", "REPLACE", "CREATE", "ALTER", "DROP", "VACUUM"]
+            .iter()
+            .any(|word| upper.contains(word))
+    };
+    let told = statements.iter().any(|text| text.known().is_none_or(changes))
+        || match call.stdin {
+            Stdin::Text(text) => changes(text),
+            Stdin::Unknown(_) => statements.is_empty(),
+            _ => false,
+        };
+    if told {
+        report.file(call, Access::Modify, file, false);
+    }
+}
+
 /// What a client is told by its input when nobody can see it.
 pub(crate) fn unknown_input(call: &Call<'_>, report: &mut Report) {
     if let Stdin::Unknown(taint) = call.stdin {

@@ -410,6 +410,17 @@ fn grants_bits(mode: &str) -> bool {
     })
 }
 
+/// Whether a mode lets everybody read or write.
+fn opens_to_everybody(mode: &str) -> bool {
+    match mode.chars().last().and_then(|last| last.to_digit(8)) {
+        Some(bits) if mode.chars().all(|c| c.is_ascii_digit()) => bits & 6 != 0,
+        _ => mode.split(',').any(|clause| {
+            let (who, bits) = clause.split_once(['+', '=']).unwrap_or_default();
+            (who.is_empty() || who.contains(['o', 'a'])) && bits.contains(['r', 'w'])
+        }),
+    }
+}
+
 fn removes_execution(mode: &str) -> bool {
     match mode.chars().all(|c| c.is_ascii_digit()) && !mode.is_empty() {
         true => mode.chars().rev().take(3).all(|digit| digit.to_digit(8).is_some_and(|bits| bits % 2 == 0)),
@@ -453,6 +464,9 @@ fn chmod(call: &Call<'_>, report: &mut Report) {
     for target in targets {
         report.file(call, Access::ChangeMode, target, recursive);
         let path = target.prefix();
+        if opens_to_everybody(&mode) && path.starts_with(['/', '~']) && secrets::is_secret(target) {
+            report.deed("grant", "access");
+        }
         if removes_execution(&mode) && super::guard::is_hook_path(path) {
             report.guard_off(GuardOff::Hooks, &format!("chmod {mode} {path}"));
         }

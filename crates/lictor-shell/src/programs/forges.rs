@@ -58,7 +58,17 @@ pub(crate) fn api(call: &Call<'_>, report: &mut Report) {
         let whole_repository = path.trim_start_matches('/').starts_with("repos/") && parts == 3;
         report.infrastructure(call.program, &format!("api DELETE {path}"), whole_repository);
     } else if matches!(method.as_str(), "PUT" | "PATCH" | "POST")
-        && (path.contains("/protection") || path.contains("/rulesets") || path.contains("/merge"))
+        && [
+            "/protection",
+            "/rulesets",
+            "/merge",
+            "/actions/permissions",
+            "/collaborators/",
+            "/hooks",
+            "/keys",
+        ]
+        .iter()
+        .any(|part| path.contains(part))
     {
         report.infrastructure(call.program, &format!("api {method} {path}"), false);
     } else if method == "PATCH" && path.contains("/git/refs") && fields.contains(&"force=true") {

@@ -79,7 +79,7 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         if let Some(name) = key.strip_prefix("alias.") {
             aliases.push((name.to_owned(), value.known().unwrap_or_default().to_owned()));
         } else {
-            config::in_force(report, key, value);
+            config::in_force(report, key, value, false);
         }
     }
     config::environment(call.assignments, report);

@@ -30,13 +30,6 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
         return report.guard_off(GuardOff::LictorEnvironment, &text);
     }
     match name {
-        // Code of its own that every program then runs.
-        "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" => {
-            let installed = ["/usr/", "/lib", "/opt/"].iter().any(|top| value.prefix().starts_with(top));
-            if value.known().is_some_and(|path| !path.is_empty()) && !installed {
-                report.opaque(lictor_core::facts::OpaqueWhat::Code, &text);
-            }
-        }
         // Options that nobody sees: what is sent, and where.
         "CURL_HOME" | "WGETRC" if !matches!(value.known(), Some("" | "/dev/null")) => {
             report.opaque(lictor_core::facts::OpaqueWhat::Code, &text);
@@ -55,15 +48,8 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
                 report.then_shell(&Arg::literal(format!(": {code}")), &[], name);
             }
         }
-        // Kept for whatever asks for an editor, a pager or a connection later on.
-        name if program.is_empty() && names_command(name) => {
-            // `|tool %s` of LESSOPEN.
-            let command = value.known().unwrap_or_default().trim_start_matches(['|', '-']);
-            let mut words = command.split_whitespace();
-            if words.next().is_some_and(super::is_run_by_wrappers) && words.next().is_some() {
-                report.then_shell(&Arg::literal(command), &[], name);
-            }
-        }
+        // git says itself what it runs.
+        name if program != "git" => super::variables::runs(name, value, program, report),
         _ => {}
     }
     let commits = matches!(program, "git" | "pre-commit" | "lefthook" | "" | "gt" | "jj");
@@ -95,23 +81,6 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
     if program.is_empty() && agents.contains(&name) {
         report.guard_off(GuardOff::NestedAgent, &text);
     }
-}
-
-/// Variables whose value other programs run as a command.
-pub(super) fn names_command(name: &str) -> bool {
-    matches!(
-        name,
-        "EDITOR"
-            | "VISUAL"
-            | "BROWSER"
-            | "LESSOPEN"
-            | "LESSCLOSE"
-            | "GIT_SSH_COMMAND"
-            | "GIT_EXTERNAL_DIFF"
-            | "GIT_ASKPASS"
-    ) || name.ends_with("PAGER")
-        || name.ends_with("_EDITOR")
-        || name.starts_with("GIT_CONFIG_VALUE_")
 }
 
 /// A variable is taken away.

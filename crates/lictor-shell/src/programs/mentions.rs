@@ -99,7 +99,9 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
         };
         if counts {
             let positional = entry.is_none() || words == Words::Targets;
-            add(value, target || positional);
+            // What is installed below a prefix is the program itself, in directories of its own.
+            let below = option.ends_with("prefix");
+            add(value, (target || positional) && !below);
             // `-o.claude`, `type=local,dest=x`, `OPEN:x,trunc`.
             if let Some(attached) = value.strip_prefix('-').and_then(|rest| rest.get(1..)) {
                 add(attached, entry.is_none());
@@ -138,7 +140,10 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
                 let front = body.get(..at).unwrap_or_default().trim_end();
                 let called = open.last().filter(|(bracket, _)| *bracket == '(');
                 let name = called.map(|(_, at)| last_name(body.get(..*at).unwrap_or_default()));
-                let asks = name.is_some_and(is_question) || open.is_empty() && is_question(last_name(front));
+                let asks = name.is_some_and(is_question)
+                    || open.is_empty() && is_question(last_name(front))
+                    // Data, no code: it is only read.
+                    || name == Some("require") && text.ends_with(".json");
                 if is_path(text) && !asks && !compares(front) && found.len() < MOST {
                     let given =
                         name.is_some_and(|name| !name.is_empty()) || open.is_empty() && !front.ends_with('=');

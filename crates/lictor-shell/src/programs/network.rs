@@ -626,6 +626,14 @@ pub(crate) fn rclone(call: &Call<'_>, report: &mut Report) {
 /// Whether a request to a search engine or a build server takes an index, a collection or a job away.
 fn destroys(url: &str, method: &str) -> bool {
     let has = |parts: &[&str]| parts.iter().any(|part| url.contains(part));
+    // All of something, or something of those who use it.
+    let host = host_of(url).unwrap_or_default();
+    let production = host.split(['.', '-']).any(|label| matches!(label, "prod" | "production" | "live"));
+    let all = url.trim_end_matches('/').rsplit('/').next().is_some_and(|last| matches!(last, "all" | "*"));
+    let here = matches!(host.as_str(), "localhost" | "127.0.0.1" | "0.0.0.0" | "::1");
+    if method == "DELETE" && !here && (production || all) {
+        return true;
+    }
     match method {
         "DELETE" => has(&[":9200", ":9243", "/indexes/", "/collections/", "/api/v4/projects/"]),
         "POST" => has(&["/_delete_by_query", "/doDelete", "/_close"]),

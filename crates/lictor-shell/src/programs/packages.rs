@@ -186,6 +186,11 @@ pub(crate) fn python_module(call: &Call<'_>, report: &mut Report, module: &str, 
             if let Some([file, directory @ ..]) = at.and_then(|at| call.args.get(at + 1..)) {
                 super::archive::extract(call, report, directory.first(), Some(file.clone()), 0);
             }
+            let at = call.args.iter().position(|arg| matches!(arg.known(), Some("-c" | "--create")));
+            if let Some([archive, files @ ..]) = at.and_then(|at| call.args.get(at + 1..)) {
+                files.iter().for_each(|file| super::secrets::read(call, report, file, true));
+                report.file(call, Access::Write, archive, false);
+            }
             return;
         }
         "base64" => return,

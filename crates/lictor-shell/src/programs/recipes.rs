@@ -5,6 +5,7 @@
 mod just;
 mod make;
 mod package;
+mod settings;
 mod tasks;
 
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::options::Grammar;
+use super::{shells, table};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::Arg;
 
@@ -54,55 +56,8 @@ impl Rules {
     }
 }
 
-/// What a written file is to the program that runs it.
-enum Kind {
-    Make,
-    Just,
-    Tasks,
-    Package,
-    /// A shell script.
-    Shell,
-    /// Code of a language.
-    Code(&'static str),
-}
-
-/// The files that a call runs: the names it looks for, or the operands that are such files.
-fn looks_for(program: &str) -> Option<(&'static [&'static str], Kind)> {
-    Some(match program {
-        "make" | "gmake" | "bmake" => (&["GNUmakefile", "makefile", "Makefile"], Kind::Make),
-        "just" => (&["justfile", "Justfile", ".justfile"], Kind::Just),
-        "task" | "go-task" => (&["Taskfile.yml", "Taskfile.yaml", "taskfile.yml"], Kind::Tasks),
-        "npm" | "pnpm" | "yarn" | "bun" => (&["package.json"], Kind::Package),
-        "rake" => (&["Rakefile", "rakefile"], Kind::Code("ruby")),
-        "pytest" | "py.test" => (&["conftest.py", "tests/conftest.py"], Kind::Code("python")),
-        "pip" | "pip3" | "uv" | "build" => (&["setup.py"], Kind::Code("python")),
-        "nox" => (&["noxfile.py"], Kind::Code("python")),
-        "invoke" | "inv" => (&["tasks.py"], Kind::Code("python")),
-        "fab" => (&["fabfile.py"], Kind::Code("python")),
-        "doit" => (&["dodo.py"], Kind::Code("python")),
-        "scons" => (&["SConstruct"], Kind::Code("python")),
-        "gulp" => (&["gulpfile.js"], Kind::Code("javascript")),
-        "grunt" => (&["Gruntfile.js"], Kind::Code("javascript")),
-        "jest" => (&["jest.config.js", "jest.setup.js"], Kind::Code("javascript")),
-        "vite" | "vitest" => {
-            (&["vite.config.js", "vite.config.ts", "vitest.config.ts"], Kind::Code("javascript"))
-        }
-        "webpack" => (&["webpack.config.js"], Kind::Code("javascript")),
-        "rollup" => (&["rollup.config.js"], Kind::Code("javascript")),
-        "eslint" => (&["eslint.config.js", ".eslintrc.js"], Kind::Code("javascript")),
-        "cargo" => (&["build.rs", "src/main.rs", "src/lib.rs"], Kind::Code("compiled")),
-        "direnv" => (&[".envrc"], Kind::Shell),
-        "cmake" => (&["CMakeLists.txt"], Kind::Code("cmake")),
-        "gcc" | "cc" | "clang" | "g++" | "c++" | "clang++" | "tcc" | "rustc" | "go" | "java" | "javac"
-        | "zig" | "swiftc" | "kotlinc" | "csc" | "dotnet" => (&[], Kind::Code("compiled")),
-        "ansible-playbook" => (&[], Kind::Code("playbook")),
-        _ => return None,
-    })
-}
-
-/// Options whose value names the file.
-const FILE: Grammar =
-    Grammar::anywhere("fCP", "file= makefile= justfile= taskfile= directory= rakefile= prefix= cwd= dir=");
+/// Options whose value names a directory.
+const DIRECTORY: Grammar = Grammar::anywhere("C", "directory= prefix= cwd= dir= working-directory=");
 
 /// Reports what the files that the line wrote do when the call runs them.
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
@@ -111,85 +66,89 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         Stdin::Text(text) if !matches!(call.program, "make" | "gmake" | "bmake") => Some(text),
         _ => None,
     };
+    let Some(entry) = table::find(call.program).filter(|entry| !entry.program.recipes.is_empty()) else {
+        return;
+    };
+    // Settings may be given as words too.
+    if entry.program.recipes.iter().any(|recipe| recipe.kind == "settings") {
+        for setting in call.args.iter().filter_map(Arg::known) {
+            // What stands in a text is no setting of this program.
+            if setting.split_once('=').is_none_or(|(name, _)| name.contains(char::is_whitespace)) {
+                continue;
+            }
+            follow("settings", setting, &[], call, report);
+        }
+    }
     if !call.env.wrote_anything() && input.is_none() {
         return;
     }
-    let Some((names, kind)) = looks_for(call.program) else { return };
+    if call.program == "cmake" && call.args.first().and_then(Arg::known) == Some("-E") {
+        return;
+    }
     let written = |path: &str| match (path, input) {
         ("-" | "/dev/stdin", Some(text)) => Some(text.clone()),
         _ => call.env.written(path),
     };
-    if call.program == "cmake" && call.args.first().and_then(Arg::known) == Some("-E") {
-        return;
-    }
-    let named = call.args.iter().any(|arg| {
-        let word = arg.prefix();
-        let long = [
-            "--file",
-            "--makefile",
-            "--justfile",
-            "--taskfile",
-            "--directory",
-            "--rakefile",
-            "--prefix",
-            "--cwd",
-            "--dir",
-        ];
-        word.starts_with("-f")
-            || word.starts_with("-C")
-            || word.starts_with("-P")
-            || long.iter().any(|name| word.starts_with(name))
+    let options = DIRECTORY.parse(call.args);
+    let folder = options.text(&["C", "directory", "prefix", "cwd", "dir", "working-directory"]);
+    // Whatever option or word it stands behind: a file of the line that such a program is given is read by it.
+    let named = call.args.iter().filter_map(Arg::known).flat_map(|word| {
+        let value = word.split_once('=').map(|(_, value)| value);
+        let attached =
+            word.strip_prefix('-').and_then(|rest| rest.get(1..)).filter(|rest| rest.starts_with(['/', '.']));
+        [Some(word), value, attached].into_iter().flatten()
     });
-    let is_code = |arg: &Arg| arg.known().is_some_and(|word| word.contains('.') && !word.starts_with('-'));
-    let concerned = named
-        || names.iter().any(|name| written(name).is_some())
-        || matches!(kind, Kind::Code(_)) && call.args.iter().any(is_code);
-    if !concerned {
-        return;
-    }
-    let options = FILE.parse(call.args);
-    let directory = options.text(&["C", "directory", "prefix", "cwd", "dir"]);
-    let file = options.text(&["f", "file", "makefile", "justfile", "taskfile", "rakefile", "P"]);
+    let named: Vec<String> = named.filter(|word| word.len() < 256).filter_map(written).collect();
     let words: Vec<&str> = options.words().collect();
-    // `cmake -P <(…)` and the like: text of the line without a file.
-    let mut texts: Vec<String> = match (file, directory) {
-        (Some(file), _) => written(file).into_iter().collect(),
-        (None, Some(directory)) => {
-            names.iter().filter_map(|name| written(&format!("{directory}/{name}"))).collect()
+    for recipe in entry.program.recipes.iter() {
+        let found = recipe.names.iter().flat_map(|name| match (name.strip_prefix('*'), folder) {
+            (Some(ending), _) => call.env.written_like(ending),
+            (None, Some(folder)) => written(&format!("{folder}/{name}")).into_iter().collect(),
+            (None, None) => written(name).into_iter().collect(),
+        });
+        for text in found.chain(named.iter().cloned()) {
+            follow(&recipe.kind, &text, &words, call, report);
         }
-        (None, None) => names.iter().filter_map(|name| written(name)).collect(),
-    };
-    if matches!(kind, Kind::Code(_)) {
-        texts.extend(words.iter().filter(|word| word.contains('.')).filter_map(|word| written(word)));
     }
+}
+
+/// Reports what one such file does.
+fn follow(kind: &str, text: &str, words: &[&str], call: &Call<'_>, report: &mut Report) {
     let lines_of = |rules: &Rules, goals: &[&str]| -> Vec<String> {
         rules.lines(goals).into_iter().map(str::to_owned).collect()
     };
-    for text in texts {
-        let lines = match kind {
-            Kind::Make => {
-                let (given, goals): (Vec<&str>, Vec<&str>) =
-                    words.iter().partition(|word| word.contains('='));
-                lines_of(&make::rules(&text, &given), &goals)
-            }
-            Kind::Just => lines_of(&just::rules(&text), words.get(..1).unwrap_or_default()),
-            Kind::Tasks => lines_of(&tasks::rules(&text), &words),
-            Kind::Package => package::scripts(&text, call.program, &words),
-            Kind::Shell => vec![text],
-            Kind::Code("playbook") => tasks::playbook(&text),
-            Kind::Code("cmake") => cmake(&text),
-            Kind::Code(language) => {
-                report.next.push(Next::Recipe {
-                    text,
-                    language: Some(language),
-                    through: call.program.to_owned(),
-                });
-                continue;
-            }
-        };
-        for line in lines {
-            report.next.push(Next::Recipe { text: line, language: None, through: call.program.to_owned() });
+    // Words that name a file are no targets.
+    let words: Vec<&str> =
+        words.iter().copied().filter(|word| !word.contains(['/', '.']) && *word != "-").collect();
+    let lines = match kind {
+        "make" => {
+            let (given, goals): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.contains('='));
+            lines_of(&make::rules(text, &given), &goals)
         }
+        "just" => lines_of(&just::rules(text), words.get(..1).unwrap_or_default()),
+        "tasks" => lines_of(&tasks::rules(text), &words),
+        "package" => package::scripts(text, call.program, &words),
+        "shell" => vec![text.to_owned()],
+        "playbook" => tasks::playbook(text),
+        "cmake" => cmake(text),
+        "settings" => settings::commands(text),
+        "generate" if !words.contains(&"generate") => return,
+        "generate" => {
+            text.lines().filter_map(|line| line.strip_prefix("//go:generate ")).map(str::to_owned).collect()
+        }
+        language => {
+            // Code of a language that has a table, or of one that is compiled.
+            let language = shells::language_named(language).unwrap_or("compiled");
+            report.next.push(Next::Recipe {
+                text: text.to_owned(),
+                language: Some(language),
+                through: call.program.to_owned(),
+            });
+            return;
+        }
+    };
+    for line in lines {
+        report.next.push(Next::Recipe { text: line, language: None, through: call.program.to_owned() });
     }
 }
 
@@ -251,8 +210,9 @@ fn package_with(scripts: &[(&str, &str)]) -> String {
 }
 
 /// The commands of `execute_process(COMMAND …)` and what `file(REMOVE…)` deletes.
-pub(crate) fn cmake(text: &str) -> Vec<String> {
+fn cmake(text: &str) -> Vec<String> {
     let mut found = Vec::new();
+    let text = text.replace("$ENV{", "${");
     for call in text.split("execute_process").skip(1) {
         let body = call.split(')').next().unwrap_or_default();
         for command in body.split("COMMAND ").skip(1) {

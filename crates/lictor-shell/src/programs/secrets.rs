@@ -282,8 +282,10 @@ pub(crate) fn unaccounted(call: &Call<'_>, report: &mut Report, in_text: bool) {
         before = if word.starts_with('-') && !word.contains('=') { word } else { "" };
         let signs_in = SIGNS_IN_LETTERS.contains(&option)
             || option.len() > 2 && SIGNS_IN.iter().any(|part| option.contains(part));
-        let code =
-            in_text || super::takes_command(option) || matches!(option, "-e" | "-x" | "-rx" | "--eval");
+        let code = in_text
+            || super::takes_command(option)
+            || matches!(option, "-e" | "-x" | "-rx")
+            || takes_code(option);
         if signs_in || !code && value.contains(char::is_whitespace) {
             continue;
         }
@@ -305,13 +307,19 @@ pub(crate) fn unaccounted(call: &Call<'_>, report: &mut Report, in_text: bool) {
     }
 }
 
+/// Whether the name of an option says that its value is code of some kind.
+fn takes_code(option: &str) -> bool {
+    const PARTS: [&str; 7] = ["eval", "expr", "expression", "script", "code", "query", "template"];
+    option.strip_prefix("--").is_some_and(|name| name.split(['-', '_']).any(|part| PARTS.contains(&part)))
+}
+
 /// A secret by a path from the root or from a home: no file of the project, and none that a tool loads by itself.
 fn is_kept_outside(path: &str) -> bool {
     path.starts_with(['/', '~'])
         && is_secret_path(path)
         && !is_environment_path(path)
-        && !path.ends_with(".pem")
-        && !path.ends_with(".key")
+        // Servers and clients are given their keys by name; what lies with a person's own keys is none of those.
+        && (!path.ends_with(".pem") && !path.ends_with(".key") || path.contains("/.gnupg/") || path.contains("/.ssh/"))
 }
 
 /// Secrets that are known by their name alone and that few tools make.

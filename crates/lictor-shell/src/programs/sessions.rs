@@ -94,6 +94,10 @@ pub(crate) fn multiplexer(call: &Call<'_>, report: &mut Report) {
                 | "write-chars"
                 | "kill-server"
                 | "respawn-window"
+                | "set-hook"
+                | "bind-key"
+                | "bind"
+                | "confirm-before"
         )
     }) else {
         return;

@@ -79,6 +79,7 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
     }
     if let Some((_, value)) =
         call.assignments.iter().find(|(name, _)| name == "BASH_ENV" || name == "ENV" && options.has(&["i"]))
+        && value.known() != Some("")
     {
         run_script(report, value, Some("shell"));
     }

@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
+use super::simple::Context;
 use super::{Scene, Walker};
-use crate::ast::{Assigned, Assignment};
-use crate::call::{Next, Report};
+use crate::ast::{Assigned, Assignment, Part};
+use crate::call::{Next, Report, Stdin};
+use crate::expand::fields::{Expanded, has_glob};
 use crate::operand::{Arg, Taint};
 use crate::programs;
 use crate::state::{Datum, Value};
@@ -35,10 +37,9 @@ impl Walker<'_> {
                     self.subscript(&text);
                 }
                 if keep {
-                    let value = if assignment.element.is_some() {
-                        self.with_element(name, datum)
-                    } else {
-                        Value::Scalar(datum)
+                    let value = match &assignment.element {
+                        Some(element) => self.with_element(name, element, datum),
+                        None => Value::Scalar(datum),
                     };
                     self.state.set(name, value);
                 }
@@ -46,6 +47,15 @@ impl Walker<'_> {
             }
             Assigned::Array { words, keyed } => {
                 let expanded = self.words(words);
+                if let Some(mut pairs) = keyed.then(|| pairs(&expanded)).flatten() {
+                    if assignment.append
+                        && let Some(Value::Keyed(before)) = self.state.variable(name)
+                    {
+                        pairs = before.iter().cloned().chain(pairs).collect();
+                    }
+                    self.state.set(name, Value::Keyed(Rc::new(pairs)));
+                    return None;
+                }
                 let known = !keyed && expanded.iter().all(|word| !word.arg.splits);
                 let mut list: Vec<Datum> = expanded
                     .into_iter()
@@ -79,9 +89,22 @@ impl Walker<'_> {
             self.opaque(opaque.what, &opaque.text);
         }
         for next in report.next {
+            let scene = Scene { certain: false, attributable: false, capture: false };
             if let Next::Shell { text, through, .. } = next {
-                let scene = Scene { certain: false, attributable: false, capture: false };
                 self.through(&through, |this| this.evaluate(text.known(), text.taint, &text.text, scene));
+            } else {
+                let cwd = self.state.directories().now.clone();
+                let context = Context {
+                    program: name,
+                    args: &[],
+                    templates: &[],
+                    stdin: &Stdin::Inherited,
+                    cwd: &cwd,
+                    by: None,
+                    scene,
+                    by_shell: false,
+                };
+                self.next(next, &context, Taint::default());
             }
         }
     }
@@ -102,9 +125,30 @@ impl Walker<'_> {
         }
     }
 
-    /// `NAME[i]=value`: the array as a whole is then not known.
-    fn with_element(&mut self, name: &str, datum: Datum) -> Value {
+    /// `NAME[i]=value`: an array of named elements has one more; another is as a whole then not known.
+    fn with_element(&mut self, name: &str, element: &[Part], datum: Datum) -> Value {
+        if let Some(Value::Keyed(pairs)) = self.state.variable(name).cloned()
+            && let Some(key) = self.quoted_value(element).text()
+        {
+            let mut pairs = pairs.to_vec();
+            pairs.retain(|(name, _)| name != key);
+            pairs.push((key.to_owned(), datum));
+            return Value::Keyed(Rc::new(pairs));
+        }
         let before = self.state.variable(name).map_or(Taint::default(), Value::taint);
         Value::unknown(before.and(datum.taint))
     }
+}
+
+/// The elements of `([a]=x [b]=y)`, when all of them are known.
+fn pairs(words: &[Expanded]) -> Option<Vec<(String, Datum)>> {
+    words
+        .iter()
+        .map(|word| {
+            let (key, value) = word.arg.known()?.strip_prefix('[')?.split_once("]=")?;
+            // The bracket of the key is no class of letters.
+            (!word.arg.glob || !has_glob(value))
+                .then(|| (key.to_owned(), Datum { taint: word.arg.taint, ..Datum::known(value) }))
+        })
+        .collect()
 }

@@ -80,7 +80,9 @@ impl Walker<'_> {
                 Output::unknown()
             }
             Compound::Test(words) => {
+                let from = self.reading.effects.len();
                 self.test_words(words);
+                self.put_into_variable(from);
                 Output::silent()
             }
             Compound::Arithmetic(parts) => {

@@ -58,6 +58,11 @@ impl ShellEnv for Here<'_> {
         self.state.file(&key)?.text.as_deref().map(str::to_owned)
     }
 
+    fn written_like(&self, ending: &str) -> Vec<String> {
+        let files = self.state.files().filter(|(path, _)| path.ends_with(ending));
+        files.filter_map(|(_, content)| content.text.as_deref().map(str::to_owned)).take(16).collect()
+    }
+
     fn is_guard(&self, path: &str) -> bool {
         self.outside.is_guard(path)
     }

@@ -177,7 +177,7 @@ impl Walker<'_> {
                 if *recursive || target.arg.glob =>
             {
                 let path = target.arg.prefix();
-                (!path.starts_with("/tmp/") && !path.starts_with("/var/tmp/"))
+                (!path.starts_with("/tmp/") && !path.starts_with("/var/tmp/") && !is_made_again(path))
                     .then(|| target.arg.text.clone())
             }
             _ => None,
@@ -448,6 +448,28 @@ pub(super) fn open_gap(arg: &mut Arg) {
     if let Some(value) = arg.known().and_then(open_gaps) {
         arg.value = value;
     }
+}
+
+/// Whether a directory is one that programs fill again by themselves.
+fn is_made_again(path: &str) -> bool {
+    const NAMES: [&str; 14] = [
+        ".cache",
+        "cache",
+        "caches",
+        "__pycache__",
+        "node_modules",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".next",
+        "dist",
+        "build",
+        "target",
+        "coverage",
+        "tmp",
+        ".turbo",
+    ];
+    let inside = path.trim_end_matches("/*");
+    inside.rsplit('/').next().is_some_and(|name| NAMES.contains(&name)) && inside.matches('/').count() > 1
 }
 
 /// What is kept of the body of a script that was there before: no reads, nothing that is not known.

@@ -120,7 +120,13 @@ impl Walker<'_> {
         };
         let both = matches!(kind, RedirectKind::WriteBoth | RedirectKind::AppendBoth);
         let output = both || (output && matches!(access, Access::Write | Access::Append));
-        if let Some(reach) = datum.text().and_then(|path| socket(path, access != Access::Read)) {
+        let place = match &datum.value {
+            Known::Text(path) => Some(path),
+            // Which port is not known, but it is one.
+            Known::Partly { prefix, suffix } if !suffix.contains('/') => Some(prefix),
+            _ => None,
+        };
+        if let Some(reach) = place.and_then(|path| socket(path, access != Access::Read)) {
             self.sockets.extend(fd);
             if output {
                 plumbing.stdout = Sink::Socket(reach.clone());

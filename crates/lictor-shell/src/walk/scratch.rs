@@ -130,6 +130,19 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether a file in a temporary place holds only what the line itself wrote there.
+    pub(super) fn is_own_text(&self, target: &Operand) -> bool {
+        let Some(path) = target.arg.known() else { return false };
+        let key = paths::key(&target.cwd, path);
+        let temporary = ["/tmp/", "/var/tmp/"].iter().any(|top| key.starts_with(top));
+        temporary
+            && self.state.file(&key).is_some_and(|content| {
+                content.text.is_some()
+                    && content.link.is_none()
+                    && content.taint == crate::operand::Taint::default()
+            })
+    }
+
     /// Whether a directory lies in a temporary place or in a tree that the line made. What lies in the project or the
     /// home directory is neither, wherever these are.
     pub(super) fn is_scratch(&self, directory: &Cwd) -> bool {

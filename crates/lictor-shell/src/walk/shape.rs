@@ -3,12 +3,12 @@
 use crate::ast::{Compound, Item, Joint, Node, Part, Pipeline, Word};
 
 /// Whether a chain reaches its last command whatever happens (`cd . && x=1`).
-pub(super) fn goes_through(item: &Item) -> bool {
+pub(super) fn goes_through(item: &Item, exists: &dyn Fn(&str) -> bool) -> bool {
     let front = item.rest.len().saturating_sub(1);
     item.rest.iter().all(|(joint, _)| *joint == Joint::And)
         && std::iter::once(&item.first)
             .chain(item.rest.iter().take(front).map(|(_, pipeline)| pipeline))
-            .all(always_succeeds)
+            .all(|pipeline| always_succeeds(pipeline, exists))
 }
 
 /// A command that reads a secret from its input for what the secret is for (`docker login --password-stdin`).
@@ -22,12 +22,17 @@ pub(super) fn takes_secret(stage: &Node) -> bool {
 }
 
 /// A pipeline that cannot fail.
-fn always_succeeds(pipeline: &Pipeline) -> bool {
+fn always_succeeds(pipeline: &Pipeline, exists: &dyn Fn(&str) -> bool) -> bool {
     let [Node::Simple(simple)] = pipeline.stages.as_slice() else { return false };
     let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
     !pipeline.negated
         && simple.redirects.is_empty()
-        && (words.len() == simple.words.len() && matches!(words.as_slice(), ["true" | ":"] | ["cd", "."] | ["echo", ..])
+        && (words.len() == simple.words.len()
+            && match words.as_slice() {
+                ["true" | ":"] | ["echo", ..] => true,
+                ["cd", directory] => exists(directory),
+                _ => false,
+            }
             || simple.words.is_empty()
                 && simple.assignments.iter().all(|assignment| {
                     matches!(&assignment.value, crate::ast::Assigned::Scalar(word) if word.literal().is_some())

@@ -66,9 +66,11 @@ impl Walker<'_> {
         if simple.words.first().is_some_and(names_no_program) {
             self.opaque(OpaqueWhat::Program, simple.words.first().map(Word::written).unwrap_or_default());
         }
-        if simple.words.first().and_then(Word::bare).is_some_and(crate::builtins::is_declaration)
-            && simple.words.iter().skip(1).all(assigns_or_option)
-        {
+        let first = simple.words.first().and_then(Word::bare);
+        let declares = first.is_some_and(crate::builtins::is_declaration)
+            && simple.words.iter().skip(1).all(assigns_or_option);
+        // A test shows nothing of what it compares.
+        if declares || matches!(first, Some("[" | "test")) {
             self.put_into_variable(from);
         }
         let plumbing = self.plumb(&simple.redirects);
@@ -388,13 +390,19 @@ impl Walker<'_> {
         }
         let files = self.flows(&effects, context, stdin_taint, printed.taint(), plumbing);
         let stays_secret = copies_under_such_a_name(context.program, &effects);
+        if matches!(context.program, "mv" | "gmv") {
+            self.note_moved(&effects);
+        }
+        if effects.iter().any(|effect| self.shadows_program(effect, context)) {
+            self.persists();
+        }
         for mut effect in effects {
             if self.is_own_scratch(&effect, context) || self.is_throwaway(&effect, context, assignments) {
                 continue;
             }
             if let Effect::File { access: access @ Access::Read, target, .. } = &mut effect
-                && stays_secret
                 && programs::is_secret(&target.arg)
+                && (stays_secret || self.is_own_text(target))
             {
                 *access = Access::List;
             }
@@ -606,8 +614,11 @@ fn program_name(arg: &Arg) -> Option<String> {
         _ => return None,
     };
     let name = path.rsplit('/').next()?;
-    let unsure =
-        name.is_empty() || (arg.glob && crate::expand::fields::has_glob(name) && !name.contains(':'));
+    // Below the current directory it is a file of the project, whichever it is (`target/debug/deps/app-*`).
+    let below =
+        path.contains('/') && !path.starts_with(['/', '~', '.', '*', '?', '[']) && !path.contains("..");
+    let unsure = name.is_empty()
+        || (arg.glob && !below && crate::expand::fields::has_glob(name) && !name.contains(':'));
     (!unsure).then(|| name.to_owned())
 }
 

@@ -1,6 +1,6 @@
 //! Files that shells and git start with: what is added to them is run later, in every shell.
 
-use lictor_core::facts::{Access, Cardinality, Command, Effect, GitEffect};
+use lictor_core::facts::{Access, Command, Effect, GitEffect};
 
 use super::{Output, Scene, Walker};
 use crate::operand::Operand;
@@ -31,7 +31,17 @@ const SHELLS: [&str; 21] = [
 ];
 
 /// Names that other tools read when they start; some of what may stand there runs programs.
-const TOOLS: [&str; 18] = [
+const TOOLS: [&str; 28] = [
+    ".pythonrc",
+    ".pythonrc.py",
+    ".pdbrc",
+    ".sqliterc",
+    ".mongorc.js",
+    ".mongoshrc.js",
+    "startup.jl",
+    "init.gradle",
+    "init.gradle.kts",
+    "config.toml",
     ".inputrc",
     ".vimrc",
     ".gvimrc",
@@ -52,7 +62,11 @@ const TOOLS: [&str; 18] = [
     "usercustomize.py",
 ];
 /// How such files say that a program runs.
-const TOOL_RUNS: [&str; 16] = [
+const TOOL_RUNS: [&str; 20] = [
+    "rustc-wrapper",
+    "linker",
+    ".exec(",
+    ".shell",
     "system(",
     "run-shell",
     "shell ",
@@ -206,11 +220,7 @@ impl Walker<'_> {
             key.strip_suffix(*name).is_some_and(|front| front.is_empty() || front.ends_with('/'))
         };
         if ENVIRONMENTS.iter().any(takes_variables) && added.is_some_and(governs_next_session) {
-            return self.effect(Effect::Deed {
-                verb: "change".to_owned(),
-                object: "startup".to_owned(),
-                cardinality: Cardinality::Single,
-            });
+            return self.persists();
         }
         let home = self.outside().variable("HOME").filter(|home| !home.is_empty());
         let at_home = home.is_some_and(|home| key.starts_with(&home));
@@ -230,17 +240,15 @@ impl Walker<'_> {
                 let lower = text.to_ascii_lowercase();
                 GIT_RUNS.iter().any(|setting| lower.contains(setting))
             })
-        } else if TOOLS.contains(&name) {
+        } else if TOOLS.contains(&name) && (name != "config.toml" || key.contains("/.cargo/"))
+            || key.contains("/.ipython/") && key.contains("/startup/")
+        {
             added.is_some_and(|text| TOOL_RUNS.iter().any(|mark| text.contains(mark)))
         } else {
             return;
         };
         if runs {
-            self.effect(Effect::Deed {
-                verb: "change".to_owned(),
-                object: "startup".to_owned(),
-                cardinality: Cardinality::Single,
-            });
+            self.persists();
         }
     }
 
@@ -376,6 +384,10 @@ fn sets_up(command: &Command) -> bool {
         });
     }
     let words: Vec<&str> = command.args.iter().flatten().map(String::as_str).collect();
+    // Files that everybody may write.
+    if command.program == "umask" && words.first().is_some_and(|mask| mask.trim_matches('0').is_empty()) {
+        return false;
+    }
     if matches!(command.program.as_str(), "source" | ".") {
         return words.first().is_none_or(|path| !is_hidden_away(path));
     }

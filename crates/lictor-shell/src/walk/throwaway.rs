@@ -20,8 +20,12 @@ const STAGES: [&str; 8] =
 pub(super) fn is_marked(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let mut parts = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
-    parts.any(|part| MARKS.contains(&part.trim_end_matches(|letter: char| letter.is_ascii_digit())))
-        && !lower.contains("prod")
+    parts.any(|part| {
+        let part = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        // `testdb`, `test_db`, `dbtest`.
+        let bare = part.strip_suffix("db").or_else(|| part.strip_prefix("db")).unwrap_or(part);
+        MARKS.contains(&bare)
+    }) && !lower.contains("prod")
 }
 
 impl Walker<'_> {
@@ -36,12 +40,15 @@ impl Walker<'_> {
                 "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
                     self.is_throwaway_container(what, context)
                 }
+                // Clusters that run on this machine alone.
+                "kind" | "k3d" | "minikube" => context.args.iter().filter_map(Arg::known).any(is_marked),
                 _ => false,
             },
             Effect::Database { text, .. } => {
                 self.runs_as_test(assignments, context)
                     || in_temporary_file(context)
                     || drops_marked(text)
+                    || requests_marked(text)
                     || on_marked_database(context)
             }
             _ => false,
@@ -128,6 +135,13 @@ fn on_marked_database(context: &Context<'_>) -> bool {
         let name = word.rsplit('/').next().unwrap_or(word);
         named && name.len() < 64 && !name.contains(char::is_whitespace) && is_marked(name)
     })
+}
+
+/// `DELETE localhost:9200/test-index`.
+fn requests_marked(text: &str) -> bool {
+    let Some(address) = text.strip_prefix("DELETE ") else { return false };
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    path.contains('/') && path.trim_end_matches('/').rsplit('/').next().is_some_and(is_marked)
 }
 
 /// Whether a statement, or the words of a tool, destroy only what is marked.

@@ -197,7 +197,7 @@ impl Python<'_, '_> {
             "reboot" if self.body.contains("ctypes") => {
                 report.process(lictor_core::facts::ProcessEffect::Shutdown);
             }
-            "serve_forever" if self.body.contains("SimpleHTTPRequestHandler") => {
+            "serve_forever" | "test" if self.body.contains("SimpleHTTPRequestHandler") => {
                 let gone = report.gone_to.clone();
                 let cwd = gone.as_ref().unwrap_or(self.call.cwd);
                 crate::programs::hands_out(&Call { cwd, ..*self.call }, report);

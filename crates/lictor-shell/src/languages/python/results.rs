@@ -10,6 +10,9 @@ use crate::languages::value::{KEPT, Value, join_path};
 use crate::operand::{Arg, Known, Taint};
 use crate::programs::text::{from_base64, from_hex};
 
+/// Where packages are installed.
+const INSTALLED: &str = "/usr/lib/python3/site-packages";
+
 impl Python<'_, '_> {
     /// What a call returns.
     pub(super) fn result(&mut self, node: Node<'_>, depth: usize) -> Value {
@@ -45,6 +48,11 @@ impl Python<'_, '_> {
             },
             "pathlib.Path.home" | "Path.home" => home(self.call),
             "pathlib.Path.cwd" | "Path.cwd" | "os.getcwd" => Value::text("."),
+            // Where the interpreter keeps what it imports.
+            "site.getsitepackages" => Value::List(vec![Value::text(INSTALLED)]),
+            "site.getusersitepackages" | "sysconfig.get_path" | "sysconfig.get_python_lib" => {
+                Value::text(INSTALLED)
+            }
             "os.path.join" | "os.path.sep.join" => join_path(positional),
             "os.path.dirname" => match first.known() {
                 Some(path) => Value::text(path.rsplit_once('/').map_or("", |(folder, _)| folder)),

@@ -5,6 +5,7 @@ use lictor_core::facts::{Access, OpaqueWhat};
 use super::Reader;
 use crate::call::{Call, Report};
 use crate::languages::tokens::Token;
+use crate::languages::value::Value;
 use crate::operand::Arg;
 
 /// `print > "file"`, `print | "command"`, `"command" | getline`. Names may be put together out of constants.
@@ -33,6 +34,17 @@ pub(super) fn judge(reader: &Reader<'_, '_>, all: &[Token], call: &Call<'_>, rep
             _ => {}
         }
     }
+}
+
+/// Variables that the words of the call set: `-v NAME=value`, `NAME=value` among the files.
+pub(super) fn given(call: &Call<'_>) -> Vec<(String, Value)> {
+    let set = |arg: &Arg| {
+        let word = arg.known()?;
+        let (name, value) = word.strip_prefix("-v").unwrap_or(word).split_once('=')?;
+        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        plain.then(|| (name.to_owned(), Value::text(value)))
+    };
+    call.args.iter().filter_map(set).collect()
 }
 
 fn is_word(token: Option<&Token>, wanted: &str) -> bool {

@@ -34,21 +34,7 @@ pub(super) fn from_environment(assignments: &[(String, Arg)]) -> Vec<(String, Ar
 /// Variables that name programs for git to run.
 pub(super) fn environment(assignments: &[(String, Arg)], report: &mut Report) {
     for (name, value) in assignments {
-        let runs = matches!(
-            name.as_str(),
-            "GIT_SSH_COMMAND"
-                | "GIT_SSH"
-                | "GIT_EDITOR"
-                | "GIT_SEQUENCE_EDITOR"
-                | "GIT_PAGER"
-                | "GIT_EXTERNAL_DIFF"
-                | "GIT_ASKPASS"
-                | "GIT_PROXY_COMMAND"
-                | "EDITOR"
-                | "VISUAL"
-                | "PAGER"
-        );
-        if runs && value.known().is_some() {
+        if super::super::variables::is_command(name) && value.known().is_some() {
             report.then_shell(value, &[], name);
         }
     }
@@ -169,7 +155,7 @@ fn is_usual(value: &str) -> bool {
 }
 
 /// A setting holds for this command or, when written down, from now on.
-pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
+pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg, written: bool) {
     let lower = key.to_ascii_lowercase();
     if lower == "core.hookspath" {
         report.git(GitEffect::SkipHooks, Some(key));
@@ -178,7 +164,19 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
     if matches!(lower.as_str(), "extensions.worktreeconfig" | "core.worktree") {
         return report.guard_off(GuardOff::Hooks, &format!("{key}={}", value.text));
     }
+    // Whoever stands between may then say what they like.
+    if lower.starts_with("http.") && lower.ends_with("sslverify") && is_false(value) && written {
+        return report.deed("disable", "protection");
+    }
     if lower == "protocol.ext.allow" {
+        return report.git(GitEffect::ConfigureExecution, Some(key));
+    }
+    // Another address for the same host is how tokens and protocols are put in; another host gets what was meant for this.
+    if let Some(base) = lower.strip_prefix("url.").and_then(|rest| rest.rsplit_once('.'))
+        && matches!(base.1, "insteadof" | "pushinsteadof")
+        && let Some(host) = value.known().and_then(|url| remote_host(&url.to_ascii_lowercase()))
+        && !base.0.contains(&host)
+    {
         return report.git(GitEffect::ConfigureExecution, Some(key));
     }
     // Settings that make a later command do more than it says.
@@ -214,6 +212,13 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg) {
             }
         }
     }
+}
+
+/// The host of an address as git takes it: `https://host/`, `git@host:`, `gh:` has none.
+fn remote_host(url: &str) -> Option<String> {
+    let host =
+        super::super::network::remote(&Arg::literal(url)).or_else(|| super::super::network::host_of(url))?;
+    host.contains('.').then_some(host)
 }
 
 const LONG: &str = "file= blob= type= default= fixed-value get get-all get-regexp list unset unset-all add replace-all rename-section= \
@@ -264,7 +269,7 @@ pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
         }
         Some(value) => {
             report.git(GitEffect::Configure, Some(key));
-            in_force(report, key, value);
+            in_force(report, key, value, !options.has(&["local", "worktree", "file", "f"]));
         }
         None => {}
     }

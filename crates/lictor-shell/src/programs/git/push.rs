@@ -93,7 +93,7 @@ pub(super) fn fetch(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         }
         for setting in options.values(&["c", "config"]) {
             if let Some((key, value)) = config::split(setting) {
-                config::in_force(report, &key, &value);
+                config::in_force(report, &key, &value, false);
             }
         }
         if let Some(directory) = options.operands.get(1) {

@@ -45,6 +45,11 @@ pub(super) fn rules(text: &str) -> Rules {
             rule.needs.extend(names.filter(|name| !name.is_empty()).map(str::to_owned));
             continue;
         }
+        if let Some(list) = content.strip_prefix("cmds:").map(str::trim).filter(|list| list.starts_with('['))
+        {
+            rule.lines.extend(list.trim_matches(['[', ']']).split(',').map(|line| unquoted(line).to_owned()));
+            continue;
+        }
         let command = content.strip_prefix("- ").unwrap_or(content);
         let command = command.strip_prefix("cmd:").unwrap_or(command);
         if let Some(other) = command.trim().strip_prefix("task:") {

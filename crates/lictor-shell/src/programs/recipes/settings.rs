@@ -1,0 +1,38 @@
+//! Settings of tools that run commands out of them: `tox.ini`, `build.ninja`, `.pre-commit-config.yaml`, and whatever else
+//! has a command behind a key.
+
+/// More lines than this are not looked at.
+const MOST: usize = 2000;
+
+/// What may be a command in a text of settings: what stands behind a key, in a list or on a line of its own, when it starts
+/// with a program that is known.
+pub(super) fn commands(text: &str) -> Vec<String> {
+    text.lines().take(MOST).flat_map(candidates).map(unquoted).filter(|text| starts_a_command(text)).collect()
+}
+
+/// The parts of a line that may hold a command.
+fn candidates(line: &str) -> Vec<&str> {
+    let line = line.trim().trim_start_matches("- ").trim_end_matches(',');
+    let behind = [" = ", "=", ": ", ":", " "]
+        .iter()
+        .filter_map(|mark| line.split_once(mark))
+        .map(|(_, value)| value.trim());
+    let mut found: Vec<&str> = std::iter::once(line).chain(behind).collect();
+    // `["a", "b"]`: commands of a list on one line.
+    if let Some((_, list)) = line.split_once('[') {
+        found.extend(list.trim_end_matches(']').split(','));
+    }
+    found.dedup();
+    found
+}
+
+fn unquoted(text: &str) -> String {
+    text.trim().trim_matches(['"', '\'', '[', ']']).trim().to_owned()
+}
+
+fn starts_a_command(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let name = first.rsplit('/').next().unwrap_or_default();
+    !name.contains(['"', '\'', '=', ':', '(']) && words.next().is_some() && super::super::is_known(name)
+}

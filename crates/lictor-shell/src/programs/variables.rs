@@ -1,0 +1,118 @@
+//! Variables of the environment through which programs run something else: `programs/sets/variables.yaml`.
+
+use lictor_core::facts::OpaqueWhat;
+
+use super::described::fits;
+use super::shells::{language_named, run_script};
+use super::table::VARIABLES;
+use crate::call::{Next, Report};
+use crate::operand::Arg;
+
+/// What the value of a variable is to the programs that look at it.
+fn kind(name: &str) -> Option<&'static str> {
+    let capital = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
+    // Most names are none of these.
+    if !name.bytes().next().is_some_and(capital) && !name.starts_with("npm_") {
+        return None;
+    }
+    VARIABLES.iter().find(|(pattern, _)| fits(pattern, name)).map(|(_, kind)| *kind)
+}
+
+/// Whether the value of a variable is a command that other programs run.
+pub(super) fn is_command(name: &str) -> bool {
+    kind(name) == Some("command")
+}
+
+/// Options that name a file of code, of `node`, `ruby`, `java`, `go`, `rustc` and `tar`.
+const FILES: [&str; 11] = [
+    "-r",
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "-javaagent:",
+    "-agentpath:",
+    "-toolexec",
+    "linker",
+    "-Clinker",
+    "--checkpoint-action",
+];
+
+/// Reports what a variable makes programs run. `program` is the one that it stands in front of; none when it stays set.
+pub(super) fn runs(name: &str, value: &Arg, program: &str, report: &mut Report) {
+    let Some(kind) = kind(name) else { return };
+    let text = value.known().unwrap_or_default();
+    match kind {
+        "library" => {
+            let installed = ["/usr/", "/lib", "/opt/"].iter().any(|top| value.prefix().starts_with(top));
+            if !text.is_empty() && !installed {
+                report.opaque(OpaqueWhat::Code, &format!("{name}={}", value.text));
+            }
+        }
+        "command" => command(name, value, program, report),
+        // A shell looks at its own variables itself.
+        "shell" if super::is_shell(program) => {}
+        "shell" | "python" | "other" if !text.is_empty() && !text.contains(['$', '`']) => {
+            let language = if kind == "shell" { Some("shell") } else { language_named(kind) };
+            run_script(report, value, language);
+        }
+        _ => match kind.split_once('-') {
+            Some(("code", language)) => match (text.strip_prefix('@'), language_named(language)) {
+                (Some(file), language) => run_script(report, &Arg::literal(file), language),
+                (None, Some(language)) if !text.is_empty() => report.then_code(language, value),
+                _ => {}
+            },
+            Some(("options", "pager")) => {
+                if let Some((_, command)) = text.split_once('!').filter(|(front, _)| front.contains('+')) {
+                    report.then_shell(&Arg::literal(command), &[], name);
+                }
+            }
+            Some(("options", language)) => options(name, text, language_named(language), report),
+            _ => {}
+        },
+    }
+}
+
+/// A command line is followed; a single word when it names a file, which the line may have written.
+fn command(name: &str, value: &Arg, program: &str, report: &mut Report) {
+    let prefix = value.prefix();
+    // `|tool %s` of `LESSOPEN`.
+    let bare = prefix.trim_start_matches(['|', '-']);
+    let mut words = bare.split_whitespace();
+    let destroys = words.next().is_some_and(super::is_run_by_wrappers) && words.next().is_some();
+    let shown = value.known().map_or_else(|| value.clone(), |_| Arg::literal(bare));
+    let spaced = prefix.contains(char::is_whitespace);
+    if destroys || spaced && !program.is_empty() {
+        report.then_shell(&shown, &[], name);
+    } else if !spaced && bare.contains('/') && value.known().is_some() {
+        run_script(report, &shown, None);
+    }
+}
+
+/// The files of code among options, and code in them.
+fn options(name: &str, text: &str, language: Option<&'static str>, report: &mut Report) {
+    let mut before = "";
+    for word in text.split_whitespace() {
+        let attached = FILES.iter().find_map(|option| {
+            let rest = word.strip_prefix(option)?;
+            (!rest.is_empty()).then(|| rest.trim_start_matches('='))
+        });
+        let file = attached.or_else(|| FILES.contains(&before).then_some(word));
+        before = word;
+        let Some(file) = file else { continue };
+        if let Some(command) = file.strip_prefix("exec=") {
+            report.then_shell(&Arg::literal(command), &[], name);
+        } else if file.starts_with("data:") {
+            report.opaque(OpaqueWhat::Code, &format!("{name}={text}"));
+        } else if file.starts_with(['.', '/', '~']) {
+            let file = file.split('=').next().unwrap_or(file);
+            report.next.push(Next::Script { path: Arg::literal(file), language });
+        }
+    }
+    // `-Mmodule;code` is a statement like any other.
+    if language == Some("perl")
+        && let Some((_, code)) = text.split_once(';')
+    {
+        report.then_code("perl", &Arg::literal(code));
+    }
+}
