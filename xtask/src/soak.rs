@@ -4,8 +4,9 @@ use anyhow::Result;
 
 use crate::shell;
 
-/// Kills writers of the store and of the ledger, the guardian of `lictor run`, the server and its database at random points, has two processes race for one grant, many times
-/// over, and works through 300 sessions of a scripted agent.
+/// Kills writers of the store and of the ledger, the guardian of `lictor run`, the server and its database at random points,
+/// looks at every view of the page with a million records, has two processes race for one grant, many times over, and works
+/// through 300 sessions of a scripted agent.
 pub fn run() -> Result<()> {
     shell::run("env", &["LICTOR_STORE_KILLS=520", "cargo", "test", "--locked", "--package", "lictor-store"])?;
     let guardian = [
@@ -25,6 +26,7 @@ pub fn run() -> Result<()> {
     let server = ["cargo", "test", "--locked", "--package", "lictor-server", "--test", "server", "faults::"];
     let args: Vec<&str> = ["LICTOR_SERVER_KILLS=200"].into_iter().chain(server).collect();
     shell::run("env", &args)?;
+    shell::run("env", &["UI_RECORDS=1000000", "cargo", "xtask", "ui-test", "with many records"])?;
     let ledger =
         ["test", "--locked", "--package", "lictor-ledger", "--test", "processes", "--", "--ignored", "soak"];
     shell::run("cargo", &ledger)?;

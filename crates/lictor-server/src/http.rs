@@ -2,6 +2,8 @@
 
 mod admin;
 pub(crate) mod entrance;
+pub(crate) mod export;
+pub(crate) mod filter;
 mod findings;
 pub(crate) mod judge;
 mod openapi;
@@ -38,7 +40,7 @@ pub(crate) use entrance::with_password;
 pub use openapi::openapi;
 pub use ops::Metrics;
 pub use problem::Problem;
-pub(crate) use records::entry;
+pub(crate) use records::{entry, verified};
 use table::{Endpoint, endpoints};
 
 use crate::identity::{Caller, Need};
@@ -197,6 +199,7 @@ pub fn router(server: Server) -> Router {
     }
     router
         .route("/v1/records/stream", axum::routing::get(stream::records))
+        .route("/v1/records/export", axum::routing::get(export::records))
         .route("/v1/setup", axum::routing::post(admin::setup))
         .route("/v1/sign-in", axum::routing::post(entrance::sign_in))
         .route("/oidc/{tenant}/start", axum::routing::get(entrance::begin))
@@ -206,21 +209,13 @@ pub fn router(server: Server) -> Router {
         .route("/metrics", axum::routing::get(ops::metrics))
         .route("/openapi.json", axum::routing::get(openapi::document))
         .merge(crate::page::routes())
-        .fallback(|| async {
-            Problem::new(
-                StatusCode::NOT_FOUND,
-                "not_found",
-                "there is nothing at this address; `/openapi.json` lists what is",
-            )
-            .into_response()
+        .fallback(|headers: HeaderMap| async move {
+            let text = "there is nothing at this address; `/openapi.json` lists what is";
+            crate::page::refused(&headers, Problem::new(StatusCode::NOT_FOUND, "not_found", text))
         })
-        .method_not_allowed_fallback(|| async {
-            Problem::new(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "method",
-                "this address does not take that method; `/openapi.json` says which",
-            )
-            .into_response()
+        .method_not_allowed_fallback(|headers: HeaderMap| async move {
+            let text = "this address does not take that method; `/openapi.json` says which";
+            crate::page::refused(&headers, Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method", text))
         })
         .layer(RequestBodyLimitLayer::new(MOST_BYTES))
         .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, LONGEST))

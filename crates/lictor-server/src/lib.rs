@@ -5,6 +5,7 @@
 //! methods of `lictor rpc` behind addresses ([`http`]). [`client`] is the other side: what programs and hooks use to call a
 //! server, and what they do when it is away.
 
+pub mod archive;
 pub mod client;
 pub mod hold;
 pub mod http;
@@ -18,6 +19,7 @@ pub mod page;
 pub mod password;
 pub mod registry;
 pub mod serve;
+pub mod simulate;
 pub mod stores;
 pub mod sync;
 pub mod tenants;

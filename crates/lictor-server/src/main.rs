@@ -33,6 +33,8 @@ enum Command {
     Rpc(RpcArgs),
     /// Fetch the team's policy for hooks on this machine, and send the records of a project.
     Sync(SyncArgs),
+    /// Move old records of all tenants and machines to files; on PostgreSQL, drop the months that are empty then.
+    Archive(ArchiveArgs),
     /// Print the OpenAPI document.
     Openapi,
     /// Stand before MCP servers; `lictor mcp` starts this.
@@ -118,6 +120,22 @@ struct SyncArgs {
 }
 
 #[derive(Debug, Args)]
+struct ArchiveArgs {
+    /// Records that are not older stay: `90d`, `12h`.
+    #[arg(long)]
+    keep: String,
+    /// Where the files go; `archives` in the state directory when it is not said.
+    #[arg(long, value_name = "DIRECTORY")]
+    to: Option<PathBuf>,
+    /// Where records are kept, as for `serve`.
+    #[arg(long)]
+    store: Option<String>,
+    /// The state directory of the server.
+    #[arg(long, value_name = "DIRECTORY", env = "LICTOR_SERVER_STATE")]
+    state: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 struct HoldArgs {
     /// The name of the chain.
     #[arg(long)]
@@ -183,6 +201,7 @@ fn run() -> Result<()> {
             writeln!(std::io::stdout(), "{said}")?;
             Ok(())
         }
+        Command::Archive(args) => archive(args),
         Command::Openapi => {
             let document = serde_json::to_string_pretty(&lictor_server::http::openapi())?;
             writeln!(std::io::stdout(), "{document}")?;
@@ -203,11 +222,36 @@ fn run() -> Result<()> {
     }
 }
 
+fn state_directory(said: Option<PathBuf>) -> Result<PathBuf> {
+    said.or_else(default_state).context("no directory for state is known; say `--state DIRECTORY`")
+}
+
+fn archive(args: ArchiveArgs) -> Result<()> {
+    let state = state_directory(args.state)?;
+    let keep = lictor::config::millis(&args.keep).with_context(|| {
+        format!("`{}` is no length of time; say it as `90d` or `12h`", args.keep.escape_debug())
+    })?;
+    let to = args.to.unwrap_or_else(|| state.join("archives"));
+    let stores = lictor_server::stores::Stores::open(args.store.as_deref(), &state, 2)?;
+    let now = lictor_server::tenants::now();
+    let done = lictor_server::archive::run(&stores, &to, Duration::from_millis(keep), now)?;
+    let mut stdout = std::io::stdout();
+    for one in &done.moved {
+        let of = one.machine.as_ref().map(|machine| format!(", machine `{machine}`")).unwrap_or_default();
+        let (tenant, records, place) = (&one.tenant, one.records, one.directory.display());
+        writeln!(stdout, "tenant `{tenant}`{of}: {records} records moved to `{place}`")?;
+    }
+    for month in &done.dropped {
+        writeln!(stdout, "dropped `{month}`")?;
+    }
+    if done.moved.is_empty() {
+        writeln!(stdout, "no record is older than {}", args.keep)?;
+    }
+    Ok(())
+}
+
 fn serve(args: ServeArgs) -> Result<()> {
-    let state = match args.state {
-        Some(state) => state,
-        None => default_state().context("no directory for state is known; say `--state DIRECTORY`")?,
-    };
+    let state = state_directory(args.state)?;
     let settings = Settings {
         listen: args.listen,
         socket: args.socket.or_else(|| default_socket(&state)),

@@ -8,7 +8,6 @@ mod audit;
 mod demo;
 mod enter;
 mod explain;
-mod export;
 mod feed;
 mod findings;
 mod gate;
@@ -32,15 +31,21 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Router;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, get, on};
+use jiff::tz::TimeZone;
 use lictor_core::text::is_deceptive;
-use lictor_store::Store;
+use lictor_core::{SessionKey, SessionState, Timestamp};
+use lictor_store::{Query, Store, StoreExt as _};
 
-use crate::http::{MOST_BYTES, Problem, Server, parse_query};
+use crate::http::export::Download;
+use crate::http::{MOST_BYTES, Problem, Server, filter, parse_query};
 use crate::identity::{Caller, Need, Role};
 use crate::tenants::Open;
+
+/// So many records of a machine's session are looked through for how it stands.
+const MACHINE_RECORDS: usize = 1_000;
 
 /// Somebody who is signed in and asks for something.
 pub(crate) struct Visit {
@@ -62,11 +67,9 @@ pub(crate) enum Shown {
     Page(String),
     /// Look there.
     Go(String),
-    /// A file to keep, piece by piece.
-    Stream { name: String, kind: &'static str, chunks: Chunks },
+    /// A file to keep.
+    File(Download),
 }
-
-type Chunks = tokio::sync::mpsc::Receiver<Result<String, std::io::Error>>;
 
 type View = fn(&Visit) -> Result<Shown, Problem>;
 
@@ -93,7 +96,7 @@ fn views() -> Vec<(Method, &'static str, Need, View)> {
         (Method::GET, "/session", viewer, sessions::one),
         (Method::GET, "/audit", viewer, audit::list),
         (Method::POST, "/audit/verify", Need::Role(Role::Auditor), audit::verify),
-        (Method::GET, "/audit/export", Need::Role(Role::Auditor), export::download),
+        (Method::GET, "/audit/export", Need::Role(Role::Auditor), audit::export),
         (Method::POST, "/demo", viewer, demo::begin),
         (Method::POST, "/sign-out", Need::Use, enter::sign_out),
     ]
@@ -154,7 +157,7 @@ async fn visit(
     match work.await {
         Ok(Ok(Shown::Page(html))) => page(StatusCode::OK, html, zipped),
         Ok(Ok(Shown::Go(address))) => go(&address),
-        Ok(Ok(Shown::Stream { name, kind, chunks })) => download(&name, kind, chunks),
+        Ok(Ok(Shown::File(download))) => download.into_response(),
         Ok(Err(problem)) => failed(&problem),
         Err(_) => failed(&Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -198,6 +201,17 @@ impl Visit {
         }
     }
 
+    /// How a session of the record that is looked at stands. A machine sends only its record, so that the state is worked
+    /// out from what the session recorded, as far as that is looked through.
+    pub(crate) fn session(&self, store: &dyn Store, key: &SessionKey) -> Result<SessionState, Problem> {
+        if self.asked("machine").is_none() || self.server.tenants.local.is_some() {
+            return Ok(self.open()?.runtime.session(key)?);
+        }
+        let query = Query::all().session(key.clone()).limit(MACHINE_RECORDS);
+        let records = store.view(|view| view.records(&query))?;
+        Ok(lictor::log::sessions(&records).remove(key).unwrap_or_default())
+    }
+
     /// Whether the caller has a role.
     pub(crate) fn has(&self, role: Role) -> bool {
         self.caller.may(Need::Role(role))
@@ -211,6 +225,36 @@ impl Visit {
     /// What was asked for after the question mark, when it was.
     pub(crate) fn asked(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(|value| value.trim()).filter(|value| !value.is_empty())
+    }
+
+    /// The time zone of the reader, which the page's script adds to a search; that of this machine without it.
+    pub(crate) fn zone(&self) -> TimeZone {
+        let named = self.asked("zone").and_then(|name| TimeZone::get(name).ok());
+        named.unwrap_or_else(TimeZone::system)
+    }
+
+    /// A day or a time in the address.
+    pub(crate) fn moment(&self, name: &str, end: bool) -> Result<Option<Timestamp>, Problem> {
+        let Some(text) = self.asked(name) else { return Ok(None) };
+        let bad =
+            || Problem::bad(format!("`{}` is no day; say it as `2026-11-17`", words::clipped(text, 40)));
+        filter::moment(text, &self.zone(), end).ok_or_else(bad).map(Some)
+    }
+
+    /// The machines of a team whose records can be looked at.
+    pub(crate) fn machines(&self) -> Result<Vec<Choice>, Problem> {
+        if self.server.tenants.local.is_some() {
+            return Ok(Vec::new());
+        }
+        let chosen = self.asked("machine");
+        let all = self.server.tenants.registry.machines(&self.caller.tenant)?.into_iter();
+        let choice = |name: String| Choice {
+            chosen: chosen == Some(name.as_str()),
+            id: name.clone(),
+            name,
+            about: String::new(),
+        };
+        Ok(all.map(choice).collect())
     }
 
     /// What stands around a view.
@@ -355,30 +399,6 @@ pub(crate) fn go(address: &str) -> Response {
     response
 }
 
-fn download(name: &str, kind: &'static str, chunks: Chunks) -> Response {
-    let mut response = Response::new(axum::body::Body::from_stream(Pieces(chunks)));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
-        headers.insert(header::CONTENT_DISPOSITION, value);
-    }
-    response
-}
-
-/// A file as it is written.
-struct Pieces(Chunks);
-
-impl tokio_stream::Stream for Pieces {
-    type Item = Result<String, std::io::Error>;
-
-    fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Self::Item>> {
-        self.0.poll_recv(context)
-    }
-}
-
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct Failed<'a> {
@@ -387,6 +407,17 @@ struct Failed<'a> {
     title: &'a str,
     detail: &'a str,
     fix: &'a str,
+}
+
+/// What went wrong, for whoever asked: a page for a browser, `problem+json` for a program.
+pub(crate) fn refused(headers: &HeaderMap, problem: Problem) -> Response {
+    let accepted = headers.get(header::ACCEPT).and_then(|accepted| accepted.to_str().ok());
+    if !accepted.is_some_and(|accepted| accepted.contains("text/html")) {
+        return problem.into_response();
+    }
+    let mut response = failed(&problem);
+    gate::protect(response.headers_mut());
+    response
 }
 
 /// What went wrong, as a sentence.

@@ -14,6 +14,9 @@ use crate::notify::{Letter, Target};
 use crate::password::Hashed;
 use crate::random;
 
+/// So many tokens that have ended are removed at a time.
+const MOST_FORGOTTEN: usize = 50;
+
 /// What a client does while the server is away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -198,6 +201,16 @@ fn list<T: DeserializeOwned>(view: &dyn View, prefix: &str) -> Result<Vec<T>, St
     }
 }
 
+/// Removes some of the tokens that have ended: each sign-in makes one.
+fn forget_ended(tx: &mut dyn Transaction, now: Timestamp) -> Result<(), StoreError> {
+    let all = tx.scan(Space::Meta, &Keys::prefix("token/").limit(usize::MAX))?;
+    let ended = |value: &[u8]| {
+        serde_json::from_slice(value).is_ok_and(|token: Token| token.expires.is_some_and(|end| end <= now))
+    };
+    let over = all.iter().filter(|(_, value)| ended(value)).take(MOST_FORGOTTEN);
+    over.into_iter().try_for_each(|(key, _)| tx.delete(Space::Meta, key))
+}
+
 /// Writes down who did what.
 fn note(
     tx: &mut dyn Transaction,
@@ -368,6 +381,7 @@ impl Registry {
             expires,
         };
         self.change(at, "token.made", by, |tx| {
+            forget_ended(tx, at)?;
             if kind == Kind::Person && get::<Person>(tx, &format!("person/{tenant}/{owner}"))?.is_none() {
                 return Err(RegistryError::Missing { what: "person", name: owner.to_owned() });
             }

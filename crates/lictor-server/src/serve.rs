@@ -89,7 +89,8 @@ pub async fn run(settings: Settings, ready: impl FnOnce(&str, Option<String>)) -
     signalled().await;
     shared.stopping.store(true, std::sync::atomic::Ordering::Relaxed);
     let _ = stop.send(true);
-    // Streams have no end of their own.
+    // Streams wait for something new; then they see that the server ends.
+    shared.tenants.changed();
     let _ = tokio::time::timeout(Duration::from_secs(10), on_tcp).await;
     if let Some(on_unix) = on_unix {
         let _ = tokio::time::timeout(Duration::from_secs(1), on_unix).await;

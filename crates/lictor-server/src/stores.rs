@@ -163,6 +163,17 @@ impl Stores {
         }
     }
 
+    /// Drops the months of a database in which nothing is left, and returns their names.
+    ///
+    /// # Errors
+    /// When the database cannot be changed.
+    pub fn reclaim(&self) -> Result<Vec<String>, StoresError> {
+        match &self.place {
+            Place::Database(pool) => Ok(pool.reclaim()?),
+            Place::Directory(_) | Place::Memory => Ok(Vec::new()),
+        }
+    }
+
     fn chain(&self, tenant: &str, project: &str, what_for: Use) -> Result<Arc<dyn Store>, StoresError> {
         match &self.place {
             Place::Database(pool) => {

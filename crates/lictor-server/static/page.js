@@ -135,6 +135,8 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("DOMContentLoaded", () => {
   times(document);
+  // Days in a search are the reader's.
+  for (const zone of $$("input[name=zone]")) zone.value ||= Intl.DateTimeFormat().resolvedOptions().timeZone;
   document.body.addEventListener("htmx:after:swap", () => times(document));
   pause();
   live();

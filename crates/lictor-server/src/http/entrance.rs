@@ -146,6 +146,7 @@ pub(super) async fn begin(
     request: Request,
 ) -> Response {
     let (parts, _) = request.into_parts();
+    let headers = parts.headers.clone();
     let begun = tokio::task::spawn_blocking(move || -> Result<(String, String), Problem> {
         let oidc = provider(&server, &tenant)?;
         let redirect = format!("{}/oidc/callback", outside(&server, &parts.headers)?);
@@ -160,8 +161,8 @@ pub(super) async fn begin(
             let cookie = format!("{COOKIE}={state}; Path=/oidc; Max-Age=600; HttpOnly; SameSite=Lax");
             went(&address, &cookie)
         }
-        Ok(Err(problem)) => problem.into_response(),
-        Err(_) => internal("the request failed inside Lictor").into_response(),
+        Ok(Err(problem)) => crate::page::refused(&headers, problem),
+        Err(_) => crate::page::refused(&headers, internal("the request failed inside Lictor")),
     }
 }
 
@@ -189,8 +190,8 @@ pub(super) async fn callback(State(server): State<Server>, request: Request) -> 
             let body = json!({"secret": secret, "token": token, "next": next});
             problem::json(StatusCode::OK, "application/json", &body)
         }
-        Ok(Err(problem)) => problem.into_response(),
-        Err(_) => internal("the request failed inside Lictor").into_response(),
+        Ok(Err(problem)) => crate::page::refused(&headers, problem),
+        Err(_) => crate::page::refused(&headers, internal("the request failed inside Lictor")),
     }
 }
 

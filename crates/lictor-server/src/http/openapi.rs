@@ -134,8 +134,24 @@ fn parameter(Param { name, kind, about }: &Param) -> Value {
         ParamKind::Name => name_schema(),
         ParamKind::Number(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
         ParamKind::Word(words) => json!({"enum": words}),
+        ParamKind::Time => json!({"type": "string", "anyOf": [{"format": "date"}, {"format": "date-time"}]}),
     };
     json!({"name": name, "in": "query", "description": about, "schema": schema})
+}
+
+/// An address for records that takes their filters and needs a token.
+fn filtered(mut value: Value, mut parameters: Vec<Value>) -> Value {
+    parameters.extend(FILTERS.iter().map(parameter));
+    let refusals = responses("Anything", |code| [400, 401, 403, 404, 429, 503].contains(&code));
+    if let Some(fields) = value.as_object_mut() {
+        fields.insert("security".to_owned(), json!([{"token": []}]));
+        fields.insert("parameters".to_owned(), json!(parameters));
+        let all = fields.get_mut("responses").and_then(Value::as_object_mut);
+        if let (Some(all), Value::Object(refusals)) = (all, refusals) {
+            all.extend(refusals.into_iter().filter(|(code, _)| code != "200"));
+        }
+    }
+    value
 }
 
 /// Addresses that need no token, or answer with something else.
@@ -155,31 +171,28 @@ fn others() -> Vec<(&'static str, &'static str, Value)> {
             json!({"description": "Not now.", "content": content("application/problem+json", "Problem")}),
         );
     }
-    let mut stream = plain(
-        "Records as they come: server-sent events whose id is the record's number.",
-        "text/event-stream",
-    );
-    if let (Some(fields), Some(refusals)) =
-        (stream.as_object_mut(), responses("Anything", |code| code < 404).as_object())
-    {
-        fields.insert("security".to_owned(), json!([{"token": []}]));
-        let mut parameters = vec![
+    let stream = filtered(
+        plain(
+            "Records as they come: server-sent events whose id is the record's number.",
+            "text/event-stream",
+        ),
+        vec![
             json!({"name": "since", "in": "query", "schema": {"type": "integer", "minimum": 0, "maximum": super::table::MOST_SEQ}, "description": "Records after this one; those that are written from now on when it is not said."}),
             json!({"name": "Last-Event-ID", "in": "header", "schema": {"type": "string"}, "description": "The same, as browsers say it."}),
-        ];
-        parameters.extend(FILTERS.iter().map(parameter));
-        fields.insert("parameters".to_owned(), json!(parameters));
-        if let Some(all) = fields.get_mut("responses").and_then(Value::as_object_mut) {
-            all.extend(
-                refusals
-                    .iter()
-                    .filter(|(code, _)| *code != "200")
-                    .map(|(code, value)| (code.clone(), value.clone())),
-            );
-        }
-    }
+        ],
+    );
+    let formats: Vec<&str> = super::export::FORMATS.iter().map(|(word, _)| *word).collect();
+    let export = filtered(
+        json!({"summary": "Records as a file that names the filter, the first and last record and the head of the chain.",
+               "responses": {"200": {"description": "The file.", "content":
+                   {"application/x-ndjson": {}, "text/csv": {}, "text/plain": {}}}}}),
+        vec![
+            json!({"name": "format", "in": "query", "schema": {"enum": formats}, "description": "`jsonl` when it is not said."}),
+        ],
+    );
     vec![
         ("/v1/records/stream", "get", stream),
+        ("/v1/records/export", "get", export),
         (
             "/v1/setup",
             "post",

@@ -1,16 +1,16 @@
 //! Policies: in force, earlier, tried out.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
-use lictor::config::policy_tests;
-use lictor::policy_run;
-use lictor_engine::Mode;
-use lictor_engine::log::{Evaluated, kind};
-use lictor_store::{Query, StoreExt as _};
+use lictor::config::{Origin, Source, policy_tests};
+use lictor::{Snapshot, policy_run};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::table::MOST_SEQ;
 use super::{Answer, Call, Problem};
+use crate::simulate;
 use crate::tenants::now;
 
 /// Tests in one request.
@@ -137,26 +137,21 @@ struct Simulate {
     limit: Option<usize>,
 }
 
-/// Judges recorded actions by another policy and lists where it differs. Facts are as they were; nothing is recorded.
+/// Judges recorded actions again by another policy, in order, and lists where it differs.
 pub(super) fn simulate(call: &Call) -> Answer {
     let Simulate { text, since, limit } = call.read()?;
     if limit.is_some_and(|limit| !(1..=10_000).contains(&limit)) {
         return Err(Problem::bad("`limit` is a number from 1 to 10000"));
     }
-    let candidate = call.server.tenants.runtime(&text, None)?;
-    let open = call.server.tenants.open(&call.caller.tenant)?;
-    let query = Query::all().kind(kind::EVALUATED).after(since).limit(limit.unwrap_or(1_000));
-    let records = open.store.view(|view| view.records(&query))?;
-    let mut changed = Vec::new();
-    let judged = records.len();
-    for record in records {
-        let Ok(then) = serde_json::from_str::<Evaluated<'_>>(&record.body) else { continue };
-        let now = candidate.evaluate_with(&then.action, Mode::default());
-        let was = then.evaluation.decision;
-        if now.decision != was {
-            changed.push(json!({"seq": record.seq, "tool": then.action.tool, "user": then.action.actor.user,
-                                "was": was, "would_be": now.decision, "reason": now.reason()}));
-        }
-    }
-    Ok(json!({"judged": judged, "changed": changed}))
+    let tenants = &call.server.tenants;
+    let open = tenants.open(&call.caller.tenant)?;
+    let source = Source { origin: Origin::User, path: "policy".to_owned(), bytes: text.into_bytes() };
+    let candidate = Arc::new(Snapshot::from_sources(vec![source], &open.runtime.project().root)?);
+    let most = limit.unwrap_or(1_000);
+    let out = simulate::run(&open.runtime, &*open.store, candidate, since, most)?;
+    let changed = out.changed.iter().map(|one| {
+        json!({"seq": one.seq, "tool": one.action.tool, "user": one.action.actor.user, "was": one.was,
+               "would_be": one.now, "reason": one.reason})
+    });
+    Ok(json!({"judged": out.judged, "changed": changed.collect::<Vec<_>>(), "next": out.stopped_at}))
 }

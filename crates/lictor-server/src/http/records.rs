@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use lictor_core::{Decision, SessionKey};
+use jiff::tz::TimeZone;
 use lictor_store::{Draft, Durability, Head, Query, Record, Store, StoreExt as _, verify};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::filter::Wanted;
 use super::table::MOST_SEQ;
 use super::{Answer, Call, Problem, Server};
 use crate::identity::{Caller, Kind};
@@ -35,45 +36,6 @@ pub(super) fn store_of(
             Ok(server.tenants.stores.looking_at_machine(&caller.tenant, machine)?)
         }
         None => Ok(Arc::clone(&server.tenants.open(&caller.tenant)?.store)),
-    }
-}
-
-/// Which records somebody wants, by the keys of [`FILTERS`](super::table::FILTERS).
-#[derive(Debug, Clone)]
-pub(super) struct Wanted {
-    /// What the store can tell.
-    pub(super) query: Query,
-    least: Option<Decision>,
-    fields: Vec<(&'static str, String)>,
-}
-
-impl Wanted {
-    pub(super) fn of(asked: &HashMap<String, String>) -> Result<Self, Problem> {
-        let mut query = Query::all();
-        if let Some(kind) = asked.get("kind") {
-            query = query.kind(kind);
-        }
-        if let Some(session) = asked.get("session") {
-            let (agent, id) = session.split_once(':').unwrap_or(("", session));
-            query = query.session(SessionKey { agent: agent.to_owned(), id: id.to_owned() });
-        }
-        let least = match asked.get("decision") {
-            None => None,
-            Some(text) => {
-                let bad = |_| Problem::bad("`decision` is `pass`, `warn`, `ask` or `block`");
-                Some(serde_json::from_value(json!(text)).map_err(bad)?)
-            }
-        };
-        let fields = ["user", "tool", "rule"];
-        let fields = fields.into_iter().filter_map(|name| Some((name, asked.get(name)?.clone()))).collect();
-        Ok(Self { query, least, fields })
-    }
-
-    /// Whether a record that the store found is wanted, as [`entry`] tells it.
-    pub(super) fn fits(&self, entry: &Value) -> bool {
-        let decision = || serde_json::from_value(entry.get("decision").cloned().unwrap_or_default());
-        self.least.is_none_or(|least| decision().is_ok_and(|decision: Decision| decision >= least))
-            && self.fields.iter().all(|(name, value)| entry.get(*name) == Some(&json!(value)))
     }
 }
 
@@ -116,20 +78,19 @@ pub(crate) fn entry(record: &Record) -> Value {
 pub(super) fn list(call: &Call) -> Answer {
     let limit = usize::try_from(call.number("limit", 1..=MOST)?.unwrap_or(100)).unwrap_or(usize::MAX);
     let mut after = call.number("since", 0..=MOST_SEQ)?.unwrap_or(0);
-    let mut wanted = Wanted::of(&call.query)?;
-    if let Some(before) = call.number("before", 0..=MOST_SEQ)? {
-        wanted.query = wanted.query.before(before);
-    }
+    let before = call.number("before", 0..=MOST_SEQ)?.unwrap_or(u64::MAX);
+    let wanted = Wanted::of(&call.query, &TimeZone::UTC)?.between(0, before);
     let store = store(call)?;
+    let wanted = wanted.within(&*store)?;
     let (mut found, mut seen) = (Vec::new(), 0);
     let mut more = true;
     while more && found.len() < limit && seen < MOST_SEEN {
-        let page = store.view(|view| view.records(&wanted.query.clone().after(after).limit(200)))?;
+        let page = store.view(|view| view.records(&wanted.next(after, 200)))?;
         more = page.len() == 200;
         for record in &page {
             (after, seen) = (record.seq, seen + 1);
             let entry = entry(record);
-            if wanted.fits(&entry) {
+            if wanted.fits(record, &entry) {
                 found.push(entry);
             }
             if found.len() >= limit {
@@ -158,7 +119,12 @@ pub(super) fn one(call: &Call) -> Answer {
 }
 
 pub(super) fn verify_all(call: &Call) -> Answer {
-    let result = store(call)?.view(|view| verify(view, 1..=u64::MAX, None))?;
+    verified(&*store(call)?)
+}
+
+/// What checking a whole record comes to.
+pub(crate) fn verified(store: &dyn Store) -> Answer {
+    let result = store.view(|view| verify(view, 1..=u64::MAX, None))?;
     let faults: Vec<String> = result.faults.iter().map(ToString::to_string).collect();
     Ok(json!({"sound": result.is_sound(), "records": result.records, "faults": faults,
               "head": {"seq": result.head.seq, "hash": result.head.hash}, "sealing": result.sealing.to_string()}))

@@ -2,24 +2,65 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
+use jiff::tz::TimeZone;
 use lictor_store::{Store, StoreExt as _};
 use tokio::sync::watch;
 
-use super::records::{self, Wanted};
-use super::{Problem, Server, caller, parse_query};
-use crate::identity::{Need, Role};
+use super::filter::Wanted;
+use super::records;
+use super::{Problem, Server, Shared, caller, parse_query};
+use crate::identity::{Caller, Need, Role};
 
 /// How long nothing may be known to have changed before it is looked anyway: other servers write too.
 const LOOK: Duration = Duration::from_secs(2);
 
+/// Who a stream is for. It ends with the server, and when its reader may not look any more.
+pub(crate) struct Reader {
+    /// Not held: a stream must not keep the server's connections open while it ends.
+    server: Weak<Shared>,
+    may_look: Box<dyn Fn(&Server) -> bool + Send + Sync>,
+    checked: Instant,
+}
+
+impl Reader {
+    /// For whoever `who` finds.
+    pub(crate) fn new(
+        server: &Server,
+        who: impl Fn(&Server) -> Option<Caller> + Send + Sync + 'static,
+    ) -> Self {
+        let may_look =
+            move |server: &Server| who(server).is_some_and(|caller| caller.may(Need::Role(Role::Viewer)));
+        Self { server: Arc::downgrade(server), may_look: Box::new(may_look), checked: Instant::now() }
+    }
+
+    /// Whether the stream goes on. The store is asked only now and then; nothing comes back when it ends.
+    pub(crate) async fn still(self) -> Option<Self> {
+        let check = move || {
+            let mut reader = self;
+            let server = reader.server.upgrade()?;
+            if server.stopping.load(Ordering::Relaxed) {
+                return None;
+            }
+            if reader.checked.elapsed() >= LOOK {
+                reader.checked = Instant::now();
+                return (reader.may_look)(&server).then_some(reader);
+            }
+            Some(reader)
+        };
+        tokio::task::spawn_blocking(check).await.ok().flatten()
+    }
+}
+
 struct Following {
+    reader: Reader,
     store: Arc<dyn Store>,
     wanted: Wanted,
     after: u64,
@@ -39,8 +80,9 @@ pub(super) async fn records(State(server): State<Server>, request: Request) -> R
             ));
         }
         let query = parse_query(parts.uri.query().unwrap_or_default());
-        let wanted = Wanted::of(&query)?;
+        let wanted = Wanted::of(&query, &TimeZone::UTC)?;
         let store = records::store_of(&server, &caller, &query)?;
+        let wanted = wanted.within(&*store)?;
         let header = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok());
         let asked = query.get("since").and_then(|id| id.parse().ok());
         let after = match header.or(asked) {
@@ -48,7 +90,9 @@ pub(super) async fn records(State(server): State<Server>, request: Request) -> R
             None => store.view(|view| view.head())?.seq,
         };
         let changes = server.tenants.changes.subscribe();
-        Ok(Following { store, wanted, after, changes, ready: VecDeque::new() })
+        let headers: HeaderMap = parts.headers;
+        let reader = Reader::new(&server, move |server| super::caller(server, &headers).ok());
+        Ok(Following { reader, store, wanted, after, changes, ready: VecDeque::new() })
     });
     let following = match opened.await {
         Ok(Ok(following)) => following,
@@ -74,35 +118,46 @@ pub(super) async fn records(State(server): State<Server>, request: Request) -> R
 fn futures_stream(following: Following) -> impl tokio_stream::Stream<Item = Result<Event, Infallible>> {
     let (sender, receiver) = tokio::sync::mpsc::channel(64);
     tokio::spawn(async move {
-        let mut following = following;
-        loop {
-            let Following { store, wanted, after, .. } = &following;
-            let (store, query) = (Arc::clone(store), wanted.query.clone().after(*after).limit(200));
-            let page = tokio::task::spawn_blocking(move || store.view(|view| view.records(&query)));
-            let Ok(Ok(page)) = page.await else { return };
-            let full = page.len() == 200;
-            for record in page {
-                following.after = record.seq;
-                let entry = records::entry(&record);
-                if following.wanted.fits(&entry) {
-                    following.ready.push_back((record.seq, entry.to_string()));
-                }
+        let store = Arc::clone(&following.store);
+        follow(following, &sender).await;
+        // A connection to a database ends on a thread of its own, never inside of the runtime.
+        let _ = tokio::task::spawn_blocking(move || drop(store)).await;
+    });
+    Receiving(receiver)
+}
+
+/// Sends what is new until nobody reads it any more.
+async fn follow(following: Following, sender: &tokio::sync::mpsc::Sender<Result<Event, Infallible>>) {
+    let Following { mut reader, store, wanted, mut after, mut changes, mut ready } = following;
+    loop {
+        let (page, query) = (Arc::clone(&store), wanted.next(after, 200));
+        let page = tokio::task::spawn_blocking(move || page.view(|view| view.records(&query)));
+        let Ok(Ok(page)) = page.await else { return };
+        let full = page.len() == 200;
+        for record in page {
+            after = record.seq;
+            let entry = records::entry(&record);
+            if wanted.fits(&record, &entry) {
+                ready.push_back((record.seq, entry.to_string()));
             }
-            while let Some((seq, text)) = following.ready.pop_front() {
-                let event = Event::default().id(seq.to_string()).event("record").data(text);
-                if sender.send(Ok(event)).await.is_err() {
-                    return;
-                }
-            }
-            if !full && !sender.is_closed() {
-                let _ = tokio::time::timeout(LOOK, following.changes.changed()).await;
-            }
-            if sender.is_closed() {
+        }
+        while let Some((seq, text)) = ready.pop_front() {
+            let event = Event::default().id(seq.to_string()).event("record").data(text);
+            if sender.send(Ok(event)).await.is_err() {
                 return;
             }
         }
-    });
-    Receiving(receiver)
+        if !full {
+            tokio::select! {
+                () = sender.closed() => return,
+                _ = tokio::time::timeout(LOOK, changes.changed()) => {}
+            }
+        }
+        match reader.still().await {
+            Some(still) => reader = still,
+            None => return,
+        }
+    }
 }
 
 pub(crate) struct Receiving(pub(crate) tokio::sync::mpsc::Receiver<Result<Event, Infallible>>);

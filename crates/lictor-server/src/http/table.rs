@@ -35,6 +35,8 @@ pub(crate) enum ParamKind {
     /// A number from the first to the second.
     Number(u64, u64),
     Word(&'static [&'static str]),
+    /// A day or a time.
+    Time,
 }
 
 const fn text(name: &'static str, about: &'static str) -> Param {
@@ -79,6 +81,13 @@ pub(super) const FILTERS: &[Param] = &[
     text("user", "Only actions for this person."),
     text("tool", "Only actions with this tool."),
     text("rule", "Only where this rule or guard decided."),
+    text("text", "Only where this stands in the record; small and capital letters are alike."),
+    Param { name: "from", kind: ParamKind::Time, about: "Not before this day (in UTC) or time." },
+    Param {
+        name: "until",
+        kind: ParamKind::Time,
+        about: "Not after this day (in UTC), or before this time.",
+    },
     MACHINE,
 ];
 const RECORDS: &[Param] = &[

@@ -47,6 +47,24 @@ impl Outbox {
         own.map(|((_, target), why)| (target.clone(), why.clone())).collect()
     }
 
+    /// Sends a message that is about no question.
+    ///
+    /// # Errors
+    /// Why it did not go.
+    pub(crate) fn test(&self, target: &Target, tenant: &str) -> Result<(), String> {
+        let base = self.link.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let message = Message {
+            id: "test".to_owned(),
+            tenant: tenant.to_owned(),
+            summary: "this is a test; nobody has to do anything".to_owned(),
+            agent: "lictor".to_owned(),
+            expires: now(),
+            link: format!("{}/approvals", base.trim_end_matches('/')),
+        };
+        let sent = send::send(&target.way, &message, now());
+        sent.map_err(|why| lictor_core::text::clean(&why, 200))
+    }
+
     fn note(&self, tenant: &str, target: &str, failed: Option<String>) {
         let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (tenant.to_owned(), target.to_owned());

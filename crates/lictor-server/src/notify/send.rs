@@ -48,7 +48,7 @@ pub(super) fn send(way: &Way, message: &Message, now: Timestamp) -> Result<(), S
             ];
             post(url, &text, &headers)
         }
-        Way::Mail { server, to } => mail(server, to, &text, &message.link),
+        Way::Mail { server, to } => mail(server, to, &text, message, now),
     }
 }
 
@@ -77,7 +77,7 @@ fn post(url: &str, body: &str, headers: &[(&str, &str)]) -> Result<(), String> {
 }
 
 /// Through a relay that takes mail from this server.
-fn mail(server: &str, to: &str, text: &str, link: &str) -> Result<(), String> {
+fn mail(server: &str, to: &str, text: &str, message: &Message, now: Timestamp) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("`{server}`: {error}");
     let address = server.to_socket_addrs().map_err(failed)?.next();
     let address = address.ok_or_else(|| format!("`{server}` has no address"))?;
@@ -101,12 +101,18 @@ fn mail(server: &str, to: &str, text: &str, link: &str) -> Result<(), String> {
         }
     };
     expect('2')?;
+    let link = &message.link;
     let body = format!("{text}\r\n\r\n{link}\r\n").replace("\r\n.", "\r\n..");
     let subject = lictor_core::text::clean(&visible_line(text), 120);
     let subject: String = subject.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect();
+    let date = jiff::Timestamp::from_millisecond(now.0).map_err(|error| error.to_string())?;
+    let date = date.strftime("%a, %d %b %Y %H:%M:%S +0000");
+    let id = lictor_core::Digest::of_parts([message.id.as_bytes(), to.as_bytes()]);
     let letter = format!(
-        "From: Lictor <{FROM}>\r\nTo: <{to}>\r\nSubject: Lictor asks: {subject}\r\nMIME-Version: 1.0\r\n\
-         Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n{body}.\r\n"
+        "From: Lictor <{FROM}>\r\nTo: <{to}>\r\nDate: {date}\r\nMessage-ID: <{}.{}@lictor>\r\nSubject: Lictor asks: {subject}\r\nMIME-Version: 1.0\r\n\
+         Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n{body}.\r\n",
+        id.short(),
+        now.0
     );
     let steps = [
         ("EHLO localhost\r\n".to_owned(), '2'),

@@ -1,13 +1,13 @@
 //! The record itself: looked through, checked, and taken away.
 
 use askama::Template;
-use axum::http::Method;
-use lictor_store::{Query, Record, StoreExt as _};
-use serde_json::{Value, json};
+use lictor_store::{Record, Store, StoreExt as _};
+use serde_json::Value;
 
 use super::words::{self, When};
-use super::{Frame, Shown, Visit, export, feed, shown};
-use crate::http::{Problem, ask};
+use super::{Choice, Frame, Shown, Visit, feed, shown};
+use crate::http::filter::{KEYS, Wanted};
+use crate::http::{Problem, export, verified};
 use crate::identity::Role;
 
 /// Records on one page.
@@ -61,36 +61,35 @@ struct Page {
     kinds: &'static [&'static str],
     kind: String,
     session: String,
-    since: String,
+    decision: String,
+    user: String,
+    text: String,
+    from: String,
     until: String,
+    zone: String,
+    machines: Vec<Choice>,
     older: Option<String>,
+    looked_back_to: Option<When>,
     head: u64,
     checked: Option<Checked>,
     may_verify: bool,
+    filtered: bool,
     filters: String,
     formats: [(&'static str, &'static str); 4],
 }
 
-/// Filters of the address.
-const FILTERS: [&str; 4] = ["kind", "session", "since", "until"];
+/// Filters of the address, besides project and machine.
+pub(crate) const FILTERS: [&str; 11] =
+    ["kind", "session", "decision", "user", "tool", "rule", "text", "from", "until", "zone", "since"];
 
 /// Which records the address asks for.
-pub(crate) fn query(visit: &Visit) -> Query {
-    let mut query = Query::all();
-    if let Some(kind) = visit.asked("kind") {
-        query = query.kind(kind);
-    }
-    if let Some(session) = visit.asked("session") {
-        query = query.session(feed::key(session));
-    }
-    let number = |name: &str| visit.asked(name).and_then(|text| text.parse::<u64>().ok());
-    if let Some(since) = number("since") {
-        query = query.after(since.saturating_sub(1));
-    }
-    if let Some(until) = number("until") {
-        query = query.before(until.saturating_add(1));
-    }
-    query
+pub(crate) fn wanted(visit: &Visit, store: &dyn Store) -> Result<Wanted, Problem> {
+    let asked = visit.query.iter().filter(|(name, _)| KEYS.contains(&name.as_str()));
+    let asked = asked.map(|(name, value)| (name.clone(), value.trim().to_owned()));
+    let asked = asked.filter(|(_, value)| !value.is_empty()).collect();
+    let since = visit.asked("since").and_then(|text| text.parse::<u64>().ok()).unwrap_or(0);
+    let wanted = Wanted::of(&asked, &visit.zone())?.between(since.saturating_sub(1), u64::MAX);
+    Ok(wanted.within(store)?)
 }
 
 pub(super) fn list(visit: &Visit) -> Result<Shown, Problem> {
@@ -98,8 +97,7 @@ pub(super) fn list(visit: &Visit) -> Result<Shown, Problem> {
 }
 
 pub(super) fn verify(visit: &Visit) -> Result<Shown, Problem> {
-    let caller = visit.caller_in(&visit.project());
-    let told = ask(&visit.server, &caller, (Method::GET, "/v1/verify"), &[], json!({}))?;
+    let told = verified(&*visit.store()?)?;
     let text = |path: &str| match told.pointer(path) {
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
@@ -116,30 +114,46 @@ pub(super) fn verify(visit: &Visit) -> Result<Shown, Problem> {
     page(visit, Some(checked))
 }
 
+/// The records that were searched for, to take away.
+pub(super) fn export(visit: &Visit) -> Result<Shown, Problem> {
+    let store = visit.store()?;
+    let before = visit.asked("before").and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
+    let wanted = wanted(visit, &*store)?.between(0, before);
+    let filter = feed::with(visit, &FILTERS, "").trim_start_matches('?').to_owned();
+    Ok(Shown::File(export::begin(store, wanted, filter, visit.asked("format").unwrap_or("jsonl"))?))
+}
+
 fn page(visit: &Visit, checked: Option<Checked>) -> Result<Shown, Problem> {
     let store = visit.store()?;
-    let mut wanted = query(visit).newest_first().limit(ROWS);
-    if let Some(before) = visit.asked("before").and_then(|text| text.parse().ok()) {
-        wanted = wanted.before(before);
-    }
-    let (head, records) = store.view(|view| Ok((view.head()?.seq, view.records(&wanted)?)))?;
-    let older = records.last().filter(|last| records.len() == ROWS && last.seq > 1);
-    let older =
-        older.map(|last| format!("/audit{}", feed::with(visit, &FILTERS, &format!("before={}", last.seq))));
+    let wanted = wanted(visit, &*store)?;
+    let head = store.view(|view| view.head())?.seq;
+    let before = visit.asked("before").and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
+    let page = |before: u64, limit: usize| wanted.previous(before, limit);
+    let found = feed::look_back(&*store, before, ROWS, page, |record| {
+        wanted.fits(record, &crate::http::entry(record)).then(|| row(record))
+    })?;
+    let older = |before: u64| format!("/audit{}", feed::with(visit, &FILTERS, &format!("before={before}")));
     let said = |name: &str| visit.asked(name).unwrap_or_default().to_owned();
     let filters = feed::with(visit, &FILTERS, "");
     shown(&Page {
         frame: visit.frame("Audit", "/audit"),
-        rows: records.iter().map(row).collect(),
+        rows: found.rows,
         kinds: &KINDS,
         kind: said("kind"),
         session: said("session"),
-        since: said("since"),
+        decision: said("decision"),
+        user: said("user"),
+        text: said("text"),
+        from: said("from"),
         until: said("until"),
-        older,
+        zone: said("zone"),
+        machines: visit.machines()?,
+        older: found.before.map(older),
+        looked_back_to: found.tired,
         head,
         checked,
         may_verify: visit.has(Role::Auditor),
+        filtered: FILTERS.iter().any(|name| *name != "zone" && visit.asked(name).is_some()),
         filters: if filters.is_empty() { "?".to_owned() } else { format!("{filters}&") },
         formats: export::FORMATS,
     })

@@ -1,6 +1,6 @@
 //! Signing in and out.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use askama::Template;
 use axum::body::Bytes;
@@ -22,12 +22,31 @@ pub(crate) const LOCAL: &str = "local";
 struct SignIn {
     asset: fn(&str) -> String,
     next: String,
-    local: bool,
-    wrong: bool,
-    /// The word from the link of a first start: whoever has it becomes the operator.
-    setup: Option<String>,
-    /// The operator's token, shown once.
-    secret: String,
+    step: Step,
+}
+
+/// What the page asks for.
+enum Step {
+    /// Nothing: `lictor ui` has links instead.
+    Link,
+    /// A name and a password, or a token. `wrong` ones before; `unclaimed`: nobody runs the installation yet.
+    Enter { wrong: bool, unclaimed: bool },
+    /// A name, from whoever has the link of the first start, with the code in it.
+    Claim { code: String },
+    /// To keep the operator's token, which is shown once.
+    Keep { secret: String },
+}
+
+fn show(next: &str, step: Step) -> Response {
+    match rendered(&SignIn { asset: assets::address, next: next.to_owned(), step }) {
+        Ok(html) => page(StatusCode::OK, html, false),
+        Err(problem) => failed(&problem),
+    }
+}
+
+/// Whether nobody has become the operator yet.
+fn is_unclaimed(server: &Server) -> bool {
+    server.setup.lock().unwrap_or_else(PoisonError::into_inner).is_some()
 }
 
 /// An address of this page, and of no other.
@@ -42,18 +61,17 @@ pub(super) async fn form(State(server): State<Server>, request: Request) -> Resp
         return failed(&problem);
     }
     let query = parse_query(request.uri().query().unwrap_or_default());
-    let wrong = query.contains_key("wrong");
-    let local = server.tenants.local.is_some();
-    let next = own(query.get("next"));
-    let template = SignIn { asset: assets::address, next, local, wrong, setup: None, secret: String::new() };
-    match rendered(&template) {
-        Ok(html) => page(StatusCode::OK, html, false),
-        Err(problem) => failed(&problem),
-    }
+    let step = if server.tenants.local.is_some() {
+        Step::Link
+    } else {
+        Step::Enter { wrong: query.contains_key("wrong"), unclaimed: is_unclaimed(&server) }
+    };
+    show(&own(query.get("next")), step)
 }
 
 pub(super) async fn sign_in(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> Response {
-    let refused = gate::own_address(&server, &headers).and_then(|()| gate::own_origin(&headers));
+    let refused = gate::own_address(&server, &headers)
+        .and_then(|()| gate::own_origin(server.address.as_deref(), &headers));
     if let Err(problem) = refused {
         return failed(&problem);
     }
@@ -105,21 +123,17 @@ pub(crate) fn entered(headers: &HeaderMap, secret: &str, next: &str) -> Response
 }
 
 /// The link of a first start.
-pub(super) async fn setup(request: Request) -> Response {
-    let query = parse_query(request.uri().query().unwrap_or_default());
-    let setup = Some(query.get("code").cloned().unwrap_or_default());
-    let next = "/people".to_owned();
-    let secret = String::new();
-    let template = SignIn { asset: assets::address, next, local: false, wrong: false, setup, secret };
-    match rendered(&template) {
-        Ok(html) => page(StatusCode::OK, html, false),
-        Err(problem) => failed(&problem),
+pub(super) async fn setup(State(server): State<Server>, request: Request) -> Response {
+    if !is_unclaimed(&server) {
+        return go("/sign-in");
     }
+    let mut query = parse_query(request.uri().query().unwrap_or_default());
+    show("/people", Step::Claim { code: query.remove("code").unwrap_or_default() })
 }
 
 /// Makes whoever has the word the operator, once.
 pub(super) async fn begin(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> Response {
-    if let Err(problem) = gate::own_origin(&headers) {
+    if let Err(problem) = gate::own_origin(server.address.as_deref(), &headers) {
         return failed(&problem);
     }
     let form = parse_query(&String::from_utf8_lossy(&body));
@@ -127,15 +141,7 @@ pub(super) async fn begin(State(server): State<Server>, headers: HeaderMap, body
     let (code, owner) = (said("code"), said("owner"));
     let made = tokio::task::spawn_blocking(move || become_operator(&server, &code, &owner)).await;
     match made {
-        Ok(Ok((secret, _))) => {
-            let next = "/people".to_owned();
-            let template =
-                SignIn { asset: assets::address, next, local: false, wrong: false, setup: None, secret };
-            match rendered(&template) {
-                Ok(html) => page(StatusCode::OK, html, false),
-                Err(problem) => failed(&problem),
-            }
-        }
+        Ok(Ok((secret, _))) => show("/people", Step::Keep { secret }),
         Ok(Err(problem)) => failed(&problem),
         Err(_) => failed(&Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "setting up failed")),
     }

@@ -1,4 +1,4 @@
-//! One decision, and how it came about: what would be done, who had a word, and the path through the graph.
+//! One decision, and how it came about: what would be done, what rules said, and the path through the graph.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -114,7 +114,7 @@ pub(super) fn decision(visit: &Visit) -> Result<Shown, Problem> {
         observed: evaluation.observed,
         dry: evaluation.dry,
         raw: words::clipped(&raw, 100_000),
-        may_mark: visit.has(crate::identity::Role::Author),
+        may_mark: visit.has(crate::identity::Role::Author) && visit.asked("machine").is_none(),
     })
 }
 

@@ -78,8 +78,8 @@ pub(super) fn board(visit: &Visit) -> Result<Shown, Problem> {
         Column { name, about, cards, more: all.len().saturating_sub(COLUMN) }
     };
     let columns = vec![
-        column("Open", "they count", Disposition::is_open),
-        column("Waived", "somebody answers for them", Disposition::is_waiver),
+        column("Open", "they count at the commit gate", Disposition::is_open),
+        column("Waived", "a person accepted the risk", Disposition::is_waiver),
         column("Cleared", "repaired or withdrawn", |is| matches!(is, Disposition::Fixed(_))),
     ];
     let mut gates = Vec::new();
@@ -87,10 +87,10 @@ pub(super) fn board(visit: &Visit) -> Result<Shown, Problem> {
         gates.push(match reading.judgement(&tree).map_err(failed)? {
             None => Branch { name, class: "", word: "not judged", note: String::new() },
             Some(said) if said.ok => {
-                Branch { name, class: "pass", word: "may pass", note: format!("at {}", said.event) }
+                Branch { name, class: "pass", word: "passes", note: format!("at {}", said.event) }
             }
             Some(said) => {
-                let why = format!("{} findings {}", said.blocking, said.reasons.join("; "));
+                let why = format!("{} blocking findings; {}", said.blocking, said.reasons.join("; "));
                 Branch { name, class: "block", word: "stopped", note: words::clipped(&why, 300) }
             }
         });

@@ -110,7 +110,7 @@ pub(super) fn own_form(
     secret: &str,
 ) -> Result<(), Problem> {
     own_address(server, headers)?;
-    own_origin(headers)?;
+    own_origin(server.address.as_deref(), headers)?;
     let given = form.get("csrf").map(String::as_str).unwrap_or_default();
     if is_token(secret, given) {
         return Ok(());
@@ -120,16 +120,24 @@ pub(super) fn own_form(
         .fix("go back, load the page again, and send it anew"))
 }
 
-/// Browsers say where a form comes from.
-pub(super) fn own_origin(headers: &HeaderMap) -> Result<(), Problem> {
+/// Browsers say where a form comes from. A proxy in front may replace the host by its own: then the address that the
+/// server was told counts.
+pub(super) fn own_origin(address: Option<&str>, headers: &HeaderMap) -> Result<(), Problem> {
     let origin = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
-    let own = |origin: &str| origin.split_once("://").is_some_and(|(_, name)| name == host(headers));
+    let outside = address.map(|address| address.trim_end_matches('/'));
+    let own = |origin: &str| {
+        origin.split_once("://").is_some_and(|(_, name)| name == host(headers)) || outside == Some(origin)
+    };
     match origin {
         None => Ok(()),
         Some(origin) if own(origin) => Ok(()),
-        Some(_) => {
+        Some(origin) => {
             let text = "the form was sent from another page";
-            Err(Problem::new(StatusCode::FORBIDDEN, "origin", text))
+            let fix = format!(
+                "behind a proxy, start the server with `--address {}`",
+                super::words::clipped(origin, 200)
+            );
+            Err(Problem::new(StatusCode::FORBIDDEN, "origin", text).fix(fix))
         }
     }
 }
@@ -163,7 +171,12 @@ fn is_token(secret: &str, given: &str) -> bool {
 /// What every answer of the page says about itself.
 pub(super) async fn headers(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    let headers = response.headers_mut();
+    protect(response.headers_mut());
+    response
+}
+
+/// The headers of a page.
+pub(super) fn protect(headers: &mut HeaderMap) {
     let fixed = [
         ("content-security-policy", POLICY),
         ("x-content-type-options", "nosniff"),
@@ -178,7 +191,6 @@ pub(super) async fn headers(request: Request, next: Next) -> Response {
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    response
 }
 
 #[cfg(test)]
@@ -212,11 +224,14 @@ mod tests {
             headers.insert(header::ORIGIN, HeaderValue::from_static(origin));
             headers
         };
-        assert!(own_origin(&headers("http://127.0.0.1:4747")).is_ok());
+        assert!(own_origin(None, &headers("http://127.0.0.1:4747")).is_ok());
+        let outside = Some("https://lictor.example.com/");
+        assert!(own_origin(outside, &headers("https://lictor.example.com")).is_ok(), "through a proxy");
         for other in
             ["http://127.0.0.1:3000", "null", "http://evil.example", "http://127.0.0.1:4747.evil.example"]
         {
-            assert!(own_origin(&headers(other)).is_err(), "{other}");
+            assert!(own_origin(None, &headers(other)).is_err(), "{other}");
+            assert!(own_origin(outside, &headers(other)).is_err(), "{other}");
         }
     }
 }

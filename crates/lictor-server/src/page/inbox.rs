@@ -281,7 +281,8 @@ fn card(
             .map(|risk| risk.to_string()),
         seen: judge::seen(question),
         standing: standing(&*open.store, question)?,
-        may_answer: visit.has(Role::Approver),
+        // The operator manages, and answers nothing.
+        may_answer: visit.has(Role::Approver) && visit.caller.person().is_some(),
         yes: question.yes.iter().map(|who| who.by.clone()).collect(),
         people: question.quorum.people,
         rememberable: rememberable(visit, question),
@@ -326,7 +327,7 @@ fn about(
     }
     // A program elsewhere has no directory here.
     let cwd = action.map(|action| action.cwd.as_str()).filter(|cwd| !visit.server.tenants.is_nowhere(cwd));
-    tell("in", cwd.unwrap_or_default());
+    tell("directory", cwd.unwrap_or_default());
     for pin in &question.pins {
         tell("with", &format!("{} as it is now ({})", pin.path, pin.content.short()));
     }

@@ -17,6 +17,8 @@ use crate::tenants::Open;
 const SESSIONS: usize = 40;
 /// Projects on the page.
 const PLACES: usize = 60;
+/// Machines on the page: each has a record of its own.
+const MACHINES: usize = 30;
 
 /// An agent in a project.
 #[derive(Default)]
@@ -33,6 +35,8 @@ struct Place {
     name: String,
     root: String,
     records: String,
+    /// The end of its chain.
+    head: String,
     last: Option<When>,
     agents: Vec<(String, Agent)>,
     waiting: usize,
@@ -46,6 +50,8 @@ struct Page {
     frame: Frame,
     places: Vec<Place>,
     machines: Vec<Machine>,
+    /// Where the next machines begin.
+    next: Option<usize>,
     proof: Option<(bool, String)>,
 }
 
@@ -53,7 +59,8 @@ struct Page {
 struct Machine {
     name: String,
     store: String,
-    records: u64,
+    records: String,
+    head: String,
     last: Option<When>,
 }
 
@@ -88,6 +95,7 @@ fn page(visit: &Visit, proof: Option<(bool, String)>) -> Result<Shown, Problem> 
     let tenants = &visit.server.tenants;
     let mut places = Vec::new();
     let mut machines = Vec::new();
+    let mut next = None;
     match &tenants.local {
         Some(local) => {
             for one in local.list().into_iter().take(PLACES) {
@@ -106,20 +114,25 @@ fn page(visit: &Visit, proof: Option<(bool, String)>) -> Result<Shown, Problem> 
                 "programs that call this server".to_owned(),
                 &open,
             )?);
-            for store in tenants.registry.machines(&tenant)? {
+            let all = tenants.registry.machines(&tenant)?;
+            let from = visit.asked("from").and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
+            let end = from.saturating_add(MACHINES);
+            next = (all.len() > end).then_some(end);
+            for store in all.into_iter().skip(from).take(MACHINES) {
                 let kept = tenants.stores.machine(&tenant, &store)?;
                 let newest = Query::all().newest_first().limit(1);
                 let newest = kept.view(|view| view.records(&newest))?.into_iter().next();
                 machines.push(Machine {
                     name: store.clone(),
-                    records: newest.as_ref().map_or(0, |record| record.seq),
+                    records: words::number(newest.as_ref().map_or(0, |record| record.seq)),
+                    head: newest.as_ref().map(|record| record.hash.short().to_string()).unwrap_or_default(),
                     last: newest.map(|record| When(record.at)),
                     store,
                 });
             }
         }
     }
-    shown(&Page { frame: visit.frame("Projects", "/projects"), places, machines, proof })
+    shown(&Page { frame: visit.frame("Projects", "/projects"), places, machines, next, proof })
 }
 
 fn broken(id: String, name: String, root: String, trouble: String) -> Place {
@@ -128,6 +141,7 @@ fn broken(id: String, name: String, root: String, trouble: String) -> Place {
         name,
         root,
         records: "0".to_owned(),
+        head: String::new(),
         last: None,
         agents: Vec::new(),
         waiting: 0,
@@ -139,9 +153,9 @@ fn broken(id: String, name: String, root: String, trouble: String) -> Place {
 fn place(id: String, name: String, root: String, open: &Open) -> Result<Place, Problem> {
     let newest = Query::all().newest_first().limit(1);
     let begun = Query::all().kind(kind::SESSION_STARTED).newest_first().limit(SESSIONS);
-    let (head, last, begun) = open.store.view(|view| {
-        Ok((view.head()?.seq, view.records(&newest)?.into_iter().next(), view.records(&begun)?))
-    })?;
+    let (head, last, begun) = open
+        .store
+        .view(|view| Ok((view.head()?, view.records(&newest)?.into_iter().next(), view.records(&begun)?)))?;
     let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
     for key in begun.into_iter().filter_map(|record| record.session) {
         let state = open.runtime.session(&key)?;
@@ -161,7 +175,8 @@ fn place(id: String, name: String, root: String, open: &Open) -> Result<Place, P
         id,
         name,
         root,
-        records: words::number(head),
+        records: words::number(head.seq),
+        head: if head.seq == 0 { String::new() } else { head.hash.short().to_string() },
         last: last.map(|record| When(record.at)),
         agents: agents.into_iter().collect(),
         waiting: open.runtime.approvals().pending(crate::tenants::now())?.len(),

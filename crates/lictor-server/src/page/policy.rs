@@ -1,18 +1,14 @@
 //! The policy: looked at, edited with the same diagnostics as `lictor check`, tried on one action and on what happened.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use askama::Template;
 use axum::http::Method;
 use lictor::config::{LoadError, Origin, Severity, Source};
 use lictor::drawing::{Path, svg};
-use lictor::log::{Evaluated, kind};
+use lictor::log::Evaluated;
 use lictor::{Runtime, Snapshot, SystemClock, policy_files};
-use lictor_core::{Action, Digest, Facts, Outcome};
-use lictor_engine::{Asking, Mode};
-use lictor_store::{Query, StoreExt as _};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::explain::{self, Said, Step};
 use super::words::When;
@@ -20,12 +16,11 @@ use super::{Frame, Shown, Visit, shown, words};
 use crate::http::{Problem, ask};
 use crate::identity::Role;
 use crate::registry::Published;
+use crate::simulate;
 use crate::tenants::Open;
 
 /// Recorded decisions that a change is tried on.
 const HISTORY: usize = 1_000;
-/// How long that may take.
-const PATIENCE: Duration = Duration::from_secs(8);
 /// Differences that are listed.
 const CHANGED: usize = 100;
 
@@ -56,6 +51,8 @@ struct Simulated {
     judged: usize,
     changed: Vec<Changed>,
     more: usize,
+    /// Time ran out before the newest decision.
+    cut: bool,
 }
 
 /// A policy that was published.
@@ -189,7 +186,7 @@ fn page(visit: &Visit, done: Option<(&str, String)>, notice: &str) -> Result<Sho
             trace = Some(evaluation.trace);
             path = format!("The path of what was tried: {}", words::clipped(&what, 120));
         } else if let Some(seq) = visit.asked("decision") {
-            let record = explain::record(&*open.store, seq)?;
+            let record = explain::record(&*visit.store()?, seq)?;
             let told = serde_json::from_str::<Evaluated<'_>>(&record.body).ok();
             if let Some(told) = &told {
                 let title = lictor::past::title(&told.action);
@@ -272,62 +269,19 @@ fn troubles(sources: &[Source]) -> Vec<Trouble> {
     found.iter().take(50).map(show).collect()
 }
 
-/// Judges what is on record again, in order, by another policy. Facts are those of then; nothing is recorded.
+/// What the policy comes to on the newest decisions.
 fn simulate(open: &Open, candidate: Arc<Snapshot>) -> Result<Simulated, Problem> {
-    let seen: Arc<Mutex<Option<Facts>>> = Arc::default();
-    let recorded = Arc::clone(&seen);
-    let facts = move || recorded.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let runtime = Runtime::replaying(open.runtime.project(), candidate, SystemClock, facts)?;
-    let newest = Query::all().kind(kind::EVALUATED).newest_first().limit(HISTORY);
-    let first = open.store.view(|view| view.records(&newest))?.last().map_or(0, |record| record.seq);
-    let query = Query::all().after(first.saturating_sub(1)).limit(HISTORY * 4);
-    let mut actions: std::collections::HashMap<Digest, Action> = std::collections::HashMap::new();
-    let mut out = Simulated { judged: 0, changed: Vec::new(), more: 0 };
-    let begun = Instant::now();
-    for record in open.store.view(|view| view.records(&query))? {
-        if begun.elapsed() > PATIENCE {
-            break;
-        }
-        if record.kind == kind::HAPPENED {
-            let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
-            let of = |path: &str| body.pointer(path).cloned().unwrap_or_default();
-            let action =
-                serde_json::from_value(of("/event/action")).ok().and_then(|digest| actions.get(&digest));
-            if let (Some(action), Ok(outcome)) =
-                (action, serde_json::from_value::<Outcome>(of("/event/outcome")))
-            {
-                runtime.post(action, outcome)?;
-            }
-            continue;
-        }
-        let Some(told) = (record.kind == kind::EVALUATED)
-            .then(|| serde_json::from_str::<Evaluated<'_>>(&record.body).ok())
-            .flatten()
-            .filter(|told| !told.evaluation.dry)
-        else {
-            continue;
-        };
-        *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(told.facts.clone().into_owned());
-        let mode = Mode { asking: Asking::Nobody, ..Mode::default() };
-        let now = runtime.evaluate_with(&told.action, mode);
-        out.judged += 1;
-        let was = told.evaluation.decision;
-        if now.decision != was {
-            if out.changed.len() < CHANGED {
-                out.changed.push(Changed {
-                    seq: record.seq,
-                    title: words::clipped(&lictor::past::title(&told.action), 200),
-                    was: words::word(was),
-                    now: words::word(now.decision),
-                    reason: words::clipped(&now.reason(), 300),
-                });
-            } else {
-                out.more += 1;
-            }
-        }
-        actions.insert(told.evaluation.action, told.action.into_owned());
-    }
-    Ok(out)
+    let after = simulate::newest(&*open.store, HISTORY)?;
+    let out = simulate::run(&open.runtime, &*open.store, candidate, after, HISTORY)?;
+    let more = out.changed.len().saturating_sub(CHANGED);
+    let changed = out.changed.iter().take(CHANGED).map(|one| Changed {
+        seq: one.seq,
+        title: words::clipped(&lictor::past::title(&one.action), 200),
+        was: words::word(one.was),
+        now: words::word(one.now),
+        reason: words::clipped(&one.reason, 300),
+    });
+    Ok(Simulated { judged: out.judged, changed: changed.collect(), more, cut: out.stopped_at.is_some() })
 }
 
 #[cfg(test)]

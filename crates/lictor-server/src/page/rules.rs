@@ -1,4 +1,4 @@
-//! Rules: how often they fired, what people made of it, and those that never had a word.
+//! Rules: how often they fired, how often people overrode them, and those that have never fired.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,13 +8,12 @@ use std::time::Duration;
 use askama::Template;
 use axum::http::StatusCode;
 use lictor::log::Evaluated;
-use lictor::past::Wanted;
 use lictor_core::{Decision, Timestamp};
 use lictor_guards::Pack;
 use lictor_store::{Draft, Durability, StoreExt as _};
 use serde_json::json;
 
-use super::feed::{self, Row};
+use super::feed::{self, Row, Sought};
 use super::plot::{self, Bar};
 use super::tally::{Rule, Tally};
 use super::words::{self, When};
@@ -119,7 +118,7 @@ pub(super) fn list(visit: &Visit) -> Result<Shown, Problem> {
     })
 }
 
-/// The rules of the packs in force that had no word.
+/// The rules of the packs in force that have never fired.
 fn silent(visit: &Visit, tally: &Tally) -> Vec<&'static str> {
     let Ok(open) = visit.open() else { return Vec::new() };
     let mut packs: Vec<&'static Pack> = Vec::new();
@@ -144,8 +143,7 @@ pub(super) fn one(visit: &Visit) -> Result<Shown, Problem> {
     let days = days();
     let none = Rule::default();
     let rule = tally.rules.get(name).unwrap_or(&none);
-    let wanted = Wanted { rule: Some(name.to_owned()), ..Wanted::default() };
-    let found = feed::newest(&*visit.store()?, &wanted, u64::MAX, EXAMPLES)?;
+    let found = feed::newest(&*visit.store()?, &Sought::of_rule(name), u64::MAX, EXAMPLES)?;
     let bars: Vec<Bar> = days
         .iter()
         .map(|day| Bar { label: day.clone(), parts: [0, 0, 0, rule.days.get(day).copied().unwrap_or(0)] })
@@ -153,8 +151,8 @@ pub(super) fn one(visit: &Visit) -> Result<Shown, Problem> {
     shown(&One {
         frame: visit.frame(&format!("Rule {}", words::clipped(name, 60)), "/rules"),
         line: line(name, rule, &days),
-        rows: found.decided.iter().map(Row::of).collect(),
-        plot: plot::bars(&bars, "How often it had a word, by day"),
+        rows: found.rows.iter().map(Row::of).collect(),
+        plot: plot::bars(&bars, "How often it fired, by day"),
         share: share(&tally),
     })
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::plot::{self, Mark};
 use super::words::{self, When};
-use super::{Frame, Shown, Visit, feed, shown};
+use super::{Choice, Frame, Shown, Visit, feed, shown};
 use crate::http::Problem;
 
 /// Sessions on one page.
@@ -39,11 +39,11 @@ struct List {
     frame: Frame,
     lines: Vec<Line>,
     older: Option<u64>,
+    machines: Vec<Choice>,
 }
 
 pub(super) fn list(visit: &Visit) -> Result<Shown, Problem> {
     let store = visit.store()?;
-    let open = visit.open()?;
     let before = visit.asked("before").and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
     let query = |kind: &str| Query::all().kind(kind).newest_first().before(before).limit(SESSIONS);
     let mut begun = store.view(|view| view.records(&query(kind::SESSION_STARTED)))?;
@@ -54,7 +54,7 @@ pub(super) fn list(visit: &Visit) -> Result<Shown, Problem> {
     let mut lines = Vec::new();
     for record in begun {
         let Some(key) = record.session else { continue };
-        let state = open.runtime.session(&key)?;
+        let state = visit.session(&*store, &key)?;
         lines.push(Line {
             name: words::clipped(&key.id, 40),
             agent: key.agent.clone(),
@@ -72,7 +72,7 @@ pub(super) fn list(visit: &Visit) -> Result<Shown, Problem> {
             ended: state.ended,
         });
     }
-    shown(&List { frame: visit.frame("Sessions", "/sessions"), lines, older })
+    shown(&List { frame: visit.frame("Sessions", "/sessions"), lines, older, machines: visit.machines()? })
 }
 
 /// One thing that happened.
@@ -115,7 +115,7 @@ pub(super) fn one(visit: &Visit) -> Result<Shown, Problem> {
     let named = visit.asked("key").ok_or_else(missing)?;
     let key = feed::key(named);
     let store = visit.store()?;
-    let state = visit.open()?.runtime.session(&key)?;
+    let state = visit.session(&*store, &key)?;
     let after = visit.asked("after").and_then(|text| text.parse().ok()).unwrap_or(0);
     let keys = family(&*store, &key)?;
     let mut records: Vec<(usize, Record)> = Vec::new();

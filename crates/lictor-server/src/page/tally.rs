@@ -20,7 +20,7 @@ const OPEN: usize = 10_000;
 /// What one rule came to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rule {
-    /// Pass, warn, ask, block: decisions that it had a word in.
+    /// Pass, warn, ask, block: decisions in which it fired.
     pub(crate) counts: [u64; 4],
     /// By day.
     pub(crate) days: BTreeMap<String, u64>,
@@ -30,7 +30,7 @@ pub(crate) struct Rule {
     pub(crate) denied: u64,
     /// A person said that the decision was wrong.
     pub(crate) wrong: u64,
-    /// When it last had a word.
+    /// When it last fired.
     pub(crate) last: Option<Timestamp>,
 }
 

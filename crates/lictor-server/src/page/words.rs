@@ -4,6 +4,7 @@ use std::fmt;
 
 use jiff::Zoned;
 use jiff::tz::TimeZone;
+use lictor::drawing::escaped;
 use lictor_core::facts::Deed;
 use lictor_core::{Action, ActionKind, Decision, Facts, Timestamp};
 
@@ -60,6 +61,29 @@ pub(crate) fn clipped(text: &str, most: usize) -> String {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }
+}
+
+/// A sentence as a page shows it: what stands between backticks is code. Everything in it is text.
+pub(crate) fn prose(text: &str) -> String {
+    let text = &*super::readable(text.to_owned());
+    let parts: Vec<&str> = text.split('`').collect();
+    // An odd one out is a backtick of its own.
+    if parts.len().is_multiple_of(2) {
+        return escaped(text);
+    }
+    let part = |(place, part): (usize, &&str)| match place % 2 {
+        1 if !part.is_empty() => format!("<code>{}</code>", escaped(part)),
+        1 => "``".to_owned(),
+        _ => escaped(part),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// The same, beginning with a capital letter.
+pub(crate) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    prose(&format!("{first}{}", letters.as_str()))
 }
 
 /// What kind of thing the agent wants, as a sentence without its object.
@@ -145,5 +169,13 @@ mod tests {
         assert_eq!((number(7).as_str(), number(1_234_567).as_str()), ("7", "1\u{202f}234\u{202f}567"));
         assert_eq!(in_address("a b&c=d/é"), "a%20b%26c%3Dd/%C3%A9");
         assert_eq!(clipped("häuser", 2), "hä…");
+        assert_eq!(prose("`<a>` is & `b`"), "<code>&lt;a&gt;</code> is &amp; <code>b</code>");
+        assert_eq!(prose("a ` stays"), "a ` stays");
+        assert_eq!(
+            prose("`\u{202e}\u{1b}`"),
+            "<code>\\u{202e}\\x1b</code>",
+            "hidden characters are written out"
+        );
+        assert_eq!(sentence("there is no `x`"), "There is no <code>x</code>");
     }
 }

@@ -180,11 +180,19 @@ fn raw(world: &World, request: &str) -> String {
 
 /// Connections that say nothing do not keep others from being answered.
 #[test]
-fn idle_connections_do_not_stand_in_the_way() {
+fn ten_thousand_idle_connections_do_not_stand_in_the_way() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let most = getrlimit(Resource::Nofile).maximum;
+    // The server inherits it.
+    setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most }).unwrap();
+    assert!(most.is_none_or(|most| most >= 11_000), "this test needs 11,000 open files: `ulimit -n 11000`");
     let world = World::new();
-    let idle: Vec<TcpStream> =
-        (0..400).map(|_| TcpStream::connect(world.url.trim_start_matches("http://")).unwrap()).collect();
+    let host = world.url.trim_start_matches("http://");
+    let idle: Vec<TcpStream> = (0..10_000).map(|_| TcpStream::connect(host).unwrap()).collect();
     assert_eq!(world.send("GET", "/readyz", "", None).status, 200);
+    world.tenant("red", &json!({}), POLICY);
+    let bob = world.token("red", "person", "bob");
+    assert_eq!(world.judge(&bob, &json!({"kind": "tool", "tool": "read_file"}))["decision"], "pass");
     drop(idle);
 }
 

@@ -26,4 +26,6 @@ mod page;
 #[cfg(test)]
 mod quorum;
 #[cfg(test)]
+mod records;
+#[cfg(test)]
 mod world;

@@ -22,14 +22,19 @@ struct Page {
 
 impl<'a> Browser<'a> {
     fn send(&self, method: &str, path: &str, form: &str) -> Page {
+        self.send_from(&self.world.url, method, path, form)
+    }
+
+    /// The same from a page of another address.
+    fn send_from(&self, origin: &str, method: &str, path: &str, form: &str) -> Page {
         let host = self.world.url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(host).unwrap();
         let length = form.len();
         write!(
             stream,
-            "{method} {path} HTTP/1.1\r\nhost: {host}\r\norigin: {}\r\ncookie: {}\r\nconnection: close\r\n\
+            "{method} {path} HTTP/1.1\r\nhost: {host}\r\norigin: {origin}\r\ncookie: {}\r\nconnection: close\r\n\
              content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{form}",
-            self.world.url, self.cookie
+            self.cookie
         )
         .unwrap();
         let mut text = Vec::new();
@@ -100,11 +105,19 @@ fn people_sign_in_with_a_token_and_programs_do_not() {
 
 #[test]
 fn the_first_link_has_a_page_and_counts_once() {
-    let world = World::new();
+    let mut world = World::unstarted();
+    let lines = world.start("127.0.0.1:0");
+    let code = lines.get(1).and_then(|line| line.rsplit_once("code=")).expect("a link").1;
     let browser = Browser { world: &world, cookie: String::new() };
-    let form = browser.send("GET", "/setup?code=abc", "");
-    assert!(form.body.contains("name=\"code\" value=\"abc\""), "{}", form.body);
-    assert_eq!(browser.send("POST", "/setup", "code=abc&owner=eve").status, 403, "it was used already");
+    assert!(browser.send("GET", "/sign-in", "").body.contains("Nobody runs this installation yet"));
+    let form = browser.send("GET", &format!("/setup?code={code}"), "");
+    assert!(form.body.contains(&format!("name=\"code\" value=\"{code}\"")), "{}", form.body);
+    assert_eq!(browser.send("POST", "/setup", "code=abc&owner=eve").status, 403, "another code");
+    let claim = format!("code={code}&owner=op");
+    assert!(browser.send("POST", "/setup", &claim).body.contains("lictor_"), "a token, once");
+    assert_eq!(browser.send("POST", "/setup", &claim).status, 403, "it was used already");
+    assert_eq!(browser.send("GET", &format!("/setup?code={code}"), "").status, 303, "there is nothing to claim");
+    assert!(!browser.send("GET", "/sign-in", "").body.contains("Nobody runs"));
 }
 
 #[test]
@@ -137,6 +150,121 @@ fn roles_say_who_answers_and_who_manages() {
         shown.body
     );
     assert_eq!(answer(&ada, &own).status, 409, "answered once");
+}
+
+/// Changing one thing about a person changes nothing else, and a password that is given signs in.
+#[test]
+fn people_are_changed_without_losing_what_they_may_do() {
+    let world = world();
+    let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));
+    let form = ada.send("GET", "/people?edit=bob", "");
+    for held in ["value=\"bob@example.com\"", "value=\"tools.write\""] {
+        assert!(form.body.contains(held), "{held}: {}", form.body);
+    }
+    let csrf = csrf(&form);
+    let change = format!(
+        "do=person&uid=bob&email=new%40example.com&role=&scopes=tools.write%2C+tools.read&groups=core&viewer=on\
+         &password=correct+horse+battery&csrf={csrf}"
+    );
+    assert_eq!(ada.send("POST", "/people", &change).status, 303);
+    let people = world.ask("GET", "/v1/tenants/team/people", &world.operator, &json!({}));
+    let bob = people["people"].as_array().unwrap().iter().find(|person| person["uid"] == "bob").unwrap();
+    assert_eq!(bob["email"], "new@example.com");
+    assert_eq!((&bob["scopes"], &bob["groups"]), (&json!(["tools.write", "tools.read"]), &json!(["core"])));
+    let signed = Browser { world: &world, cookie: String::new() }.send(
+        "POST",
+        "/sign-in",
+        "team=team&uid=bob&password=correct+horse+battery",
+    );
+    assert!(signed.head.contains("set-cookie: __host-lictor"), "{}", signed.head);
+    let short = format!("do=person&uid=cleo&password=short&csrf={csrf}");
+    let refused = ada.send("POST", "/people", &short);
+    assert!(refused.status == 400 && refused.body.contains("12"), "{}", refused.body);
+}
+
+/// From the first link to a team whose administrator signs in, without a line of JSON.
+#[test]
+fn the_operator_makes_a_team_on_the_page() {
+    let world = World::new();
+    let operator = Browser::sign_in(&world, &world.operator);
+    let page = operator.send("GET", "/people", "");
+    let made =
+        operator.send("POST", "/people", &format!("do=team&name=payments&uid=cleo&csrf={}", csrf(&page)));
+    assert_eq!(made.status, 200, "{}", made.body);
+    let secret = made.body.split("lictor_").nth(1).expect("a token, once");
+    let secret: String = secret.chars().take_while(char::is_ascii_hexdigit).collect();
+    let cleo = Browser::sign_in(&world, &format!("lictor_{secret}"));
+    assert!(cleo.send("GET", "/people", "").body.contains("People of payments"));
+    let other = cleo.send("GET", "/people?team=default", "");
+    assert!(other.body.contains("People of payments"), "only the operator chooses: {}", other.body);
+    let again =
+        operator.send("POST", "/people", &format!("do=team&name=payments&uid=eve&csrf={}", csrf(&page)));
+    assert_eq!(again.status, 409, "{}", again.body);
+    let stolen = cleo.send("POST", "/people", &format!("do=team&name=mine&uid=cleo&csrf={}", csrf(&other)));
+    assert_eq!(stolen.status, 403, "{}", stolen.body);
+}
+
+/// A proxy in front may put its own name into the request; the address that the server was told counts then.
+#[test]
+fn forms_count_through_a_proxy_that_changes_the_host() {
+    let mut world = world();
+    world.end();
+    let listen = world.url.trim_start_matches("http://").to_owned();
+    world.start_with(&listen, &["--address", "https://lictor.example.com"]);
+    let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));
+    let form = format!("do=person&uid=dan&csrf={}", csrf(&ada.send("GET", "/people", "")));
+    let send = |origin: &str| ada.send_from(origin, "POST", "/people", &form).status;
+    assert_eq!(send("https://lictor.example.com"), 303);
+    assert_eq!(send("https://evil.example.com"), 403);
+    assert_eq!(send("http://lictor.example.com"), 403, "without TLS it is another place");
+}
+
+/// Every view, and every way to name somebody else's things in an address, with the cookie of another team.
+#[test]
+fn no_view_shows_another_team() {
+    let world = world();
+    world.tenant("blue", &json!({}), "{version: 1, known_tools: {known: [blue_secret_tool]}}");
+    let theirs = world.token("blue", "person", "ada");
+    let action = json!({"kind": "tool", "tool": "blue_secret_tool", "session_id": "blue_session"});
+    world.judge(&theirs, &action);
+    world.ask("POST", "/v1/evaluate", &theirs, &json!({"action": tool("blue_question"), "unattended": true}));
+    let waiting = world.ask("GET", "/v1/approvals", &theirs, &json!({}));
+    let id = waiting["approvals"][0]["id"].as_str().expect("a question").to_owned();
+    let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));
+    let form = csrf(&ada.send("GET", "/people", ""));
+    let views = [
+        "/approvals",
+        "/feed",
+        "/sessions",
+        "/session?key=:ada/blue_session",
+        "/rules",
+        "/policy",
+        "/findings",
+        "/projects",
+        "/audit",
+        "/audit/export?format=jsonl",
+        "/people",
+        "/decisions/1",
+        "/decisions/2",
+    ];
+    for view in views {
+        for more in ["", "project=blue", "team=blue", "tenant=blue", "machine=main", "machine=../blue"] {
+            let and = if view.contains('?') { '&' } else { '?' };
+            let page = ada.send("GET", &format!("{view}{and}{more}"), "");
+            assert!(page.status < 500, "{view} {more}: {}", page.status);
+            assert!(!page.body.contains("blue_"), "{view} {more}: {}", page.body);
+        }
+    }
+    assert_eq!(ada.send("GET", &format!("/approvals/{id}"), "").status, 404);
+    let answer = ada.send("POST", &format!("/approvals/{id}"), &format!("answer=once&csrf={form}"));
+    assert_eq!(answer.status, 404, "{}", answer.body);
+    for what in ["do=person&uid=spy&admin=on", "do=token&kind=person&owner=ada"] {
+        ada.send("POST", "/people?team=blue", &format!("{what}&csrf={form}"));
+    }
+    let people = world.ask("GET", "/v1/tenants/blue/people", &world.operator, &json!({}));
+    assert!(!people.to_string().contains("spy"), "{people}");
+    let tokens = world.ask("GET", "/v1/tenants/blue/tokens", &world.operator, &json!({}));
+    assert_eq!(tokens["tokens"].as_array().unwrap().len(), 1, "{tokens}");
 }
 
 #[test]

@@ -81,3 +81,25 @@ fn nobody_says_yes_to_their_own_agent() {
     world.ask("POST", &approve, &cleo, &json!({}));
     assert_eq!(decision(&world, &bob), "pass");
 }
+
+/// Whoever leaves while a question waits neither answers nor uses an answer.
+#[test]
+fn people_who_leave_while_a_question_waits_count_no_more() {
+    let world = world("{quorum: 2}");
+    let token = |who: &str| world.token("acme", "person", who);
+    let (bob, cleo, dan, ada) = (token("bob"), token("cleo"), token("dan"), token("ada"));
+    let id = ask(&world, &bob);
+    let approve = format!("/v1/approvals/{id}/approve");
+    let leave = |who: &str| {
+        let gone = json!({"people": [{"uid": who, "roles": ["approver"], "disabled": true}]});
+        world.ask("PUT", "/v1/tenants/acme/people", &world.operator, &gone);
+    };
+    world.ask("POST", &approve, &ada, &json!({}));
+    leave("cleo");
+    assert_eq!(world.send("POST", &approve, &cleo, Some(&json!({}))).status, 401);
+    assert_eq!(decision(&world, &bob), "block", "one yes is still missing");
+    world.ask("POST", &approve, &dan, &json!({}));
+    leave("bob");
+    let write = json!({"action": {"kind": "tool", "tool": "write_file", "session_id": "s"}});
+    assert_eq!(world.send("POST", "/v1/evaluate", &bob, Some(&write)).status, 401);
+}

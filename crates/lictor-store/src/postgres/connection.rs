@@ -77,6 +77,16 @@ impl Connection {
         self.client.query(&statement, values)
     }
 
+    /// Planned for these values. A statement that is kept is planned without them after a while, and then a kind that
+    /// is rare is looked for as if it were common: by reading everything.
+    pub(super) fn query_planned(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Error> {
+        self.client.query(sql, values)
+    }
+
     pub(super) fn execute(&mut self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
         let statement = self.statement(sql)?;
         self.client.execute(&statement, values)

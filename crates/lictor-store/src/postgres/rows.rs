@@ -163,22 +163,20 @@ impl Tables for Rows<'_> {
     fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<SealedEntry>, StoreError> {
         let mut sql = String::from(
             "SELECT key, value, seal FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3
-             AND substring(key FROM 1 FOR 500) >= substring($4::bytea FROM 1 FOR 500) AND key ",
+             AND key_start >= substring($4::bytea FROM 1 FOR 500) AND key ",
         );
         sql.push_str(if keys.skip_from { "> $4" } else { ">= $4" });
         let (name, limit) = (space.name(), count(keys.limit));
         let mut values: Vec<&(dyn ToSql + Sync)> =
             vec![&self.tenant, &self.project, &name, &keys.from, &limit];
         if let Some(to) = &keys.to {
-            sql.push_str(
-                " AND substring(key FROM 1 FOR 500) <= substring($6::bytea FROM 1 FOR 500) AND key < $6",
-            );
+            sql.push_str(" AND key_start <= substring($6::bytea FROM 1 FOR 500) AND key < $6");
             values.push(to);
         }
         sql.push_str(if keys.reversed {
-            " ORDER BY substring(key FROM 1 FOR 500) DESC, key DESC LIMIT $5"
+            " ORDER BY key_start DESC, key DESC LIMIT $5"
         } else {
-            " ORDER BY substring(key FROM 1 FOR 500), key LIMIT $5"
+            " ORDER BY key_start, key LIMIT $5"
         });
         let rows = self.query(&sql, &values)?;
         let entry = |row: &Row| {
@@ -199,7 +197,7 @@ impl Tables for Rows<'_> {
         if let Some(kind) = &kind {
             values.push(kind);
             let at = values.len();
-            let _ = write!(sql, " AND left(kind, 60) = left(${at}::text, 60) AND kind = ${at}");
+            let _ = write!(sql, " AND kind_start = left(${at}::text, 60) AND kind = ${at}");
         }
         if let Some((agent, id)) = &session {
             values.push(agent);
@@ -207,7 +205,7 @@ impl Tables for Rows<'_> {
             let (agent, id) = (values.len() - 1, values.len());
             let _ = write!(
                 sql,
-                " AND agent = ${agent} AND left(session, 120) = left(${id}::text, 120) AND session = ${id}"
+                " AND agent = ${agent} AND session_start = left(${id}::text, 120) AND session = ${id}"
             );
         }
         sql.push_str(if query.newest_first {
@@ -215,7 +213,13 @@ impl Tables for Rows<'_> {
         } else {
             " ORDER BY seq LIMIT $5"
         });
-        self.query(&sql, &values)?.iter().map(|row| self.record(row)).collect()
+        let rows = if kind.is_some() || session.is_some() {
+            let planned = self.connection.borrow_mut().query_planned(&sql, &values);
+            planned.map_err(|error| self.failure.of(&error))?
+        } else {
+            self.query(&sql, &values)?
+        };
+        rows.iter().map(|row| self.record(row)).collect()
     }
 
     fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {

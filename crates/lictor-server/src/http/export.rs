@@ -3,13 +3,17 @@
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jiff::tz::TimeZone;
 use lictor_core::{Decision, Timestamp};
-use lictor_store::{Query, Record, Store, StoreError, StoreExt as _};
+use lictor_store::{Head, Query, Record, Store, StoreError, StoreExt as _};
 use serde_json::{Value, json};
 
-use super::{Shown, Visit, audit, feed};
-use crate::http::Problem;
+use super::filter::{KEYS, Wanted};
+use super::{Problem, Server};
+use crate::identity::{Need, Role};
 use crate::tenants::now;
 
 /// Formats by the word in the address.
@@ -75,62 +79,146 @@ impl Manifest {
     }
 }
 
-pub(super) fn download(visit: &Visit) -> Result<Shown, Problem> {
-    let bad = || Problem::new(StatusCode::BAD_REQUEST, "bad_request", "a format is jsonl, csv, ocsf or cef");
-    let format = Format::named(visit.asked("format").unwrap_or("jsonl")).ok_or_else(bad)?;
-    let store = visit.store()?;
-    let query = audit::query(visit);
-    let (head, first, last) = store.view(|view| {
-        let end =
-            |query: Query| Ok::<_, StoreError>(view.records(&query.limit(1))?.first().map(|one| one.seq));
-        Ok((view.head()?, end(query.clone())?, end(query.clone().newest_first())?))
-    })?;
-    let filter = feed::with(visit, &["kind", "session", "since", "until"], "");
-    let manifest = Manifest {
-        filter: filter.trim_start_matches('?').to_owned(),
-        first: first.unwrap_or(0),
-        last: last.unwrap_or(0),
-        head: head.seq,
-        hash: head.hash.to_string(),
-        at: now(),
-    };
-    let name =
-        format!("lictor-{}-{}-{}.{}", manifest.first, manifest.last, head.hash.short(), format.ending());
-    let (sender, chunks) = tokio::sync::mpsc::channel(4);
-    std::thread::spawn(move || {
-        write(&store, &query, format, &manifest, |chunk| sender.blocking_send(chunk).is_ok())
-    });
-    Ok(Shown::Stream { name, kind: format.media(), chunks })
+/// A file to keep, piece by piece.
+pub(crate) struct Download {
+    pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    pub(crate) chunks: Chunks,
 }
 
-/// Writes the export piece by piece, until nobody takes it any more. What cannot be read ends it with an error, so that it
-/// is not taken for a whole one.
-fn write(
-    store: &Arc<dyn Store>,
-    query: &Query,
-    format: Format,
-    manifest: &Manifest,
-    mut take: impl FnMut(Result<String, std::io::Error>) -> bool,
-) {
-    if !take(Ok(opening(format, manifest))) {
-        return;
-    }
-    let mut after = manifest.first.saturating_sub(1);
-    loop {
-        let page = query.clone().after(after).before(manifest.last.saturating_add(1)).limit(PAGE);
-        let page = match store.view(|view| view.records(&page)) {
-            Ok(page) => page,
-            Err(error) => {
-                take(Err(std::io::Error::other(error.to_string())));
-                return;
-            }
-        };
-        let Some(last) = page.last() else { return };
-        after = last.seq;
-        let text: String = page.iter().map(|record| line(format, record)).collect();
-        if !take(Ok(text)) || page.len() < PAGE {
-            return;
+pub(crate) type Chunks = tokio::sync::mpsc::Receiver<Result<String, std::io::Error>>;
+
+/// Begins to write the wanted records in a format; `filter` is what was asked for, in words.
+///
+/// # Errors
+/// When there is no such format, or the store cannot be read.
+pub(crate) fn begin(
+    store: Arc<dyn Store>,
+    wanted: Wanted,
+    filter: String,
+    format: &str,
+) -> Result<Download, Problem> {
+    let bad = || Problem::bad("`format` is `jsonl`, `csv`, `ocsf` or `cef`");
+    let format = Format::named(format).ok_or_else(bad)?;
+    let head = store.view(|view| view.head())?;
+    // What is recorded from now on is not part of it.
+    let wanted = wanted.between(0, head.seq.saturating_add(1));
+    let name = format!("lictor-{}-{}.{}", head.seq, head.hash.short(), format.ending());
+    let (sender, chunks) = tokio::sync::mpsc::channel(4);
+    std::thread::spawn(move || {
+        let mut take = |chunk| sender.blocking_send(chunk).is_ok();
+        if let Err(error) = write(&*store, &wanted, format, (filter, head), &mut take) {
+            // It ends with an error, so that it is not taken for a whole one.
+            take(Err(std::io::Error::other(error.to_string())));
         }
+    });
+    Ok(Download { name, kind: format.media(), chunks })
+}
+
+/// Writes the export piece by piece, until nobody takes it any more.
+fn write(
+    store: &dyn Store,
+    wanted: &Wanted,
+    format: Format,
+    (filter, head): (String, Head),
+    take: &mut dyn FnMut(Result<String, std::io::Error>) -> bool,
+) -> Result<(), StoreError> {
+    let (first, last) = ends(store, wanted)?;
+    let manifest = Manifest { filter, first, last, head: head.seq, hash: head.hash.to_string(), at: now() };
+    if !take(Ok(opening(format, &manifest))) || last == 0 {
+        return Ok(());
+    }
+    let mut after = first.saturating_sub(1);
+    while after < last {
+        let page = store.view(|view| view.records(&wanted.next(after, PAGE)))?;
+        let Some(end) = page.last() else { break };
+        after = end.seq;
+        let fitting = page.iter().filter_map(|record| {
+            let told = crate::http::entry(record);
+            wanted.fits(record, &told).then(|| line(format, record, &told))
+        });
+        if !take(Ok(fitting.collect())) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The numbers of the first and the last wanted record; 0 when there is none.
+fn ends(store: &dyn Store, wanted: &Wanted) -> Result<(u64, u64), StoreError> {
+    let fits = |record: &&Record| wanted.fits(record, &crate::http::entry(record));
+    let find = |page: &dyn Fn(u64) -> Query, start: u64| -> Result<u64, StoreError> {
+        let mut from = start;
+        loop {
+            let page = store.view(|view| view.records(&page(from)))?;
+            if let Some(found) = page.iter().find(fits) {
+                return Ok(found.seq);
+            }
+            match page.last() {
+                Some(last) => from = last.seq,
+                None => return Ok(0),
+            }
+        }
+    };
+    let first = find(&|after| wanted.next(after, PAGE), 0)?;
+    if first == 0 {
+        return Ok((0, 0));
+    }
+    Ok((first, find(&|before| wanted.previous(before, PAGE), u64::MAX)?))
+}
+
+/// `GET /v1/records/export`: what the page offers for download, for programs.
+pub(super) async fn records(State(server): State<Server>, request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let begun = tokio::task::spawn_blocking(move || {
+        let caller = super::caller(&server, &parts.headers)?;
+        super::throttle(&server, &caller)?;
+        if !caller.may(Need::Role(Role::Auditor)) {
+            let text = format!("the token of `{}` may not do this", caller.owner);
+            return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", text));
+        }
+        let asked = super::parse_query(parts.uri.query().unwrap_or_default());
+        let wanted = Wanted::of(&asked, &TimeZone::UTC)?;
+        let store = super::records::store_of(&server, &caller, &asked)?;
+        let wanted = wanted.within(&*store)?;
+        let said = KEYS.iter().filter_map(|name| Some(format!("{name}={}", asked.get(*name)?)));
+        let filter = said.collect::<Vec<_>>().join("&");
+        begin(store, wanted, filter, asked.get("format").map_or("jsonl", String::as_str))
+    });
+    match begun.await {
+        Ok(Ok(download)) => download.into_response(),
+        Ok(Err(problem)) => problem.into_response(),
+        Err(_) => {
+            let text = "the request failed inside Lictor";
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", text).into_response()
+        }
+    }
+}
+
+impl IntoResponse for Download {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(axum::body::Body::from_stream(Pieces(self.chunks)));
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", self.name)) {
+            headers.insert(header::CONTENT_DISPOSITION, value);
+        }
+        response
+    }
+}
+
+/// A file as it is written.
+struct Pieces(Chunks);
+
+impl tokio_stream::Stream for Pieces {
+    type Item = Result<String, std::io::Error>;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Self::Item>> {
+        self.0.poll_recv(context)
     }
 }
 
@@ -160,8 +248,7 @@ fn metadata() -> Value {
 }
 
 /// One record in a format.
-fn line(format: Format, record: &Record) -> String {
-    let told = crate::http::entry(record);
+fn line(format: Format, record: &Record, told: &Value) -> String {
     let text = |name: &str| match told.get(name) {
         Some(Value::String(text)) => text.clone(),
         None | Some(Value::Null) => String::new(),
@@ -189,7 +276,7 @@ fn line(format: Format, record: &Record) -> String {
             ];
             format!("{}\r\n", fields.map(|field| cell(&field)).join(","))
         }
-        Format::Ocsf => format!("{}\n", ocsf(record, &told)),
+        Format::Ocsf => format!("{}\n", ocsf(record, told)),
         Format::Cef => {
             let decision = text("decision");
             let rule = match text("rule") {
@@ -244,7 +331,7 @@ fn ocsf(record: &Record, told: &Value) -> Value {
 }
 
 fn severity(decision: &str) -> u8 {
-    match super::words::decision(decision) {
+    match serde_json::from_value::<Decision>(json!(decision)).ok() {
         Some(Decision::Block) => 8,
         Some(Decision::Ask) => 6,
         Some(Decision::Warn) => 4,
