@@ -99,7 +99,7 @@ export default {
     await many(world, MANY);
     await world.ui();
     const pages = await windows(world);
-    const seq = "9990";
+    const seq = String(MANY - 10);
     const all = [...VIEWS, `/decisions/${seq}`, "/session?key=claude-code:s1", "/rules/one?rule=delete.everything", "/feed?decision=block", "/feed?text=README", "/audit?kind=evaluated"];
     for (const [place, page] of pages.entries()) {
       for (const view of all) {

@@ -49,6 +49,11 @@ pub(super) fn reset(call: &Call) -> Answer {
 }
 
 pub(super) fn gate(call: &Call) -> Answer {
+    // A list could be read as an entry without commits, and such an entry holds nothing back.
+    let pushed = call.body.pointer("/event/pre-push").and_then(Value::as_array);
+    if pushed.into_iter().flatten().any(|entry| !entry.is_object()) {
+        return Err(Problem::bad("an entry of `pre-push` is an object with `local` and `remote`"));
+    }
     dispatch(call, "gate")
 }
 

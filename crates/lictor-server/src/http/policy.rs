@@ -143,6 +143,9 @@ pub(super) fn simulate(call: &Call) -> Answer {
     if limit.is_some_and(|limit| !(1..=10_000).contains(&limit)) {
         return Err(Problem::bad("`limit` is a number from 1 to 10000"));
     }
+    if since > MOST_SEQ {
+        return Err(Problem::bad(format!("`since` is a number from 0 to {MOST_SEQ}")));
+    }
     let tenants = &call.server.tenants;
     let open = tenants.open(&call.caller.tenant)?;
     let source = Source { origin: Origin::User, path: "policy".to_owned(), bytes: text.into_bytes() };

@@ -270,7 +270,9 @@ fn make_token(visit: &Visit) -> Result<Shown, Problem> {
         _ if days.is_empty() => None,
         Ok(days) if (1..=36_500).contains(&days) => Some(days.saturating_mul(86_400)),
         _ => {
-            return Err(Problem::bad("a token lasts a number of days, or has no end when that is left empty"));
+            return Err(Problem::bad(
+                "a token lasts a number of days, or has no end when that is left empty",
+            ));
         }
     };
     let owner = said(visit, "owner");

@@ -116,7 +116,11 @@ fn the_first_link_has_a_page_and_counts_once() {
     let claim = format!("code={code}&owner=op");
     assert!(browser.send("POST", "/setup", &claim).body.contains("lictor_"), "a token, once");
     assert_eq!(browser.send("POST", "/setup", &claim).status, 403, "it was used already");
-    assert_eq!(browser.send("GET", &format!("/setup?code={code}"), "").status, 303, "there is nothing to claim");
+    assert_eq!(
+        browser.send("GET", &format!("/setup?code={code}"), "").status,
+        303,
+        "there is nothing to claim"
+    );
     assert!(!browser.send("GET", "/sign-in", "").body.contains("Nobody runs"));
 }
 

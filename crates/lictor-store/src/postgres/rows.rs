@@ -153,8 +153,10 @@ impl<'a> Rows<'a> {
 }
 
 impl Tables for Rows<'_> {
+    /// By both indexes: whichever is chosen while the database knows little of its tables, one entry is looked at.
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<SealedValue>, StoreError> {
-        let sql = "SELECT value, seal FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4) AND key = $4";
+        let sql = "SELECT value, seal FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4)
+                   AND key_start = substring($4::bytea FROM 1 FOR 500) AND key = $4";
         let rows = self.query(sql, &[&self.tenant, &self.project, &space.name(), &key])?;
         let value = |row: &Row| Ok((get(row, 0, self.failure)?, entry_seal(row, 1, self.failure)?));
         rows.first().map(value).transpose()
@@ -301,7 +303,8 @@ impl Tables for Rows<'_> {
     }
 
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {
-        let sql = "DELETE FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4) AND key = $4";
+        let sql = "DELETE FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4)
+                   AND key_start = substring($4::bytea FROM 1 FOR 500) AND key = $4";
         self.execute(sql, &[&self.tenant, &self.project, &space.name(), &key]).map(drop)
     }
 

@@ -159,25 +159,24 @@ fn indexes_serve_the_role_of_the_application() {
     let log = "EXPLAIN SELECT seq FROM lictor.log WHERE tenant = 'red' AND project = 'p' AND seq > 0";
     let entry =
         "EXPLAIN SELECT value FROM lictor.entry WHERE tenant = 'red' AND project = 'p' AND space = 'meta'";
-    for (sql, condition) in [
-        (
-            format!("{log} AND kind_start = left('none', 60) AND kind = 'none' ORDER BY seq DESC LIMIT 40"),
-            "kind_start",
-        ),
-        (
-            format!("{log} AND session_start = left('s7', 120) AND session = 's7' ORDER BY seq LIMIT 40"),
-            "session_start",
-        ),
-        (format!("{log} ORDER BY seq DESC LIMIT 40"), "seq"),
-        (format!("{entry} AND sha256(key) = sha256('key7') AND key = 'key7'"), "sha256(key)"),
-        (
-            format!("{entry} AND key_start >= 'key7' AND key >= 'key7' ORDER BY key_start, key LIMIT 5"),
-            "key_start",
-        ),
+    let by_kind =
+        format!("{log} AND kind_start = left('none', 60) AND kind = 'none' ORDER BY seq DESC LIMIT 40");
+    let by_session =
+        format!("{log} AND session_start = left('s7', 120) AND session = 's7' ORDER BY seq LIMIT 40");
+    let by_key = format!("{entry} AND sha256(key) = sha256('key7') AND key_start = 'key7' AND key = 'key7'");
+    let in_order =
+        format!("{entry} AND key_start >= 'key7' AND key >= 'key7' ORDER BY key_start, key LIMIT 5");
+    for (sql, columns) in [
+        (by_kind, &["kind_start"][..]),
+        (by_session, &["session_start"]),
+        (format!("{log} ORDER BY seq DESC LIMIT 40"), &["seq"]),
+        (by_key, &["sha256(key)", "key_start"]),
+        (in_order, &["key_start"]),
     ] {
         let plan: Vec<String> =
             client.query(&sql, &[]).unwrap().iter().map(|row| row.get::<_, String>(0)).collect();
-        let by = plan.iter().any(|line| line.contains("Index Cond") && line.contains(condition));
+        let by = plan.iter().filter(|line| line.contains("Index Cond"));
+        let by = by.into_iter().any(|line| columns.iter().any(|column| line.contains(column)));
         assert!(by, "{sql}\n{}", plan.join("\n"));
     }
 }
