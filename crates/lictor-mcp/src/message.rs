@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value, json};
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// Keys of the envelope and of parameters that decide what a message is. Lenient servers accept them in other case.
-const CANONICAL: [&str; 18] = [
+const CANONICAL: [&str; 20] = [
     "jsonrpc",
     "id",
     "method",
@@ -22,6 +22,8 @@ const CANONICAL: [&str; 18] = [
     "_meta",
     "cursor",
     "ref",
+    "type",
+    "value",
     "argument",
     "requestState",
     "inputResponses",
@@ -73,6 +75,9 @@ impl Message {
         check_envelope(&fields)?;
         if let Some(Value::Object(params)) = fields.get("params") {
             check_spelling(params)?;
+            for inner in ["ref", "argument"].iter().filter_map(|key| params.get(*key)?.as_object()) {
+                check_spelling(inner)?;
+            }
         }
         Ok(Self(fields, None))
     }
@@ -183,6 +188,17 @@ fn check_envelope(fields: &Map<String, Value>) -> Result<(), Malformed> {
     }
     if !matches!(fields.get("id"), None | Some(Value::Null | Value::String(_) | Value::Number(_))) {
         return Err(Malformed::NotJsonRpc("`id` is neither a text nor a number"));
+    }
+    // The protocol has no requests without an id, and no notifications that are spelled like requests: whoever runs one
+    // anyway would run what nobody has judged.
+    if let Some(method) = fields.get("method").and_then(Value::as_str) {
+        match fields.get("id") {
+            Some(Value::Null) => return Err(Malformed::NotJsonRpc("`id` is null")),
+            None if !method.starts_with("notifications/") => {
+                return Err(Malformed::NotJsonRpc("a request has no `id`"));
+            }
+            _ => {}
+        }
     }
     let answers = usize::from(fields.contains_key("result")) + usize::from(fields.contains_key("error"));
     match (fields.get("method"), answers) {

@@ -121,6 +121,10 @@ impl Gateway {
                 let typed = message.param("argument").and_then(|argument| argument.get("value"));
                 let typed = typed.and_then(Value::as_str).unwrap_or_default();
                 let template = text("uri");
+                if template.is_empty() {
+                    let told = "a `ref` to a resource needs a `uri`";
+                    return vec![Out::Client(Message::error(id, INVALID_PARAMS, told))];
+                }
                 // What is typed stands where the template has its first gap.
                 let uri = match template.split_once('{') {
                     Some((before, _)) => format!("{before}{typed}"),
@@ -144,19 +148,14 @@ impl Gateway {
 
     fn addressed(&mut self, id: &Value, message: Message, uri: &str) -> Vec<Out> {
         let mut action = self.action("resource", Map::new(), id);
-        let (scheme, rest) = uri.split_once(':').unwrap_or((uri, ""));
-        match scheme.to_ascii_lowercase().as_str() {
-            "file" => {
-                action.kind = ActionKind::Read;
-                action.payload.insert("path".to_owned(), json!(percent_decoded(path_of(rest))));
-            }
-            "http" | "https" | "ftp" | "ws" | "wss" => {
-                action.kind = ActionKind::Fetch;
-                action.payload.insert("url".to_owned(), json!(uri));
-            }
+        let (kind, key, value) = match Address::of(uri) {
+            Address::File(path) => (ActionKind::Read, "path", path),
+            Address::Web(url) => (ActionKind::Fetch, "url", url),
             // A name of the server's own: reading what it offers is what the server is for.
-            _ => return self.sent_on(id, message, Waiting::Other),
-        }
+            Address::Own => return self.sent_on(id, message, Waiting::Other),
+        };
+        action.kind = kind;
+        action.payload.insert(key.to_owned(), json!(value));
         self.judged(id, message, action, Form::Error, None)
     }
 
@@ -241,6 +240,42 @@ impl Gateway {
 
 fn known_exactly(known: &std::collections::HashMap<String, super::Known>, key: &str, property: &str) -> bool {
     known.get(key).is_some_and(|known| known.properties.iter().any(|known| known == property))
+}
+
+/// What an address leads to, read as programs read addresses: without blanks and control characters at both ends, without
+/// tabs and line ends anywhere.
+enum Address {
+    File(String),
+    Web(String),
+    Own,
+}
+
+impl Address {
+    fn of(uri: &str) -> Self {
+        let uri: String = uri
+            .trim_matches(|c: char| c.is_whitespace() || c.is_control())
+            .chars()
+            .filter(|c| !matches!(c, '\t' | '\n' | '\r'))
+            .collect();
+        let Some((scheme, rest)) = uri.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
+            // What is no address is taken for a path by servers that take any.
+            return Self::File(percent_decoded(&uri));
+        };
+        match scheme.to_ascii_lowercase().as_str() {
+            "file" => {
+                let rest = rest.split(['?', '#']).next().unwrap_or(rest).replace('\\', "/");
+                Self::File(percent_decoded(path_of(&rest)))
+            }
+            "http" | "https" | "ftp" | "ws" | "wss" => Self::Web(uri),
+            _ => Self::Own,
+        }
+    }
+}
+
+fn is_scheme(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
 }
 
 /// The path in what follows `file:`, with or without a host.

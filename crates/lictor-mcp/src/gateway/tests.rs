@@ -3,6 +3,8 @@ use serde_json::json;
 
 use super::*;
 
+mod attacks;
+
 const POLICY: &str = r"
 version: 1
 extends: []

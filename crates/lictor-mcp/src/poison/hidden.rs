@@ -19,17 +19,24 @@ pub(super) fn is_in(text: &str, origin: Origin) -> bool {
     }
 }
 
-/// Characters of the tag alphabet outside a flag.
+/// The longest code of a region's flag, as in `gbeng`.
+const FLAG: usize = 6;
+
+/// Characters of the tag alphabet outside a flag. A flag is a black one, the code of a region and an end; longer ones are
+/// sentences.
 fn tags(text: &str) -> bool {
-    let mut flag = false;
-    for c in text.chars() {
-        match c {
-            '\u{1f3f4}' => flag = true,
-            '\u{e0000}'..='\u{e007f}' if !flag => return true,
-            '\u{e007f}' => flag = false,
-            '\u{e0000}'..='\u{e007e}' => {}
-            _ => flag = false,
-        }
+    let mut rest = text;
+    while let Some(at) = rest.find(|c| matches!(c, '\u{1f3f4}' | '\u{e0000}'..='\u{e007f}')) {
+        let found = rest.get(at..).unwrap_or_default();
+        let Some(after) = found.strip_prefix('\u{1f3f4}') else { return true };
+        let code = |c: char| matches!(c, '\u{e0030}'..='\u{e0039}' | '\u{e0061}'..='\u{e007a}');
+        let ended = after.trim_start_matches(code);
+        let length = after.strip_suffix(ended).unwrap_or_default().chars().count();
+        rest = match ended.strip_prefix('\u{e007f}') {
+            Some(rest) if (1..=FLAG).contains(&length) => rest,
+            None if length == 0 => after,
+            _ => return true,
+        };
     }
     false
 }
