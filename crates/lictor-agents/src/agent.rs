@@ -52,6 +52,10 @@ agents! {
     Windsurf: windsurf,
     /// Alibaba's Qwen Code.
     QwenCode: qwen_code,
+    /// Kilo, through the plugin that OpenCode takes too.
+    Kilo: kilo,
+    /// Moonshot's Kimi Code.
+    Kimi: kimi,
 }
 
 impl Agent {

@@ -274,7 +274,7 @@ impl Settings {
             return Err(NotEditable::NotOurs { path: self.path.clone() });
         }
         let binary = serde_json::Value::from(binary.to_string_lossy()).to_string();
-        Ok(template.replace("\"@BINARY@\"", &binary))
+        Ok(template.replace("\"@BINARY@\"", &binary).replace("@AGENT@", self.agent.name()))
     }
 
     /// The command line of one event's hook.

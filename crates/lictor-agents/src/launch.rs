@@ -62,8 +62,8 @@ const OTHERS: &[Launch] = &[
     },
     Launch { programs: &["goose"], packages: &[], unchecked: &[Unchecked::Variable("GOOSE_MODE", "auto")] },
     Launch {
-        programs: &["qwen", "iflow"],
-        packages: &["@qwen-code/qwen-code", "@iflow-ai/iflow-cli"],
+        programs: &["iflow"],
+        packages: &["@iflow-ai/iflow-cli"],
         unchecked: &[
             Unchecked::Option("y"),
             Unchecked::Option("yolo"),
@@ -71,7 +71,6 @@ const OTHERS: &[Launch] = &[
         ],
     },
     Launch { programs: &["crush"], packages: &["@charmland/crush"], unchecked: YOLO },
-    Launch { programs: &["kimi"], packages: &["kimi-cli"], unchecked: YOLO },
     Launch { programs: &["auggie"], packages: &["@augmentcode/auggie"], unchecked: YOLO },
     Launch { programs: &["kiro-cli"], packages: &[], unchecked: YOLO },
     Launch { programs: &["cline"], packages: &["cline"], unchecked: YOLO },

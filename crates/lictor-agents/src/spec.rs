@@ -7,6 +7,7 @@ use crate::event::{EventKind, PermissionMode};
 use crate::files::{At, GoverningFile};
 use crate::input::{Fields, Unreadable};
 use crate::install::Scope;
+use crate::install::servers::ServerFile;
 use crate::launch::Launch;
 use crate::parse::{Context, HookEnv};
 use crate::tools::ToolRow;
@@ -44,6 +45,8 @@ pub(crate) struct AgentSpec {
     pub(crate) types_unseen: bool,
     /// Where it reads hooks, permissions and trust from.
     pub(crate) files: &'static [GoverningFile],
+    /// Where it is told of MCP servers.
+    pub(crate) servers: &'static [ServerFile],
     /// The file and the setting by which the machine's owner switches all hooks off but those of the machine.
     pub(crate) managed_only: Option<(&'static str, &'static str)>,
     /// Agents whose settings it reads too, in these scopes.
@@ -84,6 +87,7 @@ impl AgentSpec {
             leaks: false,
             types_unseen: false,
             files: &[],
+            servers: &[],
             managed_only: None,
             also_reads: &[],
             traces: &[],

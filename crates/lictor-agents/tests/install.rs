@@ -367,7 +367,8 @@ proptest! {
 fn a_shared_command_finds_the_program_or_refuses() {
     use std::os::unix::fs::PermissionsExt as _;
     for agent in Agent::ALL {
-        let file = Settings::of(agent, Scope::Project, &place(), |_| false).unwrap();
+        // Some agents have no hooks in projects.
+        let Some(file) = Settings::of(agent, Scope::Project, &place(), |_| false) else { continue };
         let text = installed(&file, None, "lictor");
         let found = file.inspect(&text, Path::new(BINARY));
         assert!(!found.hooks.is_empty() && found.problems.is_empty(), "{agent}: {:?}", found.problems);

@@ -37,8 +37,7 @@ Examples:
   lictor hook gemini-cli BeforeTool < event.json"
     )]
     Hook {
-        /// The agent: claude-code, codex, gemini-cli, cursor, copilot-cli, vscode, opencode, antigravity, factory, windsurf,
-        /// qwen-code.
+        #[arg(help = format!("The agent: {}", lictor_agents::Agent::ALL.map(lictor_agents::Agent::name).join(", ")))]
         agent: String,
         /// The event, for agents that do not name it themselves.
         event: Option<String>,

@@ -74,7 +74,7 @@ fn reached(place: &Where, agent: Option<Agent>, server: &str) -> Option<Digest> 
     let mut ways: Vec<Vec<u8>> = ServerSettings::all(place)
         .iter()
         .filter(|settings| meant(settings))
-        .flat_map(|settings| named(settings, place, server))
+        .flat_map(|settings| named(settings, server))
         .map(|way| canonical::bytes(&way))
         .collect();
     ways.sort();
@@ -82,9 +82,9 @@ fn reached(place: &Where, agent: Option<Agent>, server: &str) -> Option<Digest> 
     (!ways.is_empty()).then(|| Digest::of(&ways.join(&b'\n')))
 }
 
-fn named(settings: &ServerSettings, place: &Where, server: &str) -> Vec<Value> {
+fn named(settings: &ServerSettings, server: &str) -> Vec<Value> {
     let text = files::read(settings.path(), SETTINGS).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    text.and_then(|text| settings.definitions(&text, place, server).ok()).unwrap_or_default()
+    text.and_then(|text| settings.definitions(&text, server).ok()).unwrap_or_default()
 }
 
 /// Whether all that a question asks is what an unknown tool does.

@@ -2,6 +2,7 @@
 
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
 use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
+use crate::install::servers::ServerFile;
 use crate::install::json::Json;
 use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
@@ -14,6 +15,10 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     post_means_success: true, person_present,
     answers_by: Some("StructuredOutput"),
     files: FILES,
+    servers: &[
+        ServerFile::project(".mcp.json", "mcpServers"),
+        ServerFile::home(HomeDir::at(""), ".claude.json", "mcpServers").by_project(),
+    ],
     managed_only: Some(("/etc/claude-code/managed-settings.json", "allowManagedHooksOnly")),
     traces: &[(At::Home(CLAUDE), ""), (At::Project, ".claude")],
     directory: Some(".claude"),
@@ -154,8 +159,11 @@ static LAYOUT: Layout = Layout {
 /// Only modes in which Claude Code is known to show a question; runs through the SDK, with `-p`, in the cloud or in
 /// CI have nobody in front of them.
 fn person_present(mode: Option<&PermissionMode>, env: &HookEnv) -> bool {
-    let asks =
-        matches!(mode, Some(PermissionMode::Default | PermissionMode::Plan | PermissionMode::AcceptEdits));
+    // Where a classifier decides, which is what it does unless told otherwise, a hook's question still goes to the person.
+    let asks = matches!(
+        mode,
+        Some(PermissionMode::Default | PermissionMode::Plan | PermissionMode::AcceptEdits | PermissionMode::Auto)
+    );
     let attended = !env.get("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk"));
     asks && attended && !env.is_set("CLAUDE_CODE_REMOTE") && !env.is_set("CI")
 }

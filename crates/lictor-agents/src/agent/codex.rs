@@ -3,6 +3,7 @@
 
 use crate::files::{At, GoverningFile, HomeDir, machine, project};
 use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
+use crate::install::servers::{self, ServerFile};
 use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
@@ -13,11 +14,13 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     trust: Trust::Hashes(At::Home(CODEX), "config.toml", &["app-server"]),
     any_shell: true,
     fails_closed: true,
-    // It gives up waiting and lets the call through.
-    leaks: true,
     // Its `write_stdin`.
     types_unseen: true,
     files: FILES,
+    servers: &[
+        ServerFile::project(".codex/config.toml", "mcp_servers").shaped(servers::Shape::Toml),
+        ServerFile::home(CODEX, "config.toml", "mcp_servers").shaped(servers::Shape::Toml),
+    ],
     traces: &[(At::Home(CODEX), ""), (At::Project, ".codex")],
     directory: Some(".codex"),
     launch: Some(Launch {
@@ -103,7 +106,7 @@ static LAYOUT: Layout = Layout {
     versioned: false,
     says_fail_closed: false,
     entries: &[
-        tool("PreToolUse").any_tool(),
+        tool("PreToolUse").any_tool().patient(),
         tool("PermissionRequest").any_tool(),
         tool("PostToolUse").any_tool(),
         every("UserPromptSubmit"),

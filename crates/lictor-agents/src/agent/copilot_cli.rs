@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::files::{At, GoverningFile, HomeDir, machine, project};
 use crate::install::layout::{Form, LATE, Layout, every};
+use crate::install::servers::ServerFile;
 use crate::install::json::Json;
 use crate::install::Scope;
 use crate::agent::Agent;
@@ -23,9 +24,8 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     post_means_success: true,
     person_present: |_, env| !env.is_set("CI"),
     fails_closed: true,
-    // It gives up waiting and lets the call through.
-    leaks: true,
     files: FILES,
+    servers: &[ServerFile::home(COPILOT, "mcp-config.json", "mcpServers")],
     also_reads: &[(Agent::ClaudeCode, &[Scope::Project])],
     traces: &[(At::Home(COPILOT), "")],
     directory: Some(".copilot"),
@@ -128,7 +128,7 @@ pub(super) static LAYOUT: Layout = Layout {
     versioned: true,
     says_fail_closed: false,
     entries: &[
-        every("preToolUse").flat(),
+        every("preToolUse").flat().patient(),
         every("postToolUse").flat(),
         every("postToolUseFailure").flat(),
         every("userPromptSubmitted").flat(),
@@ -143,7 +143,7 @@ pub(super) static LAYOUT: Layout = Layout {
         Json::object([
             ("type", Json::text("command")),
             ("command", Json::text(command)),
-            ("timeoutSec", Json::number(entry.timeout)),
+            ("timeoutSec", Json::number(entry.patience)),
         ])
     },
 };

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
 use crate::install::layout::{Form, LATE, Layout, every};
+use crate::install::servers::ServerFile;
 use crate::install::json::Json;
 use crate::install::Scope;
 use crate::agent::Agent;
@@ -23,6 +24,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     post_means_success: true,
     person_present: |_, env| !env.is_set("CURSOR_CODE_REMOTE") && !env.is_set("CI"),
     files: FILES,
+    servers: &[ServerFile::project(".cursor/mcp.json", "mcpServers"), ServerFile::home(CURSOR, "mcp.json", "mcpServers")],
     also_reads: &[(Agent::ClaudeCode, &[Scope::User, Scope::Project])],
     traces: &[(At::Home(CURSOR), ""), (At::Project, ".cursor")],
     directory: Some(".cursor"),
@@ -126,7 +128,7 @@ static LAYOUT: Layout = Layout {
     ],
     handler: |entry, command| {
         let mut handler =
-            Json::object([("command", Json::text(command)), ("timeout", Json::number(entry.timeout))]);
+            Json::object([("command", Json::text(command)), ("timeout", Json::number(entry.patience))]);
         if let Some(matcher) = entry.matcher {
             handler = handler.with("matcher", Json::text(matcher));
         }

@@ -2,6 +2,7 @@
 
 use crate::files::{At, GoverningFile, HomeDir, project};
 use crate::install::layout::{Entry, Form, LATE, Layout, command_handler, every, tool};
+use crate::install::servers::ServerFile;
 use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
@@ -9,6 +10,7 @@ use crate::tools::{Shape, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
     files: FILES,
+    servers: &[ServerFile::project(".factory/mcp.json", "mcpServers"), ServerFile::home(FACTORY, "mcp.json", "mcpServers")],
     traces: &[(At::Home(FACTORY), ""), (At::Project, ".factory")],
     directory: Some(".factory"),
     launch: Some(Launch {

@@ -4,6 +4,7 @@
 
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
 use crate::install::layout::{Form, LATE, Layout, every, milliseconds, tool};
+use crate::install::servers::ServerFile;
 use crate::install::Scope;
 use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
@@ -18,10 +19,12 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     tells_exit_codes: true,
     fails_closed: true,
-    // It gives up waiting and lets the call through.
-    leaks: true,
     trust: Trust::Folders(At::Home(GEMINI), "trustedFolders.json"),
     files: FILES,
+    servers: &[
+        ServerFile::project(".gemini/settings.json", "mcpServers"),
+        ServerFile::home(GEMINI, "settings.json", "mcpServers"),
+    ],
     traces: &[(At::Home(GEMINI), "settings.json"), (At::Project, ".gemini")],
     directory: Some(".gemini"),
     launch: Some(Launch {
@@ -101,7 +104,7 @@ static LAYOUT: Layout = Layout {
     versioned: false,
     says_fail_closed: false,
     entries: &[
-        tool("BeforeTool"),
+        tool("BeforeTool").patient(),
         tool("AfterTool"),
         every("BeforeAgent"),
         every("AfterAgent").waits(LATE),

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
 use crate::install::layout::{Form};
+use crate::install::servers::{self, ServerFile};
 use crate::install::Scope;
 use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
@@ -19,6 +20,10 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     read, event_name, session,
     tells_exit_codes: true,
     files: FILES,
+    servers: &[
+        ServerFile::project("opencode.json", "mcp").shaped(servers::Shape::CommandList),
+        ServerFile::home(OPENCODE, "opencode.json", "mcp").shaped(servers::Shape::CommandList),
+    ],
     traces: &[(At::Home(OPENCODE), ""), (At::Project, ".opencode"), (At::Project, "opencode.json")],
     directory: Some(".opencode"),
     launch: Some(Launch {
@@ -30,12 +35,12 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Option("pure"),
         ],
     }),
-    advice: &["`opencode --pure` runs without plugins, and so without Lictor"],
+    advice: &["`opencode --pure` runs without plugins, and so without Lictor; plugins of the machine it does not read"],
     ..AgentSpec::like_claude("opencode", EVENTS, TOOLS)
 };
 
 const OPENCODE: HomeDir = HomeDir::at(".config/opencode").moved_by(&[("XDG_CONFIG_HOME", "opencode")]);
-const PLUGIN: Form = Form::Plugin(include_str!("opencode.js"));
+pub(super) const PLUGIN: Form = Form::Plugin(include_str!("opencode.js"));
 
 const FILES: &[GoverningFile] = &[
     OPENCODE.file("plugins/lictor.js").installs(PLUGIN),
@@ -60,14 +65,13 @@ const FILES: &[GoverningFile] = &[
     project(".opencode/opencode.jsonc"),
     project("opencode.json"),
     project("opencode.jsonc"),
-    machine("/etc/opencode/plugins/lictor.js").installs(PLUGIN),
     machine("/etc/opencode"),
     mac("/Library/Application Support/opencode"),
 ];
 
 const BLOCK: BlockForm = BlockForm::Decision("block");
 
-const EVENTS: &[Row] = &[
+pub(super) const EVENTS: &[Row] = &[
     Row::new("tool.execute.before", Moment::PreTool).blocks(BLOCK),
     Row::new("tool.execute.after", Moment::PostTool).tells(TellForm::TopAdditionalContext),
     Row::new("chat.message", Moment::Prompt),
@@ -82,7 +86,7 @@ const EVENTS: &[Row] = &[
     Row::new("event", Moment::Other),
 ];
 
-const TOOLS: &[ToolRow] = &[
+pub(super) const TOOLS: &[ToolRow] = &[
     ("bash", Shape::Shell),
     ("shell", Shape::Shell),
     ("read", Shape::Read),
@@ -101,7 +105,7 @@ const TOOLS: &[ToolRow] = &[
 ];
 
 /// Events of the bus all come under one hook.
-fn event_name(fields: &Fields) -> Result<Option<&str>, Unreadable> {
+pub(super) fn event_name(fields: &Fields) -> Result<Option<&str>, Unreadable> {
     let bus = fields.0.get("event").and_then(|event| event.get("type")).and_then(Value::as_str);
     match bus.filter(|kind| SPEC.row(kind).is_some()) {
         Some(kind) => Ok(Some(kind)),
@@ -109,7 +113,7 @@ fn event_name(fields: &Fields) -> Result<Option<&str>, Unreadable> {
     }
 }
 
-fn session(fields: &Fields) -> Result<Option<&str>, Unreadable> {
+pub(super) fn session(fields: &Fields) -> Result<Option<&str>, Unreadable> {
     let input = fields.0.get("input");
     let properties = fields.0.get("event").and_then(|event| event.get("properties"));
     let id = [input, properties].into_iter().flatten().find_map(|place| place.get("sessionID"));
@@ -122,7 +126,7 @@ fn session(fields: &Fields) -> Result<Option<&str>, Unreadable> {
     }
 }
 
-fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
+pub(super) fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
     let input = fields.object(&["input"])?.unwrap_or_default();
     let output = fields.object(&["output"])?.unwrap_or_default();
     let call = |args: Option<Fields>| {

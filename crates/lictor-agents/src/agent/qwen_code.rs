@@ -6,6 +6,7 @@ use crate::event::{EventKind, PermissionMode};
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
 use crate::input::{Fields, Unreadable};
 use crate::install::Scope;
+use crate::install::servers::ServerFile;
 use crate::install::layout::{Form, LATE, Layout, every, milliseconds, tool};
 use crate::launch::{Launch, Unchecked};
 use crate::parse::{self, Context};
@@ -16,12 +17,14 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
     post_means_success: true,
     fails_closed: true,
-    // It gives up waiting and lets the call through.
-    leaks: true,
     person_present: |mode, env| {
         matches!(mode, Some(PermissionMode::Default | PermissionMode::Plan)) && !env.is_set("CI")
     },
     files: FILES,
+    servers: &[
+        ServerFile::project(".qwen/settings.json", "mcpServers"),
+        ServerFile::home(QWEN, "settings.json", "mcpServers"),
+    ],
     traces: &[(At::Home(QWEN), ""), (At::Project, ".qwen")],
     directory: Some(".qwen"),
     launch: Some(Launch {
@@ -111,7 +114,7 @@ static LAYOUT: Layout = Layout {
     versioned: false,
     says_fail_closed: false,
     entries: &[
-        tool("PreToolUse"),
+        tool("PreToolUse").patient(),
         tool("PostToolUse"),
         tool("PostToolUseFailure"),
         every("UserPromptSubmit"),

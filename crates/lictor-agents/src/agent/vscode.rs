@@ -2,6 +2,7 @@
 
 use crate::files::{At, GoverningFile, HomeDir, project};
 use crate::install::Scope;
+use crate::install::servers::ServerFile;
 use crate::agent::Agent;
 use super::copilot_cli;
 use crate::spec::AgentSpec;
@@ -11,6 +12,7 @@ use crate::tools::{Shape, ToolRow};
 pub(super) static SPEC: AgentSpec = AgentSpec {
     person_present: |_, env| !env.is_set("CI"),
     files: FILES,
+    servers: &[ServerFile::project(".vscode/mcp.json", "servers"), ServerFile::home(LINUX, "Code/User/mcp.json", "servers")],
     also_reads: &[(Agent::ClaudeCode, &[Scope::User, Scope::Project])],
     traces: &[
         (At::Home(HomeDir::at(".vscode")), ""),

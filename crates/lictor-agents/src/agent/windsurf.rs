@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
 use crate::install::layout::{Form, Layout, every};
+use crate::install::servers::ServerFile;
 use crate::install::json::Json;
 use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row};
@@ -18,6 +19,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     event_name: |fields| fields.text(&["agent_action_name"]),
     session: |fields| fields.text(&["trajectory_id"]),
     files: FILES,
+    servers: &[ServerFile::home(CODEIUM, "windsurf/mcp_config.json", "mcpServers")],
     traces: &[(At::Home(CODEIUM), "windsurf"), (At::Project, ".windsurf")],
     directory: Some(".windsurf"),
     editors: &["windsurf"],

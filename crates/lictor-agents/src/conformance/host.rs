@@ -32,14 +32,15 @@ pub fn obey(agent: Agent, event: &str, answer: &Rendered) -> Obeyed {
         Agent::GeminiCli => gemini(answer, json),
         Agent::Cursor => cursor(event, answer, json, stderr),
         Agent::CopilotCli => copilot(event, answer.exit, &fields, stderr),
-        Agent::VsCode | Agent::Factory | Agent::QwenCode if answer.exit == 2 => Obeyed::Stopped(stderr),
-        // Any other code is a failure that stops nothing.
-        Agent::QwenCode if answer.exit != 0 => Obeyed::Proceeds,
-        Agent::VsCode | Agent::Factory | Agent::QwenCode => claude_json(&fields),
-        Agent::OpenCode => opencode(answer, json, stderr),
+        Agent::OpenCode | Agent::Kilo => opencode(answer, json, stderr),
         Agent::Antigravity => antigravity(event, answer, json),
         Agent::Windsurf if answer.exit == 2 && event.starts_with("pre_") => Obeyed::Stopped(stderr),
         Agent::Windsurf => Obeyed::Proceeds,
+        // The shape that most agents took over. A code besides 0 and 2 is a failure that stops nothing.
+        _ if answer.exit == 2 => Obeyed::Stopped(stderr),
+        Agent::VsCode | Agent::Factory => claude_json(&fields),
+        _ if answer.exit != 0 => Obeyed::Proceeds,
+        _ => claude_json(&fields),
     }
 }
 

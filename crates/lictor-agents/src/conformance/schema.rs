@@ -38,20 +38,9 @@ impl Accepts {
 ///
 /// Data that is not as its readme says.
 pub fn schema(agent: Agent) -> Result<BTreeMap<String, Accepts>, String> {
-    let text = match agent {
-        Agent::ClaudeCode => include_str!("../../tests/schemas/claude-code.yaml"),
-        Agent::Codex => include_str!("../../tests/schemas/codex.yaml"),
-        Agent::GeminiCli => include_str!("../../tests/schemas/gemini-cli.yaml"),
-        Agent::Cursor => include_str!("../../tests/schemas/cursor.yaml"),
-        Agent::CopilotCli => include_str!("../../tests/schemas/copilot-cli.yaml"),
-        Agent::VsCode => include_str!("../../tests/schemas/vscode.yaml"),
-        Agent::OpenCode => include_str!("../../tests/schemas/opencode.yaml"),
-        Agent::Antigravity => include_str!("../../tests/schemas/antigravity.yaml"),
-        Agent::Factory => include_str!("../../tests/schemas/factory.yaml"),
-        Agent::QwenCode => include_str!("../../tests/schemas/qwen-code.yaml"),
-        Agent::Windsurf => include_str!("../../tests/schemas/windsurf.yaml"),
-    };
-    serde_saphyr::from_str(text).map_err(|error| error.to_string())
+    let file = format!("{}/tests/schemas/{agent}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&file).map_err(|error| format!("{file}: {error}"))?;
+    serde_saphyr::from_str(&text).map_err(|error| error.to_string())
 }
 
 /// Whether an answer has that form.

@@ -202,6 +202,9 @@ pub(super) fn toml(settings: &Settings, layout: &Layout, text: &str, binary: &Pa
         if let Some(name) = line.strip_prefix("[[hooks.").and_then(|rest| rest.strip_suffix("]]")) {
             event = name.trim_end_matches(".hooks");
         }
+        if let Some(name) = line.strip_prefix("event = \"").and_then(|rest| rest.strip_suffix('"')) {
+            event = name;
+        }
         let command =
             line.strip_prefix("command = ").and_then(|raw| serde_json::from_str::<String>(raw).ok());
         if let Some(line) = command

@@ -23,8 +23,10 @@ pub(crate) struct Entry {
     pub(crate) matcher: Option<&'static str>,
     /// Handlers stand in a group, under `hooks`.
     grouped: bool,
-    /// Seconds after which the agent gives up waiting. Lictor's own deadline is shorter.
+    /// Seconds that Lictor may take. Its own deadline is shorter.
     pub(crate) timeout: u32,
+    /// Seconds after which the agent gives up waiting, as its settings say.
+    pub(crate) patience: u32,
     /// Fails closed, where the agent can be told so.
     pub(crate) closed: bool,
 }
@@ -33,18 +35,25 @@ pub(crate) struct Entry {
 pub(crate) const SOON: u32 = 60;
 /// Completion checks run tests.
 pub(crate) const LATE: u32 = 600;
+/// So long waits an agent that would let the call through afterwards. Lictor answers long before; this counts only when
+/// another program stands in its place and never answers.
+const DAY: u32 = 86_400;
 
 pub(crate) const fn tool(event: &'static str) -> Entry {
-    Entry { event, matcher: Some("*"), grouped: true, timeout: SOON, closed: true }
+    Entry { event, matcher: Some("*"), grouped: true, timeout: SOON, patience: SOON, closed: true }
 }
 
 pub(crate) const fn every(event: &'static str) -> Entry {
-    Entry { event, matcher: None, grouped: true, timeout: SOON, closed: false }
+    Entry { event, matcher: None, grouped: true, timeout: SOON, patience: SOON, closed: false }
 }
 
 impl Entry {
     pub(crate) const fn flat(self) -> Self {
         Self { grouped: false, matcher: None, ..self }
+    }
+
+    pub(crate) const fn is_grouped(&self) -> bool {
+        self.grouped
     }
 
     pub(crate) const fn any_tool(self) -> Self {
@@ -64,7 +73,12 @@ impl Entry {
     }
 
     pub(crate) const fn waits(self, timeout: u32) -> Self {
-        Self { timeout, ..self }
+        Self { timeout, patience: timeout, ..self }
+    }
+
+    /// For agents that let a call through once they have given up waiting.
+    pub(crate) const fn patient(self) -> Self {
+        Self { patience: DAY, ..self }
     }
 }
 
@@ -98,7 +112,7 @@ pub(crate) fn milliseconds(entry: &Entry, command: &str) -> Json {
         ("type", Json::text("command")),
         ("name", Json::text("lictor")),
         ("command", Json::text(command)),
-        ("timeout", Json::number(entry.timeout * 1000)),
+        ("timeout", Json::number(entry.patience * 1000)),
     ])
 }
 
@@ -106,6 +120,6 @@ pub(crate) fn command_handler(entry: &Entry, command: &str) -> Json {
     Json::object([
         ("type", Json::text("command")),
         ("command", Json::text(command)),
-        ("timeout", Json::number(entry.timeout)),
+        ("timeout", Json::number(entry.patience)),
     ])
 }

@@ -19,11 +19,13 @@ pub(super) fn install(settings: &Settings, layout: &Layout, before: Option<&str>
         let command = settings.command(binary, entry.event);
         // JSON strings are TOML strings.
         let command = serde_json::Value::from(command).to_string();
-        text.push_str(&format!(
-            "[[hooks.{event}]]\n[[hooks.{event}.hooks]]\ntype = \"command\"\ncommand = {command}\ntimeout = {}\n",
-            entry.timeout,
-            event = entry.event,
-        ));
+        let (event, patience) = (entry.event, entry.patience);
+        let hook = if entry.is_grouped() {
+            format!("[[hooks.{event}]]\n[[hooks.{event}.hooks]]\ntype = \"command\"")
+        } else {
+            format!("[[hooks]]\nevent = \"{event}\"")
+        };
+        text.push_str(&format!("{hook}\ncommand = {command}\ntimeout = {patience}\n"));
     }
     text.push_str(END);
     text

@@ -108,3 +108,21 @@ fn uninstalling_undoes_the_user_scope_and_leaves_what_another_agent_reads() {
     sandbox.lictor(&["init", "--yes", "--uninstall", "--agent", "vscode", "--agent", "copilot-cli"]);
     assert!(!shared.exists());
 }
+
+/// An agent without settings in the asked scope has no hooks at all, whatever else was written.
+#[test]
+fn an_agent_without_hooks_in_this_scope_is_not_called_governed() {
+    let sandbox = Sandbox::bare();
+    for (agent, scope, other) in [("kimi", "project", "user"), ("opencode", "managed", "project")] {
+        let run = sandbox.lictor(&["init", "--yes", "--agent", agent, "--scope", scope]);
+        assert_eq!(run.code, 1, "{run:?}");
+        let next = format!(
+            "not governed yet: {agent} reads no hooks from settings of this scope\n  run `lictor init --yes --agent {agent} --scope {other}`"
+        );
+        assert!(run.stdout.contains(&next), "{run:?}");
+        let run = sandbox.lictor(&["init", "--yes", "--agent", agent, "--scope", other]);
+        assert!(run.code == 0 && run.stdout.contains("governed."), "{run:?}");
+    }
+    let run = sandbox.lictor(&["doctor"]);
+    assert!(run.stdout.contains(": kimi ") && run.stdout.contains(": opencode "), "{run:?}");
+}

@@ -59,6 +59,7 @@ fn every_agent_that_init_knows_is_proven_to_block() {
         "factory",
         "windsurf",
         "qwen-code",
+        "kilo",
     ];
     let mut args = vec!["init", "--yes"];
     args.extend(agents.iter().flat_map(|agent| ["--agent", agent]));

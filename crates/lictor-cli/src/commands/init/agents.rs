@@ -53,7 +53,7 @@ pub fn install(
     let program = if shared && here::is_found(binary, &place) { Path::new(install::PROGRAM) } else { binary };
     for agent in agents {
         let Some(settings) = settings_of(agent, scope, &place) else {
-            plan.notes.push(format!("{agent} has no settings of this scope; try another `--scope`"));
+            plan.agents.push(agent);
             continue;
         };
         // Copilot CLI and VS Code read one file.

@@ -39,6 +39,19 @@ pub fn standing(agent: Agent, scope: Scope, project: &Project) -> Result<Standin
             next: "take that setting out, then run `lictor doctor`".to_owned(),
         });
     }
+    let lies_in = |scope: &Scope| settings_of(agent, *scope, &place).is_some();
+    if !lies_in(&scope) {
+        let other = [Scope::Project, Scope::User, Scope::Managed].into_iter().find(lies_in);
+        let other = other.map_or("managed", |scope| match scope {
+            Scope::User => "user",
+            Scope::Project => "project",
+            Scope::Managed => "managed",
+        });
+        return Ok(Standing::NotYet {
+            why: format!("{agent} reads no hooks from settings of this scope"),
+            next: format!("run `lictor init --yes --agent {agent} --scope {other}`"),
+        });
+    }
     let Some(record) = agent.trust().record(scope, &place) else { return Ok(Standing::Governed) };
     let again = format!("run `lictor init --yes --agent {agent}`");
     match agent.trust() {
