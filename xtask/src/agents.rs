@@ -8,6 +8,7 @@ mod matrix;
 mod server;
 mod session;
 mod spec;
+mod terminal;
 
 use std::path::PathBuf;
 use std::time::Instant;

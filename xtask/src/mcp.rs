@@ -4,6 +4,7 @@
 mod bench;
 mod client;
 mod conformance;
+mod database;
 mod session;
 mod spec;
 mod web;
@@ -43,6 +44,8 @@ pub fn run(args: &[String]) -> Result<()> {
     servers.retain(|server| !only_other && (names.is_empty() || names.contains(&server.name)));
     if !args.iter().any(|arg| arg == INSIDE) {
         prepare(&servers, what, given)?;
+        let needed = servers.iter().any(ServerFile::needs_database);
+        let _database = if needed { Some(database::Database::start()?) } else { None };
         return namespace::enter("mcp", args);
     }
     namespace::isolate()?;
@@ -68,10 +71,7 @@ fn prepare(servers: &[ServerFile], what: (bool, bool), given: bool) -> Result<()
         conformance::install()?;
     }
     if what.1 {
-        spec::servers()?
-            .iter()
-            .filter(|server| server.name == bench::SERVER)
-            .try_for_each(ServerFile::install)?;
+        bench::install()?;
     }
     if !given {
         // The program that speaks HTTP stands beside the command.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -12,11 +13,15 @@ use serde_json::Value;
 
 use super::api;
 use super::server::{Act, Script, Server, Turn};
-use super::spec::{self, AgentFile, SessionFile, Step, Wrapping};
+use super::spec::{self, AgentFile, Answer, SessionFile, Step, Wrapping};
+use super::terminal;
 use crate::shell;
 
 /// How long an agent may take.
-const PATIENCE: Duration = Duration::from_secs(150);
+const PATIENCE: Duration = Duration::from_secs(240);
+
+/// How long an agent is watched that waits for a hook: longer than it waits by itself.
+const HELD: Duration = Duration::from_secs(100);
 
 /// What came of a session.
 pub struct Outcome {
@@ -147,7 +152,10 @@ pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) 
     })?;
     let filled = |text: &str| scratch.filled(text, &server.address, agent);
     let mcp = agent.mcp.clone().filter(|_| session.mcp.is_some()).unwrap_or_default();
-    for (path, text) in agent.files.iter().chain(&mcp.files) {
+    let terminal = agent.terminal.as_ref().filter(|_| session.answer.is_some());
+    let files =
+        agent.files.iter().chain(&mcp.files).chain(terminal.iter().flat_map(|terminal| &terminal.files));
+    for (path, text) in files {
         let path = PathBuf::from(filled(path));
         fs::create_dir_all(path.parent().context("a file has a directory")?)?;
         fs::write(path, filled(text))?;
@@ -155,11 +163,14 @@ pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) 
     let _machine = if session.managed { Some(Machine::of_its_own(&scratch)?) } else { None };
     // A wrapped server is governed without hooks.
     if session.mcp != Some(Wrapping::Wrapped) {
-        let scope = if session.managed { "managed" } else { "project" };
+        let scope = if session.managed { "managed" } else { &agent.scope };
         scratch.sh(&filled(&format!("lictor init --yes --agent {{agent}} --scope {scope}")))?;
     }
     let mode = session.mode.as_ref().and_then(|mode| agent.modes.get(mode));
-    for line in [mode.map_or("", |mode| &mode.before), &session.before].iter().filter(|line| !line.is_empty())
+    let elsewhere = session.managed || session.worktree || session.mcp == Some(Wrapping::Wrapped);
+    let trust = if elsewhere { agent.trust.as_str() } else { "" };
+    for line in
+        [trust, mode.map_or("", |mode| &mode.before), &session.before].iter().filter(|line| !line.is_empty())
     {
         scratch.sh(&filled(line))?;
     }
@@ -167,10 +178,19 @@ pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) 
         replace(&scratch.root.join("bin/lictor"), program)?;
     }
     let args = mode.map_or(&agent.args, |mode| &mode.args);
-    let mut in_time = start(&scratch, agent, session, &[args, &mcp.args], &filled)?;
-    for args in session.again.iter().filter_map(|way| agent.again.get(way)) {
-        in_time &= start(&scratch, agent, session, &[args], &filled)?;
-    }
+    let in_time = match session.answer {
+        Some(answer) => in_terminal(&scratch, agent, session, answer, &server, &filled)?,
+        None => {
+            let mut in_time = start(&scratch, agent, session, &[args, &mcp.args], &filled)?;
+            for way in session.again.iter().filter_map(|way| agent.again.get(way)) {
+                if !way.before.is_empty() {
+                    scratch.sh(&filled(&way.before))?;
+                }
+                in_time &= start(&scratch, agent, session, &[&way.args], &filled)?;
+            }
+            in_time
+        }
+    };
     let outcome = judge(&scratch, agent, session, &server, in_time)?;
     if !keep && outcome.wrong.is_empty() {
         fs::remove_dir_all(&scratch.root)?;
@@ -213,6 +233,27 @@ fn spread(agent: &AgentFile, turns: &[Vec<Step>]) -> Vec<Vec<Step>> {
     turns.iter().flat_map(each).collect()
 }
 
+/// The agent in a terminal, where a person answers its question.
+fn in_terminal(
+    scratch: &Scratch,
+    agent: &AgentFile,
+    session: &SessionFile,
+    answer: Answer,
+    server: &Server,
+    filled: &dyn Fn(&str) -> String,
+) -> Result<bool> {
+    let terminal = agent.terminal.as_ref().context("it is not used in a terminal")?;
+    let command = command(scratch, agent, session, &[&terminal.args], filled)?;
+    let answered = if answer == Answer::Yes { &terminal.yes } else { &terminal.no };
+    let presses = [terminal.first.as_slice(), answered].concat();
+    let turns = session.turns.len();
+    let done = || server.script.lock().map_or(true, |script| script.asked.len() > turns);
+    // Who declines a question may have ended the turn with it.
+    let patience = if answer == Answer::No { PATIENCE / 3 } else { PATIENCE };
+    let ended = terminal::run(&command, &scratch.root, &presses, patience, &done)?;
+    Ok(ended || answer == Answer::No)
+}
+
 /// Starts the agent, and waits for its end; `false` when it had to be ended.
 fn start(
     scratch: &Scratch,
@@ -221,6 +262,21 @@ fn start(
     args: &[&Vec<String>],
     filled: &dyn Fn(&str) -> String,
 ) -> Result<bool> {
+    let mut command = command(scratch, agent, session, args, filled)?;
+    let output = fs::File::options().create(true).append(true).open(scratch.root.join("output.txt"))?;
+    command.stdout(output.try_clone()?).stderr(output).process_group(0);
+    let patience = if session.held { HELD } else { PATIENCE };
+    wait(command.spawn().with_context(|| format!("cannot start `{}`", agent.program))?, patience)
+}
+
+/// The agent's command line, with its environment.
+fn command(
+    scratch: &Scratch,
+    agent: &AgentFile,
+    session: &SessionFile,
+    args: &[&Vec<String>],
+    filled: &dyn Fn(&str) -> String,
+) -> Result<Command> {
     let program = agent.cache().join(&agent.program);
     let mut command = if session.under_run {
         let mut command = scratch.command(scratch.root.join("bin/lictor"));
@@ -235,21 +291,20 @@ fn start(
     }
     command.args(args.iter().flat_map(|args| args.iter()).map(|arg| filled(arg)));
     command.envs(agent.env.iter().map(|(name, value)| (name, filled(value))));
-    let output = fs::File::options().create(true).append(true).open(scratch.root.join("output.txt"))?;
-    command.stdout(output.try_clone()?).stderr(output);
-    wait(command.spawn().with_context(|| format!("cannot start `{}`", agent.program))?)
+    Ok(command)
 }
 
 /// Whether it ended by itself.
-fn wait(mut child: Child) -> Result<bool> {
+fn wait(mut child: Child, patience: Duration) -> Result<bool> {
     let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < patience {
         if child.try_wait()?.is_some() {
             return Ok(true);
         }
         thread::sleep(Duration::from_millis(50));
     }
-    child.kill()?;
+    // Some agents start themselves once more: all of them end.
+    shell::output("kill", &["-9", "--", &format!("-{}", child.id())])?;
     child.wait()?;
     Ok(false)
 }
@@ -358,7 +413,7 @@ fn judge(
     fs::write(scratch.root.join("requests.json"), serde_json::to_string_pretty(&script.asked)?)?;
     let expect = &session.expect;
     let mut wrong = Vec::new();
-    if !in_time {
+    if !in_time && !session.held {
         wrong.push(format!("did not end within {} seconds", PATIENCE.as_secs()));
     }
     // An agent whose hook fails may refuse the prompt already.

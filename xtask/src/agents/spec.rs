@@ -39,12 +39,21 @@ pub struct AgentFile {
     pub off: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Its arguments when it is started again: `resume` goes on with the session before, `compact` makes it shorter.
+    /// How it is started again: `resume` goes on with the session before, `compact` makes it shorter.
     #[serde(default)]
-    pub again: BTreeMap<String, Vec<String>>,
+    pub again: BTreeMap<String, Mode>,
+    /// How it is used in a terminal, where it has a question of its own.
+    #[serde(default)]
+    pub terminal: Option<TerminalUse>,
+    /// Where `lictor init` puts its hooks.
+    #[serde(default = "project")]
+    pub scope: String,
     /// Its own modes that a session may be run in.
     #[serde(default)]
     pub modes: BTreeMap<String, Mode>,
+    /// A shell line by which a person trusts the folder, where `lictor init` does not do it.
+    #[serde(default)]
+    pub trust: String,
     /// How it is told of an MCP server.
     #[serde(default)]
     pub mcp: Option<Mcp>,
@@ -66,6 +75,36 @@ pub struct Mcp {
     pub files: BTreeMap<String, String>,
     #[serde(default)]
     pub args: Vec<String>,
+}
+
+/// An agent in a terminal.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TerminalUse {
+    /// Arguments that stand for the usual ones.
+    pub args: Vec<String>,
+    /// Files that are there before it starts.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// What a person does before the work begins.
+    #[serde(default)]
+    pub first: Vec<Press>,
+    /// How a person says yes to a question, and how no.
+    pub yes: Vec<Press>,
+    pub no: Vec<Press>,
+}
+
+/// Keys that are pressed when something is on the screen.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Press {
+    /// With single spaces, whatever the screen has between words.
+    pub sees: String,
+    /// As tmux names them.
+    pub types: Vec<String>,
+    /// Whenever it is seen, not in its turn.
+    #[serde(default)]
+    pub anytime: bool,
 }
 
 /// How an agent is put into one of its own modes.
@@ -122,6 +161,9 @@ pub struct SessionFile {
     /// The agent is started again when it has ended, in these ways, one after another.
     #[serde(default)]
     pub again: Vec<String>,
+    /// The agent runs in a terminal, and a person answers its question like that.
+    #[serde(default)]
+    pub answer: Option<Answer>,
     /// The agent's own mode that it is run in.
     #[serde(default)]
     pub mode: Option<String>,
@@ -131,12 +173,23 @@ pub struct SessionFile {
     /// The agent works in another worktree of the project.
     #[serde(default)]
     pub worktree: bool,
+    /// An agent that waits until it is ended does what it should.
+    #[serde(default)]
+    pub held: bool,
     /// The agent runs under `lictor run`.
     #[serde(default)]
     pub under_run: bool,
     /// What the model does, turn by turn. After the last it says that it is done.
     pub turns: Vec<Vec<Step>>,
     pub expect: Expect,
+}
+
+/// What a person says to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    Yes,
+    No,
 }
 
 /// Who stands before the MCP server.
@@ -205,9 +258,11 @@ impl AgentFile {
         let modes = session.mode.iter().filter(|mode| !self.modes.contains_key(*mode));
         let off = (session.before.contains("{off}") && self.off.is_empty())
             .then(|| "switching hooks off".to_owned());
+        let asks = (session.answer.is_some() && self.terminal.is_none())
+            .then(|| "question of its own that a person answers in a terminal".to_owned());
         let lacking = calls.map(|call| format!("a tool for {call}"));
         let lacking = lacking.chain(ways.map(|way| format!("a way to {way} without a person")));
-        lacking.chain(modes.map(|mode| format!("a mode {mode}"))).chain(off).collect()
+        lacking.chain(modes.map(|mode| format!("a mode {mode}"))).chain(off).chain(asks).collect()
     }
 
     /// The calls that `read*` stands for: `read` and every one whose name begins with `read-`.

@@ -56,7 +56,7 @@ pub fn install() -> Result<()> {
 }
 
 /// A process that ends with its owner.
-struct Running(Child);
+pub struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -96,7 +96,8 @@ pub fn run(lictor: &Path) -> Result<()> {
     Ok(())
 }
 
-fn started(mut command: std::process::Command, port: u16) -> Result<Running> {
+/// Starts what listens on that port, and waits until it does.
+pub fn started(mut command: std::process::Command, port: u16) -> Result<Running> {
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null()).spawn()?;
     let mut running = Running(child);
     for _ in 0..600 {

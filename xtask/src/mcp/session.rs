@@ -63,6 +63,7 @@ impl Scratch {
         text.replace("{cache}", &server.cache().to_string_lossy())
             .replace("{project}", &self.project.to_string_lossy())
             .replace("{web}", &self.web)
+            .replace("{database}", &super::database::directory().to_string_lossy())
     }
 
     fn filled_in(&self, value: &Value, server: &ServerFile) -> Value {

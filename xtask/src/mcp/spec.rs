@@ -64,6 +64,11 @@ pub struct Call {
 }
 
 impl ServerFile {
+    /// Whether it stands before a database.
+    pub fn needs_database(&self) -> bool {
+        self.run.iter().any(|word| word.contains("{database}"))
+    }
+
     /// Where it is installed.
     pub fn cache(&self) -> PathBuf {
         shell::root().join("target/mcp").join(&self.name)
