@@ -97,12 +97,17 @@ static LAYOUT: Layout = Layout {
     handler: command_handler,
 };
 
-/// A prompt comes as a list of parts, and calls have their id under another name.
+/// A prompt comes as a list of parts, and calls have their id under another name. A call that a hook has stopped is told of
+/// as one that failed, with the hook's own words.
 fn read(context: &Context<'_>, fields: &Fields) -> Result<EventKind, Unreadable> {
     let parts = fields.0.get("prompt").and_then(serde_json::Value::as_array);
     if let (Moment::Prompt, Some(parts)) = (context.slot.row.moment, parts) {
         let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text")?.as_str()).collect();
         return Ok(EventKind::Prompt { text: texts.join("\n"), files: Vec::new() });
+    }
+    let error = fields.0.get("error").and_then(|error| error.get("message")?.as_str());
+    if error.is_some_and(|error| error.contains("Blocked by Lictor")) {
+        return Ok(EventKind::Other);
     }
     let mut fields = Fields(fields.0.clone());
     if let Some(id) = fields.0.remove("tool_call_id") {
