@@ -1,15 +1,33 @@
 //! Values of the author's own in a stored policy, whose form does not describe itself: they are kept as JSON text.
 
-use serde::de::{DeserializeOwned, Error as _};
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, Error, Visitor};
 use serde::ser::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserializer, Serialize, Serializer};
 
 pub(crate) fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serde_json::to_string(value).map_err(S::Error::custom)?.serialize(serializer)
 }
 
-pub(crate) fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+pub(crate) fn deserialize<'de, T: DeserializeOwned + Default, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {
-    serde_json::from_str(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    deserializer.deserialize_str(Text(PhantomData))
+}
+
+struct Text<T>(PhantomData<T>);
+
+impl<T: DeserializeOwned + Default> Visitor<'_> for Text<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON text")
+    }
+
+    /// Most authors say nothing here, and an object without anything in it is the default.
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        if text == "{}" { Ok(T::default()) } else { serde_json::from_str(text).map_err(E::custom) }
+    }
 }

@@ -11,6 +11,7 @@
 mod advice;
 mod as_text;
 mod command;
+mod deferred;
 pub mod diagnostic;
 mod expressions;
 mod file;
@@ -27,12 +28,14 @@ mod redact;
 mod reference;
 mod schema;
 pub mod sections;
+mod shared;
 mod source;
 mod table;
 mod yaml;
 
 pub use advice::Named;
 pub use command::{Asked, Runner};
+pub use deferred::Deferred;
 pub use diagnostic::{Diagnostic, Severity, Span};
 pub use expressions::{Condition, schema as expression_schema};
 pub use graph::{BuildEnv, BuildError, Built};

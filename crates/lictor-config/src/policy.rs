@@ -21,6 +21,7 @@ mod guardrails;
 pub struct PolicyBundle {
     pub(crate) key: Digest,
     /// Shared, so that a copy costs nothing.
+    #[serde(deserialize_with = "crate::shared::one")]
     pub(crate) layers: Arc<Vec<Layered>>,
 }
 

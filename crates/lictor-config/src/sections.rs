@@ -176,6 +176,7 @@ pub struct Sections {
     /// `policies:`.
     pub policies: Vec<PolicyRule>,
     /// `guards:`.
+    #[serde(deserialize_with = "crate::shared::many")]
     pub guards: Vec<Arc<NamedGuard>>,
     /// `policy:`.
     pub policy: Option<GraphNode>,

@@ -91,7 +91,9 @@ impl Node {
     /// The same node under another name. A guard's verdicts then carry that name.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
-        self.site_mut().name = Arc::from(name);
+        if &*self.site.name != name {
+            self.site_mut().name = Arc::from(name);
+        }
         self
     }
 

@@ -1,6 +1,6 @@
 //! The subtree of one file.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use lictor_core::history::History;
@@ -19,7 +19,30 @@ use crate::sections::tools::ToolsGuard;
 use crate::sections::{GraphNode, GuardDecides, NamedGuard, Sections};
 use crate::source::Origin;
 
-type Guards<'a> = BTreeMap<&'a str, SharedGuard>;
+/// The guards of a file by name, in the order in which they were made.
+#[derive(Default)]
+struct Guards<'a> {
+    all: Vec<(&'a str, SharedGuard)>,
+    /// Most graphs name guards in the order of the file: the next one is looked at first.
+    next: Cell<usize>,
+}
+
+impl<'a> Guards<'a> {
+    fn push(&mut self, name: &'a str, guard: SharedGuard) {
+        self.all.push((name, guard));
+    }
+
+    fn get(&self, name: &str) -> Option<&SharedGuard> {
+        let is_meant = |(known, _): &(&str, _)| *known == name;
+        let next = self.next.get();
+        let at = match self.all.get(next) {
+            Some(one) if is_meant(one) => next,
+            _ => self.all.iter().position(is_meant)?,
+        };
+        self.next.set(at + 1);
+        self.all.get(at).map(|(_, guard)| guard)
+    }
+}
 
 /// Builds the subtree of one file.
 pub(crate) struct LayerBuilder<'a> {
@@ -38,8 +61,10 @@ impl<'a> LayerBuilder<'a> {
         let mut boundary = first;
         let mut rest = Vec::new();
         let mut last = None;
-        for built_in in built_in().filter(|built_in| !named.contains(&built_in.name)) {
-            let Some(guard) = guards.get(built_in.name) else { continue };
+        for built_in in built_in() {
+            let Some(guard) = guards.get(built_in.name).filter(|_| !named.contains(&built_in.name)) else {
+                continue;
+            };
             let node = self.leaf(built_in.name, guard);
             match built_in.layer {
                 _ if built_in.last => last = Some(node),
@@ -100,15 +125,15 @@ impl<'a> LayerBuilder<'a> {
     }
 
     fn guards(&mut self) -> Result<Guards<'a>, BuildError> {
-        let mut guards = Guards::new();
+        let mut guards = Guards::default();
         for built_in in built_in().filter(|built_in| (built_in.configured)(self.sections)) {
             if let Some(guard) = (built_in.build)(self)? {
-                guards.insert(built_in.name, guard);
+                guards.push(built_in.name, guard);
             }
         }
         let sections = self.sections;
         for guard in &sections.guards {
-            guards.insert(guard.name.as_str(), self.own(guard));
+            guards.push(guard.name.as_str(), self.own(guard));
         }
         Ok(guards)
     }

@@ -418,3 +418,32 @@ fn risk_is_judged_after_everything_else() {
     let guards: Vec<&str> = policy.map(GivenVerdict::guard).collect();
     assert_eq!(guards.last_chunk(), Some(&["user.risk", "risk"]), "{guards:?}");
 }
+
+#[test]
+fn rules_on_tasks_hold_also_when_they_are_read_late() {
+    let text = "
+intent:
+  - {for: [deploy, release], require: 'payload.ticket == \"OPS-1\"', reason: no ticket, fix: add one}
+  - {for: test}
+";
+    let world = world(&[(Origin::Repository, text)]);
+    assert!(world.history.is_empty());
+    let task = |kind: &str, ticket: &str| {
+        let mut action = Action::task(kind);
+        action.payload.insert("ticket".to_owned(), ticket.into());
+        world.says(&action, Vec::new())
+    };
+    assert_eq!(task("deploy", "OPS-1"), "pass");
+    assert_eq!(task("deploy", "OPS-2"), "block intent");
+    assert_eq!(task("release", "OPS-2"), "block intent");
+    assert_eq!(task("test", ""), "pass");
+    assert_eq!(task("dance", "OPS-1"), "block intent");
+}
+
+#[test]
+fn rules_on_tasks_that_ask_about_the_past_have_it_kept() {
+    let text = "intent: [{for: deploy, require: 'formerly(ok(bash(\"cargo test\")))', reason: r, fix: f}]\n";
+    let world = world(&[(Origin::Repository, text)]);
+    assert!(!world.history.is_empty());
+    assert_eq!(world.says(&Action::task("deploy"), Vec::new()), "block intent");
+}

@@ -78,7 +78,7 @@ fn intent(lint: &mut Lint<'_>) {
     let mut found: Vec<(Span, String, String)> = Vec::new();
     let places = lint.file.tree.at(&["intent"]).map(Tree::items).unwrap_or_default();
     let places: Vec<&Tree> = places.into_iter().filter_map(|item| item.get("require")).collect();
-    let rules = lint.file.sections.intent.iter().flat_map(|section| &section.rules);
+    let rules = lint.file.sections.intent.iter().filter_map(|section| section.rules.get()).flatten();
     // For each type of task, the requirements so far.
     let mut before: BTreeMap<&str, Vec<(&Program, usize)>> = BTreeMap::new();
     for (rule, place) in rules.zip(places) {

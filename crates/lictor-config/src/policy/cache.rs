@@ -6,7 +6,7 @@ use super::PolicyBundle;
 use crate::source::Source;
 
 /// Changes with the form of what follows it.
-const HEAD: &[u8; 16] = b"lictor policy 05";
+const HEAD: &[u8; 16] = b"lictor policy 06";
 
 impl PolicyBundle {
     /// The policy of those files as bytes under a seal, which is made of the files and the bytes by whoever keeps a

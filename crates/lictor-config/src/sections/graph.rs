@@ -186,9 +186,15 @@ impl GraphNode {
 
     /// The guards that it names, in order, each as often as it is named.
     pub(crate) fn leaves(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        self.add_leaves(&mut names);
+        names
+    }
+
+    fn add_leaves<'a>(&'a self, names: &mut Vec<&'a str>) {
         match self {
-            Self::Leaf(name) => vec![name],
-            other => other.children().into_iter().flat_map(Self::leaves).collect(),
+            Self::Leaf(name) => names.push(name),
+            other => other.children().into_iter().for_each(|child| child.add_leaves(names)),
         }
     }
 }

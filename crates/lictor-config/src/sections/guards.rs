@@ -104,7 +104,7 @@ pub struct NamedGuard {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum GuardDecides {
     /// An expression.
-    Expr(Arc<Program>),
+    Expr(#[serde(deserialize_with = "crate::shared::one")] Arc<Program>),
     /// A program.
     Command(Command),
 }

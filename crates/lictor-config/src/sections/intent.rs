@@ -1,13 +1,15 @@
 //! `intent:`.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use lictor_core::{Action, Context, Layer};
+use lictor_core::history::History;
+use lictor_core::{Action, ActionKind, Context, Guard, Layer, Verdict};
 use lictor_expr::Program;
 use lictor_guards::{Intent, IntentRule};
 use serde::{Deserialize, Serialize};
 
 use super::section::{BuiltIn, Section, share, value};
+use crate::deferred::Deferred;
 use crate::expressions::Condition;
 use crate::graph::LayerBuilder;
 use crate::reader::{Fields, Reader};
@@ -51,8 +53,11 @@ pub(crate) static TABLE: Table = Table {
 /// Rules on submitted tasks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct IntentSection {
-    /// In the order of the file.
-    pub rules: Vec<TaskRule>,
+    /// In the order of the file. Most actions are no submitted tasks and never ask for them.
+    #[serde(deserialize_with = "crate::shared::one")]
+    pub rules: Arc<Deferred<Vec<TaskRule>>>,
+    /// Whether one of them asks about the past: then the session has to keep what it asks about.
+    pub asks_past: bool,
     /// Types of task that need nothing.
     pub known: Vec<String>,
 }
@@ -72,6 +77,7 @@ pub struct TaskRule {
 
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<IntentSection> {
     let mut section = IntentSection::default();
+    let mut rules = Vec::new();
     for item in r.maps(tree, "`intent`") {
         let Some(f) = r.fields(item, &TABLE) else { continue };
         let tasks = r.field(&f, "for", Reader::texts).unwrap_or_default();
@@ -89,9 +95,11 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<IntentSection> {
         let reason = words(r, &f, "reason");
         let fix = words(r, &f, "fix");
         if let (Some(require), Some(reason), Some(fix)) = (require, reason, fix) {
-            section.rules.push(TaskRule { tasks, require, reason, fix });
+            section.asks_past |= !require.history().is_empty();
+            rules.push(TaskRule { tasks, require, reason, fix });
         }
     }
+    section.rules = Arc::new(rules.into());
     Some(section)
 }
 
@@ -107,10 +115,44 @@ pub(crate) fn words(r: &mut Reader<'_>, f: &Fields<'_>, key: &str) -> Option<Str
     r.field(f, key, Reader::sentence)
 }
 
-fn guard(layer: &mut LayerBuilder<'_>) -> Option<Intent> {
+fn guard(layer: &mut LayerBuilder<'_>) -> Option<Tasks> {
     let section = layer.sections.intent.as_ref()?;
-    let rules = section.rules.iter().flat_map(|rule| {
-        let condition = Condition::new(&rule.require, layer.history);
+    let guard = Tasks { section: section.clone(), intent: OnceLock::new() };
+    if section.asks_past {
+        guard.intent.get_or_init(|| of(section, layer.history));
+    }
+    Some(guard)
+}
+
+/// The guard `intent`, made when the first task is submitted.
+struct Tasks {
+    section: IntentSection,
+    /// None for a stored policy that another version wrote.
+    intent: OnceLock<Option<Intent>>,
+}
+
+impl Guard for Tasks {
+    fn name(&self) -> &str {
+        "intent"
+    }
+
+    fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
+        if action.kind != ActionKind::SubmitTask {
+            return Verdict::pass();
+        }
+        match self.intent.get_or_init(|| of(&self.section, &mut History::default())) {
+            Some(intent) => intent.check(action, context),
+            None => Verdict::error(
+                "the stored rules on tasks cannot be read",
+                "a person can mend it: change `governance.yaml`, so that the policy is stored anew",
+            ),
+        }
+    }
+}
+
+fn of(section: &IntentSection, history: &mut History) -> Option<Intent> {
+    let rules = section.rules.get()?.iter().flat_map(|rule| {
+        let condition = Condition::new(&rule.require, history);
         rule.tasks.iter().map(move |task| {
             let condition = condition.clone();
             IntentRule {

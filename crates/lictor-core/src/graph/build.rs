@@ -1,7 +1,8 @@
 //! The checks that make a graph of nodes.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
 use super::{Graph, GraphError, Kind, Node, Observer, Quorum, SharedGuard};
@@ -58,7 +59,7 @@ enum Parent {
 #[derive(Default)]
 struct Settling {
     /// Which guard a name stands for, and where it was first met.
-    names: BTreeMap<Arc<str>, (*const (), Arc<str>)>,
+    names: HashMap<Arc<str>, (*const (), Arc<str>), BuildHasherDefault<DefaultHasher>>,
     /// Where the node stands that is looked at; empty for the root.
     path: String,
     nodes: Vec<Listed>,
@@ -142,8 +143,9 @@ impl Settling {
         self.path.push('/');
         self.path.push_str(word);
         if let Some(index) = index {
-            // Writing to a text cannot fail.
-            let _ = write!(self.path, "[{index}]");
+            self.path.push('[');
+            push_digits(&mut self.path, index);
+            self.path.push(']');
         }
         self.settle(child, depth + 1, parent)?;
         self.path.truncate(length);
@@ -169,6 +171,14 @@ impl Settling {
             second: site.path.to_string(),
         })
     }
+}
+
+/// A hook writes one such number for each node of its policy, and formatting takes several times as long.
+fn push_digits(text: &mut String, number: usize) {
+    if number >= 10 {
+        push_digits(text, number / 10);
+    }
+    text.extend(u32::try_from(number % 10).ok().and_then(|digit| char::from_digit(digit, 10)));
 }
 
 /// More than four thousand million nodes cannot be built; if they were, the last would share a number.
