@@ -61,9 +61,11 @@ impl RecordKey {
     }
 
     /// Keyed BLAKE3 over these parts, each preceded by its length as eight big-endian bytes.
-    pub(crate) fn tag<'a>(&self, parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
+    pub(crate) fn tag<'a>(&self, parts: impl IntoIterator<Item = &'a [u8], IntoIter: Clone>) -> Digest {
         // In one piece: the hash goes through it several blocks at a time, and through pieces one by one.
-        let mut all = Vec::with_capacity(256);
+        let parts = parts.into_iter();
+        let length = parts.clone().map(|part| part.len().saturating_add(8)).fold(0, usize::saturating_add);
+        let mut all = Vec::with_capacity(length);
         for part in parts {
             all.extend_from_slice(&(part.len() as u64).to_be_bytes());
             all.extend_from_slice(part);

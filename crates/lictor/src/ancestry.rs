@@ -65,6 +65,10 @@ pub(crate) fn starter(hook: Hook) -> Option<Process> {
     if is_agent(&above) {
         return Some(above.process);
     }
+    // Whatever is neither an agent nor a shell did not start a hook as an agent would: no command line has to be read.
+    if !is_shell(&above.name) {
+        return None;
+    }
     let arguments = hook.arguments()?;
     for _ in 0..SHELLS {
         if !is_shell(&above.name) || !runs_only_this(&words(above.process.pid)?, &arguments) {
@@ -115,7 +119,8 @@ fn parse(pid: u32, text: &str) -> Option<Stat> {
 
 /// The command line of a process.
 fn words(pid: u32) -> Option<Vec<String>> {
-    let mut bytes = Vec::new();
+    // The kernel does not say how long it is, and reading begins with a few bytes where there is no room.
+    let mut bytes = Vec::with_capacity(4096);
     File::open(format!("/proc/{pid}/cmdline")).ok()?.take(64 * 1024).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Some(text.trim_end_matches('\0').split('\0').map(str::to_owned).collect())
