@@ -10,7 +10,7 @@ use std::mem;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::process;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -117,7 +117,10 @@ impl Out {
 }
 
 /// Ends the process with an answer when it would be late.
-struct Watch(mpsc::Sender<()>);
+struct Watch {
+    /// Somebody answers: whoever says so first.
+    answered: Arc<AtomicBool>,
+}
 
 impl Watch {
     fn start(
@@ -130,23 +133,32 @@ impl Watch {
         let patience = install::timeout(slot.agent(), slot.event_name());
         let deadline =
             planted.deadline().or_else(|| Some(patience? * hook::SHARE / 10)).unwrap_or(hook::SHORT);
-        let (done, wait) = mpsc::channel();
-        let started = thread::Builder::new().name("deadline".to_owned()).spawn(move || {
-            if wait.recv_timeout(deadline) == Err(mpsc::RecvTimeoutError::Timeout) {
-                // Whatever hangs may hang what is written down too: the answer goes first.
-                let fault = Pending::new(&slot, "lictor did not finish in time", &options);
-                let code = out.write(&hook::answer_to_fault(&slot, &refused, fault.id()));
-                keep_briefly(fault);
-                process::exit(i32::from(code));
+        let answered = Arc::new(AtomicBool::new(false));
+        let watch = Self { answered: Arc::clone(&answered) };
+        let started = thread::Builder::new().spawn(move || {
+            thread::sleep(deadline);
+            if answered.swap(true, Ordering::AcqRel) {
+                return;
             }
+            // Whatever hangs may hang what is written down too: the answer goes first.
+            let fault = Pending::new(&slot, "lictor did not finish in time", &options);
+            let code = out.write(&hook::answer_to_fault(&slot, &refused, fault.id()));
+            keep_briefly(fault);
+            process::exit(i32::from(code));
         });
         // Without a thread there is no deadline of our own; the agent's own still holds.
         drop(started);
-        Self(done)
+        watch
     }
 
+    /// From here on the deadline does not count. The thread is left asleep: to wake it takes longer than to end with it.
     fn stop(self) {
-        let _ = self.0.send(());
+        if self.answered.swap(true, Ordering::AcqRel) {
+            // The deadline came first, and its answer is under way.
+            loop {
+                thread::park();
+            }
+        }
     }
 }
 

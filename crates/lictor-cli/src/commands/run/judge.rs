@@ -3,9 +3,10 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
-use lictor::Options;
 use lictor::hook::{self, AlreadyRefusedStop};
+use lictor::{Options, Runtime};
 use lictor_agents::commands::is_for_agents;
 use lictor_agents::{Agent, HookEnv};
 use lictor_run::call::{Answer, Bytes, Call};
@@ -20,6 +21,9 @@ pub(super) struct Local {
     program: PathBuf,
     /// The program as it was when the run began: a later one is not run.
     known: Option<(u64, u64)>,
+    /// What judged last. While its store is open, the next call finds the index of the store's log made; nothing is judged by
+    /// it, so that a changed policy counts at once.
+    last: Mutex<Option<Runtime>>,
 }
 
 impl Local {
@@ -28,7 +32,7 @@ impl Local {
         let temporary = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
         let writable = wanted.writable.iter().chain([&wanted.project]).cloned().chain(temporary);
         let options = options.sandboxed(wanted.governing.iter().cloned(), writable);
-        Self { options, program, known }
+        Self { options, program, known, last: Mutex::default() }
     }
 }
 
@@ -118,7 +122,11 @@ impl Local {
         let refused = AlreadyRefusedStop::default();
         let hint = args.get(1).map(String::as_str);
         let judge = std::panic::AssertUnwindSafe(|| {
-            hook::answer(agent, hint, &call.stdin.0, &refused, &options).rendered
+            let answered = hook::answer(agent, hint, &call.stdin.0, &refused, &options);
+            if let Some(runtime) = answered.runtime {
+                *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(runtime);
+            }
+            answered.rendered
         });
         match std::panic::catch_unwind(judge) {
             Ok(answer) => Answer {
