@@ -14,6 +14,11 @@ pub fn build() -> Result<PathBuf> {
     built(&[])
 }
 
+/// What [`build`] builds for: with which C library a hook is linked decides how soon it starts.
+pub fn target() -> Result<String> {
+    Ok(Target::best()?.name)
+}
+
 /// Builds the server, which people who serve a team need beside it.
 pub fn server() -> Result<PathBuf> {
     shell::run("cargo", &["build", "--locked", "--release", "--package", "lictor-server"])?;

@@ -1,6 +1,8 @@
 //! The hook as an agent meets it: one process for each tool call, from start to exit, beside processes that do
 //! nothing and beside other hooks. All take turns, so that a noisy moment hits all of them.
 
+mod count;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -67,15 +69,17 @@ struct Place {
 
 struct Options {
     rounds: usize,
+    /// Count what so many hooks take instead of timing them.
+    count: Option<u64>,
     lictor: Option<PathBuf>,
     peers: Vec<Subject>,
 }
 
 pub fn run(args: &[String]) -> Result<()> {
     let options = options(args)?;
-    let lictor = match options.lictor {
-        Some(path) => path,
-        None => release::build()?,
+    let (lictor, built) = match options.lictor {
+        Some(path) => (path, String::new()),
+        None => (release::build()?, format!(" It was built for `{}`.", release::target()?)),
     };
     let place = Place::new(&shell::root().join("target/bench"))?;
     let lictor_argv = || [lictor.display().to_string()].into_iter().chain(HOOK.map(str::to_owned));
@@ -91,6 +95,11 @@ pub fn run(args: &[String]) -> Result<()> {
         hook,
         starter,
     ];
+    if let Some(hooks) = options.count {
+        let counted = count::table(&place, &subjects, hooks)?;
+        println!("\n{counted}");
+        return paper::write("count", &format!("The mean of {hooks} hooks.{built}\n\n{counted}"));
+    }
     place.time_in_turns(&mut subjects, options.rounds)?;
     // Apart: a peer that works a hundred times as long would leave whoever comes next a processor whose caches are cold.
     let mut peers: Vec<Subject> = safety_net(&place).into_iter().chain(options.peers).collect();
@@ -103,7 +112,7 @@ pub fn run(args: &[String]) -> Result<()> {
         }
     }
     let recorded = place.recorded(&lictor)?;
-    let figures = format!("{}\n{recorded}", table(&place, &subjects, &lictor)?);
+    let figures = format!("{}{built}\n{recorded}", table(&place, &subjects, &lictor)?);
     println!("\n{figures}");
     let rows: Vec<Row> = subjects.iter().map(Subject::row).collect();
     fs::write(shell::root().join(PICTURE), plot::draw("One tool call, from start to exit", &rows))?;
@@ -111,18 +120,21 @@ pub fn run(args: &[String]) -> Result<()> {
 }
 
 fn options(args: &[String]) -> Result<Options> {
-    let mut options = Options { rounds: 1000, lictor: None, peers: Vec::new() };
+    let mut options = Options { rounds: 1000, count: None, lictor: None, peers: Vec::new() };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let value = args.next().with_context(|| format!("`{arg}` needs a value"))?;
         match arg.as_str() {
             "--rounds" => options.rounds = value.parse().context("`--rounds` needs a number")?,
+            "--count" => options.count = Some(value.parse().context("`--count` needs a number")?),
             "--lictor" => options.lictor = Some(PathBuf::from(value)),
             "--peer" => {
                 let (name, line) = value.split_once('=').context("`--peer` needs NAME=COMMAND")?;
                 options.peers.push(Subject::new(name, line.split_whitespace()));
             }
-            _ => bail!("no such option `{arg}`; there are --rounds N, --lictor PATH, --peer NAME=COMMAND"),
+            _ => bail!(
+                "no such option `{arg}`; there are --rounds N, --count N, --lictor PATH, --peer NAME=COMMAND"
+            ),
         }
     }
     Ok(options)

@@ -77,7 +77,7 @@ fn path(path: &Path) -> Result<&str> {
 }
 
 /// Thousands apart.
-fn spaced(number: u64) -> String {
+pub(super) fn spaced(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
     groups.map(String::from_utf8_lossy).collect::<Vec<_>>().join(" ")
