@@ -318,6 +318,11 @@ fn account(caller: &Caller) -> SessionKey {
     SessionKey { agent: ACCOUNT.to_owned(), id: caller.owner.clone() }
 }
 
+/// Whether that is the session above all sessions of a caller, which no agent is in.
+pub(crate) fn is_account(key: &SessionKey) -> bool {
+    key.agent == ACCOUNT
+}
+
 /// Sessions of different callers cannot meet, whatever they call them.
 fn session(caller: &Caller, agent: &str, id: String) -> SessionKey {
     SessionKey { agent: agent.to_owned(), id: format!("{}/{id}", caller.owner) }

@@ -223,6 +223,20 @@ fn forms_count_through_a_proxy_that_changes_the_host() {
     assert_eq!(send("http://lictor.example.com"), 403, "without TLS it is another place");
 }
 
+/// On a server every session stands below the account of a person; that makes nobody a subagent.
+#[test]
+fn agents_of_a_team_are_counted() {
+    let world = world();
+    let bob = world.token("team", "person", "bob");
+    let call = json!({"kind": "tool", "tool": "read_file", "session_id": "s", "agent": "planner"});
+    world.judge(&bob, &call);
+    let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));
+    let places = ada.send("GET", "/projects", "").body;
+    assert!(places.contains("<td>planner</td>") && !places.contains("lictor init"), "{places}");
+    let sessions = ada.send("GET", "/sessions", "").body;
+    assert!(sessions.contains("bob/s") && !sessions.contains('↳'), "{sessions}");
+}
+
 /// Every view, and every way to name somebody else's things in an address, with the cookie of another team.
 #[test]
 fn no_view_shows_another_team() {
