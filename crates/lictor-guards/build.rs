@@ -16,7 +16,27 @@ struct Pack {
     about: String,
     #[serde(default)]
     extends: Vec<String>,
+    /// Words that stand for a group: `<name>` in the words of commands.
+    #[serde(default)]
+    groups: BTreeMap<String, String>,
     rules: Vec<Rule>,
+}
+
+impl Pack {
+    /// The rules with the words of the groups in place of their names.
+    fn expanded(mut self) -> Self {
+        let groups = std::mem::take(&mut self.groups);
+        for rule in &mut self.rules {
+            let When::Run(run) = &mut rule.when else { continue };
+            for words in run.words.iter_mut().chain(&mut run.not_words) {
+                for (name, group) in &groups {
+                    *words = words.replace(&format!("<{name}>"), group);
+                }
+                assert!(!words.contains('<'), "{}: no group fits in `{words}`", rule.id);
+            }
+        }
+        self
+    }
 }
 
 #[derive(Deserialize)]
@@ -157,7 +177,7 @@ fn main() {
             .map_err(|error| format!("{}: {error}", file.display()))
             .expect("a pack is written in the condition language");
         let name = file.file_stem().and_then(|stem| stem.to_str()).expect("a pack has a name").to_owned();
-        write_pack(&mut out, &name, &pack);
+        write_pack(&mut out, &name, &pack.expanded());
         names.push(name);
     }
     let table: Vec<String> = names.iter().map(|name| format!("&{}", constant(name))).collect();

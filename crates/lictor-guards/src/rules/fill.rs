@@ -24,7 +24,7 @@ pub(super) fn fix(rule: &Rule, effect: &Effect<Place>, running: Option<&Command>
 
 /// The command in another way; `None` when the way is not about it or changes nothing.
 fn turned(way: &Way, command: &Command) -> Option<String> {
-    if !begins(&command.words, way.words) {
+    if !begins(command, way.words) {
         return None;
     }
     if !way.say.contains("{line}") {
@@ -73,6 +73,7 @@ fn about(effect: &Effect<Place>, running: Option<&Command>) -> (String, &'static
         Effect::Reach(reach) => (reach.text.clone(), ""),
         Effect::Code { language, .. } => (language.clone(), ""),
         Effect::Delegate { agent } => (agent.clone(), ""),
+        Effect::Deed { verb, object, .. } if object == "tool" => (format!("{verb} a tool"), ""),
         Effect::Deed { verb, object, .. } => (format!("{verb} {object}"), ""),
         _ => (String::new(), ""),
     }

@@ -216,7 +216,7 @@ impl When {
                 all([("guard_off", one_of(kinds, what))])
             }
             (Self::Run { words, flag, not_words }, Effect::Run(command)) => {
-                let fits = |patterns: &[&str]| patterns.iter().any(|pattern| begins(&command.words, pattern));
+                let fits = |patterns: &[&str]| patterns.iter().any(|pattern| begins(command, pattern));
                 all([
                     ("words", words.is_empty() || fits(words)),
                     ("flag", flag.is_empty() || has_flag(command, flag)),
@@ -298,18 +298,51 @@ fn is_at_or_below(path: &str, top: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether a command begins with these words. `a|b` stands for either, `get-*` for every word that begins so, `*` for any
-/// word, and `$` for the end of the command.
-pub(super) fn begins(words: &[String], pattern: &str) -> bool {
-    let mut words = words.iter();
-    pattern.split(' ').all(|wanted| match (wanted, words.next()) {
-        ("$", next) => next.is_none(),
-        (_, None) => false,
-        (wanted, Some(word)) => wanted.split('|').any(|choice| match choice.strip_suffix('*') {
-            Some(start) => word.starts_with(start),
-            None => word == choice,
-        }),
+/// Whether a command begins with these words. `a|b` stands for either, `get-*` and `*:get` for every word that begins or
+/// ends so, `*` for any word, `~a|b` for any other word, `$` for the end of the command and `-` for nothing but options up
+/// to it. Anywhere in the command, `+-c|--check` wants one of these options and `!-i|--fix` none of them.
+pub(super) fn begins(command: &Command, pattern: &str) -> bool {
+    let mut words = command.words.iter();
+    pattern.split(' ').all(|wanted| match wanted.split_at_checked(1) {
+        Some(("$", "")) => words.next().is_none(),
+        Some(("-", "")) => words.all(|word| word.starts_with('-')),
+        Some(("+", options)) => options.split('|').any(|option| holds(command, option)),
+        Some(("!", options)) => options.split('|').all(|option| lacks(command, option)),
+        Some(("~", others)) => words.next().is_some_and(|word| !is_one_of(word, others)),
+        _ => words.next().map_or_else(|| wanted.ends_with("|$"), |word| is_one_of(word, wanted)),
     })
+}
+
+fn is_one_of(word: &str, choices: &str) -> bool {
+    choices.split('|').any(|choice| match choice.split_once('*') {
+        Some((start, end)) => word.strip_prefix(start).is_some_and(|rest| rest.ends_with(end)),
+        None => word == choice,
+    })
+}
+
+/// Whether a command certainly has an option, alone or as the first of several letters (`-n` in `-nd`).
+fn holds(command: &Command, option: &str) -> bool {
+    command.args.iter().flatten().any(|arg| is_option(arg, option) || letters(arg, option) == Some(0))
+}
+
+/// Whether a command certainly does not have an option. What is only known when it runs may be anything.
+fn lacks(command: &Command, option: &str) -> bool {
+    !command
+        .args
+        .iter()
+        .any(|arg| arg.as_deref().is_none_or(|arg| is_option(arg, option) || letters(arg, option).is_some()))
+}
+
+/// `--check` is `--check` and `--check=x`; `--dry-run=server` only itself.
+fn is_option(arg: &str, option: &str) -> bool {
+    arg == option || arg.split_once('=').is_some_and(|(name, _)| name == option)
+}
+
+/// Where an option of one letter stands among several behind one dash.
+fn letters(arg: &str, option: &str) -> Option<usize> {
+    let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1)?;
+    let all = arg.strip_prefix('-').filter(|all| all.chars().all(|c| c.is_ascii_alphabetic()))?;
+    all.find(letter)
 }
 
 fn has_flag(command: &Command, flags: &[&str]) -> bool {
