@@ -137,6 +137,7 @@ impl PolicyBundle {
             packs: vec![BASE.to_owned()],
             allow: exceptions.flat_map(|section| section.allow.iter().cloned()).collect(),
             opaque: self.trusted().filter_map(|layer| layer.sections.opaque).max(),
+            except: self.trusted().flat_map(|layer| layer.sections.exceptions.iter().cloned()).collect(),
         };
         Ok(Node::from(Rules::accepted(&config)?).named("rules"))
     }
@@ -151,7 +152,8 @@ impl PolicyBundle {
         // A repository's word on opaque commands is a guard of its own: it may be stricter, not laxer.
         let opaque = sections.opaque.filter(|_| origin != Origin::Repository);
         let name = format!("{}.rules", origin.as_str());
-        (!packs.is_empty()).then_some((name, RulesConfig { packs, allow, opaque }))
+        (!packs.is_empty())
+            .then_some((name, RulesConfig { packs, allow, opaque, except: sections.exceptions.clone() }))
     }
 
     /// The word of a file on opaque commands that no packs take up.

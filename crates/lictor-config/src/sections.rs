@@ -10,6 +10,7 @@ pub(crate) mod command;
 pub(crate) mod completion;
 pub(crate) mod councils;
 pub(crate) mod describe;
+pub(crate) mod exceptions;
 pub(crate) mod feedback;
 pub(crate) mod general;
 pub(crate) mod graph;
@@ -33,7 +34,7 @@ use lictor_core::policy::Ungrounded;
 use lictor_core::{Audience, Decision};
 use lictor_guards::{
     AccessConfig, BashSafetyConfig, BudgetConfig, FileBoundaryConfig, KnownToolsConfig, NetworkConfig,
-    RateLimitConfig, RiskConfig, SandboxConfig, SecretsConfig,
+    RateLimitConfig, RiskConfig, RuleException, SandboxConfig, SecretsConfig,
 };
 use serde::{Deserialize, Serialize};
 
@@ -59,11 +60,12 @@ pub use tools::ToolsSection;
 
 /// All sections, in the order in which they are read and the reference shows them. Guards are judged in this order when no
 /// graph names them.
-static SECTIONS: [&Section; 24] = [
+static SECTIONS: [&Section; 25] = [
     &general::SECTION,
     &access::SECTION,
     &boundaries::SECTION,
     &bash_safety::SECTION,
+    &exceptions::SECTION,
     &layers::SECTION,
     &sandbox::SECTION,
     &network::SECTION,
@@ -143,6 +145,8 @@ pub struct Sections {
     pub boundaries: Option<FileBoundaryConfig>,
     /// `bash_safety:`.
     pub bash_safety: Option<BashSafetyConfig>,
+    /// `exceptions:`.
+    pub exceptions: Vec<RuleException>,
     /// `layers:`.
     pub layers: Option<LayersSection>,
     /// `sandbox:`.

@@ -95,8 +95,11 @@ impl BashSafety {
     /// # Errors
     /// A pattern that is not a regular expression, or a program that could never match.
     pub fn new(config: BashSafetyConfig) -> Result<Self, BashSafetyError> {
-        let packs =
-            RulesConfig { packs: vec!["recommended".to_owned()], allow: config.allow.clone(), opaque: None };
+        let packs = RulesConfig {
+            packs: vec!["recommended".to_owned()],
+            allow: config.allow.clone(),
+            ..RulesConfig::default()
+        };
         let rules = Rules::accepted(&packs).unwrap_or_else(|_| Rules::recommended());
         Ok(Self { rules: Some(rules), ..Self::only(config)? })
     }

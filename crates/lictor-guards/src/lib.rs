@@ -42,7 +42,7 @@ pub use network::{Network, NetworkConfig};
 pub use pattern::{Pattern, PatternError};
 pub use rate_limit::{RateLimit, RateLimitConfig};
 pub use risk::{RiskConfig, RiskError, RiskLimit};
-pub use rules::{Pack, Rule, Rules, RulesConfig, RulesError, Unmet};
+pub use rules::{Pack, Rule, RuleException, Rules, RulesConfig, RulesError, Unmet};
 pub use sandbox::{Forbid, Sandbox, SandboxConfig};
 pub use secrets::{Secrets, SecretsConfig};
 pub use self_protection::SelfProtection;

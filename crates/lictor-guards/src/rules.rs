@@ -26,6 +26,39 @@ pub struct RulesConfig {
     /// What opaque commands get instead of what the packs say.
     #[serde(default)]
     pub opaque: Option<Decision>,
+    /// Rules that do not hold for some files or tools.
+    #[serde(default)]
+    pub except: Vec<RuleException>,
+}
+
+/// A rule of a pack that does not hold for a file, or for a tool.
+#[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct RuleException {
+    /// The rule's id.
+    pub rule: String,
+    /// A file, by its whole path or from the project's root. What it links to has to be the same.
+    #[serde(default)]
+    pub file: Option<String>,
+    /// A tool, by its full name.
+    #[serde(default)]
+    pub tool: Option<String>,
+}
+
+impl RuleException {
+    /// Whether it is about what an effect does to a file, or about the tool that does it.
+    fn covers(&self, effect: &Effect<Place>, action: &Action) -> bool {
+        let tool = matches!(action.kind, ActionKind::Tool | ActionKind::Other(_)).then_some(&action.tool);
+        match (&self.file, effect) {
+            (Some(file), Effect::File { target, recursive: false, .. }) if !target.glob => {
+                let real = target.real.as_ref().unwrap_or(&target.path);
+                let named = if file.starts_with('/') { Some(real) } else { target.in_project.as_ref() };
+                named == Some(file) && (file.starts_with('/') || target.real.is_none())
+            }
+            (Some(_), _) => false,
+            (None, _) => self.tool.is_some() && self.tool.as_ref() == tool,
+        }
+    }
 }
 
 /// Why packs cannot be put in force.
@@ -64,13 +97,15 @@ pub struct Rules {
     packs: Vec<&'static Pack>,
     allow: Vec<Pattern>,
     opaque: Option<Decision>,
+    except: Vec<RuleException>,
 }
 
 impl Rules {
     /// The pack that is in force when nobody says otherwise.
     #[must_use]
     pub fn recommended() -> Self {
-        Self { packs: Pack::named("recommended").into_iter().collect(), allow: Vec::new(), opaque: None }
+        let packs = Pack::named("recommended").into_iter().collect();
+        Self { packs, allow: Vec::new(), opaque: None, except: Vec::new() }
     }
 
     /// The packs of that configuration and those they extend.
@@ -91,7 +126,7 @@ impl Rules {
             }
         }
         let allow = config.allow.iter().map(|pattern| Pattern::whole(pattern)).collect::<Result<_, _>>()?;
-        Ok(Self { packs, allow, opaque: config.opaque })
+        Ok(Self { packs, allow, opaque: config.opaque, except: config.except.clone() })
     }
 
     /// The same configuration again, after [`Rules::new`] has accepted it: nothing is checked twice. A pack that does
@@ -130,14 +165,17 @@ impl Rules {
         near
     }
 
-    /// The strictest rule that fits an effect.
-    fn rule_for(&self, effect: &Effect<Place>, facts: &Facts) -> Option<&'static Rule> {
+    /// The strictest rule that fits an effect and is not lifted for it.
+    fn rule_for(&self, effect: &Effect<Place>, facts: &Facts, action: &Action) -> Option<&'static Rule> {
         let kind = Kind::of(effect)?;
         let fitting = self
             .packs
             .iter()
             .flat_map(|pack| pack.of_kind(kind))
-            .filter(|rule| rule.when.fits(effect, facts));
+            .filter(|rule| rule.when.fits(effect, facts))
+            .filter(|rule| {
+                !self.except.iter().any(|except| except.rule == rule.id && except.covers(effect, action))
+            });
         strictest(fitting)
     }
 
@@ -146,7 +184,7 @@ impl Rules {
         strictest(rules.filter(|rule| rule.when.fits_opaque(opaque)))
     }
 
-    fn verdicts(&self, line: Line<'_>) -> Vec<Verdict> {
+    fn verdicts(&self, line: Line<'_>, action: &Action) -> Vec<Verdict> {
         let facts = line.facts;
         let whole = line.is_excepted(&self.allow);
         let mut given: Vec<(&'static str, Verdict)> = Vec::new();
@@ -168,7 +206,7 @@ impl Rules {
             {
                 continue;
             }
-            if let Some(rule) = self.rule_for(effect, facts)
+            if let Some(rule) = self.rule_for(effect, facts, action)
                 && !running.is_some_and(|command| self.is_excepted(command) && line.is_own(effect, command))
             {
                 if let Effect::File { target, recursive: true, .. } = effect
@@ -210,7 +248,7 @@ impl Guard for Rules {
             );
         }
         let text = action.text("command").unwrap_or_default();
-        let mut verdicts = self.verdicts(Line { text, facts: context.facts() });
+        let mut verdicts = self.verdicts(Line { text, facts: context.facts() }, action);
         let strictest = verdicts
             .iter()
             .enumerate()

@@ -1,20 +1,24 @@
 //! From a stopped decision to the smallest exception that lets exactly this action pass.
 //!
 //! Every candidate is tried: the policy is loaded with the changed file in place and judges the recorded action with its
-//! recorded facts. What governs the agent is never excepted.
+//! recorded facts. Where several rules stop an action, each gets its own change, in the file that can lift it. What governs
+//! the agent is never excepted.
 
+mod candidates;
 mod edit;
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lictor_config::{Origin, Source};
-use lictor_core::facts::Command;
-use lictor_core::{Action, ActionKind, Clock, Digest, Facts, SessionKey, Timestamp};
-use lictor_engine::guards::{Pattern, RememberedTool};
+use lictor_core::{Action, Clock, Digest, Facts, SessionKey, Timestamp, Value as Weight};
+use lictor_engine::guards::RememberedTool;
 use lictor_engine::past::Decided;
-use lictor_store::{Draft, Durability, Store, StoreExt as _};
+use lictor_store::{Draft, Durability, Query, Store, StoreExt as _};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::error::Error;
@@ -23,24 +27,52 @@ use crate::project::Project;
 use crate::remembered;
 use crate::runtime::Runtime;
 
-pub use edit::without;
+use candidates::{Candidate, candidates, tool};
 pub(crate) use edit::{of_tool, without_lines};
+
+/// The kind of the record that an exception leaves.
+const ADDED: &str = "exception.added";
+/// So many changes make an exception at most.
+const MAX_CHANGES: usize = 6;
 
 /// An exception as it would be written.
 #[derive(Debug, Clone)]
 pub struct Exception {
-    /// Whose file it belongs into.
+    /// What changes, file by file.
+    pub changes: Vec<Change>,
+    /// All policy files with the exception in place.
+    pub sources: Vec<Source>,
+}
+
+/// What an exception changes in one file.
+#[derive(Debug, Clone)]
+pub struct Change {
+    /// Whose file it is.
     pub origin: Origin,
     /// The file.
     pub file: PathBuf,
-    /// What it says now; empty when it is not there.
-    pub before: String,
+    /// What it says now; `None` when it is not there.
+    pub before: Option<String>,
     /// What it would say.
     pub after: String,
-    /// The entries, as they stand in the file.
+    /// What is excepted, as it stands in the file.
     pub entries: Vec<String>,
-    /// All policy files with the exception in place.
-    pub sources: Vec<Source>,
+}
+
+/// How a file was before an exception, as the record has it.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    file: PathBuf,
+    before: Option<String>,
+    after: Digest,
+}
+
+/// A reason why an action is stopped.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stop {
+    pub(crate) guard: String,
+    pub(crate) rule: Option<String>,
+    pub(crate) reason: String,
 }
 
 /// Why no exception can be made.
@@ -61,10 +93,12 @@ pub enum AllowError {
     )]
     AllowedAlready,
     /// Nothing that can be written lifts it.
-    #[error("no exception lifts `{rule}`; change the rule itself in the policy, or let a person do this")]
+    #[error("no exception lifts `{rule}`; {way}")]
     NoWay {
         /// The rule that decides.
         rule: String,
+        /// What can be done instead.
+        way: String,
     },
     /// A yes that does not count yet.
     #[error("question {0} waits for the yes of more people; the tool can be remembered once it has them")]
@@ -110,29 +144,6 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What is added where.
-struct Candidate {
-    section: &'static str,
-    key: &'static str,
-    entries: Vec<String>,
-    /// The entries as YAML.
-    items: Vec<String>,
-}
-
-impl Candidate {
-    fn texts(section: &'static str, key: &'static str, entries: Vec<String>) -> Self {
-        let items = entries.iter().map(|entry| edit::quoted(entry)).collect();
-        Self { section, key, entries, items }
-    }
-
-    /// A tool that nobody described, as it is reached now.
-    fn remembered(tool: &str, server: Option<Digest>) -> Self {
-        let server = server.map(|digest| format!(", server: '{digest}'")).unwrap_or_default();
-        let items = vec![format!("{}{server}}}", of_tool(tool))];
-        Self { section: "known_tools", key: "remembered", entries: vec![tool.to_owned()], items }
-    }
-}
-
 /// The smallest exception that lets the action of a decision pass: in the repository's file where that can lift it, else in
 /// the user's own.
 ///
@@ -147,10 +158,14 @@ pub fn propose(project: &Project, decided: &Decided) -> Result<Exception, AllowE
     }
     let asked = Asked::of(project, decided);
     let sources = policy_files::sources(project)?;
-    if passes(project, sources.clone(), &asked)? {
+    let stops = stops(project, sources.clone(), &asked)?;
+    if stops.is_empty() {
         return Err(AllowError::AllowedAlready);
     }
-    first_way(project, &sources, &asked, candidates(&asked), &edit::note(decided.id))
+    if stops.iter().any(|stop| stop.rule.as_deref().is_some_and(|rule| rule.starts_with("self."))) {
+        return Err(AllowError::SelfProtection(decided.id));
+    }
+    ways(project, sources, &asked, stops, &edit::note(decided.id))
 }
 
 /// The exception for a tool that nobody described, and nothing wider.
@@ -162,28 +177,76 @@ pub(crate) fn propose_tool(
     asked: &Asked<'_>,
     note: &str,
 ) -> Result<Exception, AllowError> {
-    first_way(project, &policy_files::sources(project)?, asked, tool(asked).into_iter().collect(), note)
+    let mut exception = Exception { changes: Vec::new(), sources: policy_files::sources(project)? };
+    let candidate = tool(asked);
+    let added = candidate.and_then(|candidate| exception.with(project, Origin::User, &candidate, note));
+    match added {
+        Some(added) if stops(project, added.sources.clone(), asked)?.is_empty() => Ok(added),
+        // A file of the repository has its own word on tools that nobody described.
+        Some(added) => {
+            exception = added;
+            let known = Candidate::known(asked);
+            let both = exception.with(project, Origin::Repository, &known, note);
+            let passes = |both: &Exception| {
+                stops(project, both.sources.clone(), asked).is_ok_and(|stops| stops.is_empty())
+            };
+            both.filter(passes).ok_or_else(|| no_way(&asked.rule, &[]))
+        }
+        None => Err(no_way(&asked.rule, &[])),
+    }
 }
 
-fn first_way(
+/// Changes until nothing stops the action: the smallest that lifts all, else one that lifts something, and on from there.
+fn ways(
     project: &Project,
-    sources: &[Source],
+    sources: Vec<Source>,
     asked: &Asked<'_>,
-    candidates: Vec<Candidate>,
+    mut stopped: Vec<Stop>,
     note: &str,
 ) -> Result<Exception, AllowError> {
-    for candidate in candidates {
-        for origin in [Origin::Repository, Origin::User] {
-            let Some(exception) = with(project, sources, origin, &candidate, note) else {
-                continue;
-            };
-            // A file that the policy refuses is no way.
-            if passes(project, exception.sources.clone(), asked).unwrap_or(false) {
-                return Ok(exception);
+    let mut exception = Exception { changes: Vec::new(), sources };
+    for _ in 0..MAX_CHANGES {
+        let before: BTreeSet<Stop> = stopped.iter().cloned().collect();
+        let mut partly = None;
+        for candidate in candidates(asked, &stopped) {
+            for origin in [Origin::Repository, Origin::User] {
+                let Some(tried) = exception.with(project, origin, &candidate, note) else { continue };
+                // A file that the policy refuses is no way.
+                let Ok(left) = stops(project, tried.sources.clone(), asked) else { continue };
+                if left.is_empty() {
+                    return Ok(tried);
+                }
+                let fewer = left.len() < stopped.len() || left.iter().any(|stop| !before.contains(stop));
+                let lifted = stopped.iter().any(|stop| !left.contains(stop));
+                if partly.is_none() && lifted && fewer {
+                    partly = Some((tried, left));
+                }
             }
         }
+        let Some((tried, left)) = partly else { break };
+        (exception, stopped) = (tried, left);
     }
-    Err(AllowError::NoWay { rule: asked.rule.clone() })
+    let rule = stopped.first().and_then(|stop| stop.rule.clone()).unwrap_or_else(|| asked.rule.clone());
+    Err(no_way(&rule, &stopped))
+}
+
+/// What to do where no exception helps.
+fn no_way(rule: &str, stopped: &[Stop]) -> AllowError {
+    let said = stopped.first().map(|stop| stop.reason.as_str()).unwrap_or_default();
+    let guard = stopped.first().map(|stop| stop.guard.rsplit('.').next().unwrap_or_default());
+    let way = match (rule, guard.unwrap_or_default()) {
+        (rule, _) if rule.starts_with("require_first") => {
+            "let what it requires run first, or take the requirement out of `tools.require_first`".to_owned()
+        }
+        (rule, _) if rule.starts_with("red_line") || rule.starts_with("blocked_path") => {
+            let glob = said.rsplit('`').nth(1).unwrap_or_default();
+            format!("narrow `{glob}` in `boundaries`, or do this yourself")
+        }
+        (_, "budget" | "rate_limit") => "raise the limit in the policy, or begin a new session".to_owned(),
+        (_, "policies") => "`lictor approve` answers it; to ask no more, change the policy itself".to_owned(),
+        _ => "change the rule itself in the policy, or do this yourself".to_owned(),
+    };
+    AllowError::NoWay { rule: rule.to_owned(), way }
 }
 
 /// Excepts commands in the person's own policy; with `dry` it only says whether that could be done.
@@ -204,7 +267,8 @@ pub(crate) fn remember_for_user(project: &Project, tool: &RememberedTool, dry: b
 
 fn import(project: &Project, candidate: &Candidate, dry: bool) -> Result<bool, Error> {
     let sources = policy_files::sources(project)?;
-    let Some(exception) = with(project, &sources, Origin::User, candidate, "lictor import") else {
+    let nothing = Exception { changes: Vec::new(), sources };
+    let Some(exception) = nothing.with(project, Origin::User, candidate, "lictor import") else {
         return Ok(false);
     };
     if !dry {
@@ -214,12 +278,59 @@ fn import(project: &Project, candidate: &Candidate, dry: bool) -> Result<bool, E
 }
 
 impl Exception {
-    /// Puts the file in place.
+    /// Puts the files in place.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When one cannot be written.
     pub fn write(&self) -> Result<(), Error> {
-        replace(&self.file, &self.after)
+        self.changes.iter().try_for_each(|change| replace(&change.file, &change.after))
+    }
+
+    /// The first file that changes.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        self.changes.first().map_or_else(|| Path::new(""), |change| &change.file)
+    }
+
+    /// Everything that is excepted.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        self.changes.iter().flat_map(|change| change.entries.iter().map(String::as_str))
+    }
+
+    /// The same with one more change; `None` where the file is written in a way that is not understood.
+    fn with(&self, project: &Project, origin: Origin, candidate: &Candidate, note: &str) -> Option<Self> {
+        let file = match origin {
+            Origin::Repository => project.policy_file(),
+            _ => project.dirs().user_policy.clone(),
+        };
+        let known = self.sources.iter().position(|source| source.origin == origin);
+        // The repository's file is not made for an exception: nothing of its own could be lifted.
+        if known.is_none() && origin == Origin::Repository {
+            return None;
+        }
+        let mut changed = self.clone();
+        let before = match known.and_then(|index| changed.sources.get(index)) {
+            Some(source) => Some(String::from_utf8(source.bytes.clone()).ok()?),
+            None => None,
+        };
+        let after = candidate.applied(before.as_deref().unwrap_or_default(), origin, note)?;
+        let source = Source { origin, path: file.display().to_string(), bytes: after.clone().into_bytes() };
+        match known.and_then(|index| changed.sources.get_mut(index)) {
+            Some(known) => known.bytes = source.bytes,
+            None => {
+                let place = changed.sources.iter().position(|source| source.origin > origin);
+                changed.sources.insert(place.unwrap_or(changed.sources.len()), source);
+            }
+        }
+        let entries = candidate.entries(origin);
+        match changed.changes.iter_mut().find(|change| change.origin == origin) {
+            Some(change) => {
+                change.after = after;
+                change.entries.extend(entries);
+            }
+            None => changed.changes.push(Change { origin, file, before, after, entries }),
+        }
+        Some(changed)
     }
 
     /// Puts it on record, with the decision or the question that it answers.
@@ -234,13 +345,11 @@ impl Exception {
         by: &str,
         at: Timestamp,
     ) -> Result<(), Error> {
-        let body = json!({"id": answered, "file": self.file, "entries": self.entries, "by": by});
-        let draft = Draft {
-            at,
-            session: session.cloned(),
-            kind: "exception.added".to_owned(),
-            body: body.to_string(),
-        };
+        let written: Vec<Written> = self.changes.iter().map(Change::written).collect();
+        let entries: Vec<&str> = self.entries().collect();
+        let body =
+            json!({"id": answered, "file": self.file(), "entries": entries, "by": by, "files": written});
+        let draft = Draft { at, session: session.cloned(), kind: ADDED.to_owned(), body: body.to_string() };
         store.update(Durability::Power, |tx| tx.append(draft.clone()))?;
         Ok(())
     }
@@ -259,86 +368,79 @@ pub fn replace(file: &Path, text: &str) -> Result<(), Error> {
     written.map_err(Error::file("cannot write", file))
 }
 
-/// Whether a policy lets the action pass, in a session of its own.
-fn passes(project: &Project, sources: Vec<Source>, asked: &Asked<'_>) -> Result<bool, Error> {
+impl Change {
+    fn written(&self) -> Written {
+        let after = Digest::of(self.after.as_bytes());
+        Written { file: self.file.clone(), before: self.before.clone(), after }
+    }
+}
+
+/// Takes the exception for a decision out of the files that hold it, and says which these were. A file that nobody has
+/// changed since is as it was before, byte for byte.
+///
+/// # Errors
+/// When a file or the record cannot be read or written.
+pub fn undo(project: &Project, store: Option<&dyn Store>, id: u64) -> Result<Vec<PathBuf>, Error> {
+    let mut files = vec![project.policy_file(), project.dirs().user_policy.clone()];
+    let mut undone = Vec::new();
+    for written in store.map(|store| written(store, id)).transpose()?.unwrap_or_default() {
+        let unchanged = fs::read(&written.file).is_ok_and(|bytes| Digest::of(&bytes) == written.after);
+        if unchanged && files.contains(&written.file) {
+            match written.before {
+                Some(text) => replace(&written.file, &text)?,
+                None => {
+                    fs::remove_file(&written.file).map_err(Error::file("cannot remove", &written.file))?
+                }
+            }
+            files.retain(|file| *file != written.file);
+            undone.push(written.file);
+        }
+    }
+    for file in files {
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(Error::file("cannot read", &file)(error)),
+        };
+        if let Some(before) = edit::without(&text, id) {
+            replace(&file, &before)?;
+            undone.push(file);
+        }
+    }
+    Ok(undone)
+}
+
+/// The files of the newest exception for a decision.
+fn written(store: &dyn Store, id: u64) -> Result<Vec<Written>, Error> {
+    let records = store.view(|view| view.records(&Query::all().kind(ADDED).newest_first()))?;
+    let bodies = records.iter().filter_map(|record| serde_json::from_str::<Value>(&record.body).ok());
+    let newest = bodies.into_iter().find(|body| body.get("id").and_then(Value::as_u64) == Some(id));
+    let files = newest.and_then(|mut body| body.get_mut("files").map(Value::take));
+    Ok(files.and_then(|files| serde_json::from_value(files).ok()).unwrap_or_default())
+}
+
+/// What stops the action under a policy, in a session of its own.
+fn stops(project: &Project, sources: Vec<Source>, asked: &Asked<'_>) -> Result<Vec<Stop>, Error> {
     let current = Arc::new(Snapshot::from_sources(sources, &project.root)?);
     let facts = asked.facts.clone();
     let runtime = Runtime::replaying(project, current, Then(asked.at), move || Some(facts.clone()))?;
-    Ok(runtime.engine().evaluate(asked.action).decision.allows())
-}
-
-/// What might be excepted, the smallest first.
-fn candidates(asked: &Asked<'_>) -> Vec<Candidate> {
-    let mut all = Vec::new();
-    let commands: Vec<String> =
-        asked.facts.commands().filter_map(whole).map(|text| Pattern::literal(&text)).collect();
-    if asked.action.kind == ActionKind::Bash {
-        let allow = |entries| Candidate::texts("bash_safety", "allow", entries);
-        all.extend(commands.iter().map(|command| allow(vec![command.clone()])));
-        if commands.len() > 1 {
-            all.push(allow(commands.clone()));
-        }
-        // What is piped or redirected is no command's own: only the whole line stands for it.
-        let line = asked.action.text("command").unwrap_or_default().trim();
-        if !line.is_empty() && !line.contains('\n') {
-            all.push(allow(vec![Pattern::literal(line)]));
-        }
+    let evaluation = runtime.engine().evaluate(asked.action);
+    if evaluation.decision.allows() {
+        return Ok(Vec::new());
     }
-    if let Some(remembered) = tool(asked) {
-        all.push(remembered);
-        all.push(Candidate::texts("known_tools", "known", vec![asked.action.tool.clone()]));
+    let given = evaluation.verdicts.iter();
+    let mut stops: Vec<Stop> = given
+        .filter(|given| given.counts() && given.verdict.value() >= Weight::Ask)
+        .map(|given| Stop {
+            guard: given.guard().to_owned(),
+            rule: given.verdict.rule().map(str::to_owned),
+            reason: given.verdict.reason().to_owned(),
+        })
+        .collect();
+    if stops.is_empty() {
+        stops.push(Stop { guard: "policies".to_owned(), rule: None, reason: String::new() });
     }
-    let hosts: Vec<String> = asked.facts.hosts().filter_map(|reach| reach.host.clone()).collect();
-    if !hosts.is_empty() {
-        all.push(Candidate::texts("network", "allow", hosts));
-    }
-    all
-}
-
-/// The tool as a person's yes is remembered for it.
-fn tool(asked: &Asked<'_>) -> Option<Candidate> {
-    let named = matches!(asked.action.kind, ActionKind::Tool | ActionKind::Other(_));
-    let tool = asked.action.tool.as_str();
-    (named && !tool.is_empty()).then(|| Candidate::remembered(tool, remembered::definition(&asked.facts)))
-}
-
-/// A command of which every word is known, as exceptions are compared with it.
-fn whole(command: &Command) -> Option<String> {
-    let args: Option<Vec<&str>> = command.args.iter().map(Option::as_deref).collect();
-    Some(std::iter::once(command.program.as_str()).chain(args?).collect::<Vec<_>>().join(" "))
-}
-
-fn with(
-    project: &Project,
-    sources: &[Source],
-    origin: Origin,
-    candidate: &Candidate,
-    note: &str,
-) -> Option<Exception> {
-    let file = match origin {
-        Origin::Repository => project.policy_file(),
-        _ => project.dirs().user_policy.clone(),
-    };
-    let known = sources.iter().position(|source| source.origin == origin);
-    // The repository's file is not made for an exception: nothing of its own could be lifted.
-    if known.is_none() && origin == Origin::Repository {
-        return None;
-    }
-    let mut sources = sources.to_vec();
-    let before = match known.and_then(|index| sources.get(index)) {
-        Some(source) => String::from_utf8(source.bytes.clone()).ok()?,
-        None => String::new(),
-    };
-    let after = edit::with(&before, candidate.section, candidate.key, &candidate.items, note)?;
-    let changed = Source { origin, path: file.display().to_string(), bytes: after.clone().into_bytes() };
-    match known.and_then(|index| sources.get_mut(index)) {
-        Some(source) => source.bytes = changed.bytes,
-        None => {
-            let place = sources.iter().position(|source| source.origin > origin).unwrap_or(sources.len());
-            sources.insert(place, changed);
-        }
-    }
-    Some(Exception { origin, file, before, after, entries: candidate.entries.clone(), sources })
+    Ok(stops)
 }
 
 #[cfg(test)]

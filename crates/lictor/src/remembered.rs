@@ -101,7 +101,8 @@ pub fn is_about_unknown_tool(question: &Approval) -> bool {
 pub fn propose(project: &Project, question: &Approval) -> Result<Exception, AllowError> {
     let rule = question.asked.first().map(|point| point.guard.clone()).unwrap_or_default();
     let Some(shown) = question.shown.as_deref().filter(|_| is_about_unknown_tool(question)) else {
-        return Err(AllowError::NoWay { rule });
+        let way = "only a tool that nobody described can be remembered".to_owned();
+        return Err(AllowError::NoWay { rule, way });
     };
     let asked = Asked::new(project, &shown.action, shown.facts.clone(), question.requested_at, rule);
     allow::propose_tool(project, &asked, &format!("lictor approve {}", question.short()))

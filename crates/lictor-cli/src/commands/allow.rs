@@ -1,15 +1,15 @@
 //! `lictor allow [ID]`: from a wrong block to the smallest exception, previewed.
 
-use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use lictor::allow::{AllowError, Exception, propose, replace, without};
+use lictor::allow::{self, AllowError, Exception, propose};
 use lictor::diff;
 use lictor::past::{Decided, Wanted, decided, newest_decisions, title};
 use lictor::{Project, Snapshot, Store};
+use lictor_config::Origin;
 use lictor_core::Decision;
 use serde_json::json;
 
@@ -81,8 +81,9 @@ pub fn run(args: &AllowArgs) -> Result<Exit> {
     }
     if args.common.json {
         output::print_json(&json!({
-            "id": stopped.id, "file": exception.file, "entries": exception.entries, "written": agreed,
-            "also_allows": others, "test": test,
+            "id": stopped.id, "file": exception.file(), "entries": exception.entries().collect::<Vec<_>>(),
+            "files": exception.changes.iter().map(|change| &change.file).collect::<Vec<_>>(),
+            "written": agreed, "also_allows": others, "test": test,
         }))?;
     } else {
         output::print(&closing(&stopped, &exception, test.as_deref(), agreed))?;
@@ -108,14 +109,16 @@ fn preview(stopped: &Decided, exception: &Exception, others: &[String], style: S
         output::clipped(&title(&stopped.action), 66)
     );
     text += &output::wrapped("  ", &stopped.reason);
-    text += &format!("\n{}\n", exception.file.display());
-    for line in diff::unified(&exception.before, &exception.after, 2) {
-        text += &match line.as_bytes().first() {
-            Some(b'+') => style.green(&line),
-            Some(b'-') => style.red(&line),
-            _ => style.dim(&line),
-        };
-        text.push('\n');
+    for change in &exception.changes {
+        text += &format!("\n{}\n", change.file.display());
+        for line in diff::unified(change.before.as_deref().unwrap_or_default(), &change.after, 2) {
+            text += &match line.as_bytes().first() {
+                Some(b'+') => style.green(&line),
+                Some(b'-') => style.red(&line),
+                _ => style.dim(&line),
+            };
+            text.push('\n');
+        }
     }
     text += &match others {
         [] => "\nit lets nothing else through that is on record\n".to_owned(),
@@ -144,29 +147,38 @@ fn closing(stopped: &Decided, exception: &Exception, test: Option<&str>, agreed:
     if !agreed {
         return "\nnothing was written. Run the same with `--yes` to write this.\n".to_owned();
     }
-    let mut text = format!("\nwrote {}\n", exception.file.display());
+    let mut text = "\n".to_owned();
+    for change in &exception.changes {
+        text += &format!("wrote {}\n", change.file.display());
+    }
     if let Some(test) = test {
         text += &format!("wrote a test to {test}\n");
+        if exception.changes.iter().any(|change| change.origin == Origin::User) {
+            text += "it holds on this machine only: the exception is in your own policy\n";
+        }
     }
     text += "running sessions keep to what they have seen until `lictor session refresh`\n";
     text + &format!("undo: lictor allow {} --undo\n", stopped.id)
 }
 
-/// Takes the exception for a decision out of whichever file it is in.
+/// Takes the exception for a decision out of the files that hold it.
 fn undo(project: &Project, id: u64, json: bool) -> Result<Exit> {
-    for file in [project.policy_file(), project.dirs().user_policy.clone()] {
-        let Ok(text) = fs::read_to_string(&file) else { continue };
-        let Some(before) = without(&text, id) else { continue };
-        replace(&file, &before)?;
-        let test = wrong::take_test(project, id)?;
-        if json {
-            output::print_json(
-                &json!({"id": id, "file": file, "entries": [], "written": true, "also_allows": [], "test": test}),
-            )?;
-        } else {
-            output::print(&format!("took the exception for decision {id} out of {}\n", file.display()))?;
-        }
-        return Ok(Exit::Ok);
+    let store = if project.has_store() { Some(project.existing_store()?) } else { None };
+    let files = allow::undo(project, store.as_deref(), id)?;
+    let Some(file) = files.first() else {
+        return Err(exit::not_there(format!("no policy file holds an exception for decision {id}")));
+    };
+    let test = wrong::take_test(project, id)?;
+    if json {
+        output::print_json(&json!({
+            "id": id, "file": file, "files": files, "entries": [], "written": true, "also_allows": [], "test": test,
+        }))?;
+    } else {
+        let each = files.iter();
+        let lines: Vec<String> = each
+            .map(|file| format!("took the exception for decision {id} out of {}\n", file.display()))
+            .collect();
+        output::print(&lines.concat())?;
     }
-    Err(exit::not_there(format!("no policy file holds an exception for decision {id}")))
+    Ok(Exit::Ok)
 }

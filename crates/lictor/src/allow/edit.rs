@@ -10,62 +10,138 @@ pub(super) fn note(id: u64) -> String {
     format!("lictor allow {id}")
 }
 
-/// The text with entries, given as YAML, in the list `section: {key: […]}`. `None` where the file is written in a way that is not
-/// understood; whoever asks tries something else.
+/// The text with entries, given as YAML, in the list `section: {key: […]}`, or in the section itself when that is a list
+/// and the key is empty. `None` where the file is written in a way that is not understood; whoever asks tries something else.
 pub(super) fn with(text: &str, section: &str, key: &str, entries: &[String], note: &str) -> Option<String> {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let item = |indent: usize, entry: &String| format!("{:indent$}- {entry}{}", "", mark(note));
-    let Some(top) = lines.iter().position(|line| begins(line, section, 0)) else {
-        if lines.is_empty() {
-            lines.push("version: 1".to_owned());
-        }
-        lines.push(format!("{section}:"));
-        lines.push(format!("  {key}:"));
-        lines.extend(entries.iter().map(|entry| item(4, entry)));
-        return Some(lines.join("\n") + "\n");
-    };
-    // Only sections that are written line by line are added to.
-    if !value(lines.get(top)?, section)?.is_empty() {
-        return None;
+    let items = |indent: usize| entries.iter().map(move |entry| item(indent, entry));
+    if lines.is_empty() {
+        lines.push("version: 1".to_owned());
     }
-    let end = (top + 1..lines.len())
-        .find(|index| lines.get(*index).is_some_and(|line| indent(line) == Some(0)))
-        .unwrap_or(lines.len());
-    let inner = (top + 1..end).find_map(|index| lines.get(index).and_then(|line| indent(line)))?;
-    let found = (top + 1..end).find(|index| lines.get(*index).is_some_and(|line| begins(line, key, inner)));
-    let Some(list) = found else {
-        let mut added = vec![format!("{:inner$}{key}:", "")];
-        added.extend(entries.iter().map(|entry| item(inner + 2, entry)));
-        lines.splice(top + 1..top + 1, added);
-        return Some(lines.join("\n") + "\n");
-    };
-    match value(lines.get(list)?, key)? {
-        "" => {
-            let next = lines.get(list + 1);
-            let depth = next.filter(|line| line.trim_start().starts_with("- ")).and_then(|line| indent(line));
-            let depth = depth.unwrap_or(inner + 2);
-            let added: Vec<String> = entries.iter().map(|entry| item(depth, entry)).collect();
-            lines.splice(list + 1..list + 1, added);
+    if !lines.iter().any(|line| begins(line, section, 0)) {
+        lines.push(format!("{section}:"));
+        if !key.is_empty() {
+            lines.push(format!("  {key}:"));
         }
-        // A list on one line becomes one of lines.
-        flow => {
-            let inside = flow.strip_prefix('[')?.strip_suffix(']')?;
+        lines.extend(items(if key.is_empty() { 2 } else { 4 }));
+        return Some(lines.join("\n") + "\n");
+    }
+    match list(&mut lines, section, key)? {
+        List::Absent { at, inner } => {
             let mut added = vec![format!("{:inner$}{key}:", "")];
-            added.extend(
-                split(inside)?.into_iter().map(|one| format!("{:width$}- {one}", "", width = inner + 2)),
-            );
-            added.extend(entries.iter().map(|entry| item(inner + 2, entry)));
-            lines.splice(list..=list, added);
+            added.extend(items(inner + 2));
+            lines.splice(at..at, added);
+        }
+        List::Written { heading, inner } => {
+            let next = lines.get(heading + 1).filter(|line| line.trim_start().starts_with("- "));
+            let depth = next.and_then(|line| indent(line)).unwrap_or(inner + 2);
+            // One that was written on one line stays in its order.
+            let at = if next.is_some() && text.lines().count() < lines.len() {
+                let items = lines.iter().skip(heading + 1);
+                heading + 1 + items.take_while(|line| line.trim_start().starts_with("- ")).count()
+            } else {
+                heading + 1
+            };
+            lines.splice(at..at, items(depth));
         }
     }
     Some(lines.join("\n") + "\n")
 }
 
+/// The text in which an entry of a list no longer counts: it stands there as a comment, with the note. `None` when there is
+/// no such entry.
+pub(super) fn taken_out(text: &str, section: &str, key: &str, entry: &str, note: &str) -> Option<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let List::Written { heading, .. } = list(&mut lines, section, key)? else { return None };
+    let items = lines.iter_mut().skip(heading + 1);
+    let is_item = |line: &String| line.trim_start().starts_with("- ") || indent(line).is_none();
+    for line in items.take_while(|line| is_item(line)) {
+        let Some(item) = line.trim_start().strip_prefix("- ") else { continue };
+        if plain(item) == entry {
+            let depth = indent(line)?;
+            *line = format!("{:depth$}# - {item}{}", "", mark(note));
+            return Some(lines.join("\n") + "\n");
+        }
+    }
+    None
+}
+
+/// Where a list is.
+enum List {
+    /// Its heading has this place, and this indent.
+    Written { heading: usize, inner: usize },
+    /// It is not there; its heading would come here.
+    Absent { at: usize, inner: usize },
+}
+
+/// Finds a list. What stands on one line (`{…}`, `[…]`) is put on lines of its own first.
+fn list(lines: &mut Vec<String>, section: &str, key: &str) -> Option<List> {
+    let top = lines.iter().position(|line| begins(line, section, 0))?;
+    let written = value(lines.get(top)?, section)?.to_owned();
+    if !written.is_empty() {
+        let dash = if key.is_empty() { "- " } else { "" };
+        let (open, close) = if key.is_empty() { ('[', ']') } else { ('{', '}') };
+        let inside = written.strip_prefix(open)?.strip_suffix(close)?;
+        let mut apart = vec![format!("{section}:")];
+        apart.extend(split(inside)?.into_iter().map(|one| format!("  {dash}{one}")));
+        lines.splice(top..=top, apart);
+    }
+    if key.is_empty() {
+        return Some(List::Written { heading: top, inner: 0 });
+    }
+    let end = (top + 1..lines.len())
+        .find(|index| lines.get(*index).is_some_and(|line| indent(line) == Some(0)))
+        .unwrap_or(lines.len());
+    let Some(inner) = (top + 1..end).find_map(|index| lines.get(index).and_then(|line| indent(line))) else {
+        return Some(List::Absent { at: top + 1, inner: 2 });
+    };
+    let found = (top + 1..end).find(|index| lines.get(*index).is_some_and(|line| begins(line, key, inner)));
+    let Some(heading) = found else { return Some(List::Absent { at: top + 1, inner }) };
+    let written = value(lines.get(heading)?, key)?.to_owned();
+    if !written.is_empty() {
+        let one = match written.strip_prefix('[') {
+            Some(inside) => split(inside.strip_suffix(']')?)?,
+            // One value alone is a list of one.
+            None if !written.starts_with(['{', '|', '>', '&', '*', '!']) => vec![written],
+            None => return None,
+        };
+        let mut apart = vec![format!("{:inner$}{key}:", "")];
+        apart.extend(one.into_iter().map(|one| format!("{:width$}- {one}", "", width = inner + 2)));
+        lines.splice(heading..=heading, apart);
+    }
+    Some(List::Written { heading, inner })
+}
+
+/// What an item says, without quotes and a comment behind it.
+fn plain(item: &str) -> String {
+    let item = item.trim();
+    for quote in ['\'', '"'] {
+        if let Some((inside, rest)) = item.strip_prefix(quote).and_then(|rest| rest.split_once(quote))
+            && (rest.trim().is_empty() || rest.trim_start().starts_with('#'))
+        {
+            return inside.to_owned();
+        }
+    }
+    item.split(" #").next().unwrap_or(item).trim().to_owned()
+}
+
 /// The text without the entries that were added for a decision; `None` when there are none.
-#[must_use]
-pub fn without(text: &str, id: u64) -> Option<String> {
+pub(super) fn without(text: &str, id: u64) -> Option<String> {
     let mark = mark(&note(id));
-    without_lines(text, |line| line.ends_with(&mark))
+    let mut counts_again = false;
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| match line.strip_suffix(&mark).and_then(|line| line.split_once("# - ")) {
+            Some((before, item)) if before.trim().is_empty() => {
+                counts_again = true;
+                format!("{before}- {item}")
+            }
+            _ => line.to_owned(),
+        })
+        .collect();
+    let text = lines.join("\n") + "\n";
+    without_lines(&text, |line| line.ends_with(&mark)).or_else(|| counts_again.then_some(text))
 }
 
 /// The text without some lines, and without the lists and sections that held nothing else; `None` when there are none.
@@ -121,25 +197,28 @@ fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     Some(rest)
 }
 
-/// The items of a list on one line. Quoted ones may hold commas.
+/// The items of a list or a map on one line. What is quoted or in brackets may hold commas.
 fn split(inside: &str) -> Option<Vec<String>> {
     let mut items = vec![String::new()];
     let mut quote = None;
+    let mut depth = 0_u32;
     for c in inside.chars() {
         match (quote, c) {
-            (None, ',') => {
+            (None, ',') if depth == 0 => {
                 items.push(String::new());
                 continue;
             }
             (None, '\'' | '"') => quote = Some(c),
             (Some(open), c) if open == c => quote = None,
-            (None, '[' | ']' | '{' | '}' | '#') => return None,
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth = depth.checked_sub(1)?,
+            (None, '#') => return None,
             _ => {}
         }
         items.last_mut()?.push(c);
     }
     let items = items.iter().map(|item| item.trim().to_owned());
-    (quote.is_none()).then(|| items.filter(|item| !item.is_empty()).collect())
+    (quote.is_none() && depth == 0).then(|| items.filter(|item| !item.is_empty()).collect())
 }
 
 /// How the entry of a remembered tool begins.

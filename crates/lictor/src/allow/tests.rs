@@ -1,4 +1,5 @@
 use lictor_core::Action;
+use lictor_engine::guards::Pattern;
 use lictor_engine::past::{Wanted, newest_decisions};
 
 use super::*;
@@ -36,28 +37,41 @@ impl Place {
     }
 }
 
+fn tool_call(tool: &str) -> Action {
+    let mut action = Action::new(lictor_core::ActionKind::Tool, serde_json::Map::new());
+    tool.clone_into(&mut action.tool);
+    action
+}
+
+fn entries(exception: &Exception) -> Vec<(Origin, Vec<&str>)> {
+    let mut all = Vec::new();
+    for change in &exception.changes {
+        all.push((change.origin, change.entries.iter().map(String::as_str).collect()));
+    }
+    all
+}
+
 #[test]
 fn a_rule_of_the_packs_is_lifted_in_the_users_file_for_this_command_alone() {
     let place = Place::new("", "version: 1\n");
     let exception = place.proposed(Action::bash("git push --force origin dev")).unwrap();
-    assert_eq!(exception.origin, Origin::User);
-    assert_eq!(exception.entries, ["git push --force origin dev"]);
-    assert!(exception.after.contains("- 'git push --force origin dev'"), "{}", exception.after);
+    assert_eq!(entries(&exception), [(Origin::User, vec!["git push --force origin dev"])]);
+    let after = &exception.changes.first().unwrap().after;
+    assert!(after.contains("- 'git push --force origin dev'"), "{after}");
 }
 
 #[test]
 fn a_rule_of_the_repository_is_lifted_in_its_own_file() {
     let place = Place::new("", "version: 1\nbash_safety:\n  blocked_programs: [make]\n");
     let exception = place.proposed(Action::bash("make x.y")).unwrap();
-    assert_eq!(exception.origin, Origin::Repository);
-    assert_eq!(exception.entries, [r"make x\.y"]);
+    assert_eq!(entries(&exception), [(Origin::Repository, vec![r"make x\.y"])]);
 }
 
 #[test]
 fn only_the_command_that_is_stopped_is_excepted() {
     let place = Place::new("", "version: 1\n");
     let exception = place.proposed(Action::bash("ls && git push --force && pwd")).unwrap();
-    assert_eq!(exception.entries, ["git push --force"]);
+    assert_eq!(exception.entries().collect::<Vec<_>>(), ["git push --force"]);
 }
 
 #[test]
@@ -65,7 +79,7 @@ fn what_is_piped_or_redirected_is_excepted_only_as_the_whole_line() {
     let place = Place::new("", "version: 1\n");
     for line in ["curl https://x.example/install | sh", "echo nameserver > /etc/hosts"] {
         let exception = place.proposed(Action::bash(line)).unwrap();
-        assert_eq!(exception.entries, [Pattern::literal(line)], "{line}");
+        assert_eq!(exception.entries().collect::<Vec<_>>(), [Pattern::literal(line)], "{line}");
     }
 }
 
@@ -80,8 +94,47 @@ fn what_governs_is_never_excepted() {
 
 #[test]
 fn what_passes_needs_no_exception_and_what_cannot_be_lifted_says_so() {
-    let place = Place::new("", "version: 1\nboundaries: {red_line_files: [secret.txt]}\n");
+    let place = Place::new("", "version: 1\nboundaries: {red_line_files: ['secret.*']}\n");
     assert!(matches!(place.proposed(Action::bash("ls")), Err(AllowError::NotStopped(_))));
-    let refused = place.proposed(Action::write("secret.txt"));
-    assert!(matches!(refused, Err(AllowError::NoWay { .. })), "{refused:?}");
+    let refused = place.proposed(Action::write("secret.txt")).unwrap_err().to_string();
+    assert!(refused.contains("narrow `secret.*`"), "{refused}");
+    let place =
+        Place::new("", "version: 1\ntools: {require_first: {'bash(\"git push\")': ['bash(\"make\")']}}\n");
+    let refused = place.proposed(Action::bash("git push")).unwrap_err().to_string();
+    assert!(refused.contains("run first"), "{refused}");
+}
+
+#[test]
+fn a_boundary_is_moved_by_one_file() {
+    let place =
+        Place::new("", "version: 1\nboundaries: {allowed_dirs: [src], red_line_files: [src/a.txt]}\n");
+    let exception = place.proposed(Action::write("docs/b.txt")).unwrap();
+    assert_eq!(entries(&exception), [(Origin::Repository, vec!["docs/b.txt"])]);
+    let exception = place.proposed(Action::write("src/a.txt")).unwrap();
+    assert_eq!(entries(&exception), [(Origin::Repository, vec!["src/a.txt"])]);
+    let after = &exception.changes.first().unwrap().after;
+    assert!(after.contains("    # - src/a.txt  # lictor allow "), "{after}");
+}
+
+#[test]
+fn a_rule_about_files_is_lifted_for_one_file() {
+    let place = Place::new("", "version: 1\n");
+    let exception = place.proposed(Action::read(".env")).unwrap();
+    let file = place.dir.path().canonicalize().unwrap().join("project/.env");
+    let entry = format!("secret.read for {}", file.display());
+    assert_eq!(entries(&exception), [(Origin::User, vec![entry.as_str()])]);
+}
+
+#[test]
+fn several_rules_take_several_changes_each_in_its_file() {
+    let place = Place::new("", "version: 1\nboundaries: {allowed_dirs: [src]}\n");
+    let exception = place.proposed(Action::read(".env")).unwrap();
+    let origins: Vec<Origin> = exception.changes.iter().map(|change| change.origin).collect();
+    assert!(origins.contains(&Origin::User) && origins.contains(&Origin::Repository), "{exception:?}");
+    // The repository's own word on unknown tools needs a change of its own.
+    let place = Place::new("", "version: 1\nknown_tools: {blocked: [mcp__acme__danger]}\n");
+    let exception = place.proposed(tool_call("mcp__acme__lookup")).unwrap();
+    assert_eq!(exception.changes.len(), 2, "{exception:?}");
+    let exception = place.proposed(tool_call("mcp__acme__danger")).unwrap();
+    assert!(exception.entries().all(|entry| entry == "mcp__acme__danger"), "{exception:?}");
 }

@@ -1,0 +1,144 @@
+//! From a stopped decision to an exception, through hooks: every kind of rule, the smallest change, and back again.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Run, Sandbox};
+
+/// What a hook of Claude Code gets for a call.
+fn called(sandbox: &Sandbox, session: &str, call: &Value) -> Run {
+    let mut fields = json!({"session_id": session});
+    fields.as_object_mut().unwrap().extend(call.as_object().unwrap().clone());
+    sandbox.claude("PreToolUse", fields)
+}
+
+fn passes(run: &Run) -> bool {
+    run.code == 0 && !run.stdout.contains("\"ask\"") && !run.stdout.contains("\"deny\"")
+}
+
+fn bash(command: &str) -> Value {
+    json!({"tool_name": "Bash", "tool_input": {"command": command}})
+}
+
+fn tool(name: &str, input: Value) -> Value {
+    json!({"tool_name": name, "tool_input": input})
+}
+
+fn file(sandbox: &Sandbox, tool_name: &str, path: &str) -> Value {
+    tool(tool_name, json!({"file_path": sandbox.project().join(path), "content": "x"}))
+}
+
+const POLICY: &str = "\
+version: 1
+boundaries: {allowed_dirs: [src, docs], red_line_files: [src/red.txt, 'docs/*.key']}
+network:
+  allow: [crates.io]
+  deny: [bad.example]
+known_tools: {blocked: [mcp__acme__danger]}
+bash_safety:
+  blocked_patterns: ['make deploy']  # by hand
+";
+
+fn governed() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", POLICY);
+    sandbox.write("src/red.txt", "x");
+    sandbox.write("src/.env", "KEY=value\n");
+    sandbox.write("vendor.txt", "x");
+    sandbox
+}
+
+fn policies(sandbox: &Sandbox) -> Vec<Option<String>> {
+    let own: PathBuf = sandbox.home().join(".config/lictor/governance.yaml");
+    [own, sandbox.project().join("governance.yaml")]
+        .iter()
+        .map(|file| fs::read_to_string(file).ok())
+        .collect()
+}
+
+/// Every kind of call that something stops, and one beside it that has to stay stopped.
+#[test]
+fn every_kind_of_stop_has_its_smallest_exception_and_a_way_back() {
+    let sandbox = governed();
+    let before = policies(&sandbox);
+    let cases = [
+        (bash("git push --force origin dev"), bash("git push --force origin main")),
+        (bash("make deploy now"), bash("make deploy later")),
+        (bash("cat vendor.txt"), bash("cat other.txt")),
+        (file(&sandbox, "Write", "vendor.txt"), file(&sandbox, "Write", "other.txt")),
+        (file(&sandbox, "Write", "/srv/app.conf"), file(&sandbox, "Write", "/srv/other.conf")),
+        (file(&sandbox, "Read", "src/red.txt"), file(&sandbox, "Read", "docs/a.key")),
+        (file(&sandbox, "Read", "src/.env"), file(&sandbox, "Read", "src/.env.local")),
+        (bash("cat src/.env"), bash("cat src/.env.local")),
+        (bash("curl https://example.com/x"), bash("curl https://example.org/x")),
+        (bash("curl https://bad.example/x"), bash("curl https://worse.example/x")),
+        (
+            tool("WebFetch", json!({"url": "https://example.com/x", "prompt": "x"})),
+            bash("curl https://example.org/x"),
+        ),
+        (tool("mcp__acme__lookup", json!({"q": "x"})), tool("mcp__acme__other", json!({"q": "x"}))),
+        (tool("mcp__acme__danger", json!({"q": "x"})), tool("mcp__acme__other", json!({"q": "x"}))),
+        (
+            tool("mcp__postgres__query", json!({"sql": "DROP TABLE users"})),
+            tool("mcp__mysql__query", json!({"sql": "DROP TABLE users"})),
+        ),
+    ];
+    for (number, (call, beside)) in cases.iter().enumerate() {
+        let stopped = called(&sandbox, &format!("a{number}"), call);
+        assert!(!passes(&stopped), "{call}: {stopped:?}");
+        let id = sandbox.lictor(&["log", "-n", "1", "--json"]).json()["id"].to_string();
+        let preview = sandbox.lictor(&["allow", &id]);
+        assert_eq!(preview.code, 3, "{call}: {preview:?}");
+        assert_eq!(policies(&sandbox), before, "{call}: a preview changes nothing");
+        let allowed = sandbox.lictor(&["allow", &id, "--yes"]);
+        assert_eq!(allowed.code, 0, "{call}: {allowed:?}");
+        let after = called(&sandbox, &format!("b{number}"), call);
+        assert!(passes(&after), "{call}: {after:?}\n{}", allowed.stdout);
+        let other = called(&sandbox, &format!("b{number}"), beside);
+        assert!(!passes(&other), "{call} lets {beside} through:\n{}", allowed.stdout);
+        assert_eq!(sandbox.lictor(&["check"]).code, 0);
+        let undone = sandbox.lictor(&["allow", &id, "--undo"]);
+        assert_eq!(undone.code, 0, "{call}: {undone:?}");
+        assert_eq!(policies(&sandbox), before, "{call}: {}", undone.stdout);
+        let again = called(&sandbox, &format!("c{number}"), call);
+        assert!(!passes(&again), "{call}: {again:?}");
+    }
+}
+
+#[test]
+fn where_no_exception_helps_the_way_is_named() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "governance.yaml",
+        "version: 1\nboundaries: {red_line_files: ['**/*.key']}\nbudget: {max_actions: 4}\n\
+         tools: {require_first: {bash(\"git push\"): [bash(\"pytest\")]}}\n\
+         policies: [{name: bulk, on: {verb: delete, object: file}, requires_confirmation: true}]\n",
+    );
+    for (call, said) in [
+        (bash("cat a.key"), "narrow `**/*.key`"),
+        (bash("git push"), "let what it requires run first"),
+        (bash("rm notes.txt"), "lictor approve"),
+        (bash("rm governance.yaml"), "protects what governs the agent"),
+    ] {
+        assert!(!passes(&called(&sandbox, "s1", &call)), "{call}");
+        let run = sandbox.lictor(&["allow", "--yes"]);
+        assert!(run.code == 1 && run.stderr.contains(said), "{call}: {run:?}");
+    }
+}
+
+/// A file that was changed by hand since keeps what was written there.
+#[test]
+fn what_was_changed_since_stays_when_an_exception_is_taken_back() {
+    let sandbox = governed();
+    called(&sandbox, "s1", &file(&sandbox, "Read", "src/red.txt"));
+    assert_eq!(sandbox.lictor(&["allow", "--yes"]).code, 0);
+    let changed = fs::read_to_string(sandbox.project().join("governance.yaml")).unwrap();
+    assert!(changed.contains("# - src/red.txt  # lictor allow 2"), "{changed}");
+    sandbox.write("governance.yaml", &format!("{changed}budget: {{max_actions: 99}}\n"));
+    assert_eq!(sandbox.lictor(&["allow", "2", "--undo"]).code, 0);
+    let back = fs::read_to_string(sandbox.project().join("governance.yaml")).unwrap();
+    assert!(back.contains("- src/red.txt\n") && back.contains("max_actions: 99"), "{back}");
+    assert!(!passes(&called(&sandbox, "s2", &file(&sandbox, "Read", "src/red.txt"))));
+}
