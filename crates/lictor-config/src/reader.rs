@@ -28,6 +28,8 @@ pub(crate) struct Fields<'t> {
     ignored: Vec<&'t str>,
     /// Where the map stands, for fields that are missing.
     pub(crate) span: Span,
+    /// A key of it is misspelt. What seems to be missing is probably that one: one message is enough.
+    pub(crate) misspelt: bool,
 }
 
 impl<'t> Fields<'t> {
@@ -96,14 +98,17 @@ impl<'a> Reader<'a> {
         let label = called(name);
         // `section:` with nothing below it is an empty section.
         let entries = self.map(tree, &label)?;
-        Some(Fields { entries, name, ignored: Vec::new(), span: tree.span })
+        Some(Fields { entries, name, ignored: Vec::new(), span: tree.span, misspelt: false })
     }
 
     /// A map with the keys of a table. Unknown and missing ones are problems; those that this file may not use are
     /// warnings.
     pub(crate) fn fields<'t>(&mut self, tree: &'t Tree, table: &'static Table) -> Option<Fields<'t>> {
+        if !matches!(&tree.value, Yaml::Map(_)) && tree.scalar().is_none_or(|text| !is_null(text)) {
+            self.wrong_type_but(tree, &called(table.name), "a map", instead_of_map(tree, table));
+            return None;
+        }
         let mut fields = self.names(tree, table.name)?;
-        let mut kept = true;
         for (key, _) in fields.iter() {
             match table.key(&key.text) {
                 Some(known) if known.trusted && !self.is_trusted() => {
@@ -116,15 +121,14 @@ impl<'a> Reader<'a> {
                 }
                 Some(_) => {}
                 None => {
-                    kept = false;
+                    fields.misspelt = true;
                     let help = suggest(&key.text, "known here", table.keys.iter().map(|key| key.name));
                     self.error(key.span, format!("unknown key `{}`", shorten(&key.text)), help);
                 }
             }
         }
         for key in table.keys.iter().filter(|key| key.required) {
-            // A misspelt key is probably the missing one; one message is enough.
-            if kept && fields.get(key.name).is_none() {
+            if !fields.misspelt && fields.get(key.name).is_none() {
                 let message = format!("{} has no `{}`", called(table.name), key.name);
                 let help = format!("add `{}: {}`", key.name, key.example);
                 self.error(fields.span, message, help);
@@ -146,13 +150,33 @@ impl<'a> Reader<'a> {
     }
 
     fn wrong_type(&mut self, tree: &Tree, what: &str, wanted: &str) {
+        self.wrong_type_but(tree, what, wanted, "");
+    }
+
+    fn wrong_type_but(&mut self, tree: &Tree, what: &str, wanted: &str, help: impl Into<String>) {
         let found = match &tree.value {
             Yaml::Scalar { text, quoted: false } if is_null(text) => "nothing".to_owned(),
             Yaml::Scalar { text, .. } => format!("`{}`", shorten(text)),
             Yaml::List(_) => "a list".to_owned(),
             Yaml::Map(_) => "a map".to_owned(),
         };
-        self.error(tree.span, format!("{what} must be {wanted}, found {found}"), "");
+        self.error(tree.span, format!("{what} must be {wanted}, found {found}"), help);
+    }
+}
+
+/// What to write where a map is expected.
+fn instead_of_map(tree: &Tree, table: &Table) -> String {
+    match tree.scalar().and_then(|text| text.split_once(':')) {
+        Some((key, value)) if !value.starts_with(char::is_whitespace) && table.key(key).is_some() => {
+            return format!("write a space behind the colon: `{key}: {value}`");
+        }
+        _ => {}
+    }
+    let key = table.keys.iter().find(|key| key.required).or_else(|| table.keys.first());
+    match key {
+        Some(key) if table.name.is_empty() => format!("begin with `{}: {}`", key.name, key.example),
+        Some(key) => format!("for example `{{{}: {}}}`", key.name, key.example),
+        None => String::new(),
     }
 }
 

@@ -120,7 +120,7 @@ pub(crate) fn parse(file: &str, bytes: &[u8]) -> Result<Tree, Vec<Diagnostic>> {
 }
 
 fn parse_text(file: &str, text: &str) -> Result<Tree, Vec<Diagnostic>> {
-    let mut builder = Builder { file, problems: Vec::new(), nodes: 0 };
+    let mut builder = Builder { file, text, problems: Vec::new(), nodes: 0 };
     let mut parser = Parser::new_from_str(text);
     let tree = builder.document(&mut parser);
     match tree {
@@ -149,6 +149,7 @@ fn keyed_patterns(text: &str) -> Option<String> {
 
 struct Builder<'a> {
     file: &'a str,
+    text: &'a str,
     problems: Vec<Diagnostic>,
     nodes: usize,
 }
@@ -268,6 +269,24 @@ impl Builder<'_> {
         if info.contains("unknown anchor") {
             return self.refuse(span, "aliases (`*name`) are not used in policies", "write the value out");
         }
+        if info.contains("unknown escape") {
+            let span = bad_escape(self.text, span).unwrap_or(span);
+            let help = "between double quotes a backslash begins an escape; use single quotes: 'rm\\s+-rf'";
+            return self.refuse(span, "not valid YAML: this escape is not known", help);
+        }
+        if info.contains("comment intercepting") {
+            let next = self.text.lines().nth(span.line).unwrap_or_default();
+            let column = next.chars().take_while(|c| c.is_whitespace()).count() + 1;
+            let message = "not valid YAML: this line is indented as if it went on with the value above";
+            return self.refuse(Span::at(span.line + 1, column), message, "take the spaces before it away");
+        }
+        let flow = info.contains("flow") || info.contains("quoted");
+        if flow
+            && span.line > self.text.lines().count()
+            && let Some((open, c)) = unclosed(self.text)
+        {
+            return self.refuse(open, format!("not valid YAML: this `{c}` is never closed"), "close it");
+        }
         let help = if info.starts_with("tab") {
             "indent with spaces; YAML does not allow tabs"
         } else {
@@ -284,6 +303,48 @@ impl Builder<'_> {
             end_column: span.end.col() + 1,
         }
     }
+}
+
+/// The first escape between double quotes that YAML does not know, in the text that begins at a place.
+fn bad_escape(text: &str, from: Span) -> Option<Span> {
+    for (number, line) in text.lines().enumerate().skip(from.line.saturating_sub(1)) {
+        let skipped = if number + 1 == from.line { from.column } else { 0 };
+        let mut chars = line.chars().enumerate().skip(skipped);
+        while let Some((column, c)) = chars.next() {
+            if c == '\\' && !chars.next().is_none_or(|(_, c)| "0abt\tnvfre \"/\\N_LPxuU".contains(c)) {
+                let start = column + 1;
+                return Some(Span {
+                    end_line: number + 1,
+                    end_column: start + 2,
+                    ..Span::at(number + 1, start)
+                });
+            }
+        }
+    }
+    None
+}
+
+/// The last bracket or quote that is opened and never closed.
+fn unclosed(text: &str) -> Option<(Span, char)> {
+    let mut open: Vec<(Span, char)> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let mut before = ' ';
+        for (column, c) in line.chars().enumerate() {
+            let quote = open.last().map(|(_, c)| *c).filter(|c| matches!(c, '"' | '\''));
+            let begins = before.is_whitespace() || "[{,:".contains(before);
+            match (quote, c) {
+                (Some(quote), c) if quote == c && !(c == '"' && before == '\\') => drop(open.pop()),
+                (Some(_), _) => {}
+                (None, '#') if before.is_whitespace() => break,
+                (None, '[' | '{') => open.push((Span::at(number + 1, column + 1), c)),
+                (None, '"' | '\'') if begins => open.push((Span::at(number + 1, column + 1), c)),
+                (None, ']' | '}') => drop(open.pop()),
+                _ => {}
+            }
+            before = c;
+        }
+    }
+    open.pop()
 }
 
 fn close(open: Open, end: Span) -> Tree {

@@ -1,5 +1,6 @@
 //! `lictor check`: everything that is wrong with the policy, and what is probably not meant.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -75,8 +76,12 @@ fn one(file: &Path) -> Result<Source> {
 /// What the files show by themselves, and what shows only on this machine.
 fn all_problems(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnostic>> {
     let mut problems = loaded.check();
-    problems.extend(missing_programs(loaded, &project.root));
-    problems.extend(untrusted_programs(loaded, project));
+    let missing = missing_programs(loaded, &project.root);
+    // One that is not there cannot be looked at either: one message is enough.
+    let is_missing = |problem: &Diagnostic| missing.iter().any(|other| other.span == problem.span);
+    let untrusted = untrusted_programs(loaded, project).into_iter().filter(|problem| !is_missing(problem));
+    problems.extend(untrusted.collect::<Vec<_>>());
+    problems.extend(missing);
     problems.extend(missing_paths(loaded, &project.root));
     problems.extend(forbidden_ways_out(loaded, project)?);
     Ok(problems)
@@ -86,14 +91,22 @@ fn missing_programs(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for named in loaded.named_programs() {
         let Some(program) = named.words.first() else { continue };
-        let message = if program.contains('/') {
-            (!root.join(program).is_file()).then(|| format!("there is no file `{program}`"))
+        let later = "until it is there, what asks it is an error, and that blocks".to_owned();
+        let problem = if !program.contains('/') {
+            (!on_path(program)).then(|| (format!("there is no program `{program}` on the PATH"), later))
         } else {
-            (!on_path(program)).then(|| format!("there is no program `{program}` on the PATH"))
+            match std::fs::metadata(root.join(program)) {
+                Ok(found) if !found.is_file() => Some((format!("`{program}` is no file"), later)),
+                Ok(found) if found.permissions().mode() & 0o111 == 0 => {
+                    let help = format!("`chmod +x {program}`; until then what asks it blocks");
+                    Some((format!("`{program}` cannot be run: it is not executable"), help))
+                }
+                Ok(_) => None,
+                Err(_) => Some((format!("there is no file `{program}`"), later)),
+            }
         };
-        if let Some(message) = message {
-            let problem = Diagnostic::warning(&named.file, named.span, message);
-            found.push(problem.help("until it is there, what asks it is an error, and that blocks"));
+        if let Some((message, help)) = problem {
+            found.push(Diagnostic::warning(&named.file, named.span, message).help(help));
         }
     }
     found
@@ -152,14 +165,23 @@ fn missing_paths(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
     found
 }
 
-/// The file beside it whose name is most alike.
+/// The file that is there and whose path is most alike, part by part.
 fn nearest(root: &Path, path: &str) -> Option<String> {
-    let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let listed = std::fs::read_dir(root.join(above)).ok()?;
-    let names: Vec<String> =
-        listed.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    let near = closest(name, names.iter().map(String::as_str))?;
-    Some(if above.is_empty() { near.to_owned() } else { format!("{above}/{near}") })
+    let mut near: Vec<String> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty()) {
+        let above = root.join(near.join("/"));
+        if std::fs::symlink_metadata(above.join(part)).is_ok() {
+            near.push(part.to_owned());
+            continue;
+        }
+        let names: Vec<String> = std::fs::read_dir(above)
+            .ok()?
+            .flatten()
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        near.push(closest(part, names.iter().map(String::as_str))?.to_owned());
+    }
+    Some(near.join("/"))
 }
 
 /// A `fix` that recommends what the same policy blocks leads nowhere.

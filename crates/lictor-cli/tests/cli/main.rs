@@ -7,6 +7,7 @@
 )]
 
 mod agent_trust;
+mod allow;
 mod approvals;
 mod audit;
 mod check;
@@ -26,6 +27,7 @@ mod init;
 mod json_schema;
 mod ledger;
 mod mcp;
+mod mistakes;
 mod month;
 mod policies;
 mod policy_change;

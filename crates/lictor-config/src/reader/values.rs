@@ -94,7 +94,12 @@ impl Reader<'_> {
             Yaml::Scalar { text, quoted: false } if text == "true" => Some(true),
             Yaml::Scalar { text, quoted: false } if text == "false" => Some(false),
             _ => {
-                self.wrong_type(tree, what, "`true` or `false`");
+                let help = match tree.scalar().unwrap_or_default().to_ascii_lowercase().as_str() {
+                    "true" | "yes" | "on" | "y" | "1" => "write `true`, without quotes",
+                    "false" | "no" | "off" | "n" | "0" => "write `false`, without quotes",
+                    _ => "",
+                };
+                self.wrong_type_but(tree, what, "`true` or `false`", help);
                 None
             }
         }
@@ -177,7 +182,10 @@ impl Reader<'_> {
         let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
         if found.is_none() {
             let all = words.iter().map(|(word, _)| *word);
-            let help = suggest(&text, "use one of", all);
+            let help = match another_word(&text).filter(|meant| all.clone().any(|word| word == *meant)) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => suggest(&text, "use one of", all),
+            };
             self.error(tree.span, format!("{what} cannot be `{}`", shorten(&text)), help);
         }
         found
@@ -250,11 +258,13 @@ impl Reader<'_> {
             Some(("a path with `..` matches nothing", "write it from the project's root, or the whole path"))
         } else if text.contains('\n') {
             Some(("a path has one line", "write one path for each entry of the list"))
-        } else if !is_balanced(&text) {
-            Some((
-                "a bracket of this glob is not closed",
-                "close it, or write `\\\\[` for the character itself",
-            ))
+        } else if let Some(open) = unclosed(&text) {
+            let help = if open == '{' {
+                "close it, or write `\\\\{` for the character itself"
+            } else {
+                "close it, or write `\\\\[` for the character itself"
+            };
+            Some(("a bracket of this glob is not closed", help))
         } else {
             None
         };
@@ -289,7 +299,13 @@ impl Reader<'_> {
         let text = self.text(tree, what)?;
         match Pattern::parse(&text) {
             Ok(pattern) => Some(pattern),
-            Err(error) => {
+            Err(mut error) => {
+                // `bash(git push)`: the words of a command are one text.
+                if let Some(words) = text.strip_prefix("bash(").and_then(|rest| rest.strip_suffix(')'))
+                    && !words.contains(['"', '\''])
+                {
+                    error.help = Some(format!("write the words in quotes: `bash(\"{words}\")`"));
+                }
                 self.compile_error(tree, error);
                 None
             }
@@ -303,7 +319,19 @@ impl Reader<'_> {
     }
 }
 
-fn is_balanced(glob: &str) -> bool {
+/// What other tools call a decision.
+fn another_word(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "deny" | "refuse" | "reject" | "forbid" | "stop" | "error" => "block",
+        "allow" | "permit" | "accept" | "ok" => "pass",
+        "confirm" | "prompt" | "approve" | "approval" => "ask",
+        "inform" | "notice" => "warn",
+        _ => return None,
+    })
+}
+
+/// The last bracket that is not closed.
+fn unclosed(glob: &str) -> Option<char> {
     let mut open = Vec::new();
     let mut chars = glob.chars();
     while let Some(c) = chars.next() {
@@ -315,7 +343,7 @@ fn is_balanced(glob: &str) -> bool {
             _ => {}
         }
     }
-    open.is_empty()
+    open.pop()
 }
 
 /// A value as JSON. Words that YAML takes for numbers, booleans or nothing are those.

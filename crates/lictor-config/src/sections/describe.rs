@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use lictor_core::policy::Catalogue;
 
 use super::section::{Section, value};
-use crate::diagnostic::suggest;
+use crate::diagnostic::{Span, suggest};
 use crate::reader::Reader;
 use crate::table::{Key, Shape, TEXTS, Table};
-use crate::yaml::{Tree, Yaml};
+use crate::yaml::{Key as YamlKey, Tree, Yaml};
 
 pub(crate) static SECTION: Section = Section {
     keys: &[Key::new(
@@ -153,8 +153,9 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<DescribeSection> {
         };
         for (name, body) in entries {
             let table = if check { &PROGRAM } else { &TOOL };
-            if r.fields(body, table).is_none() {
-                continue;
+            match r.fields(body, table) {
+                Some(fields) if !fields.misspelt => {}
+                _ => continue,
             }
             let value = json(body);
             words(r, body);
@@ -164,17 +165,55 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<DescribeSection> {
                 tool(&name.text, value.clone()).err()
             };
             match wrong {
-                Some(problem) => r.error(
-                    body.span,
-                    format!("`{}` is not described in a way that can be read: {problem}", name.text),
-                    "`docs/reference.md` lists what a description may say",
-                ),
+                Some(problem) => {
+                    let (span, message, help) = at_its_place(&problem, body).unwrap_or_else(|| {
+                        let message =
+                            format!("`{}` is not described in a way that can be read: {problem}", name.text);
+                        (
+                            body.span,
+                            message,
+                            "`docs/reference.md` lists what a description may say".to_owned(),
+                        )
+                    });
+                    r.error(span, message, help);
+                }
                 None if check => section.programs.push((name.text.clone(), value.to_string())),
                 None => section.tools.push((name.text.clone(), value.to_string())),
             }
         }
     }
     Some(section)
+}
+
+/// A problem that names a key or an effect, at the place of that word and with a suggestion.
+fn at_its_place(problem: &str, body: &Tree) -> Option<(Span, String, String)> {
+    let word = problem.split('`').nth(1)?;
+    if problem.starts_with("unknown field") {
+        let span = find(body, &|key, _| (key.text == word).then_some(key.span))?;
+        let help = suggest(word, "known here", COMMAND.keys.iter().map(|key| key.name));
+        return Some((span, format!("unknown key `{word}`"), help));
+    }
+    if problem.contains("is no effect") {
+        let is = |key: &YamlKey, value: &Tree| key.text == "effect" && value.scalar() == Some(word);
+        let span = find(body, &|key, value| is(key, value).then_some(value.span))?;
+        return Some((span, format!("`{word}` is no effect"), suggest(word, "for example", EFFECTS)));
+    }
+    None
+}
+
+/// The effects that descriptions of one's own programs mostly need.
+const EFFECTS: [&str; 8] =
+    ["destroys", "destroys-all", "drops", "drops-part", "changes", "publishes", "reveals", "persists"];
+
+/// The first entry of a map, however deep, that is wanted.
+fn find(tree: &Tree, wanted: &dyn Fn(&YamlKey, &Tree) -> Option<Span>) -> Option<Span> {
+    match &tree.value {
+        Yaml::Map(entries) => {
+            entries.iter().find_map(|(key, value)| wanted(key, value).or_else(|| find(value, wanted)))
+        }
+        Yaml::List(items) => items.iter().find_map(|item| find(item, wanted)),
+        Yaml::Scalar { .. } => None,
+    }
 }
 
 /// Verbs and objects have to be words that policies can be about.

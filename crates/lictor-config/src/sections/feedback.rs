@@ -123,6 +123,7 @@ fn one(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Provider> {
             let command = command::of(r, f)?;
             Source::Command { argv: command.argv, timeout: command.timeout }
         }
+        [] if f.misspelt => return None,
         [] => {
             r.error(f.span, "it has nothing to say", "add `say`, `deadline` or `command`");
             return None;

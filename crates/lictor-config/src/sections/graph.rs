@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::section::Section;
 use super::{Sections, built_in};
-use crate::diagnostic::{Span, suggest};
+use crate::diagnostic::{Span, closest, suggest};
 use crate::reader::Reader;
 use crate::table::{Key, Shape, Table};
 use crate::yaml::{Tree, Yaml};
@@ -426,10 +426,11 @@ impl Graph<'_> {
             return None;
         }
         let known: Vec<&str> = own.chain(configured()).collect();
-        let help = if known.is_empty() {
-            "define it below `guards:`".to_owned()
-        } else {
-            suggest(&name, "the guards of this file are", known.iter().copied())
+        let built_in = closest(&name, built_in().map(|built_in| built_in.name));
+        let help = match (closest(&name, known.iter().copied()).or(built_in), known.is_empty()) {
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, true) => "define it below `guards:`".to_owned(),
+            (None, false) => format!("the guards of this file are: {}", known.join(", ")),
         };
         r.error(tree.span, format!("there is no guard `{name}`"), help);
         None

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::built_in;
 use super::command::{self, Command};
-use super::intent::words;
+use super::intent::objection;
 use super::section::{Section, value};
 use crate::reader::{Fields, Reader};
 use crate::table::{DECISIONS, Key, Shape, TEXTS, Table};
@@ -139,7 +139,7 @@ fn guard(r: &mut Reader<'_>, key: &YamlKey, f: &Fields<'_>) -> Option<NamedGuard
     let (by, reason, fix) = match (f.get("expr"), f.get("command")) {
         (Some(_), None) => {
             let program = r.field(f, "expr", Reader::condition);
-            let (reason, fix) = (words(r, f, "reason"), words(r, f, "fix"));
+            let (reason, fix) = objection(r, f);
             if let Some(place) = f.get("timeout") {
                 r.error(place.span, "an expression has no timeout", "leave it out; its cost is bounded");
             }
@@ -158,6 +158,7 @@ fn guard(r: &mut Reader<'_>, key: &YamlKey, f: &Fields<'_>) -> Option<NamedGuard
             r.error(place.span, "a guard has an `expr` or a `command`, not both", "make two guards of it");
             return None;
         }
+        (None, None) if f.misspelt => return None,
         (None, None) => {
             let message = format!("guard `{}` has neither `expr` nor `command`", key.text);
             r.error(key.span, message, "say what it checks: `expr: '…'` or `command: […]`");

@@ -92,8 +92,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<IntentSection> {
             continue;
         };
         let require = r.condition(place, "`intent[].require`");
-        let reason = words(r, &f, "reason");
-        let fix = words(r, &f, "fix");
+        let (reason, fix) = objection(r, &f);
         if let (Some(require), Some(reason), Some(fix)) = (require, reason, fix) {
             section.asks_past |= !require.history().is_empty();
             rules.push(TaskRule { tasks, require, reason, fix });
@@ -103,16 +102,19 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<IntentSection> {
     Some(section)
 }
 
-/// A text that has to be there because a block without it cannot be acted on.
-pub(crate) fn words(r: &mut Reader<'_>, f: &Fields<'_>, key: &str) -> Option<String> {
-    if f.get(key).is_none() {
-        r.error(
-            f.span,
-            format!("there is no `{key}`"),
-            "an objection says why and what to do instead; add `reason: …` and `fix: …`",
-        );
+/// Reason and fix, which have to be there because a block without them cannot be acted on.
+pub(crate) fn objection(r: &mut Reader<'_>, f: &Fields<'_>) -> (Option<String>, Option<String>) {
+    let missing = match (f.get("reason").is_none(), f.get("fix").is_none()) {
+        (true, true) => Some("there is no `reason` and no `fix`"),
+        (true, false) => Some("there is no `reason`"),
+        (false, true) => Some("there is no `fix`"),
+        (false, false) => None,
+    };
+    if let Some(missing) = missing.filter(|_| !f.misspelt) {
+        let help = "an objection says why and what to do instead; add `reason: …` and `fix: …`";
+        r.error(f.span, missing, help);
     }
-    r.field(f, key, Reader::sentence)
+    (r.field(f, "reason", Reader::sentence), r.field(f, "fix", Reader::sentence))
 }
 
 fn guard(layer: &mut LayerBuilder<'_>) -> Option<Tasks> {

@@ -218,6 +218,7 @@ fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
     let metadata = r.field(f, "metadata", Reader::data).unwrap_or_default();
     let asks = confirmation == Some(true) || f.get("callback").is_some();
     match (asks, f.get("effect")) {
+        (false, None) if f.misspelt => {}
         (false, None) => r.error(
             f.span,
             "nobody decides this policy",

@@ -147,6 +147,8 @@ impl Checker<'_> {
             .iter()
             .filter(|(_, form, ..)| *form == Form::Either || (*form == Form::Method) == method)
             .map(|(name, ..)| *name);
+        let methods = FUNCTIONS.iter().filter(|(_, form, ..)| *form == Form::Method).map(|(name, ..)| *name);
+        let behind = closest(name, methods).filter(|_| !method);
         let error = match (name, closest(name, names.clone())) {
             (name, _) if PATTERN_FUNCTIONS.contains(&name) && !method => error
                 .help(format!("patterns stand inside history operators, for example `formerly({name}(…))`")),
@@ -158,6 +160,9 @@ impl Checker<'_> {
             ("every", _) => error.help("write `all(x, …)`"),
             ("not", _) => error.help("write `!`"),
             (_, Some(close)) => error.help(format!("did you mean `{close}`?")),
+            (_, None) if behind.is_some() => {
+                error.help(format!("it stands behind a value: `value.{}(…)`", behind.unwrap_or_default()))
+            }
             (_, None) => error.help(format!("known here: {}", listed(names))),
         };
         self.fail(error)
