@@ -92,8 +92,21 @@ impl fmt::Display for Agent {
 
 /// A name that is no agent's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no agent called `{0}`; use one of {names}", names = Agent::ALL.map(Agent::name).join(", "))]
+#[error("there is no agent called `{0}`; {instead}", instead = self.instead())]
 pub struct UnknownAgent(pub String);
+
+impl UnknownAgent {
+    /// The agent that begins like this (`claude`, `gemini`), or all of them.
+    fn instead(&self) -> String {
+        let word = self.0.to_ascii_lowercase();
+        let begun = |name: &str| name.chars().zip(word.chars()).take_while(|(a, b)| a == b).count();
+        let nearest = Agent::ALL.into_iter().map(Agent::name).max_by_key(|name| begun(name));
+        match nearest.filter(|name| begun(name) >= 4) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => format!("use one of {}", Agent::ALL.map(Agent::name).join(", ")),
+        }
+    }
+}
 
 impl FromStr for Agent {
     type Err = UnknownAgent;

@@ -161,6 +161,20 @@ pub struct Receipt {
     after: Digest,
 }
 
+impl Receipt {
+    /// What the file said before, when nobody has changed it since; `Some(None)` when it was not there.
+    #[must_use]
+    pub fn before(&self, text: &str) -> Option<Option<&str>> {
+        (Digest::of(text.as_bytes()) == self.after).then_some(self.before.as_deref())
+    }
+
+    /// Whether the file was there before.
+    #[must_use]
+    pub fn was_there(&self) -> bool {
+        self.before.is_some()
+    }
+}
+
 impl Change {
     /// Whether there is nothing to do.
     #[must_use]

@@ -84,6 +84,21 @@ pub fn with_folder(record: Option<&str>, folder: &Path) -> Option<String> {
     Some(format!("{}\n", serde_json::to_string_pretty(&folders).ok()?))
 }
 
+/// The record without that folder; `None` when it says nothing else.
+///
+/// # Errors
+/// When it is no record that can be changed.
+pub fn without_folder(record: &str, folder: &Path) -> Result<Option<String>, serde_json::Error> {
+    let mut folders: Map<String, Value> = serde_json::from_str(record)?;
+    if folders.remove(&*folder.to_string_lossy()).is_none() {
+        return Ok(Some(record.to_owned()));
+    }
+    if folders.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(format!("{}\n", serde_json::to_string_pretty(&folders)?)))
+}
+
 /// The record with that project in it, so that its hooks are listed at all.
 #[must_use]
 pub fn with_project(record: &str, root: &Path) -> String {

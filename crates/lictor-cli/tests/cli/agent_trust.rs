@@ -79,6 +79,38 @@ fn gemini_runs_hooks_in_folders_that_its_record_lists() {
 }
 
 #[test]
+fn uninstalling_takes_the_folder_out_of_the_record_again() {
+    let sandbox = Sandbox::bare();
+    let record = sandbox.home().join(".gemini/trustedFolders.json");
+    let init = |more: &[&str]| {
+        let run = sandbox.lictor(&[&["init", "--yes", "--agent", "gemini-cli"], more].concat());
+        assert_eq!(run.code, 0, "{run:?}");
+    };
+    init(&[]);
+    init(&["--uninstall"]);
+    assert!(!record.exists(), "what was not there before is gone");
+    let own = "{ \"/else/where\": \"TRUST_FOLDER\" }";
+    sandbox.write_at(&record, own);
+    init(&[]);
+    assert_ne!(fs::read_to_string(&record).unwrap(), own);
+    init(&["--uninstall"]);
+    assert_eq!(fs::read_to_string(&record).unwrap(), own);
+    // Changed since: only the folder goes.
+    init(&[]);
+    let more = fs::read_to_string(&record).unwrap().replacen('{', "{\"/a\": \"DO_NOT_TRUST\",", 1);
+    fs::write(&record, more).unwrap();
+    init(&["--uninstall"]);
+    let left = fs::read_to_string(&record).unwrap();
+    assert!(left.contains("/else/where") && left.contains("/a") && !left.contains("project"), "{left}");
+    // Trusted by a person: it stays.
+    let theirs = format!("{{\"{}\": \"TRUST_FOLDER\"}}", sandbox.project().display());
+    fs::write(&record, &theirs).unwrap();
+    init(&[]);
+    init(&["--uninstall"]);
+    assert_eq!(fs::read_to_string(&record).unwrap(), theirs);
+}
+
+#[test]
 fn hooks_that_are_switched_off_are_not_called_governed() {
     for file in [".claude/settings.json", ".claude/settings.local.json"] {
         let sandbox = Sandbox::bare();

@@ -123,7 +123,7 @@ pub fn uninstall(
         }
         let change = settings.uninstall(Some(&before), receipt)?;
         plan.add(FileStep { change, receipt: None });
-        trust::forget(plan, *agent, path, scope, &place)?;
+        trust::forget(plan, *agent, path, scope, project, receipts)?;
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::agents::{read, settings_of};
 use super::plan::{FileStep, Plan};
+use super::receipts::Receipts;
 
 /// How long an agent may take to list its hooks.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -155,13 +156,33 @@ pub fn agree(agent: Agent, scope: Scope, project: &Project) -> Result<(Plan, Vec
     Ok((plan, told))
 }
 
-/// Takes the hashes of this project's hooks out again.
-pub fn forget(plan: &mut Plan, agent: Agent, settings: &Path, scope: Scope, place: &Where) -> Result<()> {
-    let Trust::Hashes(..) = agent.trust() else { return Ok(()) };
-    let Some(record) = agent.trust().record(scope, place) else { return Ok(()) };
+/// Takes what was added to the agent's record for this project out again.
+pub fn forget(
+    plan: &mut Plan,
+    agent: Agent,
+    settings: &Path,
+    scope: Scope,
+    project: &Project,
+    receipts: &Receipts,
+) -> Result<()> {
+    let place = project.agent_settings();
+    let Some(record) = agent.trust().record(scope, &place) else { return Ok(()) };
     let Some(before) = read(&record)? else { return Ok(()) };
-    let after = trust::without_hooks_of(&before, settings);
-    let change = Change { path: record, before: Some(before), after: Some(after) };
+    let after = match (agent.trust(), receipts.of(&record)) {
+        (Trust::AtStart, _) => return Ok(()),
+        (Trust::Hashes(..), _) => Some(trust::without_hooks_of(&before, settings)),
+        // A person trusted the folder.
+        (Trust::Folders(..), None) => return Ok(()),
+        (Trust::Folders(..), Some(receipt)) => match receipt.before(&before) {
+            Some(earlier) if !trust::is_trusted_folder(earlier, &project.root) => earlier.map(str::to_owned),
+            _ => match trust::without_folder(&before, &project.root) {
+                Ok(None) if receipt.was_there() => Some("{}\n".to_owned()),
+                Ok(after) => after,
+                Err(_) => return Ok(()),
+            },
+        },
+    };
+    let change = Change { path: record, before: Some(before), after };
     plan.add(FileStep { change, receipt: None });
     Ok(())
 }
