@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use lictor_agents::commands::{self, Audience};
 use lictor_agents::install;
+use lictor_config::diagnostic::closest;
 
 use crate::commands::{
     agents, allow, approve, audit, check, completions, council, demo, doctor, eval, explain, graph, init,
@@ -325,6 +326,15 @@ one has written to, and blocks: to go back, move the record away first (`lictor
 doctor` says where it is).
 ";
 
+/// What to do about a word that is no command below this one.
+pub fn nearest(known: &clap::Command, word: &str) -> String {
+    let names: Vec<&str> = known.get_subcommands().map(clap::Command::get_name).collect();
+    match closest(word, names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`lictor help` lists them".to_owned(),
+    }
+}
+
 fn help(topic: &[String]) -> anyhow::Result<Exit> {
     let page = match topic {
         [word] if word == "exit-codes" => Some(exit::HELP),
@@ -332,20 +342,20 @@ fn help(topic: &[String]) -> anyhow::Result<Exit> {
         _ => None,
     };
     if let Some(page) = page {
-        output::print(page)?;
+        output::print_exact(page)?;
         return Ok(Exit::Ok);
     }
     let mut known = &definition();
     for word in topic {
         known = known.find_subcommand(word).ok_or_else(|| {
-            let topic = topic.join(" ");
-            exit::usage(format!("there is no command or topic `{topic}`; `lictor help` lists them"))
+            let (topic, near) = (topic.join(" "), nearest(known, word));
+            exit::usage(format!("there is no command or topic `{topic}`; {near}"))
         })?;
     }
     // As `--help` after the same words.
     let words = ["lictor"].into_iter().chain(topic.iter().map(String::as_str)).chain(["--help"]);
     match parse(words) {
-        Err(help) if !help.use_stderr() => output::print(&help.to_string())?,
+        Err(help) if !help.use_stderr() => output::print_exact(&help.to_string())?,
         _ => anyhow::bail!("there is no help on this"),
     }
     Ok(Exit::Ok)

@@ -87,11 +87,23 @@ impl Style {
     }
 }
 
-/// Writes to standard output. A reader that went away (`lictor … | head`) is not an error.
+/// Writes to standard output. On a terminal, lines that are too long for it are broken between words. A reader that went
+/// away (`lictor … | head`) is not an error.
 ///
 /// # Errors
 /// When standard output cannot be written for any other reason.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    match columns().filter(|_| !text.starts_with(['{', '['])) {
+        Some(columns) => print_exact(&fitted(text, columns)),
+        None => print_exact(text),
+    }
+}
+
+/// As [`print`], for what programs read: not even a terminal changes its lines.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_exact(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -113,15 +125,19 @@ pub fn print_while_read(text: &str) -> anyhow::Result<bool> {
 
 /// How wide the terminal on standard output is; `None` when it is none, and lines are not cut.
 pub fn columns() -> Option<usize> {
-    if !io::stdout().is_terminal() {
-        return None;
-    }
-    let set = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    set.or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))).or(Some(WIDTH))
+    io::stdout().is_terminal().then(width)
 }
 
-/// Writes to standard error. Nobody is left to tell when that is closed.
+fn width() -> usize {
+    let set = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let told = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    set.or_else(told).unwrap_or(WIDTH)
+}
+
+/// Writes to standard error, in lines that fit a terminal. Nobody is left to tell when that is closed.
 pub fn tell(text: &str) {
+    let columns = io::stderr().is_terminal().then(width);
+    let text = columns.map_or_else(|| text.to_owned(), |columns| fitted(text, columns));
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
@@ -176,6 +192,68 @@ pub fn wrapped(indent: &str, text: &str) -> String {
     out
 }
 
+/// Text in lines of at most so many columns. A longer line is broken between words and goes on below where its text began:
+/// behind the first gap of two or more spaces, else two columns further in. What fits on no line is left to the terminal.
+fn fitted(text: &str, columns: usize) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if seen(line.trim_end_matches('\n')) <= columns {
+            out.push_str(line);
+        } else {
+            out.push_str(&broken(line.trim_end_matches('\n'), columns));
+            out.push_str(if line.ends_with('\n') { "\n" } else { "" });
+        }
+    }
+    out
+}
+
+fn broken(line: &str, columns: usize) -> String {
+    let indent = line.chars().take_while(|c| *c == ' ').count();
+    let inside = line.get(indent..).unwrap_or_default();
+    let bare = uncoloured(inside);
+    let gap = bare.split_once("  ").map(|(head, rest)| {
+        indent + head.chars().count() + 2 + rest.chars().take_while(|c| *c == ' ').count()
+    });
+    let hang = gap.filter(|gap| *gap <= columns / 3).unwrap_or(indent + 2);
+    let mut out = " ".repeat(indent);
+    let (mut at, mut empty) = (indent, true);
+    for word in inside.split(' ') {
+        let long = seen(word);
+        if !empty && at + 1 + long > columns && !word.is_empty() {
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+            out.push_str(&" ".repeat(hang));
+            (at, empty) = (hang, true);
+        }
+        if !empty {
+            out.push(' ');
+            at += 1;
+        }
+        out.push_str(word);
+        at += long;
+        empty = false;
+    }
+    out
+}
+
+/// How many columns a text takes: what colours it takes none.
+fn seen(text: &str) -> usize {
+    uncoloured(text).chars().count()
+}
+
+fn uncoloured(text: &str) -> String {
+    let mut out = String::new();
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' {
+            chars.by_ref().find(char::is_ascii_alphabetic);
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Text on one line of at most so many columns; what is cut off shows as `…`.
 pub fn clipped(text: &str, columns: usize) -> String {
     let one_line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
@@ -192,7 +270,7 @@ pub fn clipped(text: &str, columns: usize) -> String {
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     let mut text = escaped(&serde_json::to_string_pretty(value)?);
     text.push('\n');
-    print(&text)
+    print_exact(&text)
 }
 
 /// JSON of the same value in which nothing can change how the rest reads on a terminal. Such characters stand only

@@ -6,6 +6,8 @@ mod decisions;
 mod sessions;
 mod summary;
 
-pub use decisions::{Decided, Wanted, decided, decisions, first_since, newest_decisions, rules_of, title};
+pub use decisions::{
+    Decided, Wanted, decided, decisions, first_since, newest_decisions, rules_of, said_by, title,
+};
 pub use sessions::{SessionError, find_session, sessions};
 pub use summary::{Counts, Example, RuleUse, Summary, Waits};

@@ -45,7 +45,7 @@ pub fn run(args: &CompletionsArgs) -> Result<Exit> {
     };
     let mut script = Vec::new();
     shell.write_registration(VARIABLE, "lictor", "lictor", "lictor", &mut script)?;
-    output::print(&String::from_utf8(script)?)?;
+    output::print_exact(&String::from_utf8(script)?)?;
     Ok(Exit::Ok)
 }
 

@@ -75,7 +75,7 @@ pub fn run(args: &GraphArgs) -> Result<Exit> {
         Format::Mermaid => mermaid::draw(&outline, path.as_ref()),
         Format::Svg => svg::draw(&outline, path.as_ref(), svg::Look::Alone),
     };
-    output::print(&drawn)?;
+    output::print_exact(&drawn)?;
     Ok(Exit::Ok)
 }
 

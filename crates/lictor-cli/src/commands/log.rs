@@ -10,7 +10,9 @@ use clap_complete::ArgValueCandidates;
 use lictor::past::{Decided, Wanted, decisions, newest_decisions, title};
 use lictor::{SqliteOptions, Store};
 use lictor_agents::Agent;
+use lictor_config::diagnostic::closest;
 use lictor_core::{Decision, Timestamp};
+use lictor_guards::Pack;
 use serde_json::json;
 
 use super::session;
@@ -72,6 +74,8 @@ pub struct LogArgs {
 
 /// How many lines are shown when nobody says how many.
 const LINES: usize = 20;
+/// In so many decisions a rule is looked for that no pack has.
+const SEARCHED: usize = 2000;
 /// How often a followed record is looked at.
 const EVERY: Duration = Duration::from_millis(300);
 
@@ -106,7 +110,27 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
         let last = found.last().map_or(0, |decided| decided.id);
         return follow(&*store, &wanted, last, &printer);
     }
+    if let Some(rule) = args.rule.as_deref().filter(|_| found.is_empty()) {
+        known_rule(rule, &*store)?;
+    }
     close(found.len(), more, args.common.json)
+}
+
+/// Refuses a rule that no pack has and that nothing on record was decided by.
+fn known_rule(rule: &str, store: &dyn Store) -> Result<()> {
+    let anything = Wanted { decision: Some(Decision::Warn), ..Wanted::default() };
+    let (recorded, _) = newest_decisions(store, &anything, SEARCHED)?;
+    let mut known: Vec<&str> =
+        recorded.iter().flat_map(|decided| &decided.rules).map(String::as_str).collect();
+    known.extend(Pack::all().iter().flat_map(|pack| pack.rules()).map(|rule| rule.id));
+    let family = format!("{rule}.");
+    if known.iter().any(|known| *known == rule || known.starts_with(&family)) {
+        return Ok(());
+    }
+    let families = known.iter().filter_map(|known| known.split_once('.')).map(|(family, _)| family);
+    let near = closest(rule, known.iter().copied().chain(families));
+    let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    Err(exit::usage(format!("there is no rule `{rule}`{near}")))
 }
 
 /// A time that was given as an option.

@@ -38,11 +38,12 @@ pub fn run(args: &ManArgs, mut cli: clap::Command) -> Result<Exit> {
     let mut wanted = &cli;
     for word in &args.command {
         wanted = wanted.find_subcommand(word).ok_or_else(|| {
-            exit::usage(format!("there is no command `{}`; `lictor help` lists them", args.command.join(" ")))
+            let near = crate::cli::nearest(wanted, word);
+            exit::usage(format!("there is no command `{}`; {near}", args.command.join(" ")))
         })?;
         name = format!("{name}-{word}");
     }
-    output::print(&page(wanted, &name)?)?;
+    output::print_exact(&page(wanted, &name)?)?;
     Ok(Exit::Ok)
 }
 

@@ -113,7 +113,7 @@ pub fn show(report: &Report, markdown: bool, html: Option<&std::path::Path>, jso
     } else if let Some(file) = html {
         output::print(&format!("wrote {}\n", file.display()))?;
     } else if markdown {
-        output::print(&markdown::page(report))?;
+        output::print_exact(&markdown::page(report))?;
     } else {
         output::print(&text::page(report, Style::stdout()))?;
     }

@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use lictor::companion;
+use lictor_config::diagnostic::closest;
 
 use crate::exit::{self, Exit};
 use crate::here;
@@ -37,7 +38,7 @@ pub struct SchemaArgs {
 /// Runs the command.
 pub fn run(args: &SchemaArgs) -> Result<Exit> {
     if args.markdown {
-        output::print(&lictor_config::reference_markdown())?;
+        output::print_exact(&lictor_config::reference_markdown())?;
         return Ok(Exit::Ok);
     }
     if args.output.is_empty() {
@@ -54,6 +55,9 @@ pub fn run(args: &SchemaArgs) -> Result<Exit> {
         let all = schemas::COMMANDS.iter().map(|(name, _)| *name);
         let mut known: Vec<&str> =
             all.clone().filter(|name| name.split(' ').next() == Some(&command)).collect();
+        if let Some(near) = closest(&command, all.clone()).filter(|_| known.is_empty()) {
+            return Err(exit::usage(format!("`{command}` has no JSON output; did you mean `{near}`?")));
+        }
         if known.is_empty() {
             known = all.collect();
         }

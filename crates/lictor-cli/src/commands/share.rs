@@ -61,7 +61,7 @@ pub fn export(args: &ExportArgs) -> Result<Exit> {
     if args.common.json {
         output::print_json(&shared)?;
     } else {
-        output::print(&shared.to_yaml()?)?;
+        output::print_exact(&shared.to_yaml()?)?;
     }
     Ok(Exit::Ok)
 }

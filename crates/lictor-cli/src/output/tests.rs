@@ -14,3 +14,18 @@ fn what_is_cut_off_shows() {
     assert_eq!(clipped("short", 10), "short");
     assert_eq!(clipped("a line\nand more", 9), "a line a…");
 }
+
+#[test]
+fn lines_fit_a_terminal_and_words_stay_whole() {
+    let text = "note     claude-code: files named with `@` reach the model\nshort\n";
+    assert_eq!(
+        fitted(text, 40),
+        "note     claude-code: files named with\n         `@` reach the model\nshort\n"
+    );
+    let coloured = "\u{1b}[32mok     \u{1b}[0m  one two three four five\n";
+    assert_eq!(fitted(coloured, 30), "\u{1b}[32mok     \u{1b}[0m  one two three four\n         five\n");
+    assert_eq!(fitted("error: one two three four", 15), "error: one two\n  three four");
+    // Colours take no room, and a word that fits nowhere is left whole: it is copied.
+    assert_eq!(fitted("\u{1b}[1;31merror\u{1b}[0m: one two", 14), "\u{1b}[1;31merror\u{1b}[0m: one two");
+    assert_eq!(fitted("see /a/very/long/path/indeed now", 10), "see\n  /a/very/long/path/indeed\n  now");
+}

@@ -39,7 +39,8 @@ fn a_read_only_session_changes_nothing() {
         "gh pr merge|close|edit 12",
         "gh release create v1",
         "python|python3 manage.py migrate",
-        "black|isort|prettier .",
+        "black|isort .",
+        "prettier --write .",
         "npm|pnpm|yarn install|add left-pad",
         "pip|uv install requests",
         "cargo add|install serde",
@@ -56,6 +57,43 @@ fn a_read_only_session_changes_nothing() {
         "echo x > a.txt",
         "touch b.txt",
         "crontab -r",
+        "git tag -a v1 -m x",
+        "git branch -m a b",
+        "git symbolic-ref HEAD refs/heads/x",
+        "git format-patch|repack|write-tree",
+        "kubectl config use-context|set-context|delete-context prod",
+        "kubectl auth reconcile -f x",
+        "terraform state mv|rm a",
+        "terraform get|login|providers lock",
+        "terraform plan -out tf.plan",
+        "ruff check --fix",
+        "eslint|stylelint|markdownlint --fix .",
+        "npx|bunx eslint --fix src",
+        "poetry run black .",
+        "codespell|typos -w",
+        "gofmt|shfmt -w .",
+        "npm version|dedupe|deprecate patch",
+        "npm pkg set a=b",
+        "go env -w A=b",
+        "aws ec2 run-instances|stop-instances",
+        "aws s3 cp|mv|sync a s3://b",
+        "gcloud compute instances create|delete x",
+        "az vm create|restart",
+        "vault kv put|delete secret/a",
+        "etcdctl put|del a",
+        "heroku config:set A=b",
+        "fly deploy status",
+        "ip addr|route add x",
+        "service nginx restart|stop",
+        "redis-cli lpush|set|incr a",
+        "bq mk|rm|load x",
+        "rails db:migrate|generate",
+        "bundle exec rake db:migrate",
+        "gh workflow run x",
+        "gh api -X DELETE repos/x/y",
+        "rustup update|default stable",
+        "python -m venv .venv",
+        "date -s 2020-01-01",
     ];
     let looks = [
         "ls -la",
@@ -76,8 +114,60 @@ fn a_read_only_session_changes_nothing() {
         "find . -name *.txt",
         "cd src; ls | sort | head -3",
         "aws s3api list-buckets",
+        "git --version",
+        "git branch|tag --sort=-creatordate",
+        "git tag|branch --contains|--merged HEAD",
+        "git clean -nd",
+        "git push|fetch --dry-run",
+        "git apply --check x.patch",
+        "git symbolic-ref --short HEAD",
+        "kubectl config view|current-context",
+        "kubectl rollout status|history deploy/x",
+        "kubectl apply --dry-run=client|--dry-run=server -f x.yaml",
+        "helm upgrade --dry-run app ./chart",
+        "terraform state|workspace list",
+        "terraform fmt -check",
+        "black|isort --check .",
+        "ruff format --check .",
+        "prettier|gofmt -l .",
+        "eslint|rubocop .",
+        "npx prettier|eslint --check .",
+        "npx tsc --noEmit",
+        "cargo tree|metadata|audit",
+        "cargo fmt -- --check",
+        "npm audit",
+        "npm config get registry",
+        "uv pip list",
+        "go list|vet ./...",
+        "go env GOPATH",
+        "aws logs tail|filter-log-events x",
+        "aws dynamodb scan|query --table-name x",
+        "gcloud logging read x",
+        "gsutil ls|cat gs://x",
+        "vault kv list secret/a",
+        "heroku ps|logs",
+        "psql -c 'SELECT 1'",
+        "redis-cli get|ttl a",
+        "alembic history|current",
+        "python manage.py showmigrations|check",
+        "rails routes",
+        "gh api repos/x/y",
+        "hg|svn|jj log|status",
+        "ip addr|route",
+        "mount",
+        "make -n build",
     ];
-    let unknown = ["make build", "cargo test", "./deploy.sh", "node server.js", "acme frobnicate"];
+    let unknown = [
+        "make build",
+        "cargo test",
+        "./deploy.sh",
+        "node server.js",
+        "acme frobnicate",
+        "psql -f x.sql",
+        "psql < x.sql",
+        "uv run pytest",
+        "rails console",
+    ];
     let groups = [("block", &changes[..]), ("pass", &looks[..]), ("ask", &unknown[..])];
     let mut wrong = Vec::new();
     for (wanted, commands) in groups {
@@ -166,6 +256,21 @@ fn unknown_words_are_refused_and_long_lists_say_that_there_is_more() {
     assert!(all.stderr.is_empty(), "{all:?}");
     let run = sandbox.lictor(&["eval", "bsah", "ls"]);
     assert!(run.code == 64 && run.stderr.contains("did you mean `bash`?"), "{run:?}");
+    for (args, near) in [
+        (["help", "alow"].as_slice(), "allow"),
+        (&["man", "sesion"], "session"),
+        (&["schema", "--output", "repor"], "report"),
+        (&["init", "--agent", "claude"], "claude-code"),
+        (&["log", "--agent", "gemini"], "gemini-cli"),
+        (&["log", "--rule", "git.force-pus"], "git.force-push"),
+        (&["log", "--rule", "secrt"], "secret"),
+    ] {
+        let run = sandbox.lictor(args);
+        assert!(
+            run.code == 64 && run.stderr.contains(&format!("did you mean `{near}`?")),
+            "{args:?}: {run:?}"
+        );
+    }
     let run = sandbox.lictor(&["eval", "nonsense", "ls"]);
     assert!(run.code == 64 && run.stderr.contains("kinds: bash"), "{run:?}");
 }
@@ -332,6 +437,13 @@ fn misspelt_files_and_programs_are_found_and_one_mistake_is_one_error() {
 fn whoever_trusts_a_program_sees_it() {
     let sandbox = Sandbox::new();
     sandbox.write("scripts/ready.sh", "#!/bin/sh\nexit 0 # all is well\n");
+    let check = || sandbox.lictor(&["check"]).stdout;
+    sandbox.write(
+        "governance.yaml",
+        "version: 1\nguards: {ready: {command: [scripts/ready.sh]}}\npolicy: {all: [ready]}\n",
+    );
+    assert!(check().contains("`chmod +x scripts/ready.sh`"), "{}", check());
+    assert_eq!(sandbox.program("chmod", &["+x", "scripts/ready.sh"], "").code, 0);
     sandbox.write(
         "governance.yaml",
         "version: 1\nguards: {ready: {command: [scripts/ready.sh]}}\npolicy: {all: [ready]}\n",

@@ -80,9 +80,9 @@ pub(super) fn answer(
         }
         Asking::Nobody => {
             let verdict = Verdict::block(
-                "this needs a person's yes, and nobody can be asked here",
-                "go on with something that needs no approval; a person finds this in `lictor approvals` and can allow \
-                 exactly this, once; then try it again",
+                "this waits for a person's yes",
+                "tell the person: `lictor approve` allows exactly this, once; then try it again, and go on with \
+                 something else until then",
             );
             evaluation.blocked_by(from_engine("approval", verdict))
         }

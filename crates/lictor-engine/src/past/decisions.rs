@@ -27,6 +27,8 @@ pub struct Decided {
     pub decision: Decision,
     /// The rules that decided, the strictest first; a guard without rules by its name.
     pub rules: Vec<String>,
+    /// What each of them said.
+    pub said: Vec<Decision>,
     /// Why: the deciding reason.
     pub reason: String,
     /// Judged only to see what would be said.
@@ -140,6 +142,18 @@ pub fn rules_of(evaluation: &Evaluation) -> Vec<String> {
     rules
 }
 
+/// The strictest that each of these rules said, never stricter than what was decided.
+#[must_use]
+pub fn said_by(rules: &[String], evaluation: &Evaluation) -> Vec<Decision> {
+    let active = evaluation.active();
+    let said = |rule: &String| {
+        let own = active.iter().filter(|given| given.verdict.rule().unwrap_or(given.guard()) == rule);
+        let strictest = own.map(|given| given.verdict.value().settle()).max();
+        strictest.unwrap_or(evaluation.decision).min(evaluation.decision)
+    };
+    rules.iter().map(said).collect()
+}
+
 /// The decision that a record holds, if it holds one.
 #[must_use]
 pub fn decided(record: &Record) -> Option<Decided> {
@@ -151,6 +165,7 @@ pub fn decided(record: &Record) -> Option<Decided> {
     let evaluation = body.evaluation;
     let deciding = evaluation.deciding();
     let rules = rules_of(&evaluation);
+    let said = said_by(&rules, &evaluation);
     let seen_before = matches!(&*body.event, SessionEvent::Judged(judgement) if judgement.duplicate);
     Some(Decided {
         seen_before,
@@ -159,6 +174,7 @@ pub fn decided(record: &Record) -> Option<Decided> {
         session: record.session.clone(),
         decision: evaluation.decision,
         rules,
+        said,
         reason: deciding.first().map(|given| given.verdict.reason().to_owned()).unwrap_or_default(),
         dry: evaluation.dry,
         observed: evaluation.observed,

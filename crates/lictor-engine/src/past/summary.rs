@@ -131,14 +131,14 @@ impl Summary {
         {
             self.sessions += 1;
         }
-        for rule in &decided.rules {
+        for (rule, said) in decided.rules.iter().zip(&decided.said) {
             let used = self.rules.entry(rule.clone()).or_insert_with(|| RuleUse {
                 count: 0,
-                decision: decided.decision,
+                decision: *said,
                 examples: Vec::new(),
             });
             used.count += 1;
-            used.decision = used.decision.max(decided.decision);
+            used.decision = used.decision.max(*said);
             let action = title(&decided.action);
             if used.examples.len() < EXAMPLES && !used.examples.iter().any(|known| known.action == action) {
                 used.examples.push(Example { id: decided.id, action });

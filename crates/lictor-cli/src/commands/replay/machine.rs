@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use lictor::past::{Decided, Summary, rules_of};
+use lictor::past::{Decided, Summary, rules_of, said_by};
 use lictor::{Asking, Mode, Project, Runtime};
 use lictor_agents::transcripts::{Entry, Tally, Transcript, find, find_in};
 use lictor_core::{Action, Facts, Outcome, Timestamp};
@@ -152,13 +152,15 @@ impl Judges<'_> {
         let mode = Mode { asking: Asking::Caller, ..Mode::default() };
         let evaluation = judge.runtime.engine().evaluate_with(&action, mode);
         let deciding = evaluation.deciding();
+        let rules = rules_of(&evaluation);
         let decided = Decided {
             id: 0,
             at: action.at,
             session: action.session.clone(),
             decision: evaluation.decision,
             reason: deciding.first().map(|given| given.verdict.reason().to_owned()).unwrap_or_default(),
-            rules: rules_of(&evaluation),
+            said: said_by(&rules, &evaluation),
+            rules,
             dry: false,
             observed: false,
             answered: false,

@@ -13,6 +13,9 @@ use crate::time_format;
 /// How large the plot of days is.
 const WIDE: u64 = 720;
 const HIGH: u64 = 160;
+/// How much of it a day takes at most, and the name of a day at least.
+const COLUMN: u64 = 60;
+const NAME: u64 = 70;
 /// So many rules are plotted.
 const RULES: usize = 20;
 
@@ -23,7 +26,10 @@ h1{font-size:1.4rem;margin-bottom:0}h2{font-size:1.1rem;margin-top:2rem}
 table{border-collapse:collapse;width:100%}td,th{padding:.25rem .5rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}code{font-size:.85em;overflow-wrap:anywhere}
 .pass{fill:var(--pass)}.warn{fill:var(--warn)}.ask{fill:var(--ask)}.block{fill:var(--block)}
-svg{width:100%;height:auto}svg text{fill:currentColor;font:11px system-ui,sans-serif}.quiet{opacity:.7}";
+svg{height:auto}svg text{fill:currentColor;font:11px system-ui,sans-serif}.quiet{opacity:.7}.days{overflow-x:auto}
+.bar{width:100px}.key{width:.8em;height:.8em;margin:0 .3em 0 .8em}
+@media(max-width:600px){.bar{width:48px}.rules tr{display:grid;grid-template-columns:1fr auto 56px}.rules td:last-child,.rules th:last-child{grid-column:1/-1}
+.rules td{border:0;padding-bottom:0}.rules th{display:none}.rules tr{border-bottom:1px solid var(--line);padding-bottom:.25rem}}";
 
 pub(super) fn page(report: &Report) -> String {
     let Report { title, summary, .. } = report;
@@ -33,7 +39,7 @@ pub(super) fn page(report: &Report) -> String {
         out,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>Lictor: {title}</title>\
-         <style>{STYLE}</style></head><body>\n<h1>{title}</h1><p class=\"quiet\">{}</p>\n",
+         <style>{STYLE}</style></head><body>\n<h1>Lictor: {title}</h1><p class=\"quiet\">{}</p>\n",
         escaped(&span(report))
     );
     let Counts { calls, pass, warn, ask, block } = summary.total;
@@ -50,7 +56,14 @@ pub(super) fn page(report: &Report) -> String {
             share(count, calls)
         );
     }
-    out.push_str("</table>\n<h2>By day</h2>\n");
+    out.push_str("</table>\n<h2>By day</h2>\n<p>");
+    for class in ["pass", "warn", "ask", "block"] {
+        let _ = write!(
+            out,
+            "<svg class=\"key\" viewBox=\"0 0 10 10\"><rect class=\"{class}\" width=\"10\" height=\"10\"/></svg>{class}"
+        );
+    }
+    out.push_str("</p>\n");
     out.push_str(&days(report));
     out.push_str("<h2>Rules</h2>\n");
     out.push_str(&rules(report));
@@ -89,9 +102,14 @@ pub(super) fn page(report: &Report) -> String {
 fn days(report: &Report) -> String {
     let days = &report.summary.days;
     let most = days.values().map(|counts| counts.calls).max().unwrap_or(0).max(1);
-    let step = WIDE / (days.len() as u64).max(1);
-    let mut out =
-        format!("<svg viewBox=\"0 0 {WIDE} {}\" role=\"img\" aria-label=\"calls by day\">\n", HIGH + 20);
+    // A few days take little room, so that their names stay readable on a narrow screen.
+    let wanted = (days.len() as u64 * (COLUMN + 12)).clamp(NAME, WIDE);
+    let step = wanted / (days.len() as u64).max(1);
+    let mut out = format!(
+        "<div class=\"days\"><svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"calls by day\">\n",
+        wanted,
+        HIGH + 20
+    );
     for (index, (day, counts)) in days.iter().enumerate() {
         let left = index as u64 * step;
         let mut bottom = HIGH;
@@ -100,7 +118,7 @@ fn days(report: &Report) -> String {
         for (class, count) in parts.into_iter().filter(|(_, count)| *count > 0) {
             let high = (count * HIGH / most).max(2).min(bottom);
             bottom -= high;
-            let wide = step.saturating_sub(2).clamp(1, 60);
+            let wide = step.saturating_sub(2).clamp(1, COLUMN);
             let _ = writeln!(
                 out,
                 "<rect class=\"{class}\" x=\"{left}\" y=\"{bottom}\" width=\"{wide}\" height=\"{high}\"><title>{}: {count} {class}</title></rect>",
@@ -108,11 +126,11 @@ fn days(report: &Report) -> String {
             );
         }
         // As many names as fit beside each other.
-        if (index as u64).is_multiple_of((70 / step.max(1)).max(1)) {
+        if (index as u64).is_multiple_of(NAME.div_ceil(step.max(1)).max(1)) {
             let _ = writeln!(out, "<text x=\"{left}\" y=\"{}\">{}</text>", HIGH + 14, escaped(day));
         }
     }
-    out.push_str("</svg>\n");
+    out.push_str("</svg></div>\n");
     out
 }
 
@@ -120,13 +138,14 @@ fn days(report: &Report) -> String {
 fn rules(report: &Report) -> String {
     let busiest = report.summary.busiest();
     let most = busiest.first().map_or(1, |(_, used)| used.count.max(1));
-    let mut out = "<table><tr><th>rule<th class=\"n\">times<th><th>for example</tr>\n".to_owned();
+    let mut out =
+        "<table class=\"rules\"><tr><th>rule<th class=\"n\">times<th><th>for example</tr>\n".to_owned();
     for (rule, used) in busiest.iter().take(RULES) {
         let wide = (used.count * 100 / most).max(1);
         let example = used.examples.first().map(|example| escaped(&example.action)).unwrap_or_default();
         let _ = writeln!(
             out,
-            "<tr><td>{}<td class=\"n\">{}<td><svg viewBox=\"0 0 100 10\" style=\"width:100px\"><rect class=\"{}\" width=\"{wide}\" height=\"10\"/></svg><td><code>{example}</code></tr>",
+            "<tr><td>{}<td class=\"n\">{}<td><svg class=\"bar\" viewBox=\"0 0 100 10\"><rect class=\"{}\" width=\"{wide}\" height=\"10\"/></svg><td><code>{example}</code></tr>",
             escaped(rule),
             used.count,
             used.decision

@@ -107,7 +107,7 @@ fn people(summary: &Summary, style: Style) -> String {
 
 /// In percent, to one place.
 pub(super) fn share(part: u64, whole: u64) -> String {
-    let thousandths = (part * 1000).checked_div(whole).unwrap_or_default();
+    let thousandths = (part * 1000 + whole / 2).checked_div(whole).unwrap_or_default();
     format!("{}.{}%", thousandths / 10, thousandths % 10)
 }
 
