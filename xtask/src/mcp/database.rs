@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::chown;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -57,8 +58,7 @@ impl Database {
             command("postgres").args(["-D", "data", "-c", "listen_addresses=", "-c", &socket]).spawn()?;
         let started = Self(server);
         for _ in 0..300 {
-            let ready = command("pg_isready").arg("-h").arg(&directory).status()?;
-            if ready.success() {
+            if UnixStream::connect(directory.join(".s.PGSQL.5432")).is_ok() {
                 return Ok(started);
             }
             thread::sleep(Duration::from_millis(100));

@@ -112,7 +112,8 @@ pub fn run(server: &ServerFile, era: Era, lictor: &Path) -> Result<Vec<String>> 
         own.push(made(&mut direct, &scratch, server, call)?);
     }
     let listed = direct.request("tools/list", json!({}))?;
-    direct.end()?;
+    // Some servers do not end with their client; behind Lictor they do.
+    drop(direct.end());
     scratch.renew()?;
     let mut client = Client::start(scratch.server(server, Some(lictor))?, era)?;
     let mut wrong = Vec::new();
