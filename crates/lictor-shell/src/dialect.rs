@@ -309,6 +309,29 @@ fn is_defined(text: &str, name: &str) -> bool {
     })
 }
 
+/// A line of a makefile may start with `@`, `-` or `+`, which are make's.
+pub(crate) fn without_recipe_mark(text: &str) -> &str {
+    let rest = text.trim_start();
+    // `-rm x`: make goes on when it fails. No program has such a name.
+    if let Some(command) = rest.strip_prefix('-')
+        && command.starts_with(|next: char| next.is_ascii_lowercase())
+        && command
+            .split([' ', '\n'])
+            .next()
+            .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()) && word.len() > 1)
+    {
+        return command;
+    }
+    match rest.strip_prefix('@').or_else(|| rest.strip_prefix("-@")).or_else(|| rest.strip_prefix("+@")) {
+        Some(command)
+            if command.starts_with(|next: char| next.is_ascii_alphabetic() || "[({$!:-#".contains(next)) =>
+        {
+            command.strip_prefix('-').unwrap_or(command)
+        }
+        _ => text,
+    }
+}
+
 /// Lines that a page shows behind the prompt of an environment (`(venv) $ pytest`), without it. A shell would refuse
 /// them.
 pub(crate) fn without_prompts(text: &str) -> Option<String> {

@@ -21,7 +21,7 @@ mod value;
 
 use std::collections::BTreeSet;
 
-use lictor_core::facts::{Access, OpaqueWhat};
+use lictor_core::facts::{Access, FlowSource, OpaqueWhat};
 
 use crate::call::{Call, Next, Report};
 
@@ -39,6 +39,17 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         report.deed("change", "startup");
     }
     imports(language, body, call, report);
+    if uses_own_keys(body) {
+        without_own_keys(report, from);
+    }
+    if body.contains("lictor")
+        && ["import lictor", "from lictor", "require(\"lictor\")"].iter().any(|way| body.contains(way))
+    {
+        let answers = [".approve(", ".deny(", ".trust(", ".resolve(", ".allow("];
+        if answers.iter().any(|answer| body.contains(answer)) {
+            report.guard_off(lictor_core::facts::GuardOff::LictorCommand, body);
+        }
+    }
     if shows_names_only(body) {
         for effect in report.effects.get_mut(from..).unwrap_or_default() {
             if let crate::Effect::File { access: access @ Access::Read, target, .. } = effect
@@ -53,6 +64,43 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         report.effects.retain(|effect| {
             at += 1;
             at <= from || !matches!(effect, crate::Effect::Database { .. })
+        });
+    }
+}
+
+/// Whether code makes a server or a client that proves who it is with a key.
+fn uses_own_keys(body: &str) -> bool {
+    const MAKES: [&str; 8] = [
+        "createServer(",
+        "createSecureServer(",
+        "tls.connect(",
+        "https.request(",
+        "https.Agent(",
+        "http2.connect(",
+        "load_cert_chain(",
+        "createSecureContext(",
+    ];
+    MAKES.iter().any(|call| body.contains(call))
+}
+
+/// A key of the project that code proves itself with is used, and not shown or sent.
+fn without_own_keys(report: &mut Report, from: usize) {
+    let mut others = false;
+    for effect in report.effects.get_mut(from..).unwrap_or_default() {
+        let crate::Effect::File { access: access @ Access::Read, target, .. } = effect else { continue };
+        let path = target.arg.known().unwrap_or_default();
+        let own = !path.starts_with(['/', '~'])
+            && [".pem", ".key", ".crt", ".p12", ".pfx"].iter().any(|end| path.ends_with(end));
+        match own {
+            true => *access = Access::List,
+            false => others |= crate::programs::is_secret_path(path),
+        }
+    }
+    if !others {
+        let mut at = 0;
+        report.effects.retain(|effect| {
+            at += 1;
+            at <= from || !matches!(effect, crate::Effect::Flow { from: FlowSource::Secret, .. })
         });
     }
 }
@@ -229,7 +277,8 @@ fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
 }
 
 /// How languages that are not read spell the home directory.
-const HOMES: [&str; 14] = [
+const HOMES: [&str; 15] = [
+    "os.home",
     "$env(HOME)",
     "$::env(HOME)",
     "$ENV{HOME}",

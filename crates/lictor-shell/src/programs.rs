@@ -36,6 +36,7 @@ mod sessions;
 mod shells;
 mod socat;
 pub(crate) mod sql;
+mod ssh;
 mod system;
 mod table;
 pub(crate) mod text;

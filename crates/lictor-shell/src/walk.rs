@@ -13,9 +13,11 @@ mod here;
 mod listed;
 mod looked;
 mod moved;
+mod names;
 mod next;
 mod outer;
 mod output;
+mod pipeline;
 mod plumbing;
 mod private;
 mod scratch;
@@ -35,15 +37,15 @@ pub(crate) use private::{is_private, is_private_of_system};
 
 use std::rc::Rc;
 
-use lictor_core::facts::{Access, Command, Effect, Opaque, OpaqueWhat};
+use lictor_core::facts::{Command, Effect, Opaque, OpaqueWhat};
 
-use crate::ast::{Function, Item, Joint, Node, Pipeline, Script};
+use crate::ast::{Function, Item, Joint, Node, Script};
 use crate::call::Stdin;
 use crate::operand::{Arg, Cwd, Operand, Taint};
 use crate::parser;
 use crate::reading::{Nowhere, Reading, ShellEnv};
 use crate::state::{Datum, Defined, Positional, State, Value};
-use shape::{always_fails, goes_through, leaves, takes_secret};
+use shape::{always_fails, leaves};
 
 /// Larger texts are read at both ends only.
 const LARGEST_TEXT: usize = 256 * 1024;
@@ -124,7 +126,7 @@ pub(crate) struct Walker<'s> {
     /// What the line made or kept.
     made: scratch::Made,
     /// What it moved, by where it is now.
-    moved: Vec<(String, Operand)>,
+    moved: Vec<moved::Moved>,
     /// The pipeline being walked turns files of the project into its output: no text of the line is in it.
     from_files: bool,
     /// Traps that the line set.
@@ -154,29 +156,6 @@ pub(crate) fn read(text: &str, env: &dyn ShellEnv) -> Reading {
         }
     }
     walker.finish()
-}
-
-/// A line of a makefile may start with `@`, `-` or `+`, which are make's.
-fn without_recipe_mark(text: &str) -> &str {
-    let rest = text.trim_start();
-    // `-rm x`: make goes on when it fails. No program has such a name.
-    if let Some(command) = rest.strip_prefix('-')
-        && command.starts_with(|next: char| next.is_ascii_lowercase())
-        && command
-            .split([' ', '\n'])
-            .next()
-            .is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_alphanumeric()) && word.len() > 1)
-    {
-        return command;
-    }
-    match rest.strip_prefix('@').or_else(|| rest.strip_prefix("-@")).or_else(|| rest.strip_prefix("+@")) {
-        Some(command)
-            if command.starts_with(|next: char| next.is_ascii_alphabetic() || "[({$!:-#".contains(next)) =>
-        {
-            command.strip_prefix('-').unwrap_or(command)
-        }
-        _ => text,
-    }
 }
 
 impl<'s> Walker<'s> {
@@ -286,27 +265,6 @@ impl<'s> Walker<'s> {
         self.reading.effects.push(effect);
     }
 
-    /// The same effect behind a link that the line made itself.
-    fn behind_link(&self, effect: &Effect<Operand>) -> Option<Effect<Operand>> {
-        let Effect::File { access, target, recursive, by } = effect else { return None };
-        if !self.links || matches!(access, Access::List | Access::Execute) {
-            return None;
-        }
-        let path = target.arg.known()?;
-        let key = crate::paths::key(&target.cwd, path);
-        // The link itself is no loss; what lies behind it is.
-        // A link is read through, and so is one with a slash behind it.
-        let itself = *access == Access::Read || path.ends_with('/');
-        let ends = key.match_indices('/').map(|(at, _)| at).chain(itself.then_some(key.len()));
-        let (link, rest) = ends
-            .filter_map(|at| key.split_at_checked(at))
-            .find_map(|(start, rest)| Some((self.state.file(start)?.link.clone()?, rest)))?;
-        let real = crate::paths::clean(&format!("{link}{rest}"));
-        let arg = Arg { value: crate::operand::Known::Text(real), ..target.arg.clone() };
-        let target = Operand { arg, cwd: Cwd::Start, incoming: target.incoming.clone() };
-        Some(Effect::File { access: *access, target, recursive: *recursive, by: *by })
-    }
-
     /// Reports a command; returns its number.
     pub(crate) fn run(&mut self, command: Command) -> u32 {
         let number = self.runs;
@@ -356,7 +314,7 @@ impl<'s> Walker<'s> {
             self.opaque(OpaqueWhat::Syntax, "a NUL byte");
         }
         let text = cleaned.as_deref().unwrap_or(text);
-        let bare = without_recipe_mark(text);
+        let bare = crate::dialect::without_recipe_mark(text);
         let marked = bare.len() < text.trim_start().len();
         let text = bare;
         let filled = crate::dialect::recipe(text, marked);
@@ -480,7 +438,9 @@ impl<'s> Walker<'s> {
         let attributable =
             |index: usize| !alternatives(index) && (carries || (exits && index == item.rest.len()));
         let mut output = self.pipeline(&item.first, Scene { attributable: attributable(0), ..scene });
-        let chained = self.state.mark();
+        let mut chained = self.state.mark();
+        // Whether the chain comes this far whatever happens.
+        let mut sure = self.succeeds(&item.first);
         let looks_up = scene.capture && !item.rest.is_empty() && conventional::looks_up(item);
         for (index, (joint, pipeline)) in item.rest.iter().enumerate() {
             let status = attributable(index + 1);
@@ -508,6 +468,10 @@ impl<'s> Walker<'s> {
             } else {
                 self.pipeline(pipeline, inner)
             };
+            if sure && *joint == Joint::And {
+                chained = self.state.mark();
+            }
+            sure &= *joint == Joint::And && self.succeeds(pipeline);
             if scene.capture {
                 output = if *joint == Joint::Or && looks_up {
                     output
@@ -522,97 +486,9 @@ impl<'s> Walker<'s> {
             self.state.leave(start);
         } else if !item.rest.is_empty() {
             let branch = self.state.take(chained);
-            let through = goes_through(item, &|directory| self.is_there(directory));
-            self.state.merge(vec![branch], through);
+            self.state.merge(vec![branch], false);
         }
         output
-    }
-
-    /// Whether a directory exists for certain.
-    fn is_there(&self, directory: &str) -> bool {
-        let ours = ["PWD", "HOME"].iter().filter_map(|name| self.outside().variable(name));
-        matches!(directory, "." | ".." | "/" | "/tmp" | "~")
-            || ours.chain(self.outside().project_root()).any(|path| path == directory.trim_end_matches('/'))
-    }
-
-    fn pipeline(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
-        // What a substitution or a body reads is read before or after, not while the pipeline runs.
-        let outer = std::mem::take(&mut self.reads);
-        let from_files =
-            std::mem::replace(&mut self.from_files, pipeline.stages.iter().all(generated::from_files));
-        let picked = std::mem::replace(
-            &mut self.picked_by_filter,
-            pipeline.stages.iter().any(shape::picks_containers),
-        );
-        let output = self.stages(pipeline, scene);
-        self.fills_disk(pipeline);
-        self.picked_by_filter = picked;
-        self.from_files = from_files;
-        self.only_looked_at(pipeline);
-        self.picks_secret_variables(pipeline, scene);
-        self.reads = outer;
-        output
-    }
-
-    fn stages(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
-        let flags = self.state.flags();
-        let scene = Scene {
-            certain: scene.certain && !flags.ended && !flags.may_have_ended,
-            attributable: scene.attributable && !pipeline.negated && !flags.ended,
-            ..scene
-        };
-        if let [only] = pipeline.stages.as_slice() {
-            return self.node(only, scene);
-        }
-        let outer = Rc::clone(&self.stdin);
-        let outer_file = self.piped.take();
-        let mut output = Output::unknown();
-        let count = pipeline.stages.len();
-        let from = self.reading.effects.len();
-        for (index, stage) in pipeline.stages.iter().enumerate() {
-            let last = index + 1 == count;
-            let scene = Scene {
-                attributable: scene.attributable && (last || flags.pipefail),
-                capture: scene.capture || !last,
-                ..scene
-            };
-            let mark = self.state.mark();
-            let effects = self.reading.effects.len();
-            output = self.node(stage, scene);
-            self.state.leave(mark);
-            if !last {
-                self.piped = self.printed_file(effects);
-                self.stdin = Rc::new(std::mem::replace(&mut output, Output::unknown()).into_stdin());
-            }
-        }
-        self.stdin = outer;
-        self.piped = outer_file;
-        if pipeline.stages.last().is_some_and(takes_secret) {
-            // A token that goes straight into a login is not shown to anybody.
-            let mut at = 0;
-            self.reading.effects.retain(|effect| {
-                at += 1;
-                at <= from
-                    || !matches!(effect, Effect::Deed { verb, object, .. } if verb == "read" && object == "secret")
-            });
-        }
-        output
-    }
-
-    /// The file that a stage prints as it is (`cat FILE`), in part (`head FILE`) or unpacked (`gunzip -c FILE`): its only
-    /// effect.
-    fn printed_file(&self, from: usize) -> Option<Arg> {
-        match self.reading.effects.get(from..)? {
-            [Effect::Run(command), Effect::File { access: Access::Read, target, .. }]
-                if matches!(
-                    command.program.as_str(),
-                    "cat" | "gunzip" | "zcat" | "gzip" | "head" | "tail" | "sort" | "grep"
-                ) =>
-            {
-                Some(target.arg.clone())
-            }
-            _ => None,
-        }
     }
 
     fn node(&mut self, node: &Node, scene: Scene) -> Output {

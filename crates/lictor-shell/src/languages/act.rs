@@ -207,6 +207,10 @@ impl Actor<'_, '_, '_> {
                 if mode.len() == 4 && mode.starts_with(['4', '6']) || text.contains("S_ISUID") {
                     self.report.privilege(lictor_core::facts::Privilege::GrantBits);
                 }
+                let everybody = mode.ends_with(['2', '3', '6', '7']);
+                if everybody && first.and_then(Value::known).is_some_and(is_secret_path) {
+                    self.report.deed("grant", "access");
+                }
                 self.files(Access::ChangeMode, first, false, text);
             }
             Api::Owner => self.files(Access::ChangeOwner, first, false, text),

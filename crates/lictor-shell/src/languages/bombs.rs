@@ -71,8 +71,11 @@ pub(super) fn fills_memory(body: &str) -> bool {
     let mut rest = body;
     let mut at = 0;
     while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
-        let (value, length) = product(rest.get(start..).unwrap_or_default());
         let front = body.get(..at + start).unwrap_or_default();
+        // The elements of an array are no sizes.
+        let elements = ["rray([", "bytes([", "from(["].iter().any(|start| front.ends_with(start));
+        let number = if elements { number } else { product };
+        let (value, length) = number(rest.get(start..).unwrap_or_default());
         let behind = body.get(at + start + length..).unwrap_or_default();
         let named =
             front.ends_with(|letter: char| letter.is_alphanumeric() && letter != 'x' || letter == '_');

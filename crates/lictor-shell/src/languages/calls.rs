@@ -30,9 +30,24 @@ fn act(name: &str) -> Option<Act> {
         | "execlp" | "execv" | "execvp" | "program" | "command" | "ProcessBuilder" | "run" => Act::Run,
         "Command" | "CommandContext" if name.contains('.') => Act::Run,
         "new" if name.ends_with("Command::new") => Act::Run,
-        "RemoveAll" | "remove_dir_all" | "remove_dir" | "remove_file" | "unlink" | "rm_rf" | "rm_r"
-        | "removeDir" | "removeItem" | "rmtree" | "rmdir" | "rm" | "deleteDirectory" => Act::Delete,
+        "removeDirectoryRecursive"
+        | "removePathForcibly"
+        | "delete_if_exists"
+        | "RemoveAll"
+        | "remove_dir_all"
+        | "remove_dir"
+        | "remove_file"
+        | "unlink"
+        | "rm_rf"
+        | "rm_r"
+        | "removeDir"
+        | "removeItem"
+        | "rmtree"
+        | "rmdir"
+        | "rm"
+        | "deleteDirectory" => Act::Delete,
         "Remove" if name == "os.Remove" => Act::Delete,
+        "all" if name.ends_with("remove.all") => Act::Delete,
         _ => return None,
     })
 }
@@ -63,10 +78,10 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) -> bool {
                     // `"rm -rf x".execute()`, `File("x").deleteRecursively()`: the text stands in front.
                     _ if matches!(
                         name.rsplit('.').next(),
-                        Some("execute" | "deleteRecursively" | "deleteSync" | "bang")
+                        Some("execute" | "deleteRecursively" | "deleteSync" | "deleteDir" | "bang")
                     ) =>
                     {
-                        match all.get(..at).unwrap_or_default().iter().rev().take(4).find_map(text) {
+                        match in_front(all.get(..at).unwrap_or_default(), name).as_deref() {
                             Some(path) if !name.ends_with("execute") && !name.ends_with("bang") => {
                                 report.file(call, Access::Delete, &Arg::literal(path), true);
                                 true
@@ -115,6 +130,20 @@ fn is_printed(before: &[Token]) -> bool {
         .iter()
         .any(|printer| lower.starts_with(printer) || lower.ends_with(printer))
     })
+}
+
+/// The text that stands in front of a call. The parts of a path are put together: `File("~", "x").deleteDir()`.
+fn in_front(before: &[Token], name: &str) -> Option<String> {
+    let parts: Vec<&str> = before.iter().rev().take(6).filter_map(text).collect();
+    let nearest = parts.first()?;
+    let root = parts.iter().position(|part| part.starts_with(['~', '/'])).filter(|_| name.contains("elete"));
+    match root {
+        Some(root) => {
+            let path: Vec<&str> = parts.get(..=root).unwrap_or_default().iter().rev().copied().collect();
+            Some(path.join("/").replace("//", "/"))
+        }
+        None => Some((*nearest).to_owned()),
+    }
 }
 
 fn text(token: &Token) -> Option<&str> {

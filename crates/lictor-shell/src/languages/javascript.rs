@@ -217,9 +217,6 @@ impl Script<'_, '_> {
                 _ => {}
             }
             if let Some(api) = api::javascript(name) {
-                if api == Api::Read && self.is_own_key(node) {
-                    return;
-                }
                 return actor.perform(api, &invocation);
             }
         }
@@ -465,23 +462,6 @@ impl Script<'_, '_> {
             (Value::Name(name), Some(0)) if name == "process.argv" => Value::text("node"),
             _ => Value::Unknown(object.taint()),
         }
-    }
-
-    /// Whether what is read is what the option of a server or a client is for: `{ key: fs.readFileSync("key.pem") }`, a file
-    /// of the project.
-    fn is_own_key(&self, node: Node<'_>) -> bool {
-        let outer = std::iter::successors(node.parent(), |node| node.parent()).take(3);
-        let option = outer
-            .into_iter()
-            .find(|node| node.kind() == "pair")
-            .and_then(|pair| pair.child_by_field_name("key"));
-        let file =
-            node.child_by_field_name("arguments").map(|arguments| self.text(arguments)).unwrap_or_default();
-        let file = file.trim_start_matches(['(', '"', '\'', '`']);
-        option.is_some_and(|option| {
-            matches!(self.text(option), "key" | "cert" | "ca" | "pfx" | "privateKey" | "passphrase")
-        }) && !file.starts_with(['/', '~', '.'])
-            && self.body.contains("createServer") | self.body.contains("tls.") | self.body.contains("https.")
     }
 
     fn result(&mut self, node: Node<'_>, depth: usize) -> Value {

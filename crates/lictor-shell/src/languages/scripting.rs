@@ -29,7 +29,21 @@ fn syntax(language: &str) -> Syntax {
     }
 }
 
+/// Longer ways to say where the home directory is, and the usual one.
+const HOMES: [(&str, &str); 7] = [
+    ("Etc.getpwuid.dir", "Dir.home"),
+    ("File::HomeDir->my_home", "$ENV{HOME}"),
+    ("(getpwuid($<))[7]", "$ENV{HOME}"),
+    ("(getpwuid $<)[7]", "$ENV{HOME}"),
+    ("$_SERVER[\"HOME\"]", "getenv(\"HOME\")"),
+    ("$_SERVER['HOME']", "getenv('HOME')"),
+    ("posix_getpwuid(posix_getuid())['dir']", "getenv('HOME')"),
+];
+
 pub(super) fn judge(language: &'static str, body: &str, call: &Call<'_>, report: &mut Report) {
+    let usual =
+        HOMES.iter().find(|(long, _)| body.contains(long)).map(|(long, usual)| body.replace(long, usual));
+    let body = usual.as_deref().unwrap_or(body);
     let Some(all) = tokens(body, syntax(language), MOST) else {
         return report.opaque(OpaqueWhat::Limit, body);
     };

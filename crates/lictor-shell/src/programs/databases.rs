@@ -57,6 +57,13 @@ pub(crate) fn script(call: &Call<'_>, report: &mut Report, text: &str) {
 
 /// Commands of the client itself: shell escapes and files.
 fn meta(call: &Call<'_>, report: &mut Report, text: &str) {
+    // `COPY (…) TO 'file'`.
+    for behind in text.to_ascii_lowercase().match_indices(" to '").map(|(at, found)| at + found.len()) {
+        let path = text.get(behind..).and_then(|rest| rest.split('\'').next()).unwrap_or_default();
+        if text.to_ascii_lowercase().contains("copy ") && path.starts_with(['/', '~']) {
+            report.file(call, Access::Write, &Arg::literal(path), false);
+        }
+    }
     for line in text.lines().map(str::trim) {
         const ESCAPES: [&str; 8] = ["\\!", "system ", ".shell ", ".system ", "host ", "!sh ", "HOST ", "!!"];
         let command = ESCAPES.iter().find_map(|escape| line.strip_prefix(escape));
@@ -116,6 +123,10 @@ pub(crate) fn mongo(call: &Call<'_>, report: &mut Report) {
             .parse(call.args);
     for text in options.values(&["eval"]) {
         mongo_script(text.prefix(), report);
+        // It is a runtime of its own.
+        if text.prefix().contains("require(") {
+            report.then_code("javascript", text);
+        }
     }
     for file in options.words().filter(|word| word.ends_with(".js")) {
         mongo_script(&call.env.written(file).unwrap_or_default(), report);

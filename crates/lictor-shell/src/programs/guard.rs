@@ -36,6 +36,10 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
         }
         // Nobody can look up afterwards what was run.
         "HISTFILE" if matches!(value.known(), Some("" | "/dev/null")) => report.deed("disable", "protection"),
+        // What was typed becomes what is run.
+        "HISTFILE" if value.known().is_some_and(crate::walk::startup::runs_later) => {
+            report.deed("change", "startup");
+        }
         "HISTSIZE" | "HISTFILESIZE" if value.known() == Some("0") => report.deed("disable", "protection"),
         "PROMPT_COMMAND" if value.known().is_some() => report.then_shell(value, &[], name),
         // Expanded like a word in double quotes, at every prompt or when a shell starts.
@@ -106,6 +110,10 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         let text = written(call).to_lowercase();
         if first == "config" && launch::GOVERNING_SETTINGS.iter().any(|setting| text.contains(setting)) {
             report.guard_off(GuardOff::Hooks, &written(call));
+        }
+        // A server that is started with every later session.
+        if first == "mcp" && options.word(1).starts_with("add") {
+            report.deed("change", "startup");
         }
         return;
     }

@@ -2,11 +2,11 @@
 
 use lictor_core::facts::{Access, DatabaseEffect, FlowSink, FlowSource};
 
-use super::options::{Grammar, Options, after};
-use super::report::{templated, written};
+use super::options::{Grammar, after};
+use super::report::written;
 use super::{secrets, text};
 use crate::call::{Call, Report, Stdin};
-use crate::operand::{Arg, Incoming, Source};
+use crate::operand::{Arg, Incoming};
 
 /// The host of a URL or of a bare `host[:port][/path]`, lower case.
 #[must_use]
@@ -267,7 +267,8 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
     for file in options.values(&["K", "config"]) {
         configured(call, report, file);
     }
-    for file in options.values(&["c", "cookie-jar", "D", "dump-header", "trace", "trace-ascii"]) {
+    for file in options.values(&["c", "cookie-jar", "D", "dump-header", "trace", "trace-ascii", "etag-save"])
+    {
         if file.known() != Some("-") {
             report.file(call, Access::Write, file, false);
         }
@@ -461,93 +462,6 @@ pub(crate) fn netcat(call: &Call<'_>, report: &mut Report) {
     report.taint.network = true;
 }
 
-fn ssh_options(report: &mut Report, options: &Options) {
-    for setting in options.values(&["o"]) {
-        let prefix = setting.prefix();
-        let Some(at) = prefix.find(['=', ' ']) else { continue };
-        let name = prefix.get(..at).unwrap_or_default().to_ascii_lowercase();
-        if matches!(name.as_str(), "proxycommand" | "localcommand" | "knownhostscommand" | "match") {
-            report.then_shell(&after(setting, at + 1), &[], "ssh -o");
-        }
-    }
-}
-
-pub(crate) fn scp(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::anywhere("cDFiJloPSXb", "").parse(call.args);
-    ssh_options(report, &options);
-    if let Some(program) = options.value(&["S"]) {
-        report.then_argv(std::slice::from_ref(program), "scp");
-    }
-    if call.program == "sftp" {
-        if let Some(host) = options.operands.first() {
-            reach(report, host, true);
-        }
-        for target in options.from(1) {
-            report.file(call, Access::Write, target, false);
-        }
-        return puts(call, report);
-    }
-    let Some((destination, sources)) = options.operands.split_last() else { return };
-    let target = remote(destination);
-    for source in sources {
-        match remote(source) {
-            Some(host) => report.reach(Some(host), &source.text, false),
-            None if target.is_some() => send_file(call, report, source),
-            None => secrets::read(call, report, source, options.has(&["r"])),
-        }
-    }
-    match target {
-        Some(host) => report.reach(Some(host), &destination.text, true),
-        None => {
-            let tree = options.has(&["r"]);
-            let source = |arg: &Arg| Source {
-                arg: arg.clone(),
-                tree,
-                contents: false,
-                elsewhere: remote(arg).is_some(),
-            };
-            report.taint.network |= sources.iter().any(|source| remote(source).is_some());
-            let sources = sources.iter().map(source).collect();
-            let incoming = Incoming::Sources { sources, into: false, exact: false, linked: false };
-            report.arrives(call, Access::Write, destination, false, incoming);
-        }
-    }
-}
-
-pub(crate) fn ssh(call: &Call<'_>, report: &mut Report) {
-    let options = Grammar::until_operand("BbcDEeFIiJLlmOoPpQRSWw", "ssh= port= predict=").parse(call.args);
-    ssh_options(report, &options);
-    let Some((host, command)) = options.operands.split_first() else { return };
-    // Options may also follow the host.
-    let tail = Grammar::until_operand("BbcDEeFIiJLlmOopQRSWw", "").parse(command);
-    ssh_options(report, &tail);
-    report.reach(host.known().and_then(host_of), &host.text, *call.stdin != Stdin::Inherited);
-    let opens = |options: &Options| {
-        options.has(&["R", "D", "w"])
-            || options
-                .values(&["L"])
-                .any(|at| at.prefix().starts_with("0.0.0.0") || at.prefix().starts_with('*'))
-    };
-    if opens(&options) || opens(&tail) {
-        report.deed("open", "tunnel");
-    }
-    let sends_secret = text::stdin_taint(call).secret || command.iter().any(|arg| arg.taint.secret);
-    if sends_secret {
-        report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
-    }
-    if !tail.operands.is_empty() {
-        report.shell(&templated(&tail.operands), &[], "ssh", true);
-    } else if let Stdin::Text(text) = call.stdin {
-        report.shell(&Arg::literal(text), &[], "ssh", true);
-    } else if *call.stdin == Stdin::Inherited
-        && !options.has(&["N", "W", "O", "V", "Q", "G"])
-        && !tail.has(&["N", "W"])
-    {
-        super::shells::awaits_code(report);
-    }
-    report.taint.network = true;
-}
-
 pub(crate) fn openssl(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::single_dash(
         "in= out= connect= host= k= pass= passin= passout= K= iv= inkey= CAfile= CApath= cert= key= days= subj= config= kfile= \
@@ -642,7 +556,7 @@ fn destroys(url: &str, method: &str) -> bool {
 }
 
 /// What `sftp` and `ftp` are told to send on their input.
-fn puts(call: &Call<'_>, report: &mut Report) {
+pub(super) fn puts(call: &Call<'_>, report: &mut Report) {
     let Stdin::Text(text) = call.stdin else { return };
     for line in text.lines() {
         if let Some(command) = line.trim().strip_prefix('!') {

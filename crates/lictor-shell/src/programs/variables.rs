@@ -50,6 +50,14 @@ pub(super) fn runs(name: &str, value: &Arg, program: &str, report: &mut Report) 
             }
         }
         "command" => command(name, value, program, report),
+        // Whoever stands between may send what they like.
+        "source" => {
+            let own =
+                ["localhost", "127.0.0.1", "host.docker.internal"].iter().any(|host| text.contains(host));
+            if text.starts_with("http://") && !own {
+                report.deed("trust", "source");
+            }
+        }
         // A shell looks at its own variables itself.
         "shell" if super::is_shell(program) => {}
         "shell" | "python" | "other" if !text.is_empty() && !text.contains(['$', '`']) => {

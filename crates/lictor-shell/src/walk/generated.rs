@@ -57,7 +57,8 @@ pub(super) fn from_files(stage: &Node) -> bool {
         "python" | "node" | "php" | "lua" | "Rscript" | "bash" | "sh" => script(),
         _ => FILTERS.contains(&name) || program.starts_with("./"),
     };
-    known && plain && !here
+    let words: Vec<&str> = texts.collect();
+    (known || crate::harmless::is_setup_command(name, &words)) && plain && !here
 }
 
 /// `perl -pi -e`.

@@ -1,10 +1,10 @@
-//! What the line moved: where it is now, it is still what it was, and programs that take the place of others.
+//! What the line moved or linked: under its new name it is still what it was. Programs that take the place of others.
 
 use lictor_core::facts::{Access, Cardinality, Effect};
 
 use super::Walker;
 use super::simple::Context;
-use crate::operand::{Incoming, Operand};
+use crate::operand::{Arg, Cwd, Incoming, Operand};
 use crate::paths;
 
 /// Most moves of one line that are remembered.
@@ -22,23 +22,36 @@ const INSTALLED: [&str; 14] = [
     "gpg",
 ];
 
+/// One thing that the line moved, or copied as links.
+pub(super) struct Moved {
+    /// Where it is now.
+    place: String,
+    /// Where it was.
+    source: Operand,
+    /// It is still there too.
+    linked: bool,
+}
+
 impl Walker<'_> {
     /// Remembers what a command moves, and where to.
     pub(super) fn note_moved(&mut self, effects: &[Effect<Operand>]) {
+        // A copy made of links shares what it holds with what was copied.
+        let linked = effects.iter().any(|effect| matches!(effect, Effect::File { access: Access::Link, .. }));
         let taken = |effect: &Effect<Operand>| match effect {
             Effect::File { access: Access::MoveAway, target, .. } => Some(target.clone()),
+            Effect::File { access: Access::Read, target, .. } if linked => Some(target.clone()),
             _ => None,
         };
         let sources: Vec<Operand> = effects.iter().filter_map(taken).collect();
         let arrives = |effect: &Effect<Operand>| match effect {
-            Effect::File { access: Access::Write, target, .. } => {
+            Effect::File { access: Access::Write | Access::Link, target, .. } => {
                 Some(paths::key(&target.cwd, target.arg.known()?))
             }
             _ => None,
         };
         let Some(place) = effects.iter().find_map(arrives) else { return };
         for source in sources.into_iter().take(MOST.saturating_sub(self.moved.len())) {
-            self.moved.push((place.trim_end_matches('/').to_owned(), source));
+            self.moved.push(Moved { place: place.trim_end_matches('/').to_owned(), source, linked });
         }
     }
 
@@ -58,8 +71,32 @@ impl Walker<'_> {
         let below = |path: &str, top: &str| {
             path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let (_, source) = self.moved.iter().find(|(place, _)| below(place, key) || below(key, place))?;
+        // A link that goes takes nothing with it.
+        let lost = |moved: &&Moved| !moved.linked || *access != Access::Delete;
+        let found = |moved: &&Moved| below(&moved.place, key) || below(key, &moved.place);
+        let Moved { source, .. } = self.moved.iter().filter(lost).find(found)?;
         Some(Effect::File { access: *access, target: source.clone(), recursive: *recursive, by: *by })
+    }
+
+    /// The same effect behind a link that the line made itself.
+    pub(super) fn behind_link(&self, effect: &Effect<Operand>) -> Option<Effect<Operand>> {
+        let Effect::File { access, target, recursive, by } = effect else { return None };
+        if !self.links || matches!(access, Access::List | Access::Execute) {
+            return None;
+        }
+        let path = target.arg.known()?;
+        let key = paths::key(&target.cwd, path);
+        // The link itself is no loss; what lies behind it is.
+        // A link is read through, and so is one with a slash behind it.
+        let itself = *access == Access::Read || path.ends_with('/');
+        let ends = key.match_indices('/').map(|(at, _)| at).chain(itself.then_some(key.len()));
+        let (link, rest) = ends
+            .filter_map(|at| key.split_at_checked(at))
+            .find_map(|(start, rest)| Some((self.state.file(start)?.link.clone()?, rest)))?;
+        let real = paths::clean(&format!("{link}{rest}"));
+        let arg = Arg { value: crate::operand::Known::Text(real), ..target.arg.clone() };
+        let target = Operand { arg, cwd: Cwd::Start, incoming: target.incoming.clone() };
+        Some(Effect::File { access: *access, target, recursive: *recursive, by: *by })
     }
 
     /// A program under the name of an everyday one, in a directory that is searched first: whoever types the name runs it.
@@ -95,4 +132,14 @@ impl Walker<'_> {
             cardinality: Cardinality::Single,
         });
     }
+}
+
+/// Whether a path is that of an everyday program, in a directory of a person's own.
+pub(super) fn is_everyday(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+    (folder.ends_with("/.local/bin") || folder.ends_with("/bin") && !folder.contains("/project/"))
+        && !folder.contains("venv")
+        && !folder.contains("node_modules")
+        && folder.matches('/').count() <= 4
+        && EVERYDAY.contains(&name)
 }

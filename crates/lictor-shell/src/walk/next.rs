@@ -89,7 +89,8 @@ impl Walker<'_> {
                     None => this.text(&text, scene),
                 });
                 self.keep_opaque(opaque, |what| what == OpaqueWhat::Limit);
-                self.keep_effects(effects, is_clear_danger);
+                // The line wrote it: a secret that it shows is shown by the line.
+                self.keep_effects(effects, |effect| is_clear_danger(effect) || reads_secret(effect));
                 output
             }
             Next::Script { path, language } => self.script(&path, language, context),
@@ -447,6 +448,16 @@ fn template(arg: &Arg, context: &Context<'_>) -> Option<Rc<str>> {
 pub(super) fn open_gap(arg: &mut Arg) {
     if let Some(value) = arg.known().and_then(open_gaps) {
         arg.value = value;
+    }
+}
+
+fn reads_secret(effect: &Effect<Operand>) -> bool {
+    match effect {
+        Effect::File { access: Access::Read, target, .. } => {
+            target.arg.known().is_some_and(crate::programs::is_secret_path)
+                && !target.arg.known().is_some_and(crate::programs::is_environment_path)
+        }
+        _ => false,
     }
 }
 

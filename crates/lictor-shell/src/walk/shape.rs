@@ -1,15 +1,6 @@
 //! What the form of a chain or a pipeline tells by itself: whether it succeeds, fails, or ends the line.
 
-use crate::ast::{Compound, Item, Joint, Node, Part, Pipeline, Word};
-
-/// Whether a chain reaches its last command whatever happens (`cd . && x=1`).
-pub(super) fn goes_through(item: &Item, exists: &dyn Fn(&str) -> bool) -> bool {
-    let front = item.rest.len().saturating_sub(1);
-    item.rest.iter().all(|(joint, _)| *joint == Joint::And)
-        && std::iter::once(&item.first)
-            .chain(item.rest.iter().take(front).map(|(_, pipeline)| pipeline))
-            .all(|pipeline| always_succeeds(pipeline, exists))
-}
+use crate::ast::{Compound, Node, Part, Pipeline, Word};
 
 /// A command that reads a secret from its input for what the secret is for (`docker login --password-stdin`).
 pub(super) fn takes_secret(stage: &Node) -> bool {
@@ -22,7 +13,7 @@ pub(super) fn takes_secret(stage: &Node) -> bool {
 }
 
 /// A pipeline that cannot fail.
-fn always_succeeds(pipeline: &Pipeline, exists: &dyn Fn(&str) -> bool) -> bool {
+pub(super) fn always_succeeds(pipeline: &Pipeline, exists: &dyn Fn(&str) -> bool) -> bool {
     let [Node::Simple(simple)] = pipeline.stages.as_slice() else { return false };
     let words: Vec<&str> = simple.words.iter().filter_map(|word| word.literal()).collect();
     !pipeline.negated
@@ -119,7 +110,7 @@ pub(super) fn picks_containers(stage: &Node) -> bool {
     let words: Vec<&str> =
         simple.words.iter().map(|word| word.literal().unwrap_or_else(|| word.written())).collect();
     matches!(words.first(), Some(&("docker" | "podman" | "nerdctl")))
-        && words.iter().any(|word| matches!(*word, "ps" | "ls"))
+        && words.iter().any(|word| matches!(*word, "ps" | "ls" | "images"))
         && words.iter().any(|word| word.starts_with("--filter") || *word == "-f")
 }
 

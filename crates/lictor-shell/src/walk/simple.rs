@@ -8,7 +8,7 @@ use super::here::Here;
 use super::outer::{is_wrapper, opens_no_shells};
 use super::shape::{assigns_or_option, exports_what_is_printed, names_no_program};
 use super::{Output, Plumbing, Scene, Walker};
-use crate::ast::{Node, Simple, Word};
+use crate::ast::{Simple, Word};
 use crate::builtins::Outcome;
 use crate::call::{Call, Next, Report, Stdin};
 use crate::expand::fields::Expanded;
@@ -70,7 +70,7 @@ impl Walker<'_> {
         let declares = first.is_some_and(crate::builtins::is_declaration)
             && simple.words.iter().skip(1).all(assigns_or_option);
         // A test shows nothing of what it compares.
-        if declares || matches!(first, Some("[" | "test")) {
+        if declares || matches!(simple.words.first().map(Word::written), Some("[" | "test")) {
             self.put_into_variable(from);
         }
         let plumbing = self.plumb(&simple.redirects);
@@ -96,70 +96,6 @@ impl Walker<'_> {
         }
         let harmless = crate::harmless::is_harmless(&simple.words);
         self.argv(Argv { words, assignments, plumbing, scene, by_shell: true, harmless })
-    }
-
-    /// The text of an alias, with aliases at its start expanded in turn.
-    fn alias_text(&self, name: &str) -> Option<String> {
-        let mut text = self.state.alias(name)?.to_string();
-        let mut seen = vec![name.to_owned()];
-        while seen.len() < 8 {
-            let head = text.split_whitespace().next().unwrap_or_default().to_owned();
-            let Some(inner) = self.state.alias(&head).filter(|_| !seen.contains(&head)) else { break };
-            text = text.trim_start().replacen(&head, inner, 1);
-            seen.push(head);
-        }
-        Some(text)
-    }
-
-    /// Walks what an alias of the line stands for. Whether the shell expands it depends on its mode, so the word
-    /// is then also walked as it stands.
-    fn alias(&mut self, simple: &Simple, words: &[Expanded], scene: Scene) -> Option<Output> {
-        let name = simple.words.first().and_then(Word::bare)?;
-        let text = self.alias_text(name)?;
-        if self.calls.iter().any(|call| call == name) {
-            return None;
-        }
-        let scene = Scene { certain: false, attributable: false, ..scene };
-        self.calls.push(name.to_owned());
-        let parsed = crate::parser::parse(&text, 1);
-        let mut items = parsed.script.items.iter();
-        let single = match (items.next(), items.next()) {
-            (Some(item), None) if item.rest.is_empty() => match item.first.stages.as_slice() {
-                [Node::Simple(inner)] => Some(inner),
-                _ => None,
-            },
-            _ => None,
-        };
-        match single {
-            Some(inner) => {
-                let mut all = self.words(&inner.words);
-                all.extend(words.iter().skip(1).cloned());
-                let plumbing = self.plumb(&inner.redirects);
-                self.argv(Argv {
-                    words: all,
-                    assignments: Vec::new(),
-                    plumbing,
-                    scene,
-                    by_shell: true,
-                    harmless: false,
-                });
-            }
-            None => {
-                self.text(&text, scene);
-            }
-        }
-        let plumbing = self.plumb(&simple.redirects);
-        let words = words.to_vec();
-        let output = self.argv(Argv {
-            words,
-            assignments: Vec::new(),
-            plumbing,
-            scene,
-            by_shell: true,
-            harmless: false,
-        });
-        self.calls.pop();
-        Some(output)
     }
 
     /// Runs an argument vector.
@@ -213,49 +149,6 @@ impl Walker<'_> {
             }
         }
         self.program(&program, argv)
-    }
-
-    /// Calls a function of the line. Goes on to the program when the definition may not have happened.
-    fn call_function(&mut self, name: &str, argv: &mut Argv) -> Option<Output> {
-        let defined = self.state.function(name)?.clone();
-        if self.calls.iter().any(|call| call == name) {
-            // Recursion adds nothing that one round has not shown.
-            return Some(Output::unknown());
-        }
-        if let Some((_, called)) = self.functions.get_mut(defined.index) {
-            *called = true;
-        }
-        let plumbing = std::mem::take(&mut argv.plumbing);
-        let scene = Scene {
-            certain: argv.scene.certain && defined.certain,
-            attributable: argv.scene.attributable && defined.certain,
-            capture: argv.scene.capture || plumbing.wants_output(),
-        };
-        let outer = self.state.positional().clone();
-        let flags = self.state.flags();
-        self.state.set_positional(positional(argv.words.get(1..).unwrap_or_default()));
-        self.calls.push(name.to_owned());
-        self.locals.push(Vec::new());
-        for (name, arg) in &argv.assignments {
-            self.state.set(name, Value::Scalar(Datum::of(arg)));
-        }
-        let output = self.with_stdin(plumbing.stdin.clone(), |this| {
-            this.deeper(|this| this.node(&defined.function.body, scene))
-        });
-        for (name, value) in self.locals.pop().unwrap_or_default() {
-            self.state.set(&name, value.unwrap_or(Value::Unset));
-        }
-        self.calls.pop();
-        self.state.set_positional(outer);
-        // `return` ends the function only.
-        self.state.set_flags(flags);
-        let output = self.report_plumbing(plumbing, None, Some(output));
-        if defined.certain {
-            return Some(output);
-        }
-        argv.scene.certain = false;
-        argv.scene.attributable = false;
-        None
     }
 
     /// Runs a program, as far as the tables know it.
@@ -380,7 +273,9 @@ impl Walker<'_> {
         let stdout = stdout.or_else(|| self.known_output(context));
         let printed = match (stdout, names.is_empty()) {
             (None, false) if context.program == "mktemp" => fresh_name(&names),
-            (Some(text), _) if !context.args.iter().any(|arg| arg.glob) => Output::Text(text),
+            (Some(text), _) if text.is_empty() || !context.args.iter().any(|arg| arg.glob) => {
+                Output::Text(text)
+            }
             // Names are only worth following when nothing else is to be said about the output.
             (_, false) if all_taint == Taint::default() => Output::Names(names),
             _ => Output::Unknown(all_taint),
@@ -390,7 +285,7 @@ impl Walker<'_> {
         }
         let files = self.flows(&effects, context, stdin_taint, printed.taint(), plumbing);
         let stays_secret = copies_under_such_a_name(context.program, &effects);
-        if matches!(context.program, "mv" | "gmv") {
+        if matches!(context.program, "mv" | "gmv" | "cp" | "gcp") {
             self.note_moved(&effects);
         }
         if effects.iter().any(|effect| self.shadows_program(effect, context)) {
@@ -455,6 +350,14 @@ impl Walker<'_> {
     fn known_output(&self, context: &Context<'_>) -> Option<String> {
         match context.program {
             "true" | "false" | "test" | "[" | "sleep" | "wait" => Some(String::new()),
+            "grep" | "egrep" | "fgrep" | "rg"
+                if context
+                    .args
+                    .iter()
+                    .any(|arg| matches!(arg.known(), Some("-q" | "--quiet" | "-qs" | "-qE" | "-qF"))) =>
+            {
+                Some(String::new())
+            }
             "git" if is_top_level(context.args) => {
                 let inside = match context.cwd {
                     Cwd::Start => true,
@@ -615,8 +518,9 @@ fn program_name(arg: &Arg) -> Option<String> {
     };
     let name = path.rsplit('/').next()?;
     // Below the current directory it is a file of the project, whichever it is (`target/debug/deps/app-*`).
+    let inner = path.strip_prefix("./").unwrap_or(path);
     let below =
-        path.contains('/') && !path.starts_with(['/', '~', '.', '*', '?', '[']) && !path.contains("..");
+        inner.contains('/') && !inner.starts_with(['/', '~', '.', '*', '?', '[']) && !inner.contains("..");
     let unsure = name.is_empty()
         || (arg.glob && !below && crate::expand::fields::has_glob(name) && !name.contains(':'));
     (!unsure).then(|| name.to_owned())

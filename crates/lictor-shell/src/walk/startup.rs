@@ -6,7 +6,8 @@ use super::{Output, Scene, Walker};
 use crate::operand::Operand;
 
 /// Names that shells read when they start.
-const SHELLS: [&str; 21] = [
+const SHELLS: [&str; 22] = [
+    ".direnvrc",
     ".bashrc",
     ".zshrc",
     ".profile",
@@ -61,6 +62,32 @@ const TOOLS: [&str; 28] = [
     "init.el",
     "usercustomize.py",
 ];
+/// Names of files by which tools decide whom they trust, where they fetch from and who may reach them.
+const TRUSTS: [&str; 11] = [
+    ".curlrc",
+    ".wgetrc",
+    "pip.conf",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".condarc",
+    ".bunfig.toml",
+    ".gemrc",
+    "jupyter_server_config.py",
+    "jupyter_notebook_config.py",
+];
+/// What in them opens a way in, or leads elsewhere.
+const TRUSTS_MORE: [&str; 9] = [
+    "proxy",
+    "insecure",
+    "http://",
+    "preload",
+    "token=''",
+    "token = ''",
+    "check_certificate",
+    "ssl_verify: false",
+    "trusted-host",
+];
 /// How such files say that a program runs.
 const TOOL_RUNS: [&str; 20] = [
     "rustc-wrapper",
@@ -104,8 +131,8 @@ const RUN_LATER: [&str; 20] = [
     "/etc/udev/",
     "/etc/ld.so.preload",
     "/etc/xdg/autostart/",
-    "/lib/systemd/",
-    "/usr/lib/systemd/",
+    "/lib/systemd/system/",
+    "/usr/lib/systemd/system/",
     "/var/spool/cron",
     "/.config/systemd/user/",
     "/.config/autostart/",
@@ -240,6 +267,12 @@ impl Walker<'_> {
                 let lower = text.to_ascii_lowercase();
                 GIT_RUNS.iter().any(|setting| lower.contains(setting))
             })
+        } else if TRUSTS.contains(&name) {
+            added.is_some_and(|text| {
+                TRUSTS_MORE.iter().any(|mark| text.contains(mark)) && !text.contains("localhost")
+            })
+        } else if super::moved::is_everyday(&key) {
+            true
         } else if TOOLS.contains(&name) && (name != "config.toml" || key.contains("/.cargo/"))
             || key.contains("/.ipython/") && key.contains("/startup/")
         {

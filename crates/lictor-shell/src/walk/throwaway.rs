@@ -49,6 +49,7 @@ impl Walker<'_> {
                     || in_temporary_file(context)
                     || drops_marked(text)
                     || requests_marked(text)
+                    || names_marked(context)
                     || on_marked_database(context)
             }
             _ => false,
@@ -105,6 +106,11 @@ impl Walker<'_> {
                     .find_map(|start| word.strip_prefix(start));
                 option.is_some_and(is_marked)
             })
+            || context.args.windows(2).any(|pair| {
+                let [option, value] = pair else { return false };
+                matches!(option.known(), Some("--env" | "--environment" | "--settings"))
+                    && value.known().is_some_and(is_marked)
+            })
     }
 }
 
@@ -135,6 +141,27 @@ fn on_marked_database(context: &Context<'_>) -> bool {
         let name = word.rsplit('/').next().unwrap_or(word);
         named && name.len() < 64 && !name.contains(char::is_whitespace) && is_marked(name)
     })
+}
+
+/// `dropdb app_tmp_$$`, `redis-cli -n 15 flushdb`: a name that says so, or one of the last numbers.
+fn names_marked(context: &Context<'_>) -> bool {
+    match context.program {
+        "dropdb" => context.args.last().is_some_and(|name| is_marked(name.prefix())),
+        "redis-cli" | "valkey-cli" => {
+            let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+            let other = words.windows(2).any(
+                |pair| matches!(pair, ["-n", number] if number.parse::<u8>().is_ok_and(|number| number >= 9)),
+            );
+            let remote = words
+                .windows(2)
+                .any(|pair| matches!(pair, ["-h", host] if !matches!(*host, "localhost" | "127.0.0.1")));
+            other
+                && !remote
+                && !words.contains(&"-u")
+                && words.iter().any(|word| word.eq_ignore_ascii_case("flushdb"))
+        }
+        _ => false,
+    }
 }
 
 /// `DELETE localhost:9200/test-index`.

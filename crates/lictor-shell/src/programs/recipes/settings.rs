@@ -19,8 +19,8 @@ fn candidates(line: &str) -> Vec<&str> {
         .map(|(_, value)| value.trim());
     let mut found: Vec<&str> = std::iter::once(line).chain(behind).collect();
     // `["a", "b"]`: commands of a list on one line.
-    if let Some((_, list)) = line.split_once('[') {
-        found.extend(list.trim_end_matches(']').split(','));
+    for list in line.split('[').skip(1) {
+        found.extend(list.split(']').next().unwrap_or_default().split(','));
     }
     found.dedup();
     found

@@ -1,0 +1,104 @@
+//! Pipelines: what one command prints is what the next one reads.
+
+use std::rc::Rc;
+
+use lictor_core::facts::{Access, Effect};
+
+use super::shape::takes_secret;
+use super::{Output, Scene, Walker, generated, shape};
+use crate::ast::Pipeline;
+use crate::operand::Arg;
+
+impl Walker<'_> {
+    pub(super) fn pipeline(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
+        // What a substitution or a body reads is read before or after, not while the pipeline runs.
+        let outer = std::mem::take(&mut self.reads);
+        let from_files =
+            std::mem::replace(&mut self.from_files, pipeline.stages.iter().all(generated::from_files));
+        let picked = std::mem::replace(
+            &mut self.picked_by_filter,
+            pipeline.stages.iter().any(shape::picks_containers),
+        );
+        let output = self.stages(pipeline, scene);
+        self.fills_disk(pipeline);
+        self.picked_by_filter = picked;
+        self.from_files = from_files;
+        self.only_looked_at(pipeline);
+        self.picks_secret_variables(pipeline, scene);
+        self.reads = outer;
+        output
+    }
+
+    pub(super) fn stages(&mut self, pipeline: &Pipeline, scene: Scene) -> Output {
+        let flags = self.state.flags();
+        let scene = Scene {
+            certain: scene.certain && !flags.ended && !flags.may_have_ended,
+            attributable: scene.attributable && !pipeline.negated && !flags.ended,
+            ..scene
+        };
+        if let [only] = pipeline.stages.as_slice() {
+            return self.node(only, scene);
+        }
+        let outer = Rc::clone(&self.stdin);
+        let outer_file = self.piped.take();
+        let mut output = Output::unknown();
+        let count = pipeline.stages.len();
+        let from = self.reading.effects.len();
+        for (index, stage) in pipeline.stages.iter().enumerate() {
+            let last = index + 1 == count;
+            let scene = Scene {
+                attributable: scene.attributable && (last || flags.pipefail),
+                capture: scene.capture || !last,
+                ..scene
+            };
+            let mark = self.state.mark();
+            let effects = self.reading.effects.len();
+            output = self.node(stage, scene);
+            self.state.leave(mark);
+            if !last {
+                self.piped = self.printed_file(effects);
+                self.stdin = Rc::new(std::mem::replace(&mut output, Output::unknown()).into_stdin());
+            }
+        }
+        self.stdin = outer;
+        self.piped = outer_file;
+        if pipeline.stages.last().is_some_and(takes_secret) {
+            // A token that goes straight into a login is not shown to anybody.
+            let mut at = 0;
+            self.reading.effects.retain(|effect| {
+                at += 1;
+                at <= from
+                    || !matches!(effect, Effect::Deed { verb, object, .. } if verb == "read" && object == "secret")
+            });
+        }
+        output
+    }
+
+    /// The file that a stage prints as it is (`cat FILE`), in part (`head FILE`) or unpacked (`gunzip -c FILE`): its only
+    /// effect.
+    fn printed_file(&self, from: usize) -> Option<Arg> {
+        match self.reading.effects.get(from..)? {
+            [Effect::Run(command), Effect::File { access: Access::Read, target, .. }]
+                if matches!(
+                    command.program.as_str(),
+                    "cat" | "gunzip" | "zcat" | "gzip" | "head" | "tail" | "sort" | "grep"
+                ) =>
+            {
+                Some(target.arg.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a pipeline cannot fail.
+    pub(super) fn succeeds(&self, pipeline: &Pipeline) -> bool {
+        shape::always_succeeds(pipeline, &|directory| self.is_there(directory))
+    }
+
+    /// Whether a directory exists for certain.
+    fn is_there(&self, directory: &str) -> bool {
+        let ours = ["PWD", "HOME"].iter().filter_map(|name| self.outside().variable(name));
+        matches!(directory, "." | ".." | "/" | "/tmp" | "~")
+            || ours.chain(self.outside().project_root()).any(|path| path == directory.trim_end_matches('/'))
+    }
+}
