@@ -17,13 +17,21 @@ export function govern(lictor, tools, { session_id, cwd, kinds } = {}) {
       ...tool,
       async execute(args, options = {}) {
         const action = actionOf({ name, args, id: options.toolCallId, session_id, cwd, kinds });
-        const { result, feedback } = await lictor.govern(action, () => tool.execute(args, options));
+        const { result, feedback } = await lictor.govern(action, () => lastOf(tool.execute(args, options)));
         return feedback.length === 0 ? result : withFeedback(result, feedback);
       },
     };
   }
   Object.defineProperty(governed, 'ungoverned', { value: ungoverned, enumerable: false });
   return governed;
+}
+
+/** A tool may yield its result in pieces: it is done, and can fail, only with the last one. */
+async function lastOf(made) {
+  if (typeof made?.[Symbol.asyncIterator] !== 'function') return made;
+  let last;
+  for await (last of made);
+  return last;
 }
 
 function withFeedback(result, feedback) {

@@ -36,7 +36,12 @@ export interface Outcome {
 }
 export interface Feedback { provider: string; text: string }
 export interface Posted { standing: string; feedback: Feedback[] }
-export interface StopRequest { session_id: string; output?: string; reason?: string; subagent?: boolean }
+export interface StopRequest { session_id: string; agent?: string; output?: string; reason?: 'done' | 'aborted'; subagent?: boolean | string }
+export interface PromptRequest { session_id: string; agent?: string; name?: string; text?: string }
+export interface Limit { kinds?: string[]; tools?: string[]; dirs?: string[]; hosts?: string[]; read_only?: boolean }
+export interface DelegateRequest { parent: string; child: string; limit?: Limit; agent?: string }
+export interface Finding { plan: string; level: 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL'; title: string; agent?: string; evidence?: string[]; rationale?: string; id?: string }
+export type GateEvent = 'pre-commit' | { 'pre-push': { local?: string; remote?: string }[] } | { ci: { base?: string } };
 export interface StopAnswer {
   outcome: 'complete' | 'incomplete' | 'bypassed' | 'released_unmet';
   reasons: string[];
@@ -65,10 +70,16 @@ export class Lictor {
   post(action: Action, outcome: Outcome): Promise<Posted>;
   stop(request: StopRequest): Promise<StopAnswer>;
   resolve(id: number | string, answers: Answer[]): Promise<Evaluation>;
-  session(session_id: string): Promise<any>;
-  end(session_id: string): Promise<any>;
+  prompt(request: PromptRequest): Promise<any>;
+  delegate(request: DelegateRequest): Promise<any>;
+  session(session_id: string, agent?: string): Promise<any>;
+  reset(session_id: string, agent?: string): Promise<any>;
+  end(session_id: string, agent?: string): Promise<any>;
+  approvals(): Promise<any[]>;
+  record(finding: Finding): Promise<{ id: string; plan: string; level: string; open: boolean }>;
+  gate(event: GateEvent): Promise<any>;
   permit(action: Action): Promise<Evaluation>;
-  govern<T>(action: Action, run: () => T | Promise<T>): Promise<{ result: T; evaluation: Evaluation; feedback: string[] }>;
+  govern<T>(call: Action | ToolCall, run: () => T | Promise<T>): Promise<{ result: T; evaluation: Evaluation; feedback: string[] }>;
   close(): Promise<void>;
 }
 export interface ToolCall {

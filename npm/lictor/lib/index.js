@@ -72,18 +72,38 @@ export class Lictor {
   resolve(id, answers) {
     return this.call('resolve', { id, answers });
   }
-  session(session_id) {
-    return this.call('session', { session_id });
+  prompt(request) {
+    return this.call('prompt', request);
   }
-  end(session_id) {
-    return this.call('end', { session_id });
+  delegate(request) {
+    return this.call('delegate', request);
+  }
+  session(session_id, agent = '') {
+    return this.call('session', { session_id, agent });
+  }
+  reset(session_id, agent = '') {
+    return this.call('reset', { session_id, agent });
+  }
+  end(session_id, agent = '') {
+    return this.call('end', { session_id, agent });
+  }
+  approvals() {
+    return this.call('approvals');
+  }
+  record(finding) {
+    return this.call('record', { finding });
+  }
+  gate(event) {
+    return this.call('gate', { event });
   }
 
   /**
-   * Judges an action, runs it if it may run, and records the outcome. Gives `{result, evaluation, feedback}`.
-   * Throws `Blocked` when it may not run; what `run` throws is recorded as a failure and thrown again.
+   * Judges an action or a tool call (`{name, args, id}`, as `actionOf` takes it), runs it if it may run, and records the
+   * outcome. Gives `{result, evaluation, feedback}`. Throws `Blocked` when it may not run; what `run` throws is recorded as
+   * a failure and thrown again.
    */
-  async govern(action, run) {
+  async govern(call, run) {
+    const action = call.kind === undefined ? actionOf(call) : call;
     const evaluation = await this.permit(action);
     let result;
     try {
@@ -161,13 +181,16 @@ const KINDS = new Map(Object.entries({
   read_file: 'read', readfile: 'read', write_file: 'write', writefile: 'write', fetch: 'fetch', web_fetch: 'fetch',
 }));
 
+/** What an action of a kind has to name. */
+const FIELDS = new Map(Object.entries({ bash: 'command', read: 'path', write: 'path', fetch: 'url', execute_code: 'code' }));
+
 /**
  * An action from a tool's name and arguments. `kinds` says more about the program's own tools: `{my_shell: 'bash'}`.
  * Only arguments of the usual form are taken for a command, a path or an address; everything else is a tool call.
  */
 export function actionOf({ name, args = {}, id, session_id, cwd, kinds = {} }) {
-  const kind = kinds[name] ?? KINDS.get(name.toLowerCase());
-  const field = { bash: 'command', read: 'path', write: 'path', fetch: 'url' }[kind];
+  const kind = Object.hasOwn(kinds, name) ? kinds[name] : KINDS.get(name.toLowerCase());
+  const field = FIELDS.get(kind);
   const fits = kind !== undefined && (field === undefined || typeof args[field] === 'string');
   const action = { kind: fits ? kind : 'tool', tool: name, payload: args };
   for (const [key, value] of Object.entries({ tool_use_id: id, session_id, cwd })) {

@@ -91,7 +91,28 @@ test('tools become actions by name and form of their arguments', () => {
   assert.deepEqual(actionOf({ name: 'bash', args: { command: 'ls' }, id: 'c1' }), { kind: 'bash', tool: 'bash', payload: { command: 'ls' }, tool_use_id: 'c1' });
   assert.equal(actionOf({ name: 'bash', args: { cmd: 'ls' } }).kind, 'tool');
   assert.equal(actionOf({ name: 'my_shell', args: { command: 'ls' }, kinds: { my_shell: 'bash' } }).kind, 'bash');
-  assert.equal(actionOf({ name: 'lookup', args: {} }).kind, 'tool');
+  for (const name of ['lookup', 'constructor', 'toString', '__proto__']) {
+    assert.deepEqual(actionOf({ name, args: {} }), { kind: 'tool', tool: name, payload: {} });
+  }
+});
+
+test('a tool call is governed as the action it stands for', async () => {
+  const lictor = open();
+  await lictor.govern({ name: 'bash', args: { command: 'ls' }, id: 'c9' }, () => 'ran');
+  assert.deepEqual(calls()[0][1].action, { kind: 'bash', tool: 'bash', payload: { command: 'ls' }, tool_use_id: 'c9' });
+  await assert.rejects(lictor.govern({ name: 'bash', args: { command: 'rm x' } }, () => assert.fail('ran')), Blocked);
+  await lictor.close();
+});
+
+test('an AI SDK tool that yields its result in pieces is done with the last one', async () => {
+  const lictor = open();
+  const tools = govern(lictor, {
+    bash: { async *execute({ command }) { yield 'part'; if (command === 'slow') yield 'all'; else throw new Error('no disk'); } },
+  });
+  assert.equal(await tools.bash.execute({ command: 'slow' }, {}), 'all\n\nhurry');
+  await assert.rejects(tools.bash.execute({ command: 'ls' }, {}), /no disk/);
+  assert.deepEqual(calls().filter(([method]) => method === 'post').map(([, { outcome }]) => outcome.success), [true, false]);
+  await lictor.close();
 });
 
 test('AI SDK tools are judged, and those that run elsewhere are listed', async () => {
