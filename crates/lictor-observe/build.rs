@@ -84,5 +84,6 @@ fn written(act: &Act) -> String {
         Act::Destroys(what, all) => format!("Act::Destroys({}, {all})", text(what)),
         Act::Publishes => "Act::Publishes".to_owned(),
         Act::Reveals => "Act::Reveals".to_owned(),
+        Act::Task(field) => format!("Act::Task({})", text(field)),
     }
 }

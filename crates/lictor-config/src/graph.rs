@@ -9,7 +9,7 @@ mod layer;
 use std::sync::Arc;
 
 use lictor_core::history::History;
-use lictor_core::policy::{PolicyError, Ungrounded};
+use lictor_core::policy::{Catalogue, PolicyError, Ungrounded};
 use lictor_core::tools::SequenceError;
 use lictor_core::{All, Decision, GraphError, Node};
 use lictor_guards::{
@@ -87,6 +87,7 @@ impl PolicyBundle {
             let guard = KnownTools::new(KnownToolsConfig::default());
             children.push(Node::from(guard).named("base.known_tools"));
         }
+        let catalogue = || self.catalogue();
         for layer in self.layers.iter() {
             let sections = &layer.sections;
             let mut builder = LayerBuilder {
@@ -94,6 +95,7 @@ impl PolicyBundle {
                 sections,
                 env,
                 ungrounded: self.ungrounded(sections),
+                catalogue: &catalogue,
                 history: &mut history,
             };
             let mut first: Vec<Node> = Vec::new();
@@ -122,6 +124,12 @@ impl PolicyBundle {
             })
             .any(|tools| tools.read_before_write);
         Ok(Built { root: All::new(children).into(), history, knows_files, watched })
+    }
+
+    /// The verbs and objects of all files: one that a description in another file uses is known here too.
+    fn catalogue(&self) -> Catalogue {
+        let described = self.layers.iter().filter_map(|layer| layer.sections.describe.as_ref());
+        described.fold(Catalogue::default(), |catalogue, describe| describe.extend(catalogue))
     }
 
     /// What the policies of a file do with deeds that are not in the catalogue: what the trusted files say, or stricter.

@@ -36,12 +36,13 @@ use lictor_observe::{self as observe, RealObserver};
 use lictor_store::{Store, StoreError, StoreExt};
 
 pub use build::Builder;
+use build::Meaning;
 pub use earlier::EarlierPolicies;
 pub use lifecycle::Prompt;
 pub use mode::{Asking, Mode};
 
 use crate::approvals::Approvals;
-use crate::extend::{Checker, FeedbackProvider};
+use crate::extend::{Checker, FeedbackProvider, RecentCall};
 use crate::probe::Probe;
 use crate::tracer::Tracer;
 
@@ -65,6 +66,7 @@ struct Inner {
     enforced: bool,
     store: Arc<dyn Store>,
     facts: Arc<dyn FactSource>,
+    meaning: Option<Meaning>,
     clock: Arc<dyn Clock>,
     tracers: Vec<Box<dyn Tracer>>,
     /// Held only while a tracer listens: nobody else asks how long a step took.
@@ -111,6 +113,7 @@ impl PolicyEngine {
     /// As [`evaluate`](Self::evaluate), in another mode.
     #[must_use]
     pub fn evaluate_with(&self, action: &Action, mut mode: Mode) -> Evaluation {
+        let action = &*self.meant(action);
         let now = self.inner.clock.now();
         mode.observe &= !self.inner.enforced;
         let mut sessions = self.sessions_of(action);
@@ -190,6 +193,12 @@ impl PolicyEngine {
         self.inner.store.view(|view| sessions::read(view, key))
     }
 
+    /// The newest calls of a session with what came of them, the newest last.
+    #[must_use]
+    pub fn recent_calls(&self, session: &SessionKey, most: usize) -> Vec<RecentCall> {
+        crate::extend::recent_calls(&*self.inner.store, session, most)
+    }
+
     /// The checked graph.
     #[must_use]
     pub fn graph(&self) -> &Graph {
@@ -199,6 +208,7 @@ impl PolicyEngine {
     /// What an action does, by the engine's own eyes. A source that fails knows nothing.
     #[must_use]
     pub fn facts(&self, action: &Action) -> Facts {
+        let action = &*self.meant(action);
         let source = &self.inner.facts;
         catch_unwind(AssertUnwindSafe(|| source.facts(action))).unwrap_or_default()
     }
@@ -219,6 +229,12 @@ impl PolicyEngine {
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.inner.store
+    }
+
+    /// The action that is judged and recorded for this one.
+    fn meant<'a>(&self, action: &'a Action) -> Cow<'a, Action> {
+        let meant = self.inner.meaning.as_ref().and_then(|meaning| meaning(action));
+        meant.map_or(Cow::Borrowed(action), Cow::Owned)
     }
 
     fn sessions_of(&self, action: &Action) -> Result<sessions::Lineage, StoreError> {

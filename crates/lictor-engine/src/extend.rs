@@ -115,6 +115,11 @@ struct Recorded<'a> {
     key: &'a SessionKey,
 }
 
+/// The newest calls of a session, the newest last.
+pub(crate) fn recent_calls(store: &dyn Store, key: &SessionKey, most: usize) -> Vec<RecentCall> {
+    Recorded { store, key }.calls(most)
+}
+
 impl Recorded<'_> {
     fn newest(&self, kind: &str, limit: usize) -> Vec<lictor_store::Record> {
         let query = Query::all().session(self.key.clone()).kind(kind).newest_first().limit(limit);

@@ -6,7 +6,8 @@
 //! ```yaml
 //! mcp__postgres__query: {sql: sql}                         # judged as if given to psql
 //! mcp__filesystem__write_file: {writes: path}
-//! mcp__ide__executeCode: {language: python, code: code}
+//! mcp__ide__executeCode: {kind: execute_code, language: python, code: code}
+//! mcp__queue__submit: {kind: submit_task, task_type: type}  # the field `type` says what kind of task
 //! mcp__jira__*: {verb: read, object: ticket}
 //! mcp__acme__drop: {effect: destroys, what: the environment}
 //! ```
@@ -54,6 +55,8 @@ pub enum Act {
     Publishes,
     /// A secret is shown.
     Reveals,
+    /// A task is submitted; a field holds its type.
+    Task(Text),
 }
 
 /// How a file is touched.
@@ -81,6 +84,8 @@ pub enum How {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
+    kind: Option<String>,
+    task_type: Option<String>,
     sql: Option<String>,
     command: Option<String>,
     code: Option<String>,
@@ -102,9 +107,27 @@ pub struct Source {
 }
 
 /// The keys of the written form, for messages and schemas.
-pub const KEYS: [&str; 18] = [
-    "sql", "command", "code", "language", "fetches", "posts", "reads", "lists", "writes", "appends",
-    "modifies", "deletes", "moves", "makes", "verb", "object", "effect", "what",
+pub const KEYS: [&str; 20] = [
+    "kind",
+    "task_type",
+    "sql",
+    "command",
+    "code",
+    "language",
+    "fetches",
+    "posts",
+    "reads",
+    "lists",
+    "writes",
+    "appends",
+    "modifies",
+    "deletes",
+    "moves",
+    "makes",
+    "verb",
+    "object",
+    "effect",
+    "what",
 ];
 
 impl Source {
@@ -113,8 +136,8 @@ impl Source {
     /// # Errors
     /// Keys that do not belong together, or an effect that is none.
     pub fn read(&self) -> Result<Vec<Act>, String> {
-        let mut acts = Vec::new();
         let text = |text: &str| Text::Owned(text.to_owned());
+        let mut acts: Vec<Act> = self.task()?.map(|field| Act::Task(text(field))).into_iter().collect();
         acts.extend(self.sql.as_deref().map(|field| Act::Sql(text(field))));
         acts.extend(self.command.as_deref().map(|field| Act::Command(text(field))));
         match (&self.code, &self.language) {
@@ -162,5 +185,23 @@ impl Source {
             None => {}
         }
         Ok(acts)
+    }
+
+    /// The field that holds the type of the task, where the tool submits one.
+    fn task(&self) -> Result<Option<&str>, String> {
+        match (self.kind.as_deref(), self.task_type.as_deref()) {
+            (Some("submit_task"), Some(field)) => Ok(Some(field)),
+            (Some("submit_task"), None) => {
+                Err("`kind: submit_task` needs `task_type`, the field that holds the type".to_owned())
+            }
+            (_, Some(_)) => Err("`task_type` needs `kind: submit_task`".to_owned()),
+            (Some("execute_code"), None) if self.code.is_none() => {
+                Err("`kind: execute_code` needs `code` and `language`".to_owned())
+            }
+            (Some("execute_code") | None, None) => Ok(None),
+            (Some(other), None) => {
+                Err(format!("`{other}` is no kind that a tool can have; there are submit_task, execute_code"))
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ mod described;
 mod files;
 mod tools;
 
+pub use described::as_task;
 use lictor_core::facts::{
     Access, Command, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
 };
@@ -41,6 +42,9 @@ pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Fac
         ActionKind::ExecuteCode => code::execute(action, &looker, &mut facts),
         ActionKind::Fetch => fetch(action, &looker, &mut facts),
         ActionKind::Delegate => facts.effects.push(Effect::Delegate { agent: agent(action) }),
+        ActionKind::SubmitTask if described::submits(action, &project.described) => {
+            tools::tool(action, &looker, &mut facts);
+        }
         ActionKind::SubmitTask => {}
         ActionKind::Tool | ActionKind::Other(_) => tools::tool(action, &looker, &mut facts),
     }

@@ -24,7 +24,7 @@ mod project;
 mod shell_env;
 mod zone;
 
-pub use facts::facts;
+pub use facts::{as_task, facts};
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
 pub use pins::pins;
 pub use project::{DescribedTool, Project};

@@ -18,6 +18,14 @@ pub struct DescribedTool {
     pub trusted: bool,
 }
 
+impl DescribedTool {
+    /// Whether its calls are tasks that are submitted.
+    #[must_use]
+    pub fn submits_tasks(&self) -> bool {
+        self.tool.acts.iter().any(|act| matches!(act, crate::describe::Act::Task(_)))
+    }
+}
+
 /// The project that an action is judged for. Paths are absolute, without `.` and `..`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {

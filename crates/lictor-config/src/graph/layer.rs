@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use lictor_core::history::History;
-use lictor_core::policy::Ungrounded;
+use lictor_core::policy::{Catalogue, Ungrounded};
 use lictor_core::{
     Action, All, Any, Audience, Context, Decision, Escalate, Guard, Layer, Node, Not, SharedGuard, Threshold,
     Verdict, When, guard_fn,
@@ -50,6 +50,8 @@ pub(crate) struct LayerBuilder<'a> {
     pub(crate) sections: &'a Sections,
     pub(crate) env: &'a BuildEnv,
     pub(crate) ungrounded: Ungrounded,
+    /// The verbs and objects that policies may be about. Made when it is asked for: most files have no policies.
+    pub(crate) catalogue: &'a dyn Fn() -> Catalogue,
     pub(crate) history: &'a mut History,
 }
 

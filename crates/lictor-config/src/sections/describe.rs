@@ -41,6 +41,8 @@ pub(crate) static TABLE: Table = Table {
             "{mcp__acme__query: {sql: sql}}",
             "Tools, by their full name (`mcp__server__tool`), globs among them.",
         ),
+        Key::new("verbs", TEXTS, "[promote]", "More verbs that descriptions and `policies` may use."),
+        Key::new("objects", TEXTS, "[dataset]", "More objects that they may use."),
     ],
 };
 
@@ -100,6 +102,14 @@ static TOOL: Table = Table {
     name: "describe.tools.NAME",
     about: "What the fields of a tool's input mean. `a|b` is either field, `a.b` a field of the values of `a`.",
     keys: &[
+        Key::new(
+            "kind",
+            Shape::Word(&["submit_task", "execute_code"]),
+            "submit_task",
+            "What a call of it is for all rules: a submitted task, which `intent` and `max_tasks` are about, or code. A tool \
+             call when it is not said. `submit_task` only in the user's or the managed file.",
+        ),
+        Key::new("task_type", Shape::Text, "type", "With `submit_task`: holds the type of the task."),
         Key::new("sql", Shape::Text, "sql", "Holds SQL."),
         Key::new("command", Shape::Text, "command", "Holds a shell command."),
         Key::new("code", Shape::Text, "code", "Holds code."),
@@ -121,14 +131,25 @@ static TOOL: Table = Table {
     ],
 };
 
+/// The longest word for the catalogue.
+const MAX_WORD: usize = 40;
+
 /// Descriptions as they were written, checked: a name, and the rest as JSON, which every cache can hold.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DescribeSection {
+    verbs: Vec<String>,
+    objects: Vec<String>,
     programs: Vec<(String, String)>,
     tools: Vec<(String, String)>,
 }
 
 impl DescribeSection {
+    /// The catalogue with the verbs and objects that it adds.
+    #[must_use]
+    pub fn extend(&self, catalogue: Catalogue) -> Catalogue {
+        catalogue.with_verbs(self.verbs.iter().cloned()).with_objects(self.objects.iter().cloned())
+    }
+
     /// The programs.
     #[must_use]
     pub fn programs(&self) -> Vec<programs::Program> {
@@ -146,7 +167,12 @@ impl DescribeSection {
 
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<DescribeSection> {
     let f = r.fields(tree, &TABLE)?;
-    let mut section = DescribeSection::default();
+    let mut section = DescribeSection {
+        verbs: r.field(&f, "verbs", concepts).unwrap_or_default(),
+        objects: r.field(&f, "objects", concepts).unwrap_or_default(),
+        ..DescribeSection::default()
+    };
+    let catalogue = section.extend(Catalogue::default());
     for (key, check) in [("programs", true), ("tools", false)] {
         let Some(entries) = f.get(key).and_then(|tree| r.map(tree, &format!("`describe.{key}`"))) else {
             continue;
@@ -158,7 +184,8 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<DescribeSection> {
                 _ => continue,
             }
             let value = json(body);
-            words(r, body);
+            words(r, body, &catalogue);
+            submits(r, body);
             let wrong = if check {
                 program(&name.text, value.clone()).err()
             } else {
@@ -216,14 +243,47 @@ fn find(tree: &Tree, wanted: &dyn Fn(&YamlKey, &Tree) -> Option<Span>) -> Option
     }
 }
 
+/// Words of the user's own: as the catalogue's are written, so that a message reads the same.
+fn concepts(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
+    r.each(tree, what, |r, tree, what| {
+        let word = r.sentence(tree, what)?;
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+        if word.len() <= MAX_WORD
+            && word.chars().all(plain)
+            && word.starts_with(|c: char| c.is_ascii_lowercase())
+        {
+            return Some(word);
+        }
+        r.error(
+            tree.span,
+            format!("`{word}` is no word for the catalogue"),
+            format!("write it in lower-case letters, digits, `-` and `_`, at most {MAX_WORD} of them"),
+        );
+        None
+    })
+}
+
+/// A task is another kind of action to every rule, so that rules about tools do not see it any more: no repository may say so.
+fn submits(r: &mut Reader<'_>, tree: &Tree) {
+    let Yaml::Map(entries) = &tree.value else { return };
+    let kind =
+        entries.iter().find(|(key, value)| key.text == "kind" && value.scalar() == Some("submit_task"));
+    if let Some((_, value)) = kind.filter(|_| !r.is_trusted()) {
+        r.error(
+            value.span,
+            "a repository's file cannot say that a tool submits tasks",
+            "put the description into the user's file (`~/.config/lictor/governance.yaml`) or the managed one",
+        );
+    }
+}
+
 /// Verbs and objects have to be words that policies can be about.
-fn words(r: &mut Reader<'_>, tree: &Tree) {
-    let catalogue = Catalogue::default();
+fn words(r: &mut Reader<'_>, tree: &Tree, catalogue: &Catalogue) {
     match &tree.value {
         Yaml::Map(entries) => {
             for (key, value) in entries {
                 let Some(word) = value.scalar() else {
-                    words(r, value);
+                    words(r, value, catalogue);
                     continue;
                 };
                 let known: Vec<&str> = match key.text.as_str() {
@@ -233,11 +293,12 @@ fn words(r: &mut Reader<'_>, tree: &Tree) {
                 };
                 if !known.contains(&word) {
                     let help = suggest(word, &format!("the {}s are", key.text), known.iter().copied());
+                    let help = format!("{help}; `describe: {{{}s: [{word}]}}` adds it", key.text);
                     r.error(value.span, format!("no action has the {} `{word}`", key.text), help);
                 }
             }
         }
-        Yaml::List(items) => items.iter().for_each(|item| words(r, item)),
+        Yaml::List(items) => items.iter().for_each(|item| words(r, item, catalogue)),
         Yaml::Scalar { .. } => {}
     }
 }

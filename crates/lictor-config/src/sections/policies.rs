@@ -27,7 +27,13 @@ pub(crate) static SECTION: Section = Section {
         "[{name: bulk, on: {verb: delete, object: file}, requires_confirmation: true}]",
         "Rules on verb and object, with callbacks and confirmations. Guard `policies`.",
     )],
-    read: |r, file, said| said.policies = value(r, file, "policies", read).unwrap_or_default(),
+    read: |r, file, said| {
+        let catalogue = match &said.describe {
+            Some(describe) => describe.extend(Catalogue::default()),
+            None => Catalogue::default(),
+        };
+        said.policies = value(r, file, "policies", |r, tree| read(r, tree, &catalogue)).unwrap_or_default();
+    },
     guards: &[BuiltIn {
         name: "policies",
         section: "policies",
@@ -190,11 +196,11 @@ pub struct PolicyRule {
     pub audience: Audience,
 }
 
-pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<PolicyRule>> {
+fn read(r: &mut Reader<'_>, tree: &Tree, catalogue: &Catalogue) -> Option<Vec<PolicyRule>> {
     let mut rules: Vec<PolicyRule> = Vec::new();
     for item in r.maps(tree, "`policies`") {
         let Some(f) = r.fields(item, &TABLE) else { continue };
-        let Some(rule) = rule(r, &f) else { continue };
+        let Some(rule) = rule(r, &f, catalogue) else { continue };
         if let Some(place) = f.get("name").filter(|_| rules.iter().any(|known| known.name == rule.name)) {
             r.error(place.span, format!("there are two policies `{}`", rule.name), "give each its own name");
         }
@@ -203,7 +209,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Vec<PolicyRule>> {
     Some(rules)
 }
 
-fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
+fn rule(r: &mut Reader<'_>, f: &Fields<'_>, catalogue: &Catalogue) -> Option<PolicyRule> {
     let name = r.field(f, "name", Reader::sentence);
     let on = f.get("on").and_then(|tree| r.fields(tree, &ON));
     let words = [("single", Cardinality::Single), ("multiple", Cardinality::Multiple)];
@@ -232,8 +238,8 @@ fn rule(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<PolicyRule> {
         _ => {}
     }
     let on = on?;
-    let verb = r.field(&on, "verb", |r, tree, what| word(r, tree, what, "verb"));
-    let object = r.field(&on, "object", |r, tree, what| word(r, tree, what, "object"));
+    let verb = r.field(&on, "verb", |r, tree, what| word(r, tree, what, ("verb", catalogue)));
+    let object = r.field(&on, "object", |r, tree, what| word(r, tree, what, ("object", catalogue)));
     Some(PolicyRule {
         paths: r.field(&on, "paths", Reader::paths).unwrap_or_default(),
         hosts: r.field(&on, "hosts", Reader::texts).unwrap_or_default(),
@@ -290,9 +296,13 @@ fn callback(r: &mut Reader<'_>, tree: &Tree) -> Option<PolicyCallback> {
 }
 
 /// A verb or object that some fact can have.
-fn word(r: &mut Reader<'_>, tree: &Tree, what: &str, which: &str) -> Option<String> {
+fn word(
+    r: &mut Reader<'_>,
+    tree: &Tree,
+    what: &str,
+    (which, catalogue): (&str, &Catalogue),
+) -> Option<String> {
     let word = r.sentence(tree, what)?;
-    let catalogue = Catalogue::default();
     let known: Vec<&str> =
         if which == "verb" { catalogue.verbs().collect() } else { catalogue.objects().collect() };
     if word == lictor_core::policy::ANY || known.contains(&word.as_str()) {
@@ -301,7 +311,10 @@ fn word(r: &mut Reader<'_>, tree: &Tree, what: &str, which: &str) -> Option<Stri
     let meant = SYNONYMS.iter().find(|(other, _)| *other == word).map(|(_, meant)| *meant);
     let help = match meant.filter(|meant| known.contains(meant)) {
         Some(meant) => format!("that is called `{meant}` here"),
-        None => suggest(&word, &format!("the {which}s are"), known.iter().copied()),
+        None => {
+            let help = suggest(&word, &format!("the {which}s are"), known.iter().copied());
+            format!("{help}; `describe: {{{which}s: [{word}]}}` adds it")
+        }
     };
     r.error(tree.span, format!("no action has the {which} `{word}`"), help);
     None
@@ -364,6 +377,6 @@ fn set(layer: &mut LayerBuilder<'_>) -> Result<PolicySet, BuildError> {
             audience: rule.audience.clone(),
         });
     }
-    let set = PolicySet::new(policies, &callbacks, Catalogue::default()).map_err(BuildError::Policies)?;
+    let set = PolicySet::new(policies, &callbacks, (layer.catalogue)()).map_err(BuildError::Policies)?;
     Ok(set.ungrounded(layer.ungrounded).named(format!("{}policies", layer.origin.prefix())))
 }

@@ -18,6 +18,9 @@ use crate::probe::{Probe, Unseen};
 use crate::system_clock::{SystemClock, SystemStopwatch};
 use crate::tracer::Tracer;
 
+/// Says what an action stands for.
+pub(super) type Meaning = Box<dyn Fn(&Action) -> Option<Action> + Send + Sync>;
+
 /// Makes a [`PolicyEngine`].
 pub struct Builder {
     graph: Result<Graph, GraphError>,
@@ -27,6 +30,7 @@ pub struct Builder {
     enforced: bool,
     store: Option<Arc<dyn Store>>,
     facts: Option<Arc<dyn FactSource>>,
+    meaning: Option<Meaning>,
     clock: Option<Arc<dyn Clock>>,
     tracers: Vec<Box<dyn Tracer>>,
     stopwatch: Option<Arc<dyn Stopwatch>>,
@@ -53,6 +57,7 @@ impl Builder {
             enforced: false,
             store: None,
             facts: None,
+            meaning: None,
             clock: None,
             tracers: Vec::new(),
             stopwatch: None,
@@ -115,6 +120,14 @@ impl Builder {
     #[must_use]
     pub fn facts(mut self, source: impl FactSource + 'static) -> Self {
         self.facts = Some(Arc::new(source));
+        self
+    }
+
+    /// What an action stands for, where that is not what it says: a call of a tool that submits tasks is the task. The
+    /// action that comes back is judged and recorded; it has to stand for itself.
+    #[must_use]
+    pub fn meaning(mut self, meaning: impl Fn(&Action) -> Option<Action> + Send + Sync + 'static) -> Self {
+        self.meaning = Some(Box::new(meaning));
         self
     }
 
@@ -258,6 +271,7 @@ impl Builder {
                 enforced: self.enforced,
                 store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
                 facts: self.facts.unwrap_or_else(|| Arc::new(real())),
+                meaning: self.meaning,
                 clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
                 stopwatch: (!self.tracers.is_empty())
                     .then(|| self.stopwatch.unwrap_or_else(|| Arc::new(SystemStopwatch::start()))),

@@ -19,6 +19,7 @@ impl PolicyEngine {
     /// # Errors
     /// When the record cannot be read.
     pub fn judged(&self, action: &Action) -> Result<Option<Evaluation>, StoreError> {
+        let action = &*self.meant(action);
         let (Some(session), Some(call)) = (&action.session, action.tool_use_id.as_deref()) else {
             return Ok(None);
         };

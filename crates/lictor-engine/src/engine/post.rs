@@ -23,6 +23,7 @@ impl PolicyEngine {
     /// # Errors
     /// When it cannot be recorded.
     pub fn post_action(&self, action: &Action, outcome: Outcome) -> Result<Standing, StoreError> {
+        let action = &*self.meant(action);
         let standing = match self.post(action, outcome.clone(), true)? {
             Posted::Here(standing) => standing,
             Posted::Elsewhere(sessions) => {

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use lictor_core::Action;
 use lictor_core::facts::{Access, Cardinality, Effect, Facts, Reach};
+use lictor_core::{Action, ActionKind};
 use lictor_shell::call::{Call, Report, Stdin};
 use lictor_shell::{Cwd, Reading};
 use serde_json::Value;
@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{code, files, shorten};
 use crate::describe::{Act, How, Text, Tool};
 use crate::place::Looker;
+use crate::project::DescribedTool;
 
 /// Reports what a described tool does; `false` when nobody described it.
 pub(super) fn tool(
@@ -46,6 +47,31 @@ pub(super) fn tool(
         looker.add_place(facts, looker.path(path, Access::Read, false), Access::Read, false, None);
     }
     true
+}
+
+/// A call of a tool that submits tasks, as the task that it submits. `None` where it is what it says.
+#[must_use]
+pub fn as_task(action: &Action, described: &[DescribedTool]) -> Option<Action> {
+    if !matches!(action.kind, ActionKind::Tool | ActionKind::Other(_)) {
+        return None;
+    }
+    let field = task_field(action, described)?;
+    let task_type = values(action, field).first().map(|text| (*text).to_owned());
+    Some(Action { kind: ActionKind::SubmitTask, task_type, ..action.clone() })
+}
+
+/// Whether a description says that the action's tool submits tasks: then the tool is judged as well.
+pub(super) fn submits(action: &Action, described: &[DescribedTool]) -> bool {
+    !action.tool.is_empty() && task_field(action, described).is_some()
+}
+
+fn task_field<'a>(action: &Action, described: &'a [DescribedTool]) -> Option<&'a str> {
+    let full = if action.tool.is_empty() { action.kind.as_str() } else { action.tool.as_str() };
+    let own = described.iter().find(|own| any_fits(&own.tool.names, full))?;
+    own.tool.acts.iter().find_map(|act| match act {
+        Act::Task(field) => Some(field.as_ref()),
+        _ => None,
+    })
 }
 
 /// Whether a shipped description is about a tool.
@@ -143,6 +169,8 @@ fn apply<'a>(
             facts.effects.push(deed("read", "secret"));
             Vec::new()
         }
+        // What is submitted is in the action: see `as_task`.
+        Act::Task(_) => Vec::new(),
     }
 }
 

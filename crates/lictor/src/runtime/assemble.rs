@@ -7,6 +7,7 @@ use lictor_core::completion::Gate;
 use lictor_core::history::History;
 use lictor_core::{Action, All, Digest, FactSource, Facts, Node, Quorum};
 use lictor_engine::{Builder, EarlierPolicies, PersonSeals, PolicyEngine};
+use lictor_observe::{DescribedTool, as_task};
 use lictor_store::Store;
 
 use crate::commit_gate::CommitGate;
@@ -69,6 +70,10 @@ pub(super) fn assemble(
     let quorum = policies.iter().fold(Quorum::default(), |all, policy| all.and(policy.quorum()));
     let look = policy_files::facts(project, &policies, watched, knows_files);
     let mut builder = PolicyEngine::builder(tree);
+    let tools: Vec<_> = policies.iter().flat_map(|policy| policy.described_tools()).collect();
+    if tools.iter().any(DescribedTool::submits_tasks) {
+        builder = builder.meaning(move |action| as_task(action, &tools));
+    }
     // In a store of one's own nobody signs.
     if project.options().store.is_none() {
         builder = builder.seals(Arc::new(PersonSeals::in_directory(project.person_keys())));

@@ -92,6 +92,60 @@ fn the_fields_of_a_tool_are_judged_as_what_they_are() {
 }
 
 #[test]
+fn a_call_of_a_tool_that_submits_tasks_is_the_task() {
+    let text = "describe:
+  tools:
+    mcp__queue__*: {kind: submit_task, task_type: job.type|type}
+    run_cell: {kind: execute_code, language: python, code: source}
+";
+    let policy = policy(Origin::User, text).unwrap();
+    let described = policy.described_tools();
+    let task = |tool: &Action| lictor_observe::as_task(tool, &described);
+    let submitted = task(&tool("mcp__queue__add", json!({"type": "deploy", "ticket": "OPS-1"}))).unwrap();
+    assert_eq!((&submitted.kind, submitted.task_type.as_deref()), (&ActionKind::SubmitTask, Some("deploy")));
+    assert_eq!((submitted.tool.as_str(), submitted.text("ticket")), ("mcp__queue__add", Some("OPS-1")));
+    assert_eq!(task(&submitted), None, "it stands for itself");
+    let nested = task(&tool("mcp__queue__add", json!({"job": {"type": "report"}}))).unwrap();
+    assert_eq!(nested.task_type.as_deref(), Some("report"));
+    let without = task(&tool("mcp__queue__add", json!({}))).unwrap();
+    assert_eq!((without.kind, without.task_type), (ActionKind::SubmitTask, None));
+    assert_eq!(task(&tool("mcp__other__add", json!({"type": "deploy"}))), None);
+    assert_eq!(task(&bash("mcp__queue__add")), None);
+    // The tool stays known by its description, and what else it does is still judged.
+    let facts = facts_of(&policy, &submitted);
+    assert!(facts.effects.iter().any(|effect| matches!(effect, Effect::Tool { described: Some(_), .. })));
+    let cell = facts_of(&policy, &tool("run_cell", json!({"source": "import socket"})));
+    assert!(
+        cell.effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Code { language, .. } if language == "python"))
+    );
+    // Rules about tools would not see the calls any more.
+    let refused = self::policy(Origin::Repository, text).err().unwrap().join("\n");
+    assert!(refused.contains("repository") && refused.contains("submits tasks"), "{refused}");
+}
+
+#[test]
+fn verbs_and_objects_of_ones_own_are_known_to_every_file() {
+    let words = "describe:
+  verbs: [promote]
+  objects: [model-card]
+";
+    let used = format!(
+        "{words}  tools:
+    mcp__ml__promote: {{verb: promote, object: model-card}}
+policies:
+  - {{name: promotions, on: {{verb: promote, object: model-card}}, requires_confirmation: true}}
+"
+    );
+    let policy = policy(Origin::User, &used).unwrap();
+    let facts = facts_of(&policy, &tool("mcp__ml__promote", json!({})));
+    assert!(facts.effects.iter().any(
+        |effect| matches!(effect, Effect::Deed { verb, object, .. } if verb == "promote" && object == "model-card")
+    ));
+}
+
+#[test]
 fn a_repository_cannot_make_a_tool_one_that_may_be_used() {
     let told = |origin: Origin| {
         let policy = policy(origin, FILE).unwrap();
@@ -113,6 +167,16 @@ fn what_is_wrong_is_said_where_it_stands() {
         ("describe:\n  tools:\n    x: {sqll: sql}\n", "3", "sqll"),
         ("describe:\n  tools:\n    x: {code: code}\n", "3", "language"),
         ("describe:\n  tools:\n    x: {effect: explodes}\n", "3", "explodes"),
+        ("describe:\n  tools:\n    x: {kind: submit_task}\n", "3", "task_type"),
+        ("describe:\n  tools:\n    x: {task_type: type}\n", "3", "submit_task"),
+        ("describe:\n  tools:\n    x: {kind: execute_code}\n", "3", "language"),
+        ("describe:\n  tools:\n    x: {kind: bash, command: c}\n", "3", "bash"),
+        ("describe:\n  verbs: [Promote it]\n", "2", "Promote it"),
+        (
+            "policies:\n  - {name: p, on: {verb: promote, object: file}, effect: block}\n",
+            "2",
+            "describe: {verbs: [promote]}",
+        ),
         ("describe:\n  tools:\n    x: {verb: frobnicate, object: data}\n", "3", "frobnicate"),
         ("describe:\n  programs:\n    acme: {commands: [{words: a, effect: explodes}]}\n", "3", "explodes"),
         ("describe:\n  programs:\n    acme: {command: x}\n", "3", "command"),
