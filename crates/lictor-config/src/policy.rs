@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use lictor_core::feedback::Source;
-use lictor_core::{Decision, Digest, Quorum};
+use lictor_core::{Audience, Decision, Digest, Quorum};
 use lictor_guards::{Pack, RememberedTool};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::sections::{
     Command, GuardDecides, Mode, PolicyCallback, RetentionConfig, RunConfig, Sections, ServerConfig,
+    ToolsSection,
 };
 use crate::source::{self, Origin};
 
@@ -120,11 +121,16 @@ impl PolicyBundle {
         said.max().unwrap_or(Decision::Block)
     }
 
-    /// Whether a command counts as a success on agents that do not report how commands end.
+    /// Whether a command counts as a success on that agent, which does not report how commands end.
     #[must_use]
-    pub fn counts_unreported(&self) -> bool {
-        let said = |layer: &&Layered| layer.sections.tools.as_ref().is_some_and(|tools| tools.unreported);
-        self.trusted().any(|layer| said(&layer))
+    pub fn counts_unreported(&self, agent: &str) -> bool {
+        let here =
+            |(audience, tools): &(Audience, ToolsSection)| tools.unreported && audience.includes_agent(agent);
+        self.trusted().any(|layer| {
+            let sections = &layer.sections;
+            sections.tools.as_ref().is_some_and(|tools| tools.unreported)
+                || sections.scoped_tools.iter().any(here)
+        })
     }
 
     /// Whether open findings stop commits where no council is set up. The managed file's word counts before the user's.

@@ -28,6 +28,12 @@ impl Audience {
         *self == Self::default()
     }
 
+    /// Whether a rule may be for that agent.
+    #[must_use]
+    pub fn includes_agent(&self, agent: &str) -> bool {
+        fits(&self.agent, Some(agent))
+    }
+
     /// Whether a rule is for this action. Who is not known is not meant.
     #[must_use]
     pub fn includes(&self, action: &Action, session: &SessionState) -> bool {

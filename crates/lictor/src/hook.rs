@@ -224,6 +224,27 @@ fn refusal_of(evaluation: &Evaluation, action: &Action) -> Block {
     Block { reason, fix, id: evaluation.id.map(|id| id.to_string()) }
 }
 
+/// What helps where a command has to succeed first and the agent never says that one did: nothing that the agent can do.
+fn unmeetable(heard: &Heard<'_>, evaluation: &Evaluation) -> Option<String> {
+    let agent = heard.slot.agent();
+    let mut active = evaluation.active().into_iter().filter(|given| !given.verdict.passed());
+    let wants_command = active.any(|given| {
+        let named = given.verdict.rule().is_some_and(|rule| rule.starts_with("require_first."));
+        named && given.verdict.reason().contains("report exit codes")
+    });
+    if !wants_command
+        || agent.capabilities().exit_codes
+        || heard.runtime.policy().counts_unreported(agent.name())
+    {
+        return None;
+    }
+    Some(format!(
+        "tell the person you work for: {} does not report how commands end, so this can never be met here; `tools: {{unreported: \
+         ran}}` in the user's policy lets a command count that has run",
+        agent.name()
+    ))
+}
+
 /// Whether everything that stops an action is from policies that the session has seen before, and not the current one.
 fn is_only_by_earlier(evaluation: &Evaluation) -> bool {
     let mut stopping = evaluation
@@ -315,7 +336,10 @@ fn judge(heard: &Heard<'_>, action: &Action) -> Reply {
         Decision::Ask => {
             Reply::Ask(Ask { messages: pending(&evaluation), otherwise: refusal_of(&evaluation, action) })
         }
-        Decision::Block => Reply::Block(refusal_of(&evaluation, action)),
+        Decision::Block => {
+            let block = refusal_of(&evaluation, action);
+            Reply::Block(Block { fix: unmeetable(heard, &evaluation).unwrap_or(block.fix), ..block })
+        }
     }
 }
 

@@ -16,6 +16,7 @@ mod contexts;
 mod councils;
 mod daily;
 mod demo;
+mod described;
 mod doctor;
 mod eval;
 mod faults;

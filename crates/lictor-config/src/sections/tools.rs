@@ -1,5 +1,6 @@
 //! `tools:`.
 
+use lictor_agents::Agent;
 use lictor_core::history::{History, Pattern, What};
 use lictor_core::tools::{Need, ReadBeforeWrite, RequireFirst, Sequence};
 use lictor_core::{Action, Audience, Context, Guard, Layer, Verdict};
@@ -185,7 +186,25 @@ pub(crate) fn read(
     let words = [("ran", true), ("never", false)];
     let unreported =
         r.field(&f, "unreported", |r, tree, what| r.choice(tree, what, &words)).unwrap_or_default();
+    if !unreported {
+        unmeetable(r, &audience, &needed);
+    }
     Some((audience, ToolsSection { require_first, read_before_write, unreported }))
+}
+
+/// A command's success cannot be required of agents that do not report how commands end.
+fn unmeetable(r: &mut Reader<'_>, audience: &Audience, needed: &[&Named]) {
+    let silent = |name: &String| name.parse::<Agent>().is_ok_and(|agent| !agent.capabilities().exit_codes);
+    if audience.agent.is_empty() || !audience.agent.iter().all(silent) {
+        return;
+    }
+    let agents = audience.agent.join(", ");
+    for need in needed.iter().filter(|need| matches!(need.pattern.what, What::Bash(_))) {
+        let message = format!("`{}` can never count: {agents} does not report how commands end", need.text);
+        let help = "declare another sign (`unreported: ran`, in the user's or the managed file), or let Lictor run it: a \
+                    command guard, or a `command` of `completion`";
+        r.error(need.span, message, help);
+    }
 }
 
 fn whole_need(need: &Named, undoing: &[(Named, Vec<Named>)], expiring: &[(Named, u64)]) -> Need {

@@ -262,9 +262,19 @@ fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
             Lack::Undone(by) => reason.push_str(&format!("; the last `{name}` does not count since `{by}`")),
         }
     }
-    let unclear = lacking.iter().any(|(_, lack)| matches!(lack, Lack::Unclear));
-    let how = if unclear { ", run without a pipe or with `set -o pipefail`" } else { "" };
-    let fix = format!("let {} succeed first{how}, then try `{gated}` again", names.join(" and "));
+    let fields: Vec<&str> = lacking
+        .iter()
+        .flat_map(|(_, lack)| if let Lack::NoValue(vars) = lack { vars.as_slice() } else { &[] })
+        .map(|(field, _)| field.as_str())
+        .collect();
+    let lost = |(name, lack): &(String, Lack)| matches!(lack, Lack::Unclear) && name.starts_with("bash(");
+    let how = if lacking.iter().any(lost) { ", run without a pipe or with `set -o pipefail`" } else { "" };
+    let fix = match fields.is_empty() {
+        true => format!("let {} succeed first{how}, then try `{gated}` again", names.join(" and ")),
+        false => {
+            format!("say `{}` in the call, once {} has succeeded", fields.join("`, `"), names.join(" and "))
+        }
+    };
     Verdict::block(reason, fix).by_rule(format!("require_first.{gated}"))
 }
 

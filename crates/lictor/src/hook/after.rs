@@ -15,7 +15,9 @@ pub(super) fn call(heard: &Heard<'_>, action: &Action, seen: &Seen) -> Reply {
         Status::Succeeded => Outcome::success(),
         Status::Failed => Outcome::failure("the agent reported a failure"),
         // The policy declares that having run is sign enough where the agent tells nothing else.
-        Status::Unknown if heard.runtime.policy().counts_unreported() => Outcome::success(),
+        Status::Unknown if heard.runtime.policy().counts_unreported(heard.slot.agent().name()) => {
+            Outcome::success()
+        }
         // Neither a success nor a failure that anyone knows of.
         Status::Unknown => Outcome::default(),
     };
