@@ -61,6 +61,12 @@ impl Scope {
         scope
     }
 
+    /// Whether that limit is among those that hold.
+    #[must_use]
+    pub fn holds(&self, limit: &Limit) -> bool {
+        *limit == Limit::default() || self.limits.contains(limit)
+    }
+
     /// Whether every delegation on the way here has passed on this scope of the person.
     #[must_use]
     pub fn passes_on(&self, scope: &str) -> bool {

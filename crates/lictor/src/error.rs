@@ -136,6 +136,9 @@ pub enum Error {
     /// An evaluation that asks nobody anything, or has been answered.
     #[error("decision {0} does not wait for an answer")]
     NotAsked(u64),
+    /// A session that cannot be another's subagent, or have a limit, any more.
+    #[error("the session `{0}` has begun already, without that parent or that limit")]
+    HasBegun(String),
     /// A git command that Lictor ran.
     #[error("`git {args}` failed: {why}")]
     Git {
@@ -199,6 +202,7 @@ impl Error {
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "no_council",
             Self::NoDecision(_) => "no_decision",
             Self::NotAsked(_) => "not_asked",
+            Self::HasBegun(_) => "has_begun",
             Self::Anchor { .. } => "anchor",
         }
     }
@@ -233,6 +237,7 @@ impl Error {
             Self::NoCouncil { .. } | Self::CouncilElsewhen { .. } => "look with `lictor council list`",
             Self::NoDecision(_) => "use the `id` of an evaluation that was not dry",
             Self::NotAsked(_) => "evaluate the action again; only a decision `ask` can be answered, once",
+            Self::HasBegun(_) => "delegate before the subagent's first action, or give it another session",
         }
     }
 
@@ -240,7 +245,7 @@ impl Error {
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(self.kind(), "ledger" | "approval" | "nothing_recorded" | "no_repository" | "no_council")
-            || matches!(self, Self::NoDecision(_) | Self::NotAsked(_))
+            || matches!(self, Self::NoDecision(_) | Self::NotAsked(_) | Self::HasBegun(_))
     }
 
     /// The message with its causes. A cause that the message names already is not repeated.

@@ -334,17 +334,22 @@ impl Runtime {
         Ok(resolved.ok_or(Error::NotAsked(id))?.redacted(self.redactor()))
     }
 
-    /// Starts the session of a subagent, with its parent's scope narrowed by the limit.
+    /// Starts the session of a subagent, with its parent's scope narrowed by the limit. Saying it again changes nothing.
     ///
     /// # Errors
-    /// When it cannot be recorded.
+    /// When it cannot be recorded, or the session has begun already without that parent or that limit: a limit that does
+    /// not hold must not seem to.
     pub fn delegate(
         &self,
         parent: &SessionKey,
         child: &SessionKey,
         limit: Limit,
     ) -> Result<SessionState, Error> {
-        Ok(self.inner.engine.delegate(parent, child, limit)?)
+        let state = self.inner.engine.delegate(parent, child, limit.clone())?;
+        if state.parent.as_ref() != Some(parent) || !state.scope.holds(&limit) {
+            return Err(Error::HasBegun(child.id.clone()));
+        }
+        Ok(state)
     }
 
     /// A person, or the program that speaks for one, sent the agent a prompt: the stop gate counts its rounds anew, and

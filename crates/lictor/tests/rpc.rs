@@ -323,3 +323,37 @@ fn sixteen_clients_lose_nothing() {
     let query = Query::all().kind("evaluated").limit(usize::MAX);
     assert_eq!(runtime.store().view(|view| view.records(&query)).unwrap().len(), CLIENTS * CALLS);
 }
+
+#[test]
+fn a_limit_that_does_not_hold_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = runtime(&Told::default(), directory.path());
+    let call = |method: &str, params: Value| call(&runtime, &Access::Full, method, &params);
+    let delegate = |parent: &str, child: &str, limit: Value| {
+        call("delegate", json!({"parent": parent, "child": child, "limit": limit}))
+    };
+    let act = |session: &str| json!({"action": {"kind": "bash", "payload": {"command": "ls"}, "session_id": session}});
+    let refused = |answer: Value| assert_eq!(answer["error"]["data"]["kind"], "has_begun", "{answer}");
+    assert_eq!(delegate("p", "c", json!({"read_only": true}))["result"]["id"], "c");
+    // Saying it again changes nothing; saying something else does not seem to.
+    assert_eq!(delegate("p", "c", json!({"read_only": true}))["result"]["id"], "c");
+    refused(delegate("p", "c", json!({"dirs": ["/srv"]})));
+    refused(delegate("other", "c", json!({"read_only": true})));
+    refused(delegate("c", "c", json!({})));
+    refused(delegate("c", "p", json!({})));
+    assert_eq!(call("evaluate", act("begun"))["result"]["decision"], "pass");
+    refused(delegate("p", "begun", json!({"read_only": true})));
+}
+
+#[test]
+fn nothing_is_paid_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = runtime(&Told::default(), directory.path());
+    let action = json!({"kind": "bash", "payload": {"command": "ls"}, "session_id": "s"});
+    for cost in ["-3", "-0.5", "\"7\""] {
+        let cost: Value = serde_json::from_str(cost).unwrap();
+        let params = json!({"action": action, "outcome": {"success": true, "usage": {"cost": cost}}});
+        let answer = call(&runtime, &Access::Full, "post", &params);
+        assert_eq!(answer["error"]["data"]["kind"], "invalid_params", "{answer}");
+    }
+}

@@ -117,8 +117,17 @@ pub struct UsageForm {
     #[serde(default)]
     pub tokens: u64,
     /// Money, in any currency, as long as it is always the same.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "amount")]
     pub cost: f64,
+}
+
+/// What was paid, never less than nothing: it would give a budget back.
+fn amount<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let amount = f64::deserialize(deserializer)?;
+    if amount.is_finite() && amount >= 0.0 {
+        return Ok(amount);
+    }
+    Err(serde::de::Error::custom(format!("`cost` is {amount}, which is no amount; give a number from 0 on")))
 }
 
 impl From<UsageForm> for Usage {
