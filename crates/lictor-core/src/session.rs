@@ -218,7 +218,7 @@ impl SessionState {
         self.past.tracks.clear();
         self.open.iter_mut().chain(&mut self.open_below).for_each(|open| open.marks.clear());
         self.files = KnownFiles::default();
-        self.watched = Watched::default();
+        // What was there when the session began stays: a file that has appeared since is told again.
         self.feedback = FeedbackState::default();
         self.completion = CompletionState::default();
         self.streaks.clear();

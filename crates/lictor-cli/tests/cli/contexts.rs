@@ -193,3 +193,36 @@ completion:
     assert_eq!(decision(&answers[11]), "block", "{}", answers[11]);
     assert_ne!(decision(&answers[12]), "block", "{}", answers[12]);
 }
+
+#[test]
+fn a_reset_lets_a_file_be_told_again() {
+    let sandbox = project(
+        "version: 1
+feedback: [{name: plan, on_file_created: PLAN.md, say: Follow the plan.}]
+completion: {files: [never.md], max_rounds: 1}
+",
+    );
+    let told = |before: &[(&str, Value)]| {
+        let step = [
+            ("evaluate", json!({"action": bash("ls")})),
+            ("post", json!({"action": bash("ls"), "outcome": {"success": true}})),
+        ];
+        let answers = rpc(&sandbox, &[before, &step].concat());
+        answers.last().unwrap()["feedback"].as_array().unwrap().len()
+    };
+    let key = json!({"session_id": "s1", "agent": "mine"});
+    let stop = || rpc(&sandbox, &[("stop", key.clone())])[0]["outcome"].clone();
+    let plan = sandbox.project().join("PLAN.md");
+    assert_eq!(told(&[]), 0);
+    sandbox.write("PLAN.md", "x");
+    assert_eq!((told(&[]), told(&[])), (1, 0), "once a session");
+    fs::remove_file(&plan).unwrap();
+    assert_eq!(told(&[]), 0);
+    sandbox.write("PLAN.md", "y");
+    assert_eq!(told(&[]), 0, "once a session, however often it is made");
+    assert_eq!((stop(), stop()), (json!("incomplete"), json!("released_unmet")));
+    assert_eq!((told(&[("reset", key.clone())]), told(&[])), (1, 0), "a reset clears it");
+    assert_eq!(stop(), json!("incomplete"), "and begins the rounds anew");
+    let kinds = sandbox.lictor(&["audit", "query", "--session", "s1", "--json"]).stdout;
+    assert!(kinds.contains("session.reset"), "it is on record");
+}
