@@ -76,7 +76,28 @@ pub fn fleeting(binary: &Path, project: &Path) -> Option<&'static str> {
     if has(".cache") || has("Caches") || has("dlx") || of_bun {
         return Some("lies in a cache, which is cleaned up");
     }
-    binary.starts_with(real(project)).then_some("lies in the project, where the agent may replace it")
+    if binary.starts_with(real(project)) {
+        return Some("lies in the project, where the agent may replace it");
+    }
+    // Those that tools keep for their user last; any other belongs to some project, and goes when it is made anew.
+    let kept = has("uv") && has("tools") || has("pipx") && has("venvs");
+    let environment = binary.parent().and_then(Path::parent);
+    if !kept && environment.is_some_and(|environment| environment.join("pyvenv.cfg").is_file()) {
+        return Some("lies in a virtual environment, which may be made anew");
+    }
+    installed_for_one(&binary).then_some("lies in the `node_modules` of some project, which may be made anew")
+}
+
+/// Whether npm put it below some project. What is installed for everybody lies in `lib/node_modules`.
+fn installed_for_one(binary: &Path) -> bool {
+    let mut above = None;
+    for part in binary.iter() {
+        if part == "node_modules" {
+            return above != Some(std::ffi::OsStr::new("lib"));
+        }
+        above = Some(part);
+    }
+    false
 }
 
 #[cfg(test)]
