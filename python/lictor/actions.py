@@ -40,7 +40,8 @@ _TOOLS = {
 class Action:
     """An action, checked once. Equal actions have equal digests."""
 
-    __slots__ = ("_payload", "_raw", "kind", "metadata", "options")
+    # Read-only: what is judged is what was given, whatever a guard does with the object.
+    __slots__ = ("_kind", "_metadata", "_options", "_payload", "_raw")
     __match_args__ = ("kind", "payload")
 
     def __init__(
@@ -78,13 +79,32 @@ class Action:
             raw = RawAction(name, data, **options)
         except ActionError:
             raise
-        except (UnicodeError, ValueError, TypeError) as error:
+        except UnicodeError as error:
+            names = [key for key, value in {"kind": name, **options}.items() if not _is_unicode(value)]
+            said = f"`{', '.join(names)}` is not Unicode text" if names else str(error)
+            raise ActionError(said, "give text that can be written as UTF-8") from error
+        except (ValueError, TypeError) as error:
             raise ActionError(str(error), "give plain data: text, numbers, lists and mappings") from error
         self._raw = raw
         self._payload = MappingProxyType(data)
-        self.kind: ActionKind | str = _KINDS.get(name, name)
-        self.options: Mapping[str, Any] = MappingProxyType(options)
-        self.metadata: Mapping[str, object] = MappingProxyType(dict(metadata or {}))
+        self._kind: ActionKind | str = _KINDS.get(name, name)
+        self._options: Mapping[str, Any] = MappingProxyType(options)
+        self._metadata: Mapping[str, object] = MappingProxyType(dict(metadata or {}))
+
+    @property
+    def kind(self) -> ActionKind | str:
+        """One of :class:`ActionKind`, or the name of another kind."""
+        return self._kind
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Session, tool, directory and so on, by name. Read-only."""
+        return self._options
+
+    @property
+    def metadata(self) -> Mapping[str, object]:
+        """Whatever the program wants to find again. It is not judged. Read-only."""
+        return self._metadata
 
     @property
     def payload(self) -> Mapping[str, Any]:
@@ -201,8 +221,8 @@ class Action:
         return cls(kind, data, tool=name, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """The form that ``lictor rpc`` and ``lictor serve`` take."""
-        filled = {key: value for key, value in self.options.items() if value}
+        """The form that ``lictor rpc`` and ``lictor serve`` take. Who started the session is told by ``delegate``."""
+        filled = {key: value for key, value in self.options.items() if value and key != "parent_session_id"}
         return {"kind": str(getattr(self.kind, "value", self.kind)), "payload": dict(self._payload), **filled}
 
     @classmethod
@@ -217,14 +237,22 @@ class Action:
         return hash(self.digest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self.to_dict(), dict(self.metadata)))
+        return (_restored, (self.to_dict(), self.parent_session_id, dict(self.metadata)))
 
     def __repr__(self) -> str:
         return f"Action({self.kind!s}, {dict(self._payload)!r})"
 
 
-def _restored(fields: Mapping[str, Any], metadata: Mapping[str, object]) -> Action:
-    return Action.from_dict(fields).replace(metadata=metadata)
+def _restored(fields: Mapping[str, Any], parent: str | None, metadata: Mapping[str, object]) -> Action:
+    return Action.from_dict(fields).replace(parent_session_id=parent, metadata=metadata)
+
+
+def _is_unicode(value: Any) -> bool:
+    texts = value if isinstance(value, list) else [value]
+    try:
+        return all(text.encode() is not None for text in texts if isinstance(text, str))
+    except UnicodeError:
+        return False
 
 
 def _plain(payload: Any) -> dict[str, Any]:

@@ -6,9 +6,16 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lictor.context import SessionState
+
+if TYPE_CHECKING:
+    from lictor.ledger import Ledger, Level
+
+# How many names a message has, and how many plans are looked at.
+_NAMES = 3
+_PLANS = 50
 
 
 @dataclass(frozen=True)
@@ -86,10 +93,14 @@ class FileOutputChecker:
         self._files = [os.fspath(file) for file in files]
 
     def check(self, context: TaskCompletionContext) -> TaskCompletionResult:
-        missing = [file for file in self._files if not _has_content(context.filesystem / file)]
-        if not missing:
-            return TaskCompletionResult.ok()
-        return TaskCompletionResult.incomplete(f"not there, or empty: {', '.join(missing)}")
+        missing = [file for file in self._files if not (context.filesystem / file).is_file()]
+        empty = [file for file in self._files if file not in missing and not _has_content(context.filesystem / file)]
+        wrong = [
+            f"{len(files)} required output file(s) {what}: {_named(files)}"
+            for files, what in ((missing, "not found"), (empty, "are empty"))
+            if files
+        ]
+        return TaskCompletionResult.incomplete("; ".join(wrong)) if wrong else TaskCompletionResult.ok()
 
 
 class CommandChecker:
@@ -115,16 +126,47 @@ class CommandChecker:
 
 
 class CompositeChecker:
-    """All of them have to be met, or one of them."""
+    """All of them have to be met, or one of them. The first that settles it is the last that is asked."""
 
     def __init__(self, checkers: Sequence[TaskCompletionChecker], all_must_pass: bool = True) -> None:
         self._checkers, self._all = list(checkers), all_must_pass
 
     def check(self, context: TaskCompletionContext) -> TaskCompletionResult:
-        results = [checker.check(context) for checker in self._checkers]
-        unmet = [result.feedback or "a check is not met" for result in results if not result.complete]
-        met = not unmet if self._all else len(unmet) < len(results)
-        return TaskCompletionResult.ok() if met else TaskCompletionResult.incomplete("\n".join(unmet))
+        unmet = []
+        for checker in self._checkers:
+            result = checker.check(context)
+            if result.complete and not self._all:
+                return TaskCompletionResult.ok()
+            if not result.complete:
+                unmet.append(result.feedback or "a check is not met")
+                if self._all:
+                    break
+        return TaskCompletionResult.incomplete("\n".join(unmet)) if unmet else TaskCompletionResult.ok()
+
+
+class FindingsChecker:
+    """No finding of that level or above is open in a project's ledger."""
+
+    def __init__(self, ledger: Ledger, below: Level = "HIGH") -> None:
+        self._ledger = ledger
+        self._below: Level = below
+
+    def check(self, context: TaskCompletionContext) -> TaskCompletionResult:
+        plans = self._ledger.recent_verdicts(limit=_PLANS, min_level=self._below)
+        if not plans:
+            return TaskCompletionResult.ok()
+        named = _named([f"{plan['plan_hash']} ({plan['level']})" for plan in plans])
+        return TaskCompletionResult.incomplete(f"{len(plans)} plan(s) have open findings: {named}")
+
+
+class TodosChecker:
+    """The agent's own list of things to do is done, where it wrote one."""
+
+    def check(self, context: TaskCompletionContext) -> TaskCompletionResult:
+        todos = context.session.get("todos")
+        if not todos or not todos["open"]:
+            return TaskCompletionResult.ok()
+        return TaskCompletionResult.incomplete(f"{todos['open']} item(s) of the list are open: {_named(todos['items'])}")
 
 
 def configured(given: Any, root: str) -> list[tuple[str, Callable[[dict[str, Any]], tuple[bool, str | None]]]]:
@@ -139,6 +181,12 @@ def _callable(checker: Any, root: str) -> Callable[[dict[str, Any]], tuple[bool,
         return result.complete is True, result.feedback
 
     return check
+
+
+def _named(names: Sequence[str]) -> str:
+    """At most three of them: the agent reads it."""
+    more = len(names) - _NAMES
+    return ", ".join(names[:_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _has_content(path: Path) -> bool:

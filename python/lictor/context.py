@@ -9,18 +9,27 @@ from lictor._lictor import RawContext
 from lictor.actions import Action
 from lictor.errors import ContextClosed
 from lictor.memory import GuardMemory
-from lictor.verdicts import Verdict
+from lictor.tracers import TraceEntry
+from lictor.verdicts import GivenVerdict, Verdict
 
 _T = TypeVar("_T")
 
 
 class SessionState(Mapping[str, Any]):
-    """The counters of a session: ``session.action_count`` or ``session["action_count"]``."""
+    """The counters of a session: ``session.action_count`` or ``session["action_count"]``; ``session.history`` has its newest
+    calls."""
 
-    __slots__ = ("_fields",)
+    __slots__ = ("_fields", "_history")
 
-    def __init__(self, fields: Mapping[str, Any]) -> None:
+    def __init__(self, fields: Mapping[str, Any], history: Callable[[], list[dict[str, Any]]] | None = None) -> None:
         self._fields = fields
+        self._history = history
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """The newest calls, the newest last: ``{tool, kind, payload, decision, outcome?, at}``. Read from the record when
+        somebody asks."""
+        return [] if self._history is None else self._history()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -44,7 +53,8 @@ class SessionState(Mapping[str, Any]):
 
 
 class Annotations(MutableMapping[str, Any]):
-    """Notes between guards. A key is this guard's own, or the full name ``guard.key`` of another's."""
+    """Notes between guards. A key is this guard's own, then the full name ``guard.key`` of another's, then what another guard
+    left under that key last."""
 
     __slots__ = ("_raw",)
 
@@ -52,9 +62,11 @@ class Annotations(MutableMapping[str, Any]):
         self._raw = raw
 
     def __getitem__(self, key: str) -> Any:
-        if key not in self:
-            raise KeyError(key)
-        return self._raw.annotation(key)
+        own = self._raw.annotation(key)
+        if own is not None:
+            return own
+        notes = self._raw.annotations()
+        return notes[_full_name(notes, key, self._raw.verdicts)]
 
     def __setitem__(self, key: str, value: Any) -> None:
         _write(lambda: self._raw.annotate(key, value))
@@ -63,8 +75,11 @@ class Annotations(MutableMapping[str, Any]):
         raise TypeError("an annotation stays: evidence does not go away")
 
     def __contains__(self, key: object) -> bool:
-        names = self._raw.annotations()
-        return isinstance(key, str) and (key in names or any(name.endswith(f".{key}") for name in names))
+        try:
+            self[key]  # type: ignore[index]
+        except KeyError:
+            return False
+        return True
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._raw.annotations())
@@ -73,19 +88,41 @@ class Annotations(MutableMapping[str, Any]):
         return len(self._raw.annotations())
 
 
+class Notes(dict[str, Any]):
+    """The notes of a whole evaluation by full name, ``guard.key``; the key alone finds one too."""
+
+    def __missing__(self, key: str) -> Any:
+        return self[_full_name(self, key, [])]
+
+
+def _full_name(notes: Mapping[str, Any], key: object, verdicts: list[dict[str, Any]]) -> str:
+    """The note that a key without its guard means: that of the guard which spoke last."""
+    if isinstance(key, str) and key in notes:
+        return key
+    found = [name for name in notes if name.endswith(f".{key}")]
+    if not found:
+        raise KeyError(key)
+    order = {given["guard"]: place for place, given in enumerate(verdicts)}
+    return max(found, key=lambda name: order.get(name.removesuffix(f".{key}"), -1))
+
+
 class GovernanceContext:
     """The state that flows through the graph. Reads stay valid after the guard has returned, writes do not."""
 
-    __slots__ = ("_raw", "action")
+    __slots__ = ("_history", "_raw", "action")
 
-    def __init__(self, raw: RawContext, action: Action) -> None:
+    def __init__(
+        self, raw: RawContext, action: Action, history: Callable[[Action], list[dict[str, Any]]] | None = None
+    ) -> None:
         self._raw = raw
         self.action = action
+        self._history = history
 
     @property
     def session(self) -> SessionState:
         """The session before this action."""
-        return SessionState(self._raw.session)
+        history, action = self._history, self.action
+        return SessionState(self._raw.session, None if history is None else lambda: history(action))
 
     @property
     def risk_score(self) -> float:
@@ -101,17 +138,17 @@ class GovernanceContext:
         return GuardMemory(self._raw)
 
     @property
-    def verdicts(self) -> list[dict[str, Any]]:
+    def verdicts(self) -> list[GivenVerdict]:
         """What guards said so far."""
-        return self._raw.verdicts
+        return [GivenVerdict.of(given) for given in self._raw.verdicts]
 
     @property
     def violations(self) -> list[dict[str, Any]]:
         return self._raw.violations
 
     @property
-    def trace(self) -> list[dict[str, Any]]:
-        return self._raw.trace
+    def trace(self) -> list[TraceEntry]:
+        return [TraceEntry.of(entry) for entry in self._raw.trace]
 
     @property
     def facts(self) -> dict[str, Any]:

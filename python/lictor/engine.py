@@ -7,6 +7,7 @@ import functools
 import logging
 import os
 import uuid
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,7 +19,7 @@ from lictor.actions import Action
 from lictor.approvals import Approvals
 from lictor.completion import TaskCompletionChecker
 from lictor.completion import configured as checks
-from lictor.context import GovernanceContext, SessionState
+from lictor.context import GovernanceContext, Notes, SessionState
 from lictor.errors import Blocked, GraphError, LictorError, NeedsApproval, PolicyError
 from lictor.feedback import FeedbackProvider, FeedbackProviderConfig, NativeProvider, configured
 from lictor.nodes import All, Plan
@@ -26,6 +27,7 @@ from lictor.outcomes import Answer, Outcome, StopResult
 from lictor.stores import InMemorySessionStore, SessionStore
 from lictor.tools import ToolPolicy
 from lictor.tracers import TraceEntry, Tracer
+from lictor.verdicts import GivenVerdict
 
 if TYPE_CHECKING:
     from lictor.policies import PolicySet
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("lictor")
 _Answers = Sequence[bool | Answer] | bool
+
+# How many calls the history of a session shows.
+_HISTORY = 50
 
 
 @dataclass(frozen=True)
@@ -109,11 +114,12 @@ class EvaluationResult:
 
     @property
     def annotations(self) -> dict[str, Any]:
-        return self._raw.annotations
+        """What guards noted, by ``guard.key``; the key alone finds it too."""
+        return Notes(self._raw.annotations)
 
     @property
-    def verdicts(self) -> list[dict[str, Any]]:
-        return self._raw.verdicts
+    def verdicts(self) -> list[GivenVerdict]:
+        return [GivenVerdict.of(given) for given in self._raw.verdicts]
 
     @property
     def violations(self) -> list[dict[str, Any]]:
@@ -134,7 +140,7 @@ class EvaluationResult:
     @property
     def faults(self) -> list[str]:
         """What guards could not answer, for the operator."""
-        return [given["reason"] for given in self.verdicts if given["value"] == "error"]
+        return [given.reason for given in self.verdicts if given.status == "error"]
 
     @property
     def context(self) -> EvaluationResult:
@@ -193,10 +199,11 @@ class PolicyEngine:
             raise PolicyError(f"`{facts}` says nothing about facts", "give `project` or `none`")
         project = directory if facts == "project" else None
         keep = store.keep if isinstance(store, InMemorySessionStore) else 0
+        context = functools.partial(GovernanceContext, history=_history_of(weakref.ref(self)))
 
         def build() -> RawEngine:
             return RawEngine(
-                plan.root, plan.observers, GovernanceContext, store.path, keep, project, plan.fingerprint, providers,
+                plan.root, plan.observers, context, store.path, keep, project, plan.fingerprint, providers,
                 checkers, directory, deadline, list(redact), None if clock is None else clock.raw,
             )
 
@@ -307,9 +314,10 @@ class PolicyEngine:
         self, action: Action, outcome: Outcome | bool | BaseException = True, *, advise: bool = True
     ) -> PostResult:
         """Records what came of an action."""
-        fields = Outcome.of(outcome).to_dict()
+        happened = Outcome.of(outcome)
         judged = self._in_session(action)._raw
-        standing, told = self._raw.post_action(judged, action, fields, advise, self._plan.listens)
+        standing, told = self._raw.post_action(judged, action, happened.raw(), advise, self._plan.listens)
+        self._tell_outcome(action, happened, standing)
         return PostResult(standing, told)
 
     async def apost_action(
@@ -343,13 +351,16 @@ class PolicyEngine:
 
         return await asyncio.to_thread(self.check_stop, session_id, **known)
 
-    def prompted(self, session_id: str | None = None, text: str = "", agent: str = "") -> None:
+    def prompted(
+        self, session_id: str | None = None, text: str = "", agent: str = "", *, name: str | None = None
+    ) -> None:
         """A person has said something to the agent: the rounds of the stop gate begin anew."""
-        self._raw.prompted(session_id or self._session or "", agent, text)
+        self._raw.prompted(session_id or self._session or "", agent, text, name)
 
     def session(self, session_id: str | None = None, agent: str = "") -> SessionState:
         """The counters of a session; of the engine's own, if none is named."""
-        return SessionState(self._raw.session(session_id or self._session or "", agent))
+        id = session_id or self._session or ""
+        return SessionState(self._raw.session(id, agent), lambda: self._raw.recent(id, agent, _HISTORY))
 
     def feedback_text(self, session_id: str | None = None, agent: str = "") -> str:
         """What the agent is told now, after :meth:`post_action` with ``advise=False``."""
@@ -473,6 +484,27 @@ class PolicyEngine:
                 tracer.trace(action, result)
             except Exception:
                 _log.exception("a tracer failed")
+
+    def _tell_outcome(self, action: Action, outcome: Outcome, standing: str) -> None:
+        for tracer in self._tracers:
+            happened = getattr(tracer, "happened", None)
+            if happened is None:
+                continue
+            try:
+                happened(action, outcome, standing)
+            except Exception:
+                _log.exception("a tracer failed")
+
+
+def _history_of(engine: weakref.ref[PolicyEngine]) -> Callable[[Action], list[dict[str, Any]]]:
+    """Reads the newest calls of an action's session. Guards outlive no engine, and the engine holds its guards."""
+
+    def history(action: Action) -> list[dict[str, Any]]:
+        known = engine()
+        session = None if known is None else action.session_id or known.default_session
+        return [] if known is None or session is None else known._raw.recent(session, action.agent, _HISTORY)
+
+    return history
 
 
 def _permitted(result: EvaluationResult) -> EvaluationResult:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from lictor import _lictor
 from lictor.context import SessionState
+
+if TYPE_CHECKING:
+    from lictor.ledger import Ledger, Level
+
+# How many plans with open findings are named.
+_PLANS = 5
 
 Severity = Literal["info", "caution", "warning"]
 
@@ -22,21 +32,23 @@ class Observation:
 
 @dataclass(frozen=True)
 class Feedback:
-    """One piece of guidance."""
+    """One piece of guidance. The engine knows who speaks, so ``Feedback("text")`` is enough; ``provider_name`` counts for
+    :meth:`render`."""
 
-    summary: str
+    provider_name: str
+    summary: str = None  # type: ignore[assignment]
     observations: Sequence[Observation] = ()
     suggestions: Sequence[str] = ()
     severity: Severity = "info"
-    # Who spoke. The engine knows; it is kept for :meth:`render`.
-    provider_name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.summary is None:
+            object.__setattr__(self, "summary", self.provider_name)
+            object.__setattr__(self, "provider_name", "")
 
     def render(self) -> str:
         """As the agent reads it."""
-        lines = [self.summary, *(f"- {one.category}: {one.description}" for one in self.observations)]
-        lines += ["", *(f"-> {one}" for one in self.suggestions)] if self.suggestions else []
-        text = "\n".join(lines)
-        return f"<feedback provider='{self.provider_name}'>\n{text}\n</feedback>"
+        return _lictor.render_feedback(self.provider_name, self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         seen = [
@@ -129,6 +141,19 @@ class FeedbackContext:
     def tool_calls_since_own_feedback(self) -> int:
         return int(self._fields["calls_since_own"])
 
+    def last_feedback_for_provider(self, name: str) -> dict[str, Any] | None:
+        """What that provider said last: ``{provider, feedback, at}``."""
+        said: dict[str, Any] | None = self._fields["providers"].get(name, {}).get("last")
+        return said
+
+    def tool_calls_since_last_feedback_for_provider(self, name: str) -> int:
+        """Calls since that provider spoke; all of them when it never did."""
+        return int(self._fields["providers"].get(name, {}).get("calls_since", self.tool_call_count))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain data."""
+        return dict(self._fields)
+
     def recent_tool_calls(self, n: int = 10) -> list[dict[str, Any]]:
         """The newest calls, the newest last, at most 50: ``{tool, kind, payload, decision, outcome?, at}``."""
         calls: list[dict[str, Any]] = self._fields["recent_calls"]
@@ -186,7 +211,10 @@ class StaticFeedbackProvider(NativeProvider):
 class DeadlineFeedback(NativeProvider):
     """How much time is left, counted from the session's first action."""
 
-    def __init__(self, seconds: float, warning_threshold_seconds: float = 120, name: str = "deadline") -> None:
+    def __init__(
+        self, deadline: float | timedelta, warning_threshold_seconds: float = 120, name: str = "deadline"
+    ) -> None:
+        seconds = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
         after, warn = round(seconds * 1000), round(warning_threshold_seconds * 1000)
         super().__init__(name, {"Deadline": {"after": after, "warn_below": warn}})
 
@@ -203,6 +231,45 @@ class StallFeedback(NativeProvider):
 
     def __init__(self, failures: int = 3, name: str = "stall") -> None:
         super().__init__(name, {"Stall": {"failures": failures}})
+
+
+class FindingsFeedback:
+    """Which findings of that level or above are open in a project's ledger. Silent when there are none."""
+
+    def __init__(self, ledger: Ledger, level: Level = "HIGH", name: str = "findings") -> None:
+        self._ledger, self.name = ledger, name
+        self._level: Level = level
+
+    def provide(self, *, context: FeedbackContext) -> Feedback | None:
+        plans = self._ledger.recent_verdicts(limit=_PLANS, min_level=self._level)
+        if not plans:
+            return None
+        seen = [Observation(str(plan["level"]), f"{plan['plan_hash']}: {plan['summary']}") for plan in plans]
+        return Feedback(self.name, f"{len(plans)} plan(s) have open findings.", seen, ["Settle them before you commit."])
+
+
+class CommandFeedback:
+    """A program that is given the situation as JSON on its standard input and prints what it has to say, as text or as the
+    fields of a :class:`Feedback`. It runs without a shell, in ``cwd``."""
+
+    def __init__(
+        self, argv: Sequence[str], timeout: float = 2, name: str = "command", cwd: str | os.PathLike[str] | None = None
+    ) -> None:
+        self._argv, self._timeout, self._cwd, self.name = list(argv), timeout, cwd, name
+
+    def provide(self, *, context: FeedbackContext) -> Feedback | None:
+        import subprocess
+
+        given = json.dumps({"lictor": 1, "for": "feedback", "name": self.name, **context.to_dict()})
+        ran = subprocess.run(
+            self._argv, input=given, capture_output=True, text=True, timeout=self._timeout, cwd=self._cwd, check=True
+        )
+        said = ran.stdout.strip()
+        if not said.startswith("{"):
+            return Feedback(self.name, said) if said else None
+        fields = json.loads(said)
+        fields["observations"] = [Observation(**one) for one in fields.get("observations", ())]
+        return Feedback(self.name, **fields)
 
 
 def configured(given: Sequence[Any]) -> list[tuple[Any, ...]]:

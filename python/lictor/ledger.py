@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
+from lictor import _lictor
 from lictor.approvals import user
 from lictor.errors import LedgerError
 from lictor.project import Project
@@ -22,17 +24,15 @@ class Evidence:
     note: str = ""
 
     def __str__(self) -> str:
-        line = "" if self.line is None and not self.note else f":{self.line if self.line is not None else ''}"
-        return f"{self.file}{line}{f':{self.note}' if self.note else ''}"
+        if self.line is None:
+            # A note belongs to a line: without one it would be read as part of the file's name.
+            return self.file
+        return f"{self.file}:{self.line}{f':{self.note}' if self.note else ''}"
 
 
 def parse_evidence(spec: str) -> Evidence:
-    """``file``, ``file:line`` or ``file:line:note``."""
-    file, _, rest = spec.partition(":")
-    line, _, note = rest.partition(":")
-    if not file or (line and not line.isdigit()):
-        raise LedgerError(f"`{spec}` is no evidence", "write `file`, `file:line` or `file:line:note`")
-    return Evidence(file, int(line) if line else None, note)
+    """``file``, ``file:line`` or ``file:line:note``; a drive (``C:/…``) is part of the file."""
+    return Evidence(*_lictor.parse_evidence(spec))
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,30 @@ class Finding:
     id: str
     level: Level
     title: str
-    agent: str
-    evidence: tuple[Evidence, ...]
-    rationale: str
-    created_at: float
-    status: str
-    fields: dict[str, Any]
+    agent: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    rationale: str = ""
+    created_at: float = 0.0
+    status: str = "open"
+    fields: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+def build_finding(
+    level: Level,
+    title: str,
+    agent: str = "",
+    evidence: Sequence[Evidence | str] = (),
+    rationale: str = "",
+    id: str | None = None,
+    created_at: float | None = None,
+) -> Finding:
+    """A finding as the ledger would record it. Evidence that names no file is left out."""
+    if level not in get_args(Level):
+        raise LedgerError(f"`{level}` is no level", f"use one of {', '.join(get_args(Level))}")
+    places = [parse_evidence(one) if isinstance(one, str) else one for one in evidence]
+    shown = tuple(one for one in places if one.file.strip())
+    name = id or _lictor.finding_id(agent, title, shown[0].file if shown else "")
+    return Finding(name, level, title, agent, shown, rationale, time.time() if created_at is None else created_at)
 
 
 @dataclass(frozen=True)
@@ -60,7 +78,16 @@ class PlanVerdict:
     findings: tuple[Finding, ...]
     created_at: float
     updated_at: float
-    fields: dict[str, Any]
+    fields: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+# The document's name for it.
+Verdict = PlanVerdict
+
+
+def recent_verdicts(limit: int = 10, min_level: Level = "LOW", ledger: Ledger | None = None) -> list[dict[str, Any]]:
+    """The plans whose verdict changed last, of the project around the current directory."""
+    return (ledger or Ledger()).recent_verdicts(limit, min_level)
 
 
 class Ledger:
@@ -85,7 +112,7 @@ class Ledger:
             "level": level,
             "title": title,
             "agent": agent,
-            "evidence": [str(one) for one in evidence],
+            "evidence": [text for text in map(str, evidence) if text.strip()],
             "rationale": rationale,
             "id": id,
         }
@@ -108,6 +135,12 @@ class Ledger:
     def clear(self, plan_hash: str, id: str, *, by: str | None = None, reason: str = "") -> bool:
         """Takes a finding out of its plan's level. Whether there was such an open one. For people, not for agents."""
         return self._project._raw.clear(plan_hash, id, by or user(), reason)
+
+    def waive(
+        self, plan_hash: str, id: str, *, reason: str, by: str | None = None, until: float | None = None
+    ) -> None:
+        """Lets a finding stand, until a moment (seconds since 1970) or for good. For people, not for agents."""
+        self._project._raw.waive(plan_hash, id, by or user(), reason, until)
 
 
 def _verdict(fields: dict[str, Any]) -> PlanVerdict:

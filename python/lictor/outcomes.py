@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from lictor.errors import ActionError
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened after the action."""
+    """What happened after the action. ``usage`` is what it used of a model: ``{"tokens": 1200, "cost": 0.02}``."""
 
     success: bool = True
     exit_code: int | None = None
     error: str | None = None
     changed: Sequence[str] = ()
     duration_ms: int | None = None
+    usage: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        for name, amount in (self.usage or {}).items():
+            if name not in ("tokens", "cost"):
+                raise ActionError(f"`{name}` is nothing that is counted", "give `tokens`, `cost` or both")
+            if isinstance(amount, bool) or not isinstance(amount, (int, float)) or not 0 <= amount < float("inf"):
+                raise ActionError(f"`{name}` is not an amount that can be used", "give a number from 0 on")
 
     def to_dict(self) -> dict[str, Any]:
-        fields = {"exit_code": self.exit_code, "error": self.error, "millis": self.duration_ms}
-        filled = {key: value for key, value in fields.items() if value is not None}
+        """The form that ``lictor rpc`` and ``lictor serve`` take."""
+        fields = {"exit_code": self.exit_code, "error": self.error, "duration_ms": self.duration_ms}
+        filled: dict[str, Any] = {key: value for key, value in fields.items() if value is not None}
+        if self.usage:
+            filled["usage"] = {name: int(amount) if name == "tokens" else amount for name, amount in self.usage.items()}
         return {"success": self.success, "changed": list(self.changed), **filled}
+
+    def raw(self) -> dict[str, Any]:
+        """The form of the record, which the bridge takes."""
+        fields = self.to_dict()
+        if "duration_ms" in fields:
+            fields["millis"] = fields.pop("duration_ms")
+        if self.usage:
+            fields["usage"] = {
+                "tokens": int(self.usage.get("tokens", 0)), "cost_micros": round(self.usage.get("cost", 0) * 1e6)
+            }
+        return fields
 
     @staticmethod
     def from_dict(fields: dict[str, Any]) -> Outcome:
-        """What :meth:`to_dict` made."""
+        """What :meth:`to_dict` or :meth:`raw` made."""
+        used = fields.get("usage") or {}
+        cost = used.get("cost_micros", 0) / 1e6 or used.get("cost", 0)
+        usage = {name: amount for name, amount in (("tokens", used.get("tokens", 0)), ("cost", cost)) if amount}
         return Outcome(
             bool(fields["success"]),
             fields.get("exit_code"),
             fields.get("error"),
             tuple(fields.get("changed") or ()),
-            fields.get("millis"),
+            fields.get("millis", fields.get("duration_ms")),
+            usage or None,
         )
 
     @staticmethod

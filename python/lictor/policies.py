@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeVar
 
 from lictor._async import asynchronous, is_async, served_by, waiting
@@ -32,10 +34,18 @@ class PolicyAction(str, Enum):
 
 @dataclass(frozen=True)
 class PolicyCallbackResult:
-    """What a callback found. ``True`` and ``False`` are enough where there is nothing to say."""
+    """What a callback found. ``True`` and ``False`` are enough where there is nothing to say. ``decision`` is ``warn``, ``ask`` or
+    ``block`` where that is not what ``passed`` means; where a person has to confirm anyway, the stricter counts."""
 
     passed: bool
     message: str | None = None
+    decision: Literal["pass", "warn", "ask", "block"] | None = None
+    fix: str | None = None
+    evidence: Any = None
+    # What guards further right see of it.
+    risk: float | None = None
+    annotations: Mapping[str, Any] | None = None
+    tags: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -190,6 +200,10 @@ class PolicySet:
         }
         return ("policies", self.name, self.rules(), called, *self._words)
 
+    def policies_for(self, tool: str) -> list[Policy]:
+        """The policies that may have a word about a tool."""
+        return [one for one in self.policies if not one.tools or any(fnmatchcase(tool, glob) for glob in one.tools)]
+
     def evaluate(
         self,
         what: Concepts | Action,
@@ -281,7 +295,7 @@ class PolicySet:
             verb=found["verb"],
             object=found["object"],
             cardinality=found["cardinality"],
-            callback_result=None if said is None else PolicyCallbackResult(said["passed"], said.get("message")),
+            callback_result=None if said is None else _said(said),
             fault=found.get("fault"),
             answer=_answer(answer),
         )
@@ -303,11 +317,8 @@ def policy_guard(
     recorded. Judged by an engine, which needs an action, it is recorded with its outcome, and a block raises."""
 
     def decorate(function: Callable[..., _T]) -> Callable[..., _T | PolicyResult]:
-        @functools.wraps(function)
-        def run(*args: Any, **kwargs: Any) -> _T | PolicyResult:
+        def checked(judge: PolicySet, args: tuple[Any, ...], kwargs: dict[str, Any]) -> PolicyResult:
             what = concepts(*args, **kwargs) if callable(concepts) else concepts
-            if isinstance(judge, PolicyEngine):
-                return _recorded(judge, what, on_policy, on_trace, lambda: function(*args, **kwargs))
             many = cardinality(*args, **kwargs) if callable(cardinality) else cardinality
             called = {"call_args": args, "call_kwargs": kwargs}
             if isinstance(what, Action):
@@ -317,6 +328,31 @@ def policy_guard(
             result = judge.check_policy(what, many, call, on_policy)
             if on_trace is not None:
                 on_trace(result)
+            return result
+
+        def permitted(judge: PolicyEngine, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Action:
+            what = concepts(*args, **kwargs) if callable(concepts) else concepts
+            return _permitted(judge, what, on_policy, on_trace)
+
+        if is_async(function):
+
+            @functools.wraps(function)
+            async def arun(*args: Any, **kwargs: Any) -> Any:
+                called: Any = function
+                if isinstance(judge, PolicyEngine):
+                    with _recording(judge, permitted(judge, args, kwargs)):
+                        return await called(*args, **kwargs)
+                result = checked(judge, args, kwargs)
+                return await called(*args, **kwargs) if result else result
+
+            return arun  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> _T | PolicyResult:
+            if isinstance(judge, PolicyEngine):
+                with _recording(judge, permitted(judge, args, kwargs)):
+                    return function(*args, **kwargs)
+            result = checked(judge, args, kwargs)
             return function(*args, **kwargs) if result else result
 
         return run
@@ -324,13 +360,13 @@ def policy_guard(
     return decorate
 
 
-def _recorded(
+def _permitted(
     engine: PolicyEngine,
     action: Concepts | Action,
     on_policy: OnPolicy | None,
     on_trace: Callable[[PolicyResult | EvaluationResult], None] | None,
-    run: Callable[[], _T],
-) -> _T:
+) -> Action:
+    """The action, when it may go ahead."""
     if not isinstance(action, Action):
         raise PolicyError("an engine judges actions, not concepts", "give a function that makes the action, or a PolicySet")
     result = engine.evaluate(action)
@@ -341,13 +377,18 @@ def _recorded(
         on_trace(result)
     if not result.passed:
         raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
+    return action
+
+
+@contextlib.contextmanager
+def _recording(engine: PolicyEngine, action: Action) -> Iterator[None]:
+    """Records what came of the body."""
     try:
-        returned = run()
+        yield
     except BaseException as error:
         engine.post_action(action, error)
         raise
     engine.post_action(action, True)
-    return returned
 
 
 def _asked(on_policy: OnPolicy, violations: list[PolicyViolation], questions: int) -> list[bool | Answer]:
@@ -365,6 +406,12 @@ def _asked(on_policy: OnPolicy, violations: list[PolicyViolation], questions: in
 
 def _yes(answer: Any) -> bool:
     return answer is True or (isinstance(answer, dict) and answer["approved"] is True)
+
+
+def _said(found: Mapping[str, Any]) -> PolicyCallbackResult:
+    return PolicyCallbackResult(
+        found["passed"], found.get("message"), found.get("decision"), found.get("fix"), found.get("evidence")
+    )
 
 
 def _answers(given: Any, count: int) -> list[Any]:

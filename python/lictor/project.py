@@ -11,11 +11,13 @@ from lictor._lictor import RawProject
 from lictor._forks import Reopening
 from lictor.actions import Action
 from lictor.approvals import Approvals
+from lictor.context import Notes
 from lictor.engine import PostResult, Question
 from lictor.errors import Blocked, NeedsApproval, PolicyError, ProjectError
 from lictor.outcomes import Answer, Outcome, StopResult
 from lictor.stores import SessionStore
 from lictor.tracers import TraceEntry
+from lictor.verdicts import GivenVerdict
 
 
 class ProjectEvaluation:
@@ -60,8 +62,18 @@ class ProjectEvaluation:
         return value
 
     @property
-    def verdicts(self) -> list[dict[str, Any]]:
-        return list(self._fields["verdicts"])
+    def verdicts(self) -> list[GivenVerdict]:
+        return [GivenVerdict.of(given) for given in self._fields["verdicts"]]
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        """What guards noted, by ``guard.key``; the key alone finds it too."""
+        return Notes(self._fields["annotations"])
+
+    @property
+    def faults(self) -> list[str]:
+        """What guards could not answer, for the operator."""
+        return [given.reason for given in self.verdicts if given.status == "error"]
 
     @property
     def violations(self) -> list[dict[str, Any]]:
@@ -157,6 +169,8 @@ class Project:
 
     def evaluate(self, action: Action, *, mode: str = "enforce") -> ProjectEvaluation:
         """Judges one action and records the judgement. ``mode`` is ``enforce``, ``observe`` or ``dry``."""
+        if action.parent_session_id is not None and action.session_id is not None and mode != "dry":
+            self.delegate(action.parent_session_id, action.session_id, agent=action.agent)
         return ProjectEvaluation(self.call("evaluate", {"action": action.to_dict(), "mode": mode}), action)
 
     async def aevaluate(self, action: Action, *, mode: str = "enforce") -> ProjectEvaluation:
@@ -189,10 +203,8 @@ class Project:
 
     def post_action(self, action: Action, outcome: Outcome | bool | BaseException = True) -> PostResult:
         """Records what came of an action, and gives what the agent is told."""
-        fields = Outcome.of(outcome).to_dict()
-        if "millis" in fields:
-            fields["duration_ms"] = fields.pop("millis")
-        posted = self.call("post", {"action": action.to_dict(), "outcome": fields})
+        fields = {"action": action.to_dict(), "outcome": Outcome.of(outcome).to_dict()}
+        posted = self.call("post", fields)
         return PostResult(posted["standing"], "\n\n".join(said["text"] for said in posted["feedback"]))
 
     def check_stop(
@@ -236,9 +248,11 @@ class Project:
 
         return await asyncio.to_thread(self.check_stop, session_id, **known)
 
-    def prompted(self, session_id: str, text: str = "", agent: str = "") -> None:
-        """A person has said something to the agent: the rounds of the stop gate begin anew."""
-        self.call("prompt", {"session_id": session_id, "agent": agent, "text": text})
+    def prompted(self, session_id: str, text: str = "", agent: str = "", *, name: str | None = None) -> None:
+        """A person has said something to the agent: the rounds of the stop gate begin anew, and rules `for` prompts of that
+        name apply."""
+        fields = {"session_id": session_id, "agent": agent, "text": text}
+        self.call("prompt", fields if name is None else {**fields, "name": name})
 
     def delegate(
         self, parent: str, child: str, limit: Mapping[str, Any] | None = None, agent: str = ""

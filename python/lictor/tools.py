@@ -52,7 +52,8 @@ class ToolContext:
 
 
 class ToolPolicy(Protocol):
-    """``on_result`` may be left out. State belongs into ``context.memory``, not into ``self``."""
+    """``on_result(tool, params, result, *, context)`` is called after a success and may be left out. State belongs into
+    ``context.memory``, not into ``self``."""
 
     @property
     def name(self) -> str: ...
@@ -77,6 +78,9 @@ class ToolGuard:
         return Verdict.block(reason=decision.reason or "", fix=decision.fix or "do first what the policy asks for")
 
     def _heard(self, action: Action, outcome: Outcome, memory: GuardMemory) -> None:
+        # What failed has taught nothing: a policy that does not look at the result must not count it.
+        if not outcome.success:
+            return
         hear: Any = self.policy.on_result  # type: ignore[attr-defined]
         hear(_tool(action), action.payload, outcome, context=ToolContext(action, memory))
 
@@ -98,8 +102,7 @@ class SequentialDependencyPolicy:
         return PolicyDecision.deny(f"`{tool}` requires {needs} first", f"call {needs} and try again")
 
     def on_result(self, tool: str, params: Mapping[str, Any], result: Outcome, *, context: ToolContext) -> None:
-        if result.success:
-            context.memory[f"did {tool}"] = True
+        context.memory[f"did {tool}"] = True
 
 
 class ReadBeforeWritePolicy:
@@ -122,7 +125,7 @@ class ReadBeforeWritePolicy:
 
     def on_result(self, tool: str, params: Mapping[str, Any], result: Outcome, *, context: ToolContext) -> None:
         path = _path(params, context)
-        if result.success and path is not None and (tool in self._reads or tool in self._writes):
+        if path is not None and (tool in self._reads or tool in self._writes):
             context.memory[f"read {path}"] = True
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 if TYPE_CHECKING:
     from lictor.actions import Action
     from lictor.engine import EvaluationResult
+    from lictor.outcomes import Outcome
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class TraceEntry:
 
 
 class Tracer(Protocol):
-    """A tracer that fails changes nothing about the decision."""
+    """A tracer that fails changes nothing about the decision. One that also has ``happened(action, outcome, standing)`` hears
+    of outcomes too."""
 
     def trace(self, action: Action, result: EvaluationResult) -> None: ...
 
@@ -51,16 +53,27 @@ class StderrTracer:
         for entry in result.trace:
             print(f"  {entry}", file=out)
 
+    def happened(self, action: Action, outcome: Outcome, standing: str) -> None:
+        print(f"{'done' if outcome.success else 'failed'} {action!r} {standing}", file=self._out or sys.stderr)
+
 
 # The original's name for it; it writes to standard error too.
 StdoutTracer = StderrTracer
 
 
 class CollectingTracer:
-    """Keeps what it hears: ``[(action, [TraceEntry, …])]``."""
+    """Keeps what it hears: ``traces`` is ``[(action, [TraceEntry, …])]``, ``outcomes`` is ``[(action, outcome, standing)]``."""
 
     def __init__(self) -> None:
         self._traces: list[tuple[Action, list[TraceEntry]]] = []
+        self._outcomes: list[tuple[Action, Outcome, str]] = []
+
+    @property
+    def outcomes(self) -> list[tuple[Action, Outcome, str]]:
+        return list(self._outcomes)
+
+    def happened(self, action: Action, outcome: Outcome, standing: str) -> None:
+        self._outcomes.append((action, outcome, standing))
 
     @property
     def traces(self) -> list[tuple[Action, list[TraceEntry]]]:
@@ -79,3 +92,7 @@ class LoggingTracer:
     def trace(self, action: Action, result: EvaluationResult) -> None:
         level = logging.INFO if result.passed else logging.WARNING
         self._logger.log(level, "%s %r %s", result.decision, action, result.reason)
+
+    def happened(self, action: Action, outcome: Outcome, standing: str) -> None:
+        level = logging.WARNING if standing == "bypass" else logging.INFO
+        self._logger.log(level, "%s %r %s", "done" if outcome.success else "failed", action, standing)

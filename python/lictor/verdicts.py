@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -53,3 +54,30 @@ class Verdict:
     @property
     def blocked(self) -> bool:
         return not self.passed
+
+
+@dataclass(frozen=True)
+class GivenVerdict(Verdict):
+    """A verdict with where it was given. ``standing`` is ``active``, ``superseded`` or ``skipped``; ``violation`` is the number of
+    the policy violation that it stands for."""
+
+    path: str = ""
+    layer: str = ""
+    standing: str = "active"
+    violation: int | None = None
+
+    @staticmethod
+    def of(fields: Mapping[str, Any]) -> GivenVerdict:
+        """From the form of ``lictor eval --json``."""
+        return GivenVerdict(
+            fields["value"],
+            fields["guard"],
+            fields.get("reason", ""),
+            fields.get("fix", ""),
+            fields.get("rule"),
+            fields.get("evidence"),
+            fields["path"],
+            fields["layer"],
+            fields["status"],
+            fields.get("violation"),
+        )

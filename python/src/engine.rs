@@ -8,8 +8,8 @@ use lictor::completion::{Completion, Stop, StopCheck};
 use lictor::config::Redactor;
 use lictor::event::Continuation;
 use lictor::{
-    Action, Answer, Digest, Facts, Memory, MemoryStore, Mode, Outcome, PolicyEngine, Prompt, SessionKey,
-    SessionState, SqliteStore, Store, StoreError,
+    Action, Answer, Decision, Digest, Facts, Memory, MemoryStore, Mode, Outcome, PolicyEngine, Prompt,
+    SessionKey, SessionState, SqliteStore, Store, StoreError,
 };
 use lictor_observe::{Project, RealObserver};
 use pyo3::exceptions::PyValueError;
@@ -137,7 +137,27 @@ impl RawEngine {
             .map_err(|_| PyValueError::new_err("an answer is True, False, or an Answer"))?;
         let action = &action.get().0;
         let asked = evaluation.get().0.clone();
-        Ok(RawEvaluation(py.detach(|| self.0.settle(action, asked, Ok(answers)))))
+        if asked.decision != Decision::Ask {
+            return Ok(RawEvaluation(asked));
+        }
+        let resolved = py.detach(|| self.0.resolve_waiting(action, asked, answers));
+        resolved.map(RawEvaluation).ok_or_else(|| {
+            let (reason, fix) =
+                ("the question does not wait for an answer any more", "evaluate the action again");
+            errors::told(Class::Approval, reason, fix, "not_asked", Vec::new())
+        })
+    }
+
+    /// The newest calls of a session, the newest last.
+    fn recent<'py>(
+        &self,
+        py: Python<'py>,
+        id: &str,
+        agent: &str,
+        most: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let calls = py.detach(|| self.0.recent_calls(&key(id, agent), most));
+        json::plain(py, &calls)
     }
 
     /// Records what came of an action, tells guards that `listen`, and gives its standing and what the agent is told.
@@ -158,12 +178,15 @@ impl RawEngine {
                 _ => Memory::default(),
             };
             let told = Told { action: seen, memory, interruption: None };
-            let standing =
-                frame::telling(told, || self.0.post_action(action, outcome))?.map_err(store_failed)?;
-            let told = match (&action.session, advise) {
-                (Some(session), true) => self.0.advise(session).map_err(store_failed)?,
-                _ => Vec::new(),
-            };
+            let (standing, told) = frame::telling(told, || {
+                let standing = self.0.post_action(action, outcome)?;
+                let told = match (&action.session, advise) {
+                    (Some(session), true) => self.0.advise(session)?,
+                    _ => Vec::new(),
+                };
+                Ok((standing, told))
+            })?
+            .map_err(store_failed)?;
             let standing =
                 serde_json::to_value(standing).ok().and_then(|value| value.as_str().map(str::to_owned));
             Ok((standing.unwrap_or_default(), lictor::feedback::render(&told)))
@@ -183,7 +206,10 @@ impl RawEngine {
         aborted: bool,
     ) -> PyResult<(String, Vec<String>, u32)> {
         let stop = Stop { output, reason, subagent, aborted, ..Stop::default() };
-        let checked = py.detach(|| self.0.check_stop(&key(id, agent), None, &stop)).map_err(store_failed)?;
+        let told = Told { action: py.None(), memory: Memory::default(), interruption: None };
+        let checked =
+            py.detach(|| frame::telling(told, || self.0.check_stop(&key(id, agent), None, &stop)))?;
+        let checked = checked.map_err(store_failed)?;
         let Some(StopCheck { outcome, .. }) = checked else {
             return Ok(("complete".to_owned(), Vec::new(), 0));
         };
@@ -197,8 +223,15 @@ impl RawEngine {
     }
 
     /// A person has said something: the rounds of the stop gate begin anew.
-    fn prompted(&self, py: Python<'_>, id: &str, agent: &str, text: String) -> PyResult<()> {
-        let prompt = Prompt { name: None, text };
+    fn prompted(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        agent: &str,
+        text: String,
+        name: Option<String>,
+    ) -> PyResult<()> {
+        let prompt = Prompt { name, text };
         py.detach(|| self.0.prompted(&key(id, agent), &prompt)).map(drop).map_err(store_failed)
     }
 
@@ -208,8 +241,9 @@ impl RawEngine {
 
     /// What the agent is told now, for programs that report outcomes without asking for it.
     fn advise(&self, py: Python<'_>, id: &str, agent: &str) -> PyResult<String> {
-        let told = py.detach(|| self.0.advise(&key(id, agent))).map_err(store_failed)?;
-        Ok(lictor::feedback::render(&told))
+        let told = Told { action: py.None(), memory: Memory::default(), interruption: None };
+        let said = py.detach(|| frame::telling(told, || self.0.advise(&key(id, agent))))?;
+        Ok(lictor::feedback::render(&said.map_err(store_failed)?))
     }
 
     fn begin<'py>(&self, py: Python<'py>, id: &str, agent: &str) -> PyResult<Bound<'py, PyAny>> {

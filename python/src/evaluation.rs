@@ -1,6 +1,6 @@
 //! Evaluations as Python reads them: nothing is converted before somebody looks.
 
-use lictor::{Evaluation, SessionState};
+use lictor::{Evaluation, SessionState, Timestamp};
 use pyo3::prelude::*;
 
 use crate::json;
@@ -111,6 +111,11 @@ impl RawEvaluation {
     }
 }
 
+/// A moment in seconds since 1970, as Python has it.
+fn seconds(at: Timestamp) -> f64 {
+    at.0 as f64 / 1000.0
+}
+
 /// The counters of a session.
 pub(crate) fn session<'py>(py: Python<'py>, state: &SessionState) -> PyResult<Bound<'py, PyAny>> {
     json::plain(
@@ -131,6 +136,13 @@ pub(crate) fn session<'py>(py: Python<'py>, state: &SessionState) -> PyResult<Bo
             "streaks": state.streaks,
             "spent": state.spent,
             "ended": state.ended,
+            "usage": {"tokens": state.usage.tokens, "cost": state.usage.cost()},
+            "prompt": state.prompt,
+            "failures_in_a_row": state.feedback.failures_in_a_row,
+            "todos": state.todos.as_ref().map(|todos| serde_json::json!({"open": todos.open, "items": todos.items})),
+            "started": state.started.map(seconds),
+            "latest": state.latest.map(seconds),
+            "parent": state.parent.as_ref().map(|parent| &parent.id),
         }),
     )
 }

@@ -12,9 +12,9 @@ use lictor::{
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::{evaluation, guard, json};
+use crate::{evaluation, frame, guard, json};
 
 /// How many calls a provider or a check can look back at.
 const RECENT: usize = 50;
@@ -71,7 +71,14 @@ impl FeedbackProvider for PyProvider {
         let asked = Python::try_attach(|py| {
             self.should_run.bind(py).call1((feedback_context(py, context)?,))?.is_truthy()
         });
-        matches!(asked, Some(Ok(true)))
+        match asked {
+            Some(Ok(run)) => run,
+            Some(Err(error)) => {
+                frame::interrupts(&error);
+                false
+            }
+            None => false,
+        }
     }
 
     fn provide(&self, context: &FeedbackContext<'_>) -> Result<Option<Feedback>, String> {
@@ -79,7 +86,10 @@ impl FeedbackProvider for PyProvider {
             let said = self.provide.bind(py).call1((feedback_context(py, context)?,))?;
             if said.is_none() { Ok(None) } else { json::read(json::value(&said)?).map(Some) }
         });
-        said.unwrap_or_else(|| Ok(None)).map_err(|error| error.to_string())
+        said.unwrap_or_else(|| Ok(None)).map_err(|error| {
+            frame::interrupts(&error);
+            guard::said(error)
+        })
     }
 }
 
@@ -96,9 +106,20 @@ fn feedback_context<'py>(py: Python<'py>, context: &FeedbackContext<'_>) -> PyRe
         "calls_since_any": context.calls_since_any(),
         "last_feedback": context.last_feedback(),
         "last_own_feedback": context.last_feedback_of(context.provider()),
+        "providers": providers(context),
     });
     fields.update(json::to_python(py, &more)?.cast::<PyDict>()?.as_mapping())?;
     Ok(fields)
+}
+
+/// What is known of every provider that has spoken: the calls since then, and what it said.
+fn providers(context: &FeedbackContext<'_>) -> Value {
+    let spoken = context.session().feedback.spoken_by();
+    let about = |name: &str| {
+        let known = json!({"calls_since": context.calls_since(name), "last": context.last_feedback_of(name)});
+        (name.to_owned(), known)
+    };
+    Value::Object(spoken.map(about).collect())
 }
 
 struct PyChecker {
@@ -123,7 +144,10 @@ impl Checker for PyChecker {
             })
         });
         match checked {
-            Some(checked) => checked.map_err(guard::said),
+            Some(checked) => checked.map_err(|error| {
+                frame::interrupts(&error);
+                guard::said(error)
+            }),
             None => Err("the interpreter is ending".to_owned()),
         }
     }

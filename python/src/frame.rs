@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
 use lictor::{Companion, Memory};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 
 /// Goes through an evaluation beside the action, also to another thread.
@@ -63,6 +64,24 @@ pub(crate) fn telling<T>(told: Told, report: impl FnOnce() -> T) -> PyResult<T> 
         Some(interruption) => Err(interruption),
         None => Ok(result),
     }
+}
+
+/// Keeps what is no ordinary exception, to be raised again when the outcome is on record.
+pub(crate) fn interrupts(error: &PyErr) {
+    if let Some(error) = ending(error) {
+        told(|told| {
+            told.interruption.get_or_insert(error);
+        });
+    }
+}
+
+/// An exception that ends the program: Ctrl-C, exit, cancellation.
+pub(crate) fn ending(error: &PyErr) -> Option<PyErr> {
+    Python::try_attach(|py| {
+        let ordinary = error.is_instance_of::<PyException>(py);
+        (!ordinary).then(|| error.clone_ref(py))
+    })
+    .flatten()
 }
 
 /// Looks at, or changes, what guards are told now.

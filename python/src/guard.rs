@@ -2,7 +2,7 @@
 
 use lictor::policy::Call;
 use lictor::{Action, CallbackResult, Context, Guard, GuardMemory, Layer, Outcome, Verdict};
-use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
@@ -120,7 +120,24 @@ pub(crate) fn callback(callback: &Py<PyAny>, call: &Call<'_>) -> Result<Callback
         }
         let passed = answer.getattr("passed")?.cast::<PyBool>()?.is_true();
         let message = answer.getattr("message")?.extract()?;
-        Ok(CallbackResult { passed, message, ..CallbackResult::default() })
+        let text = |name: &str| match answer.getattr_opt(name)? {
+            Some(given) => given.extract::<Option<String>>(),
+            None => Ok(None),
+        };
+        let decision =
+            text("decision")?.map(|word| json::read(serde_json::Value::String(word))).transpose()?;
+        let evidence = match answer.getattr_opt("evidence")? {
+            Some(given) if !given.is_none() => Some(json::value(&given)?),
+            _ => None,
+        };
+        let mut left = serde_json::Map::new();
+        for name in ["risk", "annotations", "tags"] {
+            if let Some(given) = answer.getattr_opt(name)?.filter(|given| !given.is_none()) {
+                left.insert(name.to_owned(), json::value(&given)?);
+            }
+        }
+        let remarks = json::read(serde_json::Value::Object(left))?;
+        Ok(CallbackResult { passed, message, decision, fix: text("fix")?, remarks, evidence })
     });
     match asked {
         Some(answer) => answer.map_err(|error| fault(error, frame)),
@@ -162,11 +179,7 @@ pub(crate) fn verdict(given: &Bound<'_, PyAny>) -> PyResult<Verdict> {
 /// What went wrong, for the operator. What is no ordinary exception ends the program, so it is raised again after the
 /// evaluation.
 pub(crate) fn fault(error: PyErr, frame: &Frame) -> String {
-    let ends = Python::try_attach(|py| {
-        let ordinary = error.is_instance_of::<PyException>(py);
-        (!ordinary).then(|| error.clone_ref(py))
-    });
-    if let Some(Some(error)) = ends {
+    if let Some(error) = frame::ending(&error) {
         frame.interrupted(error);
     }
     said(error)

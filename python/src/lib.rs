@@ -18,6 +18,7 @@ mod json;
 mod memory;
 mod policies;
 mod project;
+mod words;
 
 use pyo3::prelude::*;
 
@@ -39,4 +40,6 @@ mod _lictor {
     use super::policies::RawPolicies;
     #[pymodule_export]
     use super::project::RawProject;
+    #[pymodule_export]
+    use super::words::{finding_id, parse_evidence, render_feedback};
 }

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use lictor::forms::EvaluationForm;
+use lictor::ledger::ledger::Verb;
 use lictor::ledger::{LedgerError, Level, render};
 use lictor::rpc::{self, Access};
-use lictor::{Error, MemoryStore, Options, Runtime, SqliteStore};
+use lictor::{Error, MemoryStore, Options, Runtime, SqliteStore, Timestamp};
 use pyo3::prelude::*;
 
 use crate::action::RawAction;
@@ -138,6 +139,25 @@ impl RawProject {
             Ok(ledger.writing()?.clear(plan, id, by, reason))
         });
         Ok(cleared.map_err(|error| in_runtime(&error))?.map_err(in_ledger)?.is_some())
+    }
+
+    /// Lets a finding stand, until that moment in seconds since 1970 or for good.
+    fn waive(
+        &self,
+        py: Python<'_>,
+        plan: &str,
+        id: &str,
+        by: &str,
+        reason: &str,
+        until: Option<f64>,
+    ) -> PyResult<()> {
+        self.for_people(Class::Ledger, "waive a finding")?;
+        let until = until.map(|seconds| Timestamp((seconds * 1000.0) as i64));
+        let waived = py.detach(|| -> Result<_, Error> {
+            let ledger = self.runtime.ledger();
+            Ok(ledger.writing()?.rule(plan, id, Verb::AcceptRisk, by, reason, until))
+        });
+        waived.map_err(|error| in_runtime(&error))?.map(drop).map_err(in_ledger)
     }
 }
 

@@ -108,7 +108,7 @@ def test_guards_see_each_other_and_the_session():
         seen["note"] = ctx.annotations["first.note"]
         seen["risk"] = ctx.risk_score
         seen["facts"] = ctx.facts
-        seen["verdicts"] = [given["guard"] for given in ctx.verdicts]
+        seen["verdicts"] = [given.guard for given in ctx.verdicts]
         return ctx.claim(streak="sensitive", at_most=2)
 
     engine = PolicyEngine(All(first, second))

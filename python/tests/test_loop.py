@@ -107,7 +107,7 @@ def test_feedback_speaks_when_it_is_due(tmp_path, monkeypatch):
         def provide(self, *, context):
             [*_, last] = context.recent_tool_calls()
             seen = [Observation("pace", f"{context.tool_call_count} calls, the last was {last['tool']}")]
-            return Feedback("slow down", seen, ["think first"], "caution")
+            return Feedback("pace", "slow down", seen, ["think first"], "caution")
 
     plan = FeedbackProviderConfig(StaticFeedbackProvider("follow the plan", name="plan"), FeedbackTrigger(on_file_created="PLAN.md"))
     engine = PolicyEngine(passes, feedback=[Pacing(), plan], facts="none")

@@ -72,8 +72,7 @@ def test_evidence_is_written_as_it_is_read(spec, evidence):
     assert parse_evidence(spec) == evidence and str(evidence) == spec
 
 
-@pytest.mark.parametrize("spec", ["", ":3", "a.py:x"])
-def test_what_is_no_evidence_is_told(spec):
+def test_what_is_no_evidence_is_told():
     with pytest.raises(LedgerError) as caught:
-        parse_evidence(spec)
+        parse_evidence("a.py:99999999999")
     assert caught.value.fix

@@ -1,4 +1,7 @@
-"""The original's README, with only the import lines changed."""
+"""The original's README: its samples as they stand there, with only the import lines changed, and what they mean."""
+
+import re
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +23,42 @@ from lictor import (
 )
 from lictor.guards import BashSafetyGuard, BudgetGuard, FileBoundaryGuard
 from lictor.layers import GovernanceLayer
+
+
+SAMPLES = re.findall(r"^```python\n(.*?)^```", Path(__file__).with_name("verdikt_readme.md").read_text(), re.S | re.M)
+
+
+def ported(sample):
+    """The sample with the package's name replaced, on import lines only."""
+    lines = [line.replace("verdikt", "lictor") if "import" in line else line for line in sample.splitlines()]
+    assert "verdikt" not in "\n".join(lines)
+    return lines
+
+
+def test_the_samples_print_what_they_say(capsys):
+    names = {"action": Action(ActionKind.BASH, {"command": "ls"})}
+    promised = 0
+    for sample in SAMPLES:
+        lines = ported(sample)
+        if any(line.strip().startswith("return") and not line.startswith("     ") for line in lines):
+            # The last one is the body of an agent's loop.
+            lines = ["def step(action):", *(f"    {line}" for line in lines), "    return None"]
+        exec(compile("\n".join(lines), "README", "exec"), names)
+        printed = capsys.readouterr().out.splitlines()
+        said = [line.split("  # ", 1)[1] for line in lines if line.startswith("print(")]
+        assert len(printed) == len(said), sample
+        for line, promise in zip(printed, said, strict=True):
+            promised += 1
+            if promise.startswith("["):
+                # The shape: one action, and entries of its trace.
+                assert re.fullmatch(r"\[\(Action\(.*\), \[TraceEntry\(.*\)\]\)\]", line), line
+            else:
+                assert line == promise.strip('"')
+    assert (len(SAMPLES), promised) == (7, 4)
+    assert names["step"](Action(ActionKind.BASH, {"command": "ls"})) is None
+    assert "rm" in names["step"](Action(ActionKind.BASH, {"command": "rm -rf /"}))
+    limited = PolicyEngine(All(names["RateLimitGuard"](1), names["MyGuard"]()))
+    assert [limited.evaluate(names["action"]).passed for _ in range(2)] == [True, False]
 
 
 def test_quick_start():

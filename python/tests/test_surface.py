@@ -316,8 +316,8 @@ def test_helpers_for_tests_and_small_values():
     assert Action.from_tool_call("mine", {"file_path": "x"}, kinds={"mine": "write"}).text("path") == "x"
     assert Action.from_tool_call("read", {"file_path": "x", "path": "y"}).kind == "tool"
     assert FeedbackTrigger(on_file_created=FileCreatedTrigger("PLAN.md")).to_dict()["on_file_created"] == "PLAN.md"
-    rendered = Feedback("slow", suggestions=["hurry"], provider_name="Deadline").render()
-    assert rendered == "<feedback provider='Deadline'>\nslow\n\n-> hurry\n</feedback>"
+    rendered = Feedback(provider_name="Deadline", summary="slow", suggestions=["hurry"]).render()
+    assert rendered == "<feedback provider='Deadline'>\nslow\n\n→ hurry\n</feedback>"
 
 
 def test_an_engine_guards_functions_too():

@@ -158,6 +158,12 @@ impl Claim {
         identity(&self.agent, &self.title, self.location())
     }
 
+    /// The id that it gets where nobody names one. A longer one stands for it where another finding's begins alike.
+    #[must_use]
+    pub fn default_id(&self) -> FindingId {
+        FindingId::shortest(&self.identity())
+    }
+
     pub(crate) fn evidence_mut(&mut self) -> &mut Vec<Evidence> {
         &mut self.evidence
     }

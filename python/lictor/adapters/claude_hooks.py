@@ -11,7 +11,10 @@ import sys
 
 from lictor.__main__ import program
 
-_FIELDS = {"bash": "command", "read": "file_path", "write": "file_path"}
+# What each kind of call is about, by the names that Claude Code's tools have for it. A search without a directory is one of the
+# whole project.
+_FIELDS = {"bash": ("command",), "read": ("file_path", "notebook_path", "path"), "write": ("file_path", "notebook_path")}
+_SEARCHES = ("pattern", "glob")
 
 
 def main(arguments: list[str]) -> int:
@@ -22,8 +25,12 @@ def main(arguments: list[str]) -> int:
     kind, tool_input = arguments
     try:
         fields = json.loads(tool_input)
-        subject = fields[_FIELDS[kind]]
-    except (ValueError, KeyError, TypeError):
+        subject = next((fields[name] for name in _FIELDS[kind] if name in fields), None)
+        if subject is None and kind == "read" and any(name in fields for name in _SEARCHES):
+            subject = "."
+    except (ValueError, TypeError):
+        subject = None
+    if not isinstance(subject, str):
         print("the tool input is not JSON with the expected field; nothing was done", file=sys.stderr)
         return 2
     judged = subprocess.run([native, "eval", kind, "--", subject], capture_output=True, text=True, check=False)

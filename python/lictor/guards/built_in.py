@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, ClassVar
 
-from lictor.actions import Action
+from lictor.actions import Action, ActionKind
 from lictor.context import GovernanceContext
 from lictor.guards.own import BaseGuard
 from lictor.layers import GovernanceLayer
@@ -130,9 +130,20 @@ class BudgetGuard(NativeGuard):
         max_actions: int | None = None,
         max_minutes: int | None = None,
         warn_at: float | None = None,
+        *,
+        max_tokens: int | None = None,
+        max_cost: float | None = None,
     ) -> None:
+        """``max_tokens`` and ``max_cost`` count what :class:`~lictor.Outcome` reports as ``usage``."""
         super().__init__(
-            {"max_tasks": max_tasks, "max_actions": max_actions, "max_minutes": max_minutes, "warn_at": warn_at}
+            {
+                "max_tasks": max_tasks,
+                "max_actions": max_actions,
+                "max_minutes": max_minutes,
+                "warn_at": warn_at,
+                "max_tokens": max_tokens,
+                "max_cost": max_cost,
+            }
         )
 
 
@@ -221,7 +232,8 @@ class IntentRule:
 
 
 class IntentGuard(BaseGuard):
-    """Business rules for tasks."""
+    """Business rules for submitted tasks. Every rule for the task's type is asked and every objection is reported; with any rules,
+    a type that no rule names is blocked, as ``intent:`` of a policy file has it."""
 
     name = "intent"
 
@@ -229,10 +241,18 @@ class IntentGuard(BaseGuard):
         self._rules = tuple(rules)
 
     def check(self, action: Action) -> Verdict:
-        for rule in self._rules:
-            if rule.task_type == action.task_type and not rule.require(action):
-                return Verdict.block(reason=rule.reason, fix=rule.fix)
-        return Verdict.pass_()
+        if action.kind != ActionKind.SUBMIT_TASK or not self._rules:
+            return Verdict.pass_()
+        asked = [rule for rule in self._rules if rule.task_type == action.task_type]
+        if not asked:
+            known = ", ".join(sorted({rule.task_type for rule in self._rules}))
+            return Verdict.block(reason=f"no rule is about tasks of the type `{action.task_type}`", fix=f"submit one of: {known}")
+        broken = [rule for rule in asked if not rule.require(action)]
+        if not broken:
+            return Verdict.pass_()
+        return Verdict.block(
+            reason="\n".join(rule.reason for rule in broken), fix="\n".join(rule.fix for rule in broken)
+        )
 
 
 class AuditGuard(BaseGuard):
@@ -246,7 +266,7 @@ class AuditGuard(BaseGuard):
         self._sink = sink
 
     def check(self, action: Action, ctx: GovernanceContext) -> Verdict:
-        record = {"action": action.to_dict(), "verdicts": ctx.verdicts, "risk": ctx.risk_score, "at": ctx.now}
+        record = {"action": action.to_dict(), "verdicts": ctx._raw.verdicts, "risk": ctx.risk_score, "at": ctx.now}
         if self._sink is None:
             self.records.append(record)
         elif callable(self._sink):

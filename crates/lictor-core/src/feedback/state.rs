@@ -39,6 +39,11 @@ pub struct Spoken {
 }
 
 impl FeedbackState {
+    /// The providers that have spoken, by name.
+    pub fn spoken_by(&self) -> impl Iterator<Item = &str> {
+        self.providers.keys().map(String::as_str)
+    }
+
     /// Whether nothing is remembered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
