@@ -20,6 +20,9 @@ fn is_shown(file: &str, test: Option<&str>) -> bool {
     let Some(test) = test else {
         return file.ends_with(".md") || file.ends_with("lib.rs") || file == "LICENSE";
     };
+    if file.ends_with(".py") {
+        return test.starts_with("test_") && text.contains(&format!("\ndef {test}("));
+    }
     let Some(at) = text.find(&format!("fn {test}(")) else { return false };
     let (before, _) = text.split_at(at);
     before.lines().rev().take(4).any(|line| line.trim() == "#[test]")
@@ -60,6 +63,9 @@ fn a_test_that_is_gone_is_noticed() {
     assert!(is_shown("lictor-engine/tests/extend.rs", Some("equal_names_can_be_numbered")));
     assert!(!is_shown("lictor-engine/tests/extend.rs", Some("equal_names_can_be_numberd")));
     assert!(!is_shown("lictor-engine/tests/extended.rs", Some("equal_names_can_be_numbered")));
+    assert!(is_shown("python/tests/test_readme.py", Some("test_the_samples_print_what_they_say")));
+    assert!(!is_shown("python/tests/test_readme.py", Some("ported")), "a helper is no test");
+    assert!(!is_shown("python/tests/test_readme.py", Some("test_the_samples")));
     // A helper is no test.
     assert!(!is_shown("lictor-engine/tests/extend.rs", Some("passing")));
 }
