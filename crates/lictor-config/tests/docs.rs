@@ -40,7 +40,7 @@ mod tests {
     #[test]
     fn every_example_is_a_policy() {
         let examples = examples();
-        assert_eq!(examples.len(), 8);
+        assert_eq!(examples.len(), 9);
         for example in &examples {
             graph(&policy(example));
         }

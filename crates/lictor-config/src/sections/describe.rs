@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use lictor_core::policy::Catalogue;
 
 use super::section::{Section, value};
-use crate::diagnostic::{Span, suggest};
+use crate::diagnostic::{Span, closest, suggest};
 use crate::reader::Reader;
 use crate::table::{Key, Shape, TEXTS, Table};
 use crate::yaml::{Key as YamlKey, Tree, Yaml};
@@ -277,6 +277,17 @@ fn submits(r: &mut Reader<'_>, tree: &Tree) {
     }
 }
 
+/// What to write instead of a word that nobody knows, or how to make it known.
+pub(crate) fn how_to_say(word: &str, which: &str, known: &[&str]) -> String {
+    match closest(word, known.iter().copied()) {
+        Some(_) => suggest(word, "", known.iter().copied()),
+        None => {
+            let all = suggest(word, &format!("the {which}s are"), known.iter().copied());
+            format!("{all}; `describe: {{{which}s: [{word}]}}` adds it")
+        }
+    }
+}
+
 /// Verbs and objects have to be words that policies can be about.
 fn words(r: &mut Reader<'_>, tree: &Tree, catalogue: &Catalogue) {
     match &tree.value {
@@ -292,8 +303,7 @@ fn words(r: &mut Reader<'_>, tree: &Tree, catalogue: &Catalogue) {
                     _ => continue,
                 };
                 if !known.contains(&word) {
-                    let help = suggest(word, &format!("the {}s are", key.text), known.iter().copied());
-                    let help = format!("{help}; `describe: {{{}s: [{word}]}}` adds it", key.text);
+                    let help = how_to_say(word, &key.text, &known);
                     r.error(value.span, format!("no action has the {} `{word}`", key.text), help);
                 }
             }

@@ -11,9 +11,9 @@ use serde_json::{Map, Value as Json};
 
 use super::audience;
 use super::command::{self, Command};
+use super::describe::how_to_say;
 use super::section::{BuiltIn, Section, share, value};
 use crate::command as programs;
-use crate::diagnostic::suggest;
 use crate::expressions::{Condition, ExprCallback};
 use crate::graph::{BuildError, LayerBuilder};
 use crate::reader::{Fields, Reader};
@@ -311,10 +311,7 @@ fn word(
     let meant = SYNONYMS.iter().find(|(other, _)| *other == word).map(|(_, meant)| *meant);
     let help = match meant.filter(|meant| known.contains(meant)) {
         Some(meant) => format!("that is called `{meant}` here"),
-        None => {
-            let help = suggest(&word, &format!("the {which}s are"), known.iter().copied());
-            format!("{help}; `describe: {{{which}s: [{word}]}}` adds it")
-        }
+        None => how_to_say(&word, which, &known),
     };
     r.error(tree.span, format!("no action has the {which} `{word}`"), help);
     None
