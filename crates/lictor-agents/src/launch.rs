@@ -2,7 +2,7 @@
 //! reader knows agents' programs from here only.
 
 use crate::agent::Agent;
-use crate::files::governing_files;
+use crate::files::{GoverningFile, governing_files};
 
 /// The command line of one agent.
 #[derive(Debug, Clone, Copy)]
@@ -34,10 +34,45 @@ pub enum Unchecked {
 pub const SHORT_WITH_VALUE: &str = "pmscCa";
 /// Long options with a value, of whatever agent.
 pub const LONG_WITH_VALUE: &str = "print permission-mode= prompt= model= ask-for-approval= sandbox= approval-mode= config= settings= setting-sources= \
-     allowedTools= allowed-tools= profile= cd= allow-tool= deny-tool= output-format= disable= enable= dir=";
+     allowedTools= allowed-tools= profile= cd= allow-tool= deny-tool= output-format= disable= enable= dir= auto= \
+     config-dir= plugin-dir=";
 /// Subcommands that start no agent.
-pub const MANAGING: &[&str] =
-    &["mcp", "config", "doctor", "update", "login", "logout", "--version", "plugin", "auth"];
+pub const MANAGING: &[&str] = &[
+    "mcp",
+    "config",
+    "doctor",
+    "update",
+    "login",
+    "logout",
+    "--version",
+    "plugin",
+    "plugins",
+    "auth",
+    "hooks",
+    "features",
+    "extensions",
+    "extension",
+    "models",
+];
+/// Words behind those that change something.
+pub const CHANGING: &[&str] = &[
+    "add",
+    "install",
+    "i",
+    "uninstall",
+    "remove",
+    "rm",
+    "disable",
+    "disable-all",
+    "enable",
+    "enable-all",
+    "set",
+    "unset",
+    "update",
+    "link",
+    "import",
+    "marketplace",
+];
 /// What a `config` subcommand must not be told to change, in lower case.
 pub const GOVERNING_SETTINGS: &[&str] = &["hook", "permission", "approval", "sandbox", "trust"];
 
@@ -73,6 +108,21 @@ const OTHERS: &[Launch] = &[
     Launch { programs: &["crush"], packages: &["@charmland/crush"], unchecked: YOLO },
     Launch { programs: &["auggie"], packages: &["@augmentcode/auggie"], unchecked: YOLO },
     Launch { programs: &["kiro-cli"], packages: &[], unchecked: YOLO },
+    Launch {
+        programs: &["interpreter", "open-interpreter"],
+        packages: &["open-interpreter"],
+        unchecked: &[Unchecked::Option("y"), Unchecked::Option("auto_run"), Unchecked::Option("auto-run")],
+    },
+    Launch {
+        programs: &["openhands", "sweagent", "swe-agent"],
+        packages: &["openhands-ai", "sweagent"],
+        unchecked: &[Unchecked::Option("t"), Unchecked::Option("always-approve")],
+    },
+    Launch {
+        programs: &["plandex"],
+        packages: &[],
+        unchecked: &[Unchecked::Option("full"), Unchecked::Option("auto-exec")],
+    },
     Launch { programs: &["cline"], packages: &["cline"], unchecked: YOLO },
 ];
 
@@ -106,8 +156,13 @@ pub fn is_agent_directory(name: &str) -> bool {
     Agent::ALL.into_iter().any(|agent| agent.spec().directory == Some(name))
 }
 
+/// The variables that make agents read other settings than those that govern them now.
+pub fn moving() -> impl Iterator<Item = &'static str> {
+    std::iter::once("HOME").chain(governing_files().flat_map(GoverningFile::variables))
+}
+
 /// Whether a variable makes an agent read other settings than those that govern it now.
 #[must_use]
 pub fn moves_settings(variable: &str) -> bool {
-    variable == "HOME" || governing_files().any(|file| file.variables().any(|name| name == variable))
+    moving().any(|name| name == variable)
 }

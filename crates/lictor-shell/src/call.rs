@@ -126,6 +126,8 @@ pub struct Report {
     /// command in a pipe, so that `… | xargs rm` deletes those and not something unknown. In `$(…)` a single name
     /// stands for the value (`mktemp -d` → starts with `/tmp/`).
     pub names: Vec<Arg>,
+    /// What the program packs into an archive on its standard output, as full paths.
+    pub packed: Vec<String>,
     /// Files that hold the names of what the program works on (`tar -T FILE`, `xargs < FILE`).
     pub lists: Vec<Arg>,
     /// Taint of the standard output when its text is not known (`curl` → network, `cat ~/.ssh/id_rsa` → secret).

@@ -27,6 +27,15 @@ pub(crate) enum Expansion {
     Names(Vec<Arg>),
 }
 
+/// The pattern of the hidden names beside those of a pattern: `a/*` and `a/.*`.
+fn hidden_too(word: &Expanded) -> Option<Expanded> {
+    let text = word.arg.known().filter(|_| word.arg.glob)?;
+    let (folder, name) = text.rsplit_once('/').map_or(("", text), |(folder, name)| (folder, name));
+    let slash = if text.contains('/') { "/" } else { "" };
+    let hidden = name.starts_with(['*', '?', '[']).then(|| format!("{folder}{slash}.{name}"))?;
+    Some(Expanded { arg: Arg { value: Known::Text(hidden), ..word.arg.clone() }, template: None })
+}
+
 impl Walker<'_> {
     /// The arguments that the words turn into.
     pub(crate) fn words(&mut self, words: &[Word]) -> Vec<Expanded> {
@@ -34,7 +43,22 @@ impl Walker<'_> {
         for word in words {
             self.expand_word(word, &mut expanded);
         }
+        if self.matches_hidden(&expanded) {
+            let hidden: Vec<Expanded> = expanded.iter().filter_map(hidden_too).collect();
+            expanded.extend(hidden);
+        }
         expanded
+    }
+
+    /// Whether patterns match names that begin with a dot: `shopt -s dotglob` on the line, from then on.
+    fn matches_hidden(&mut self, words: &[Expanded]) -> bool {
+        let mut known = words.iter().map(|word| word.arg.known());
+        let sets = matches!(known.next().flatten(), Some("shopt" | "setopt"));
+        self.hidden_names |= sets
+            && known.flatten().any(|word| {
+                matches!(word.to_ascii_lowercase().as_str(), "dotglob" | "globdots" | "glob_dots")
+            });
+        self.hidden_names
     }
 
     pub(crate) fn expand_word(&mut self, word: &Word, into: &mut Vec<Expanded>) {

@@ -113,6 +113,7 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     lictor::set_for_later(&call, report);
     secrets::loaded(&call, report);
     lictor::freed(&call, report);
+    lictor::installed(&call, report);
     // Git's commands are programs of their own too.
     if let Some(command) = name.strip_prefix("git-").filter(|_| entry.is_none()) {
         let mut argv = vec![Arg::literal("git"), Arg::literal(command)];

@@ -63,6 +63,18 @@ pub trait ShellEnv {
     fn described(&self, _name: &str) -> Option<&crate::describe::Program> {
         None
     }
+    /// What the line has packed into an archive that goes down a pipe.
+    fn packed(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Whether the line has set or unset a variable.
+    fn is_set_here(&self, _name: &str) -> bool {
+        false
+    }
+    /// Whether one of these programs starts what is read.
+    fn runs_through(&self, _programs: &[&str]) -> bool {
+        false
+    }
     /// The root of the project, absolute: what `git rev-parse --show-toplevel` prints.
     fn project_root(&self) -> Option<String> {
         None

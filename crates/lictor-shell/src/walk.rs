@@ -86,6 +86,10 @@ pub(crate) struct Walker<'s> {
     pub(crate) piped: Option<Arg>,
     /// Wrappers around what is being walked, outermost first.
     through: Vec<String>,
+    /// What the line has packed into archives that go down a pipe.
+    packed: Vec<String>,
+    /// The line has made patterns match names that begin with a dot.
+    pub(crate) hidden_names: bool,
     /// How many of them run on another machine.
     elsewhere: u32,
     /// Process substitutions so far.
@@ -170,6 +174,8 @@ impl<'s> Walker<'s> {
             piped: None,
             stdin: Rc::new(Stdin::Inherited),
             through: Vec::new(),
+            packed: Vec::new(),
+            hidden_names: false,
             elsewhere: 0,
             pipes: 0,
             functions: Vec::new(),

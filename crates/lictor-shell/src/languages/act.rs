@@ -180,6 +180,14 @@ impl Actor<'_, '_, '_> {
                     text if text.contains("O_TRUNC") || text.contains("O_CREAT") => Access::Write,
                     text if text.contains("O_APPEND") => Access::Append,
                     text if text.contains("O_WRONLY") || text.contains("O_RDWR") => Access::Modify,
+                    // A number instead of names: the lowest two bits are not for reading.
+                    _ if second
+                        .and_then(Value::name)
+                        .or(second.and_then(Value::known))
+                        .is_some_and(is_for_writing) =>
+                    {
+                        Access::Modify
+                    }
                     _ => Access::Read,
                 };
                 self.files(access, first, false, text);
@@ -448,4 +456,13 @@ pub(super) const FILE: &str = "<file>";
 /// Reports the code itself, for the guard that judges it by name.
 pub(super) fn code(report: &mut Report, language: &str, body: &str) {
     report.effects.push(Effect::Code { language: language.to_owned(), body: body.to_owned() });
+}
+
+/// Whether flags that are given as a number open a file for more than reading.
+fn is_for_writing(flags: &str) -> bool {
+    let number = match flags.strip_prefix("0x").or_else(|| flags.strip_prefix("0o")) {
+        Some(digits) => u64::from_str_radix(digits, if flags.starts_with("0x") { 16 } else { 8 }).ok(),
+        None => flags.parse().ok(),
+    };
+    number.is_some_and(|number: u64| number & 3 != 0)
 }

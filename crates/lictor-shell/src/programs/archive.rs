@@ -218,6 +218,14 @@ fn tar(call: &Call<'_>, report: &mut Report) {
             };
             let file = &there;
             secrets::read(call, report, file, true);
+            if archive.is_none() {
+                report.packed.extend(file.known().map(|path| {
+                    let whole = matches!(path.rsplit('/').next(), Some("." | ".."));
+                    let path = crate::paths::key(call.cwd, path);
+                    // All that a directory holds, and not the directory.
+                    if whole { format!("{path}/.") } else { path }
+                }));
+            }
             if options.has(&["remove-files"]) {
                 report.file(call, Access::Delete, file, true);
             }
@@ -334,6 +342,15 @@ fn rsync(call: &Call<'_>, report: &mut Report) {
                     linked: false,
                 },
             };
+            // `-R a/./b/c` makes `b/c` there.
+            if options.has(&["R", "relative"]) {
+                for path in sources.iter().filter_map(Arg::known) {
+                    let kept =
+                        path.split_once("/./").map_or(path, |(_, kept)| kept).trim_start_matches(['/', '~']);
+                    let target = super::report::below(destination, kept.trim_start_matches('/'));
+                    report.arrives(call, Access::Write, &target, false, Incoming::Unknown);
+                }
+            }
             report.arrives(call, Access::Modify, destination, true, incoming);
         }
     }
@@ -349,6 +366,15 @@ pub(crate) fn extract(
 ) {
     let target = directory.cloned().unwrap_or_else(|| Arg::literal("."));
     let file = file.or_else(|| call.source.cloned());
+    // `tar c x | tar x`: what the line packed itself arrives as if it were copied.
+    let packed = if file.is_none() { call.env.packed() } else { Vec::new() };
+    if !packed.is_empty() {
+        let source =
+            |path: String| Source { arg: Arg::literal(path), tree: true, contents: false, elsewhere: false };
+        let sources = packed.into_iter().map(source).collect();
+        let incoming = Incoming::Sources { sources, into: true, exact: false, linked: false };
+        report.arrives(call, Access::Modify, &target, true, incoming);
+    }
     let incoming = Incoming::Archive { file, strip, flat: false, only: Vec::new() };
     report.arrives(call, Access::Modify, &target, true, incoming);
 }

@@ -233,6 +233,9 @@ fn cp(call: &Call<'_>, report: &mut Report) {
     let options = COPY.parse(call.args);
     let installs = call.program.ends_with("install");
     if installs && options.has(&["d", "directory"]) {
+        if options.has(&["m", "mode", "o", "owner", "g", "group"]) {
+            all(call, report, Access::ChangeMode, &options.operands, false);
+        }
         return all(call, report, Access::MakeDirectory, &options.operands, false);
     }
     if let Some(mode) = options.text(&["m", "mode"])

@@ -17,6 +17,8 @@ enum Matched {
     Below,
     /// Some, by age, size or another test that names nothing.
     Some,
+    /// Entries that only the file system can tell: by their age, number, owner. It may be any of them.
+    Any,
     /// Those with one of these names or paths.
     Named(Vec<String>),
 }
@@ -26,6 +28,7 @@ impl Matched {
         match (self, other) {
             (Self::Named(names), _) | (_, Self::Named(names)) => Self::Named(names),
             (Self::Some, _) | (_, Self::Some) => Self::Some,
+            (Self::Any, _) | (_, Self::Any) => Self::Any,
             (Self::Below, _) | (_, Self::Below) => Self::Below,
             (Self::All, Self::All) => Self::All,
         }
@@ -35,6 +38,7 @@ impl Matched {
         match (self, other) {
             (Self::All, _) | (_, Self::All) => Self::All,
             (Self::Below, _) | (_, Self::Below) => Self::Below,
+            (Self::Any, _) | (_, Self::Any) => Self::Any,
             (Self::Some, _) | (_, Self::Some) => Self::Some,
             (Self::Named(mut names), Self::Named(more)) => {
                 names.extend(more);
@@ -50,6 +54,7 @@ impl Matched {
             Self::Below => vec![(below(root, "*"), true)],
             // Any number of entries, but not simply all of them.
             Self::Some => vec![(below(root, "**/?"), false)],
+            Self::Any => vec![(below(root, "**/*"), false)],
             Self::Named(names) => names
                 .iter()
                 .map(|name| {
@@ -173,7 +178,8 @@ impl Expression<'_> {
                 }
                 _ if is_test_with_value(word) => {
                     self.args.next();
-                    test = Matched::Some;
+                    // What is too small or too large is told from what it is for; what is old or young is not.
+                    test = if word == "-size" { Matched::Some } else { Matched::Any };
                 }
                 _ if arg.known().is_none() => {}
                 _ => {}

@@ -1,6 +1,7 @@
 //! git: global options, aliases, and the commands that are not about the working tree, pushing or configuration.
 
 mod config;
+mod notes;
 mod push;
 mod shown;
 mod tree;
@@ -108,6 +109,12 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     }
     let git = Git { call: &inner, args };
     transports(&git, report, name);
+    if let Some(directory) = work_tree(call, &global).filter(|_| tree::writes(name)) {
+        git.fills(report, directory);
+    }
+    if notes::of_record(&git, name) {
+        return report.guard_off(GuardOff::LictorBinary, &super::report::written(call));
+    }
     if makes_commits(name) && is_elsewhere(call, &global) {
         report.git(GitEffect::SkipHooks, Some(&super::report::written(call)));
     }
@@ -157,10 +164,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         "fast-import" | "http-push" | "commit-tree" | "quiltimport" | "cvsimport" | "receive-pack" => {
             report.git(GitEffect::SkipHooks, Some(name));
         }
-        // The record's anchor lies in notes of its own.
-        "notes" if args.iter().any(|arg| arg.prefix().contains("lictor")) && !only_shows_notes(args) => {
-            report.guard_off(GuardOff::LictorBinary, &super::report::written(call));
-        }
+        "update-index" => tree::update_index(&git, report),
+        "sparse-checkout" => tree::sparse_checkout(&git, report),
         "merge-file" => {
             let options = git.parse(Grammar::anywhere("L", "stdout ours theirs union object-id"));
             if let Some(file) = options.operands.first().filter(|_| !options.has(&["p", "stdout"])) {
@@ -223,6 +228,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             if !lists {
                 shown::paths(&git, report, options.from(1));
             }
+            // A pattern that every line fits shows whole files.
+            if !lists && options.operands.len() == 1 && matches!(options.word(0), "" | "." | ".*" | "^" | "$")
+            {
+                super::secrets::read(git.call, report, &Arg::literal("."), true);
+            }
             report.names = vec![super::report::glob("./**")];
             report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
         }
@@ -263,10 +273,18 @@ fn is_elsewhere(call: &Call<'_>, global: &Options) -> bool {
     let moved = |name: &str, value: &Arg| match name {
         "GIT_DIR" | "GIT_COMMON_DIR" => !own(value),
         "GIT_OBJECT_DIRECTORY" | "GIT_EXEC_PATH" => true,
+        // Another configuration of the person may move the hooks.
+        "HOME" | "XDG_CONFIG_HOME" => true,
         _ => false,
     };
     global.value(&["git-dir"]).is_some_and(|value| !own(value))
         || call.assignments.iter().any(|(name, value)| moved(name, value))
+}
+
+/// The work tree that git is told to fill instead of the one it stands in.
+fn work_tree<'a>(call: &'a Call<'_>, global: &'a Options) -> Option<&'a Arg> {
+    let set = || call.assignments.iter().find(|(name, _)| name == "GIT_WORK_TREE").map(|(_, value)| value);
+    global.value(&["work-tree"]).or_else(set)
 }
 
 /// Programs that git is told to talk to the other side with: `ext::command`, `--upload-pack=command`.
@@ -552,9 +570,4 @@ fn apply(git: &Git<'_, '_>, report: &mut Report) {
     if options.operands.is_empty() {
         crate::patch::report_diff(git.call, report, strip, options.value(&["directory"]));
     }
-}
-
-fn only_shows_notes(args: &[Arg]) -> bool {
-    let mut words = args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-'));
-    words.any(|word| matches!(word, "show" | "list" | "get-ref"))
 }

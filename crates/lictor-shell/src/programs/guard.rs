@@ -81,8 +81,9 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
     if off && commits {
         report.guard_off(GuardOff::Hooks, &text);
     }
-    let agents = ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"];
-    if program.is_empty() && agents.contains(&name) {
+    // Directories that other programs share are set for these too.
+    let shared = name == "HOME" || name.starts_with("XDG_");
+    if program.is_empty() && !shared && launch::moves_settings(name) {
         report.guard_off(GuardOff::NestedAgent, &text);
     }
 }
@@ -97,6 +98,30 @@ pub(crate) fn unset(name: &str, report: &mut Report) {
     }
 }
 
+/// What shows another file system or another home to what it starts, and code that says where and with which variables it
+/// starts others.
+const OTHER_VIEWS: [&str; 19] = [
+    "sudo",
+    "doas",
+    "su",
+    "runuser",
+    "pkexec",
+    "bwrap",
+    "unshare",
+    "proot",
+    "chroot",
+    "firejail",
+    "nsenter",
+    "fakechroot",
+    "python",
+    "python3",
+    "node",
+    "perl",
+    "ruby",
+    "deno",
+    "bun",
+];
+
 /// Agents started by the agent, and their ways around permission checks.
 pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     let Some(launch) = launch::by_program(call.program) else { return };
@@ -108,7 +133,16 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     if launch::MANAGING.contains(&first) {
         // Hooks and permissions can be edited through these.
         let text = written(call).to_lowercase();
-        if first == "config" && launch::GOVERNING_SETTINGS.iter().any(|setting| text.contains(setting)) {
+        let changes = launch::CHANGING.contains(&options.word(1));
+        let governs = match first {
+            // All of it is about what runs beside the agent.
+            "plugin" | "plugins" | "hooks" | "extensions" | "extension" => changes,
+            "mcp" => changes && text.contains(super::lictor::NAME),
+            "features" => changes && launch::GOVERNING_SETTINGS.iter().any(|setting| text.contains(setting)),
+            "config" => launch::GOVERNING_SETTINGS.iter().any(|setting| text.contains(setting)),
+            _ => false,
+        };
+        if governs {
             report.guard_off(GuardOff::Hooks, &written(call));
         }
         // A server that is started with every later session.
@@ -119,9 +153,13 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     }
     report.effects.push(Effect::Delegate { agent: call.program.to_owned() });
     let elsewhere = call.assignments.iter().any(|(name, _)| launch::moves_settings(name))
+        // Set or taken away earlier on the line.
+        || launch::moving().any(|name| call.env.is_set_here(name))
+        // Another user has other settings, and another view of the file system has other files.
+        || call.env.runs_through(&OTHER_VIEWS)
         // Another directory has other settings.
         || *call.cwd != Cwd::Start
-        || options.has(&["C", "cd", "dir", "settings"])
+        || options.has(&["C", "cd", "dir", "settings", "config-dir", "plugin-dir"])
         || options.value(&["setting-sources"]).is_some_and(|from| !from.prefix().contains("project"));
     // Nothing governs what an agent without an adapter does with a task. One name is also that of a database tool.
     let has_task = matches!(first, "run" | "exec" | "session" | "chat")
@@ -138,7 +176,10 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
 /// Whether the agent is started that way.
 fn is_taken(way: Unchecked, call: &Call<'_>, options: &Options) -> bool {
     match way {
-        Unchecked::Option(name) => options.has(&[name]),
+        Unchecked::Option(name) => {
+            let given = format!("--{name}=");
+            options.has(&[name]) || call.args.iter().any(|arg| arg.prefix().starts_with(&given))
+        }
         Unchecked::Value(name, values) => {
             options.values(&[name]).filter_map(Arg::known).any(|value| values.contains(&value))
         }

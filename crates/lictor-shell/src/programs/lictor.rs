@@ -262,9 +262,71 @@ pub(crate) fn freed(call: &Call<'_>, report: &mut Report) {
         "--allow-dangerously-skip-permissions",
     ];
     let family = super::table::find(call.program).map(|entry| entry.family);
+    if family == Some(Family::Interpreters) {
+        packaged(call, report);
+    }
     let starts = matches!(family, None | Some(Family::Interpreters | Family::Containers));
     if starts && call.args.iter().filter_map(Arg::known).any(|word| FREE.contains(&word)) {
         report.guard_off(GuardOff::NestedAgent, &written(call));
+    }
+}
+
+/// An agent started by the file of its package (`node node_modules/@anthropic-ai/claude-code/cli.js`).
+fn packaged(call: &Call<'_>, report: &mut Report) {
+    let Some((script, rest)) = call.args.split_first() else { return };
+    let holds = |package: &&str| script.prefix().contains(&format!("node_modules/{package}/"));
+    let launch = launch::launches().find(|launch| launch.packages.iter().any(|package| holds(&package)));
+    if let Some(program) = launch.and_then(|launch| launch.programs.first()) {
+        let mut argv = vec![Arg::literal(*program)];
+        argv.extend(rest.iter().cloned());
+        report.then_argv(&argv, call.program);
+    }
+}
+
+/// Whether a package manager's words change what everybody on the machine finds, and not only a project.
+fn is_for_everybody(call: &Call<'_>) -> bool {
+    let word = |at: usize| {
+        let mut words = call.args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-'));
+        words.nth(at).unwrap_or_default()
+    };
+    let has = |options: &[&str]| call.args.iter().filter_map(Arg::known).any(|arg| options.contains(&arg));
+    match call.program {
+        "cargo" => matches!(word(0), "install" | "binstall" | "uninstall"),
+        "npm" | "pnpm" | "yarn" | "bun" => {
+            has(&["-g", "--global", "--location=global"]) || word(0) == "global"
+        }
+        "pip" | "pip3" => word(0) == "uninstall" || word(0) == "install" && has(&["--user", "--prefix"]),
+        "uv" => word(0) == "tool" && matches!(word(1), "install" | "uninstall" | "upgrade"),
+        "go" => word(0) == "install",
+        "pipx" | "brew" | "mise" | "asdf" => matches!(
+            word(0),
+            "install"
+                | "uninstall"
+                | "upgrade"
+                | "reinstall"
+                | "link"
+                | "unlink"
+                | "remove"
+                | "rm"
+                | "use"
+                | "inject"
+        ),
+        "nix-env" => has(&["-e", "-i", "-u", "--uninstall", "--install", "--upgrade"]),
+        _ => false,
+    }
+}
+
+/// A package manager that puts another program in the place of Lictor's, or takes it away.
+pub(crate) fn installed(call: &Call<'_>, report: &mut Report) {
+    let is_own = |arg: &Arg| {
+        arg.known().is_some_and(|word| {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            let name = name.split(['@', '=', '<', '>', '~', '[']).next().unwrap_or(name);
+            matches!(name.trim_end_matches(".git"), NAME | "lictor-cli")
+        })
+    };
+    if call.args.iter().any(is_own) && is_for_everybody(call) {
+        report.guard_off(GuardOff::LictorBinary, &written(call));
     }
 }
 

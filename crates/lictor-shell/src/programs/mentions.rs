@@ -19,10 +19,11 @@ enum Words {
     All,
     /// Those behind options that say so, and the last one.
     Targets,
-    /// Those behind options that say so.
+    /// Those behind options, unless an option says that it is read.
     Options,
-    /// None: what it does with its words is known, or they belong to another machine or program.
-    Nothing,
+    /// Those behind long options that say so: what it does with its words is known, or they belong to another machine
+    /// or program.
+    LongTargets,
 }
 
 fn words_of(entry: Option<&Entry>, program: &str) -> Words {
@@ -31,10 +32,10 @@ fn words_of(entry: Option<&Entry>, program: &str) -> Words {
         None => Words::All,
         Some(
             Builtins | Readers | Text | Find | Files | Shells | Agents | Sessions | Git | Attack | Windows,
-        ) => Words::Nothing,
+        ) => Words::LongTargets,
         Some(_) if matches!(program, "socat" | "sshfs") => Words::All,
         Some(Clouds | Forges | Storage) => Words::Targets,
-        Some(Network) if matches!(program, "ssh" | "mosh" | "autossh" | "sshpass") => Words::Nothing,
+        Some(Network) if matches!(program, "ssh" | "mosh" | "autossh" | "sshpass") => Words::LongTargets,
         Some(
             Archives | Containers | Clusters | Network | Interpreters | Machines | SecretStores | Wrappers,
         ) => Words::Options,
@@ -45,7 +46,7 @@ fn words_of(entry: Option<&Entry>, program: &str) -> Words {
 /// Whether text among the words is a small language of the program's own (`sqlite3 db '.output x'`).
 fn takes_text(entry: Option<&Entry>, program: &str) -> bool {
     matches!(entry.map(|entry| entry.family), Some(Family::Databases | Family::Editors))
-        || matches!(program, "gnuplot" | "m4" | "expect" | "curl")
+        || matches!(program, "gnuplot" | "m4" | "expect" | "curl" | "gdb" | "lldb")
         || takes_commands(program)
 }
 
@@ -60,8 +61,9 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
     let entry = super::table::find(&name);
     let words = words_of(entry, &name);
     let text = takes_text(entry, &name);
-    let mut found = Vec::new();
-    if words == Words::Nothing && !text || only_looks(call) {
+    let mut found = in_assignments(call);
+    found.extend(before_host(call, &name));
+    if only_looks(call) {
         return found;
     }
     let mut add = |path: &str, directory: bool| {
@@ -79,8 +81,13 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
             Some((option, value)) if option.starts_with('-') => (option, value),
             _ => (if before.starts_with('-') { before } else { "" }, word),
         };
-        before = word;
+        // `--color=auto x`: the value has been given.
+        before = if word.contains('=') { "" } else { word };
         if leaves_out(option) || value.contains("://") {
+            continue;
+        }
+        // `ssh host tar -C x`: what comes then is for the other machine.
+        if words == Words::LongTargets && !option.starts_with("--") && !text {
             continue;
         }
         if text && value.contains(|letter: char| letter.is_whitespace() || letter == '{') {
@@ -94,23 +101,58 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
         let counts = match words {
             Words::All => true,
             Words::Targets => target || last,
-            Words::Options => target,
-            Words::Nothing => text,
+            Words::Options => target || option.starts_with("--") && !reads(option) || is_volume(option),
+            Words::LongTargets => text || target,
         };
         if counts {
             let positional = entry.is_none() || words == Words::Targets;
             // What is installed below a prefix is the program itself, in directories of its own.
             let below = option.ends_with("prefix");
+            let volume = words == Words::Options && is_volume(option);
+            // What a container may only read stays as it is.
+            if volume && value.split([':', ',']).any(|part| matches!(part, "ro" | "readonly")) {
+                continue;
+            }
             add(value, (target || positional) && !below);
             // `-o.claude`, `type=local,dest=x`, `OPEN:x,trunc`.
             if let Some(attached) = value.strip_prefix('-').and_then(|rest| rest.get(1..)) {
                 add(attached, entry.is_none());
             }
-            value.split([',', ':', '=']).skip(1).for_each(|part| add(part, target || entry.is_none()));
+            let parts = value.split([',', ':', '=']).skip(usize::from(!volume));
+            parts
+                .filter(|part| *part != value)
+                .for_each(|part| add(part, target || volume || entry.is_none()));
         }
     }
     if let (true, Stdin::Text(input)) = (text, call.stdin) {
         tokens(input).for_each(|token| add(token, takes_commands(call.program)));
+    }
+    found
+}
+
+/// Values of variables in front of a program: where it keeps a log, an index, a history.
+fn in_assignments(call: &Call<'_>) -> Vec<Mention> {
+    let known = call.assignments.iter().filter_map(|(_, value)| value.known());
+    known.filter(|value| is_path(value)).take(MOST).map(|value| mention(call, value, false)).collect()
+}
+
+/// Files that `ssh` itself writes, named in front of the host: `-E log`, `-o UserKnownHostsFile=x`.
+fn before_host(call: &Call<'_>, program: &str) -> Vec<Mention> {
+    const VALUED: &str = "BbcDEeFIiJLlmOopQRSWw";
+    let mut found = Vec::new();
+    let mut words = call.args.iter().filter_map(Arg::known).filter(|_| matches!(program, "ssh" | "autossh"));
+    while let Some(letters) = words.next().and_then(|word| word.strip_prefix('-')) {
+        let Some(at) = letters.find(|letter| VALUED.contains(letter)) else { continue };
+        let (option, attached) = (letters.get(at..=at), letters.get(at + 1..).unwrap_or_default());
+        let value = if attached.is_empty() { words.next().unwrap_or_default() } else { attached };
+        let path = match option {
+            Some("E") => value,
+            Some("o") => value.split_once('=').map_or("", |(_, path)| path),
+            _ => "",
+        };
+        if is_path(path) {
+            found.push(mention(call, path, false));
+        }
     }
     found
 }
@@ -200,12 +242,36 @@ fn is_target(option: &str) -> bool {
     matches!(option, "-o" | "-O" | "-d" | "-D" | "-C" | "-t" | "-P")
         || option.strip_prefix("--").is_some_and(|name| {
             name.split(['-', '_']).any(|part| {
-                ["out", "dir", "dest", "target", "prefix", "root", "save", "into", "log", "to", "write"]
-                    .iter()
-                    .any(|start| part.starts_with(start))
+                [
+                    "out", "dir", "dest", "target", "prefix", "root", "save", "into", "log", "to", "write",
+                    "export", "basetemp",
+                ]
+                .iter()
+                .any(|start| part.starts_with(start))
                     || part == "stderr"
             })
         })
+}
+
+/// Long options whose value is read.
+fn reads(option: &str) -> bool {
+    // A file is read unless its name says what is put into it.
+    let kept = ["cid", "iid", "pid", "log", "metadata", "report", "cookie", "state"];
+    let is_file = option.contains("file") && !kept.iter().any(|kept| option.contains(kept));
+    is_file
+        || option.starts_with("--no-")
+        || [
+            "config", "input", "from", "key", "cert", "values", "schema", "policy", "include", "import",
+            "require", "source", "src", "data", "template", "context", "env", "check", "rules", "settings",
+            "read", "profile",
+        ]
+        .iter()
+        .any(|part| option.contains(part))
+}
+
+/// Options by which a container is given a directory of the machine.
+fn is_volume(option: &str) -> bool {
+    matches!(option, "-v" | "-b" | "--mount" | "--volume" | "--bind")
 }
 
 /// Whether a program says by its name or its first words that it only looks.

@@ -181,6 +181,10 @@ pub(crate) fn python_module(call: &Call<'_>, report: &mut Report, module: &str, 
             return;
         }
         "zipfile" | "tarfile" => {
+            let made = call.args.iter().position(|arg| matches!(arg.known(), Some("-c" | "--create")));
+            if let Some(archive) = made.and_then(|at| call.args.get(at + 1)) {
+                report.file(call, Access::Write, archive, false);
+            }
             // The reader of the interpreter's own options has taken this one for its own.
             let at = call.args.iter().position(|arg| matches!(arg.known(), Some("-e" | "--extract")));
             if let Some([file, directory @ ..]) = at.and_then(|at| call.args.get(at + 1..)) {
@@ -193,8 +197,11 @@ pub(crate) fn python_module(call: &Call<'_>, report: &mut Report, module: &str, 
             }
             return;
         }
-        "base64" => return,
-        _ => return,
+        super::lictor::NAME => module,
+        _ => match launch::by_program(module) {
+            Some(_) => module,
+            None => return,
+        },
     };
     let mut argv = vec![Arg::literal(program)];
     argv.extend(args.iter().cloned());

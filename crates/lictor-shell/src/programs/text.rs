@@ -326,12 +326,12 @@ pub(crate) fn from_hex(text: &str) -> Vec<u8> {
 
 fn xxd(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("clsogn", "").parse(call.args);
+    if let Some(output) = options.operands.get(1) {
+        report.file(call, Access::Write, output, false);
+    }
     if let Some(file) = options.operands.first().filter(|arg| arg.known() != Some("-")) {
         secrets::read(call, report, file, false);
         report.taint.decoded |= options.has(&["r"]);
-        if let Some(output) = options.operands.get(1) {
-            report.file(call, Access::Write, output, false);
-        }
     } else if options.has(&["r"]) && options.has(&["p"]) {
         decode(call, report, |text| String::from_utf8(from_hex(text)).ok());
     } else if options.has(&["r"]) {

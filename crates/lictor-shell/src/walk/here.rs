@@ -7,11 +7,18 @@ use crate::state::{State, Value};
 pub(super) struct Here<'a> {
     state: &'a State,
     outside: &'a dyn ShellEnv,
+    through: &'a [String],
+    packed: &'a [String],
 }
 
 impl<'a> Here<'a> {
-    pub(super) fn new(state: &'a State, outside: &'a dyn ShellEnv) -> Self {
-        Self { state, outside }
+    pub(super) fn new(
+        state: &'a State,
+        outside: &'a dyn ShellEnv,
+        through: &'a [String],
+        packed: &'a [String],
+    ) -> Self {
+        Self { state, outside, through, packed }
     }
 }
 
@@ -22,6 +29,18 @@ impl ShellEnv for Here<'_> {
             Some(_) => None,
             None => self.outside.variable(name),
         }
+    }
+
+    fn packed(&self) -> Vec<String> {
+        self.packed.to_vec()
+    }
+
+    fn is_set_here(&self, name: &str) -> bool {
+        self.state.variable(name).is_some()
+    }
+
+    fn runs_through(&self, programs: &[&str]) -> bool {
+        self.through.iter().any(|outer| programs.contains(&outer.as_str()))
     }
 
     fn home_of(&self, user: &str) -> Option<String> {

@@ -163,7 +163,7 @@ impl Walker<'_> {
         let mut report = Report::default();
         let path = first.arg.known().unwrap_or(program);
         let piped = self.piped.clone();
-        let here = Here::new(&self.state, self.outside());
+        let here = Here::new(&self.state, self.outside(), &self.through, &self.packed);
         let call = Call {
             program,
             path,
@@ -259,7 +259,10 @@ impl Walker<'_> {
         assignments: &[(String, Arg)],
         plumbing: &Plumbing,
     ) -> Output {
-        let Report { effects, opaque, next, stdout, names, taint, cwd: moved, decoded, lists, .. } = report;
+        let Report {
+            effects, opaque, next, stdout, names, taint, cwd: moved, decoded, lists, packed, ..
+        } = report;
+        self.packed.extend(packed);
         lists.iter().for_each(|list| self.names_in(list));
         let argument_taint = context.args.iter().fold(Taint::default(), |taint, arg| taint.and(arg.taint));
         let stdin_taint = match context.stdin {

@@ -6,7 +6,7 @@ use super::{Output, Scene, Walker};
 use crate::operand::Operand;
 
 /// Names that shells read when they start.
-const SHELLS: [&str; 22] = [
+const SHELLS: [&str; 23] = [
     ".direnvrc",
     ".bashrc",
     ".zshrc",
@@ -24,6 +24,7 @@ const SHELLS: [&str; 22] = [
     ".tcshrc",
     ".xprofile",
     ".xinitrc",
+    ".xsession",
     "config.fish",
     ".xsessionrc",
     "direnvrc",
@@ -113,8 +114,17 @@ const TOOL_RUNS: [&str; 20] = [
 ];
 
 /// Files of a project from which tools take variables for every session in it.
-const ENVIRONMENTS: [&str; 6] =
-    [".envrc", "mise.toml", ".mise.toml", ".vscode/settings.json", ".zed/settings.json", "devbox.json"];
+const ENVIRONMENTS: [&str; 9] = [
+    ".envrc",
+    ".env",
+    ".env.local",
+    "mise.toml",
+    ".mise.toml",
+    ".vscode/settings.json",
+    ".zed/settings.json",
+    "devbox.json",
+    ".xonshrc",
+];
 
 /// Folders whose files shells read when they start.
 const SHELL_FOLDERS: [&str; 4] = ["/.bashrc.d/", "/.zshrc.d/", "/.oh-my-zsh/custom/", "/fish/conf.d/"];
@@ -205,7 +215,7 @@ const SETS_UP: [&str; 36] = [
 const TRUSTED: [&str; 7] = ["sudo", "su", "doas", "ssh", "gpg", "passwd", "login"];
 
 /// Variables through which every program or every prompt runs something.
-const HOOKS: [&str; 8] = [
+const HOOKS: [&str; 12] = [
     "LD_PRELOAD=",
     "LD_AUDIT=",
     "DYLD_INSERT_LIBRARIES=",
@@ -214,10 +224,14 @@ const HOOKS: [&str; 8] = [
     "PYTHONSTARTUP=",
     "ZDOTDIR=",
     "NODE_OPTIONS=--require",
+    "NODE_OPTIONS=\"--require",
+    "NODE_OPTIONS=\"--import",
+    "PERL5OPT=",
+    "RUBYOPT=",
 ];
 
 /// Settings of git that run programs.
-const GIT_RUNS: [&str; 10] = [
+const GIT_RUNS: [&str; 12] = [
     "!",
     "hookspath",
     "sshcommand",
@@ -228,6 +242,8 @@ const GIT_RUNS: [&str; 10] = [
     "askpass",
     "no-verify",
     "commit -n",
+    "[include",
+    "templatedir",
 ];
 
 impl Walker<'_> {
@@ -246,7 +262,11 @@ impl Walker<'_> {
         let takes_variables = |name: &&str| {
             key.strip_suffix(*name).is_some_and(|front| front.is_empty() || front.ends_with('/'))
         };
-        if ENVIRONMENTS.iter().any(takes_variables) && added.is_some_and(governs_next_session) {
+        // A function of fish has the name of its file.
+        let function = key.rsplit_once("/fish/functions/").and_then(|(_, file)| file.strip_suffix(".fish"));
+        if ENVIRONMENTS.iter().any(takes_variables) && added.is_some_and(governs_next_session)
+            || function.is_some_and(is_governed)
+        {
             return self.persists();
         }
         let home = self.outside().variable("HOME").filter(|home| !home.is_empty());
@@ -373,27 +393,26 @@ fn is_hidden_away(path: &str) -> bool {
         || path.contains("/.cache/")
 }
 
+/// Whether a program is Lictor's, git or an agent's.
+fn is_governed(program: &str) -> bool {
+    matches!(program, "lictor" | "git") || lictor_agents::launch::by_program(program).is_some()
+}
+
 /// Whether a line would point agents, Lictor or git at other settings from the next session on, or put something else in
 /// their place.
 fn governs_next_session(text: &str) -> bool {
-    const VARIABLES: [&str; 11] = [
-        "XDG_CONFIG_HOME",
-        "XDG_STATE_HOME",
-        "XDG_DATA_HOME",
-        "CLAUDE_CONFIG_DIR",
-        "CODEX_HOME",
-        "COPILOT_HOME",
+    const VARIABLES: [&str; 7] = [
         "LICTOR_",
+        "XDG_STATE_HOME",
         "GIT_CONFIG",
         "GIT_DIR",
         "GIT_EXEC_PATH",
         "CLAUDE_CODE_",
+        "XDG_DATA_HOME",
     ];
-    let named = |word: &str| {
-        let word = word.trim_start_matches("alias ").trim();
-        matches!(word, "lictor" | "git") || lictor_agents::launch::by_program(word).is_some()
-    };
-    VARIABLES.iter().any(|name| text.contains(name))
+    let named = |word: &str| is_governed(word.trim_start_matches("alias ").trim());
+    let moving = lictor_agents::launch::moving().filter(|name| *name != "HOME");
+    VARIABLES.into_iter().chain(moving).any(|name| text.contains(name))
         || text.lines().flat_map(|line| line.split(';')).any(|line| {
             let line = line.trim();
             let line = line.strip_prefix("export ").unwrap_or(line);

@@ -1,6 +1,6 @@
 //! Configuration: what runs programs, what moves hooks, what is harmless.
 
-use lictor_core::facts::{GitEffect, GuardOff};
+use lictor_core::facts::{Access, GitEffect, GuardOff};
 
 use super::super::options::{Grammar, after};
 use super::Git;
@@ -168,6 +168,10 @@ pub(super) fn in_force(report: &mut Report, key: &str, value: &Arg, written: boo
     if lower.starts_with("http.") && lower.ends_with("sslverify") && is_false(value) && written {
         return report.deed("disable", "protection");
     }
+    // Where notes go that name no list of their own.
+    if lower == "core.notesref" && value.prefix().contains("lictor") {
+        return report.guard_off(GuardOff::LictorBinary, &format!("{key}={}", value.text));
+    }
     if lower == "protocol.ext.allow" {
         return report.git(GitEffect::ConfigureExecution, Some(key));
     }
@@ -236,6 +240,10 @@ pub(super) fn judge(git: &Git<'_, '_>, report: &mut Report) {
     let leading = git.parse(Grammar::until_operand("f", LONG));
     if options.has(&READS) && (leading.has(&READS) || options.operands.len() < 2) {
         return;
+    }
+    // Another file is written, in the form of git's own.
+    if let Some(file) = options.value(&["f", "file"]).filter(|_| options.operands.len() > 1) {
+        report.file(git.call, Access::Modify, file, false);
     }
     let (at, unsets) = match options.word(0) {
         "get" | "list" => return,

@@ -7,7 +7,7 @@ use super::super::options::{Grammar, Options};
 use super::super::report::joined;
 use super::{Git, config};
 use crate::call::Report;
-use crate::operand::Arg;
+use crate::operand::{Arg, Incoming};
 
 const PUSH: Grammar = Grammar::anywhere(
     "o",
@@ -26,6 +26,11 @@ pub(super) fn push(git: &Git<'_, '_>, report: &mut Report) {
     }
     for command in options.values(&["receive-pack", "exec"]) {
         report.shell(command, &[], "git push --receive-pack", true);
+    }
+    // Branches of another directory on this machine: no hook of its own sees what arrives.
+    if let Some(directory) = options.operands.first().filter(|to| is_directory(to)) {
+        let refs = super::super::report::below(directory, ".git/refs/heads");
+        report.arrives(git.call, Access::Modify, &refs, false, Incoming::Unknown);
     }
     let target = joined(&options.operands).text;
     let refs = options.from(1);
@@ -50,6 +55,15 @@ pub(super) fn push(git: &Git<'_, '_>, report: &mut Report) {
         report.git(GitEffect::Push, Some(&target));
     }
     reach_remote(report, &options, 0, true);
+}
+
+/// Whether a remote is given as a directory of this machine.
+fn is_directory(remote: &Arg) -> bool {
+    let text = remote.prefix();
+    !text.contains("://")
+        && (text.starts_with(['/', '~']) || matches!(text.trim_end_matches('/'), "." | ".."))
+        || text.starts_with("./")
+        || text.starts_with("../")
 }
 
 /// A remote given as an address is a host; one given by name is not known here.

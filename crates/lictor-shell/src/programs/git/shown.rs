@@ -77,6 +77,9 @@ pub(super) fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         for path in options.from(1) {
             secrets::read(git.call, report, path, true);
         }
+        if options.operands.len() == 1 && !options.has(&["remote"]) {
+            secrets::read(git.call, report, &Arg::literal("."), true);
+        }
     }
     if shows && !options.has(&short) {
         paths(git, report, &options.operands);

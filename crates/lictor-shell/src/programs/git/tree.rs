@@ -199,7 +199,9 @@ pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
     if let Some(directory) = options.value(&["prefix"]).filter(|_| options.has(&["u"])) {
         git.fills(report, directory);
     }
-    if options.has(&["reset"]) && options.has(&["u"]) && !options.has(&["n", "dry-run"]) {
+    // With `-u` files of another commit take the place of those in the work tree.
+    let takes = options.has(&["reset"]) || options.has(&["m"]) && options.operands.len() > 1;
+    if takes && options.has(&["u"]) && !options.has(&["n", "dry-run"]) {
         discard(report, &options.operands);
     }
 }
@@ -208,12 +210,68 @@ pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
     let options =
         git.parse(Grammar::anywhere("", "prefix= stage= temp stdin all force index quiet no-create mkdir"));
     if let Some(directory) = options.value(&["prefix"]) {
+        // A prefix of nothing is the work tree itself.
+        let here = matches!(directory.known(), Some("" | "." | "./"));
+        if here && options.has(&["f", "force"]) {
+            discard(report, &options.operands);
+        }
         git.fills(report, directory);
+        if options.has(&["a", "all"]) && !here {
+            super::super::secrets::read(git.call, report, &Arg::literal("."), true);
+        }
         options.operands.iter().for_each(|file| super::super::secrets::read(git.call, report, file, false));
     } else if options.has(&["temp", "stdout"]) {
         options.operands.iter().for_each(|file| super::super::secrets::read(git.call, report, file, false));
     } else if options.has(&["f", "force"]) {
         discard(report, &options.operands);
+    }
+}
+
+/// Commands that put files into the work tree.
+pub(super) fn writes(name: &str) -> bool {
+    matches!(
+        name,
+        "checkout"
+            | "switch"
+            | "restore"
+            | "reset"
+            | "read-tree"
+            | "checkout-index"
+            | "merge"
+            | "pull"
+            | "rebase"
+            | "cherry-pick"
+            | "revert"
+            | "stash"
+            | "am"
+            | "apply"
+            | "clean"
+    )
+}
+
+/// `--cacheinfo` puts a file into the index, from where the work tree takes it.
+pub(super) fn update_index(git: &Git<'_, '_>, report: &mut Report) {
+    let mut words = git.args.iter();
+    while let Some(word) = words.next() {
+        let Some(given) = word.prefix().strip_prefix("--cacheinfo") else { continue };
+        let file = match given.strip_prefix('=') {
+            Some(given) => given.splitn(3, ',').nth(2).map(Arg::literal),
+            None => words.next().and_then(|first| match first.prefix().splitn(3, ',').nth(2) {
+                Some(file) => Some(Arg::literal(file)),
+                // An older form has three words.
+                None => words.nth(1).cloned(),
+            }),
+        };
+        if let Some(file) = file {
+            report.file(git.call, Access::Write, &file, false);
+        }
+    }
+}
+
+/// Takes everything out of the work tree that its patterns leave out.
+pub(super) fn sparse_checkout(git: &Git<'_, '_>, report: &mut Report) {
+    if matches!(git.args.first().and_then(Arg::known), Some("set" | "reapply" | "init")) {
+        report.file(git.call, Access::MoveAway, &Arg::literal("."), true);
     }
 }
 
