@@ -266,9 +266,9 @@ impl Looker<'_> {
 
     /// Whether a program takes all that a directory holds: packs it, copies it, sends it.
     fn takes_tree(&self, facts: &Facts, place: &Place, by: Option<u32>) -> bool {
-        const TAKERS: [&str; 14] = [
+        const TAKERS: [&str; 15] = [
             "tar", "gtar", "bsdtar", "zip", "7z", "7za", "7zr", "7zz", "cp", "rsync", "scp", "docker",
-            "podman", "pax",
+            "podman", "pax", "diff",
         ];
         /// Those that print files, and get a directory only where another program names every file in it.
         const PRINTERS: [&str; 12] =
@@ -282,6 +282,7 @@ impl Looker<'_> {
         command.is_some_and(|command| {
             let program = command.program.as_str();
             TAKERS.contains(&program)
+                || program == "git" && takes_all_of_git(command)
                 || PRINTERS.contains(&program) && !place.glob
                 || SEARCHERS.contains(&program) && finds_everything(command)
                 || SEARCHERS.contains(&program) && !is_at_or_below(&self.project.root, &place.path)
@@ -318,6 +319,17 @@ impl Looker<'_> {
         }
         facts.effects.push(Effect::File { access, target: place, recursive, by });
         facts.effects.extend(within.into_iter().map(|target| Effect::File { access, target, recursive, by }));
+    }
+}
+
+/// Whether git takes all files out of its store, or prints every line of them.
+fn takes_all_of_git(command: &Command) -> bool {
+    let mut words = command.args.iter().flatten().map(String::as_str).filter(|word| !word.starts_with('-'));
+    match words.find(|word| matches!(*word, "archive" | "checkout-index" | "grep")) {
+        Some("grep") => {
+            words.next().is_some_and(|pattern| pattern.chars().all(|letter| ".*^$".contains(letter)))
+        }
+        found => found.is_some(),
     }
 }
 

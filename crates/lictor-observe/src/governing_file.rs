@@ -2,6 +2,7 @@
 //! and trust from.
 
 mod below;
+mod keys;
 
 use lictor_agents::files::{At, GoverningFile, HomeDir, governing_files, machine, named_by, project};
 use lictor_agents::install::Scope;
@@ -11,6 +12,7 @@ use crate::place::tidy;
 use crate::project::Project;
 
 pub(crate) use below::{could_govern, files, programs};
+pub(crate) use keys::{fits_key, holds_key};
 
 /// The name of the program that hooks run.
 const PROGRAM: &str = "lictor";
@@ -39,8 +41,6 @@ const LICTOR: &[GoverningFile] = &[
     project(".husky"),
     HomeDir::at("").file(".lictor"),
     HomeDir::at(".config").moved_by(&[("XDG_CONFIG_HOME", "")]).file("lictor"),
-    HomeDir::at(".local/state").moved_by(&[("XDG_STATE_HOME", "")]).file("lictor"),
-    named_by(Scope::User, "LICTOR_STATE_DIR", ""),
     HomeDir::at(".cargo/bin").moved_by(&[("CARGO_HOME", "bin")]).file(PROGRAM),
     HomeDir::at(".local/bin").file(PROGRAM),
     HomeDir::at("bin").file(PROGRAM),
@@ -50,9 +50,21 @@ const LICTOR: &[GoverningFile] = &[
     machine("/opt/homebrew/bin/lictor"),
 ];
 
+/// Where Lictor keeps its state.
+const STATE: &[GoverningFile] = &[
+    HomeDir::at(".local/state").moved_by(&[("XDG_STATE_HOME", "")]).file("lictor"),
+    named_by(Scope::User, "LICTOR_STATE_DIR", ""),
+];
+
 /// Every file that governs, whether or not it exists.
 fn all() -> impl Iterator<Item = &'static GoverningFile> {
-    LICTOR.iter().chain(governing_files())
+    LICTOR.iter().chain(STATE).chain(governing_files())
+}
+
+/// The files of projects that govern whatever they say, as paths from any of their directories. The last part may begin with
+/// `*`.
+pub fn governing_in_projects() -> impl Iterator<Item = &'static str> {
+    all().filter(|file| file.at == At::Project && !file.counts_by_text()).map(|file| file.path)
 }
 
 /// The variables that move governing files, with the values of those that are set.
@@ -121,8 +133,19 @@ impl<'a> Search<'a> {
             let inside = self.below(self.path, dir);
             // A lock is what a git that was killed left behind.
             let lock = self.path.ends_with(".lock");
-            inside.is_some_and(|rest| !lock && IN_GIT.iter().any(|own| self.below(rest, own).is_some()))
+            inside.is_some_and(|rest| !lock && self.tells_git(rest))
         }) || self.is_outer_repository()
+    }
+
+    /// Whether a path below a git directory decides what git runs, there or in one of its submodules and work trees.
+    fn tells_git(&self, path: &str) -> bool {
+        let tells = |rest: &str| IN_GIT.iter().any(|own| self.below(rest, own).is_some());
+        if tells(path) {
+            return true;
+        }
+        let below = ["modules", "worktrees"].iter().find_map(|kind| self.below(path, kind));
+        // A submodule may be called `a/b`.
+        below.is_some_and(|rest| rest.match_indices('/').any(|(at, _)| rest.get(at + 1..).is_some_and(tells)))
     }
 
     /// A repository above the project would take its place: another store, another policy.

@@ -131,9 +131,10 @@ impl Arrival<'_> {
             let source_path = (!source.elsewhere).then(|| self.local(&source.arg, &operand.cwd)).flatten();
             let contents = source.contents
                 || source_path.is_some() && matches!(last(source.arg.prefix()), "" | "." | "..");
-            if let Some(path) = source_path.as_ref().filter(|_| !source.arg.glob) {
+            if let Some(path) = source_path.as_ref() {
                 self.another_name(path, linked);
             }
+            self.other_ways_to(source, operand, linked, directory);
             if source.arg.known().is_none() && source.arg.text.contains("lictor") {
                 self.program_by_command(&source.arg.text);
             }
@@ -143,6 +144,8 @@ impl Arrival<'_> {
                 self.fear(&target, &Name::Any, false);
                 continue;
             }
+            // `cp -r a/ b`: one `cp` takes the directory, the other what it holds.
+            let either = directory && contents && !source.contents && source.arg.prefix().ends_with('/');
             if contents || !directory {
                 if linked {
                     self.fear(&target, &Name::Any, true);
@@ -150,7 +153,9 @@ impl Arrival<'_> {
                     self.tree(source_path.as_deref(), &target);
                 }
                 self.created.instead &= !contents;
-                continue;
+                if !either {
+                    continue;
+                }
             }
             for name in self.names(source, operand) {
                 match name {
@@ -343,6 +348,50 @@ impl Arrival<'_> {
             let place = self.looker.path(&path, self.access, false);
             let text = format!("{}/{inner}", self.target.text.trim_end_matches('/'));
             self.created.places.push((self.access, Place { text, ..place }));
+        }
+    }
+
+    /// Sources that another name is made of without being named themselves: those that fit a pattern, what a tree holds,
+    /// and what a link names from where the link is.
+    fn other_ways_to(&mut self, source: &Source, operand: &Operand, linked: bool, directory: bool) {
+        if source.elsewhere {
+            return;
+        }
+        let Looker { project, observer, .. } = self.looker;
+        let Some((text, base)) = source.arg.known().zip(self.base(&operand.cwd)) else { return };
+        if text.starts_with("/proc/") && text.ends_with("/exe") {
+            return self.program_by_command(text);
+        }
+        let path = tidy(&base, &self.looker.untilde(text));
+        if source.arg.glob {
+            let mut found = governing_file::programs(project, *observer);
+            found.retain(|program| observer.look(program) != Seen::Missing);
+            // A pattern for all of the project stands for what nobody can tell.
+            let fixed = path.split(['*', '?', '[', '{']).next().unwrap_or_default().trim_end_matches('/');
+            if linked && !crate::zone::is_at_or_below(&project.root, fixed) {
+                found.extend(governing_file::files(project, *observer));
+            }
+            found.retain(|file| fast_glob::glob_match(path.as_str(), file.as_str()));
+            return found.iter().for_each(|file| self.another_name(file, linked));
+        }
+        if source.tree && !linked && !crate::zone::is_at_or_below(&project.root, &path) {
+            let mut programs = governing_file::programs(project, *observer);
+            let inside = |program: &String| {
+                *program != path
+                    && crate::zone::is_at_or_below(program, &path)
+                    && observer.look(program) != Seen::Missing
+            };
+            programs.retain(inside);
+            programs.iter().for_each(|program| self.another_name(program, false));
+        }
+        // A relative name in a symbolic link begins where the link is.
+        if linked && !text.starts_with(['/', '~']) {
+            let target = self.target.path.as_str();
+            let from = if directory { target } else { target.rsplit_once('/').map_or("", |(from, _)| from) };
+            let named = tidy(from, text);
+            if named != path {
+                self.another_name(&named, true);
+            }
         }
     }
 

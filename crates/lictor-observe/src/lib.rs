@@ -26,5 +26,6 @@ mod zone;
 
 pub use facts::{as_task, facts};
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
+pub use governing_file::governing_in_projects;
 pub use pins::pins;
 pub use project::{DescribedTool, Project};

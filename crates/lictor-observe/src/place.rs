@@ -222,6 +222,7 @@ impl Looker<'_> {
         }
         let pattern = format!("{}/{}", written.trim_end_matches('/'), shape.pattern);
         place.secret = self.names_secret(&pattern.replace(['*', '?'], ""))
+            || access == Access::Read && governing_file::fits_key(&pattern, self.project, self.observer)
             || SECRET_NAMES.iter().any(|name| glob::means(shape.pattern, name));
         place.own = governing_file::is_own(&pattern, false, self.project, self.observer);
         place
@@ -257,6 +258,8 @@ impl Looker<'_> {
             true => real,
         };
         let differs = real != path;
+        let holds_key = |path: &str| governing_file::holds_key(path, self.project, self.observer);
+        let key = access == Access::Read && !glob && (holds_key(&path) || differs && holds_key(&real));
         Place {
             text: text.to_owned(),
             zone,
@@ -265,7 +268,7 @@ impl Looker<'_> {
             glob,
             in_project: self.project.relative(&path).map(str::to_owned),
             own: !access.is_read_only() && (is_own(&path) || differs && is_own(&real)),
-            secret: self.names_secret(&path) || differs && self.names_secret(&real),
+            secret: key || self.names_secret(&path) || differs && self.names_secret(&real),
             committed: access == Access::Restore && !glob && git::holds_nothing_new(&path, self.observer),
             malformed: false,
             content: None,

@@ -155,21 +155,61 @@ const TEXTS: [&str; 14] = [
     "data",
 ];
 
+/// How deep the fields of a tool's input are looked into.
+const DEEPEST: usize = 6;
+/// The most texts of one input that are looked at.
+const MOST_TEXTS: usize = 512;
+
+/// The texts of a field and of all that it holds, each with the name of the nearest field: also names that are paths, JSON
+/// inside of a text, and what a patch names.
+fn texts<'a>(name: &'a str, value: &'a Value, depth: usize, into: &mut Vec<(&'a str, String)>) {
+    if depth > DEEPEST || into.len() >= MOST_TEXTS {
+        return;
+    }
+    match value {
+        Value::String(text) if text.contains("\n+++ ") => {
+            let files = lictor_shell::patch::read_diff(text, 1).unwrap_or_default();
+            into.extend(files.into_iter().take(MOST_TEXTS).map(|file| (name, file.path)));
+        }
+        Value::String(_) if TEXTS.contains(&name) => {}
+        Value::String(text) if text.starts_with(['{', '[']) => {
+            let inner: Value = serde_json::from_str(text).unwrap_or_default();
+            let mut found = Vec::new();
+            texts("", &inner, depth + 1, &mut found);
+            into.extend(found.into_iter().map(|(_, text)| (name, text)));
+        }
+        Value::String(text) => into.push((name, local_path(text))),
+        Value::Array(values) => values.iter().for_each(|value| texts(name, value, depth + 1, into)),
+        Value::Object(fields) => {
+            for (inner, value) in fields {
+                // `{"edits": {"a/b.txt": "…"}}`
+                if is_path(inner) || inner.contains('.') {
+                    into.push((name, inner.clone()));
+                }
+                texts(inner, value, depth + 1, into);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Whatever a field is called: one that names a file which governs, alone or below another field's directory, is taken
 /// for a change of it.
 fn governing(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
-    let fields: Vec<(&str, String)> = action
-        .payload
-        .iter()
-        .filter(|(name, _)| !TEXTS.contains(&name.as_str()))
-        .filter_map(|(name, value)| Some((name.as_str(), local_path(value.as_str()?))))
-        .filter(|(_, value)| !value.is_empty() && value.len() < 4096 && !value.contains("://"))
-        .collect();
+    let mut fields: Vec<(&str, String)> = Vec::new();
+    for (name, value) in &action.payload {
+        texts(name, value, 0, &mut fields);
+    }
+    fields.retain(|(_, value)| !value.is_empty() && value.len() < 4096 && !value.contains("://"));
     let (bases, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(name, _)| BASES.contains(name));
     let is_source = |name: &str| SOURCES.contains(&name);
     let mut candidates: Vec<String> = Vec::new();
     for (name, value) in rest.iter().filter(|(name, _)| !is_source(name)) {
         candidates.push(value.clone());
+        // As it is written on another system.
+        if value.contains('\\') {
+            candidates.push(value.replace('\\', "/"));
+        }
         if !value.starts_with(['/', '~']) {
             candidates.extend(bases.iter().map(|(_, base)| format!("{base}/{value}")));
         }
