@@ -1,4 +1,5 @@
-//! The gate at an agent's own `git commit`: what is flagged is stopped before git is even asked.
+//! The gate at an agent's own git commands: what is flagged is not committed, and files that govern are not exchanged for
+//! those of another commit. Both are told before git is even asked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use lictor_ledger::repository::{CommitArgs, Git, Repository as _};
 use lictor_store::Store;
 
 use crate::councils::ActiveCouncils;
+use crate::git_switch::{self, Git as GitCommand};
 
 /// What to do about it.
 const FIX: &str =
@@ -82,7 +84,12 @@ impl Guard for CommitGate {
     }
 
     fn check(&self, action: &Action, context: &mut Context<'_>) -> Verdict {
-        let mut commits = context.facts().commands().filter(|command| is_git(command, &["commit"]));
+        let dir = if action.cwd.is_empty() { self.root.clone() } else { PathBuf::from(&action.cwd) };
+        let exchanged = context.facts().commands().find_map(|command| exchanged(command, &dir));
+        if let Some(question) = exchanged {
+            return question;
+        }
+        let mut commits = context.facts().commands().filter(|command| commits(command));
         let Some(first) = commits.next() else { return Verdict::pass() };
         let mut args = args(first);
         if commits.next().is_some() {
@@ -94,7 +101,6 @@ impl Guard for CommitGate {
         if context.facts().commands().any(|command| is_git(command, &stages)) {
             args.unclear.get_or_insert_with(|| "git add".to_owned());
         }
-        let dir = if action.cwd.is_empty() { self.root.clone() } else { PathBuf::from(&action.cwd) };
         let dir = elsewhere(first, &dir);
         self.judge(args, dir, context.now())
     }
@@ -104,11 +110,63 @@ impl Guard for CommitGate {
     }
 }
 
+/// Asks about a git command that would put other files in the place of those that govern.
+fn exchanged(command: &Command, dir: &Path) -> Option<Verdict> {
+    let git = GitCommand::read(command, dir)?;
+    let targets = git.targets();
+    if targets.is_empty() {
+        return None;
+    }
+    let governing = git_switch::anywhere(lictor_observe::governing_in_projects());
+    targets.iter().find_map(|target| {
+        let differing = git.differing(target, &governing);
+        let first = differing.first()?;
+        let more = match differing.len() {
+            1 => String::new(),
+            many => format!(" and {} more", many - 1),
+        };
+        Some(
+            Verdict::ask(format!(
+                "`git {} {}` would replace `{first}`{more}, which governs this agent",
+                git.verb, target.name
+            ))
+            .by_rule("self.switch"),
+        )
+    })
+}
+
+/// Commands that make commits which no `pre-commit` hook sees, or which are not made by git.
+const OTHER_COMMITS: [(&str, &[&str]); 6] = [
+    ("git", &["am"]),
+    ("hub", &["commit", "am"]),
+    ("jj", &["commit", "describe", "squash", "new"]),
+    ("sl", &["commit", "amend"]),
+    ("stg", &["new", "refresh", "commit"]),
+    ("gix", &["commit"]),
+];
+
+fn commits(command: &Command) -> bool {
+    is_git(command, &["commit"]) || is_other_commit(command)
+}
+
+fn is_other_commit(command: &Command) -> bool {
+    let known = |word: &str| command.args.iter().flatten().any(|arg| arg == word);
+    let ends = ["--abort", "--quit", "--skip", "--show-current-patch"];
+    let verb = command.args.iter().flatten().find(|word| !word.starts_with('-'));
+    OTHER_COMMITS.iter().any(|(program, verbs)| {
+        command.program == *program && verb.is_some_and(|verb| verbs.contains(&verb.as_str()))
+    }) && !ends.into_iter().any(known)
+}
+
 fn is_git(command: &Command, subcommands: &[&str]) -> bool {
     command.program == "git" && command.words.get(1).is_some_and(|word| subcommands.contains(&word.as_str()))
 }
 
 fn args(command: &Command) -> CommitArgs {
+    if is_other_commit(command) {
+        let unclear = command.words.iter().take(2).cloned().collect::<Vec<_>>().join(" ");
+        return CommitArgs { unclear: Some(unclear), ..CommitArgs::default() };
+    }
     let own = command.args.iter().skip_while(|word| word.as_deref() != Some("commit")).skip(1);
     let known: Option<Vec<&str>> = own.map(Option::as_deref).collect();
     match known {

@@ -56,6 +56,7 @@ mod error;
 pub mod fault;
 mod files;
 pub mod forms;
+mod git_switch;
 pub mod governed;
 pub mod hook;
 pub mod keeping;

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use lictor_agents::Block;
 use lictor_core::Facts;
 use lictor_core::facts::{Command, Effect, GitEffect};
-use lictor_ledger::repository::quiet;
 
 use crate::dirs::absolute;
+use crate::git_switch::{self, Git};
 
 /// What can be written in the sandbox.
 #[derive(Clone, Copy)]
@@ -45,39 +45,7 @@ pub(crate) fn refusal(facts: &Facts, cwd: &Path, places: Places<'_>) -> Option<B
     facts.commands().find_map(|command| git(command, cwd, places))
 }
 
-/// A git command: where it works, what it does, with what.
-struct Git<'a> {
-    directory: PathBuf,
-    verb: &'a str,
-    words: Vec<&'a str>,
-}
-
-impl<'a> Git<'a> {
-    fn read(command: &'a Command, cwd: &Path) -> Option<Self> {
-        if Path::new(&command.program).file_name()? != "git" {
-            return None;
-        }
-        let mut directory = cwd.to_owned();
-        let mut args = command.args.iter().map(|arg| arg.as_deref().unwrap_or_default());
-        let verb = loop {
-            match args.next()? {
-                "-C" => directory.push(args.next()?),
-                "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env" | "--exec-path" => {
-                    args.next()?;
-                }
-                option if option.starts_with('-') => {}
-                verb => break verb,
-            }
-        };
-        Some(Self { directory, verb, words: args.collect() })
-    }
-
-    fn has(&self, options: &[&str]) -> bool {
-        self.words.iter().any(|word| {
-            options.iter().any(|option| word == option || word.starts_with(&format!("{option}=")))
-        })
-    }
-
+impl Git<'_> {
     /// What it would write into git's configuration.
     fn configures(&self) -> Option<&'static str> {
         let first = self.words.first().copied().unwrap_or_default();
@@ -124,60 +92,6 @@ impl<'a> Git<'a> {
         let directory = std::fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
         Some(absolute(Path::new(place), &directory))
     }
-
-    /// The commits whose files it would put into the work tree.
-    fn targets(&self) -> Vec<&'a str> {
-        let moves = match self.verb {
-            "checkout" | "switch" | "merge" | "rebase" | "cherry-pick" | "revert" | "pull" => true,
-            "reset" => self.has(&["--hard", "--merge", "--keep"]),
-            "stash" => return vec!["stash@{0}"].into_iter().filter(|_| self.restores_stash()).collect(),
-            _ => false,
-        };
-        if !moves || self.has(&["--abort", "--quit"]) {
-            return Vec::new();
-        }
-        // Paths follow `--`; they are judged as files.
-        let names = self.words.iter().copied().take_while(|word| *word != "--");
-        let mut names: Vec<&str> = names.filter(|word| !word.starts_with('-')).collect();
-        if names.is_empty() && matches!(self.verb, "merge" | "rebase" | "pull") {
-            names.push("@{upstream}");
-        }
-        if names.is_empty() && self.words.contains(&"-") {
-            names.push("@{-1}");
-        }
-        names
-    }
-
-    fn restores_stash(&self) -> bool {
-        self.words.first().is_some_and(|word| matches!(*word, "pop" | "apply" | "branch"))
-    }
-
-    fn ask(&self, args: &[&str]) -> Option<String> {
-        let output = quiet::<&str>(&self.directory, &[]).args(args).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-    }
-
-    /// The governing files that differ between here and that commit.
-    fn differing(&self, target: &str, governing: &[PathBuf]) -> Vec<String> {
-        let Some(commit) = self.ask(&["rev-parse", "--verify", "--quiet", &format!("{target}^{{commit}}")])
-        else {
-            return Vec::new();
-        };
-        let Some(top) = self.ask(&["rev-parse", "--show-toplevel"]) else { return Vec::new() };
-        let top = Path::new(top.trim_end_matches('\n'));
-        let inside = governing.iter().filter_map(|path| path.strip_prefix(top).ok()?.to_str());
-        let inside: Vec<String> = inside
-            .filter(|path| !path.starts_with(".git/"))
-            .map(|path| format!(":(top,literal){path}"))
-            .collect();
-        if inside.is_empty() {
-            return Vec::new();
-        }
-        let mut args =
-            vec!["diff", "--name-only", "--no-ext-diff", "--no-textconv", "HEAD", commit.trim(), "--"];
-        args.extend(inside.iter().map(String::as_str));
-        self.ask(&args).unwrap_or_default().lines().map(str::to_owned).collect()
-    }
 }
 
 fn git(command: &Command, cwd: &Path, places: Places<'_>) -> Option<Block> {
@@ -188,11 +102,16 @@ fn git(command: &Command, cwd: &Path, places: Places<'_>) -> Option<Block> {
     if let Some(outside) = git.new_work_tree().filter(|tree| !places.can_write(tree)) {
         return Some(work_tree(&outside));
     }
-    git.targets().into_iter().find_map(|target| {
-        let differing = git.differing(target, places.governing);
+    let targets = git.targets();
+    let top = if targets.is_empty() { None } else { git.top() };
+    let inside = |path: &PathBuf| git_switch::exactly(path.strip_prefix(top.as_deref()?).ok()?);
+    let governing: Vec<String> = places.governing.iter().filter_map(inside).collect();
+    targets.into_iter().find_map(|target| {
+        let differing = git.differing(&target, &governing);
         (!differing.is_empty()).then(|| Block {
             reason: format!(
-                "inside of `lictor run` files that govern you are read-only, and `{target}` has another {}",
+                "inside of `lictor run` files that govern you are read-only, and `{}` has another {}",
+                target.name,
                 differing.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ")
             ),
             fix: "work on a branch in which they are the same, or ask a person to switch outside and start you again"
