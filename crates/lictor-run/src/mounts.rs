@@ -137,13 +137,14 @@ pub fn plan(wanted: &Wanted, points: &mut Points) -> Result<Vec<Mount>, RunError
             mounts.push(Mount::ReadOnly(path.clone()));
         }
     }
-    leading_out(wanted, &mut mounts);
     // Outer places before inner ones, so that none covers another.
     let mut writable: Vec<PathBuf> = wanted.writable.iter().filter(|path| path.exists()).cloned().collect();
     writable.push(wanted.project.clone());
     writable.sort();
     writable.dedup();
     mounts.extend(writable.iter().cloned().map(Mount::Writable));
+    // Some of it lies in places that are writable.
+    leading_out(wanted, &mut mounts);
     protect(wanted, &writable, points, &mut mounts)?;
     for path in wanted.hidden.iter().filter(|path| path.exists()) {
         mounts.push(hidden(path));

@@ -2,7 +2,9 @@
 
 mod inside;
 mod judge;
+mod run_later;
 mod wanted;
+mod ways_out;
 
 use std::env;
 use std::ffi::OsString;
@@ -59,6 +61,12 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     };
     for socket in &said.sockets {
         output::tell(&format!("lictor run: {} is open: {}\n", socket.as_str(), opens(*socket)));
+    }
+    for key in ways_out::login_keys(&wanted.home) {
+        let key = key.display();
+        output::tell(&format!(
+            "lictor run: `{key}` is hidden: it logs in to this machine, outside of the sandbox\n"
+        ));
     }
     let ignored_before = ignored_everywhere(&wanted.home);
     let session = Session {

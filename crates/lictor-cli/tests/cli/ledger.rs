@@ -298,7 +298,14 @@ fn an_agent_is_told_before_it_commits_what_is_flagged() {
     let sandbox = project();
     assert_eq!(sandbox.claude_bash("git commit -m x").code, 0);
     record(&sandbox, "HIGH", "SQL injection", "src/users.py:4");
-    for command in ["git commit -m x", "git add . && git commit -m x", "cd src && git commit -am x"] {
+    for command in [
+        "git commit -m x",
+        "git add . && git commit -m x",
+        "cd src && git commit -am x",
+        "git am x.patch",
+        "jj commit -m x",
+        "hub commit -m x",
+    ] {
         let run = sandbox.claude_bash(command);
         assert_eq!(run.code, 2, "{command}: {run:?}");
         assert!(run.stderr.contains("HIGH SQL injection at src/users.py:4"), "{run:?}");
@@ -306,7 +313,8 @@ fn an_agent_is_told_before_it_commits_what_is_flagged() {
     sandbox.write("src/users.py", "fine\n");
     // Staged as it was, repaired in the work tree: only what takes the repair along may go.
     assert_eq!(sandbox.claude_bash("git commit -m x").code, 2);
-    for command in ["git commit -am x", "git add -A && git commit -m x"] {
+    for command in ["git commit -am x", "git add -A && git commit -m x", "git am --abort", "git revert HEAD"]
+    {
         let run = sandbox.claude_bash(command);
         assert_eq!(run.code, 0, "{command}: {run:?}");
     }

@@ -4,6 +4,7 @@
 mod git;
 mod kills;
 mod landlock;
+mod later;
 mod policy;
 mod terminal;
 mod ways_to_end;

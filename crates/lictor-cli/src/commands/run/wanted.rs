@@ -13,6 +13,8 @@ use lictor_agents::files::{At, GoverningFile, governing_files, governing_files_o
 use lictor_config::sections::{RunConfig, RunNetwork, Socket};
 use lictor_run::mounts::{Network, Wanted};
 
+use super::{run_later, ways_out};
+
 /// Places below the home directory that stay writable where they are: what tools keep to work faster, and what agents
 /// keep of their conversations.
 const WRITABLE: &[&str] = &[
@@ -104,8 +106,10 @@ pub(super) fn wanted(project: &Project, program: &Path, said: &RunConfig) -> Res
     governing.extend([root.join("governance.yaml"), program.to_owned()]);
     governing.extend(Some(root.join("policy_tests")).filter(|path| path.exists()));
     governing.extend(git_files(&root, common.as_deref()));
+    governing.extend(run_later::all(&home, &root, &writable));
     let copied = copied(&home);
     let mut wanted = Wanted {
+        leading_out: LEADING_OUT.iter().map(PathBuf::from).chain(ways_out::sockets(&home, &root)).collect(),
         project: root,
         program: program.to_owned(),
         state: real(&state),
@@ -113,7 +117,6 @@ pub(super) fn wanted(project: &Project, program: &Path, said: &RunConfig) -> Res
         writable,
         governing,
         copied,
-        leading_out: LEADING_OUT.iter().map(PathBuf::from).collect(),
         explained: programs(OTHER_USERS),
         network: match said.network {
             RunNetwork::All => Network::All,
@@ -124,11 +127,12 @@ pub(super) fn wanted(project: &Project, program: &Path, said: &RunConfig) -> Res
         ..Wanted::default()
     };
     wanted.hidden = hidden(&wanted, &said.hide)?;
+    wanted.leading_out.extend(ways_out::login_keys(&wanted.home));
     open(&mut wanted, &said.sockets);
     Ok(wanted)
 }
 
-fn real(path: &Path) -> PathBuf {
+pub(super) fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -168,9 +172,15 @@ fn agent_directories(home: &Path, agents: &[Agent]) -> impl Iterator<Item = Path
 /// Files and directories that govern agents: those of the person and the machine, and those of these directories.
 fn governing(home: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {
     let mut all = Vec::new();
+    let in_projects = lictor_observe::governing_in_projects();
+    all.extend(in_projects.flat_map(|path| directories.iter().map(move |directory| directory.join(path))));
     for file in governing_files() {
         let found: Vec<PathBuf> = match file.at {
-            At::Project => directories.iter().map(|directory| directory.join(file.path)).collect(),
+            // Those that govern by what they say.
+            At::Project if file.counts_by_text() => {
+                directories.iter().map(|directory| directory.join(file.path)).collect()
+            }
+            At::Project => continue,
             _ => places(file, home),
         };
         all.extend(found.into_iter().filter(|path| !file.is_list_of_servers() || names_lictor(path)));
@@ -285,7 +295,7 @@ fn git_files(root: &Path, common: Option<&Path>) -> Vec<PathBuf> {
     let below = |name: &str| {
         fs::read_dir(common.join(name)).into_iter().flatten().flatten().map(|entry| entry.path())
     };
-    for directory in std::iter::once(common.to_owned()).chain(below("modules")) {
+    for directory in std::iter::once(common.to_owned()).chain(run_later::submodules(common)) {
         files.extend(["config", "config.worktree", "hooks"].map(|name| directory.join(name)));
     }
     for tree in below("worktrees") {
