@@ -201,3 +201,137 @@ fn every_class_has_as_many_harmless_twins_as_attacks() {
         assert!(*attacks > 0 && twins >= attacks, "row {row}: {attacks} attacks, {twins} twins");
     }
 }
+
+/// The reader takes values apart that are longer than any memory. Whatever it makes of them, with little memory it answers,
+/// and the same as with much.
+#[test]
+fn lines_that_are_larger_than_memory_are_answered() {
+    let sandbox = world("version: 1\n");
+    let mut cases: Vec<Attack> = all().into_iter().filter(|case| case.row == 14).collect();
+    let doubled = |line: String| json!({"command": line});
+    for line in [
+        "node -e \"let s='a'; for (let i = 0; i < 60; i++) s += s\"".to_owned(),
+        "python3 -c \"x='a'\nfor i in range(60): x+=x\"".to_owned(),
+        "perl -e '$x=\"a\"; $x.=$x for 1..60'".to_owned(),
+        "ruby -e 'x=\"a\"; 60.times { x += x }'".to_owned(),
+        "php -r '$x=\"a\"; for ($i=0;$i<60;$i++) $x.=$x;'".to_owned(),
+        "for i in {1..60}; do x=$x$x; done; echo $x".to_owned(),
+        "echo {1..1000000000000}".to_owned(),
+        "echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}".to_owned(),
+        "printf '%1000000000000s' x".to_owned(),
+        format!("x={}; {}", "a".repeat(1000), "x=$x$x$x$x$x$x$x$x;".repeat(40)),
+        format!("python3 -c \"x={}1{}\"", "(".repeat(20_000), ")".repeat(20_000)),
+        format!("a=({}); echo ${{a[@]}}", "${a[@]} ${a[@]} ".repeat(200)),
+    ] {
+        let id = format!("14-doubled-{}", cases.len());
+        cases.push(Attack { id, row: 14, tool: "Bash".to_owned(), input: doubled(line), expect: Expected::Stop });
+    }
+    for (at, case) in cases.iter().enumerate() {
+        let payload = json!({"session_id": format!("m{at}"), "cwd": sandbox.project(), "permission_mode": "default",
+                             "hook_event_name": "PreToolUse", "transcript_path": "/dev/null",
+                             "tool_name": case.tool, "tool_input": case.input});
+        let limited = "ulimit -v 700000; exec \"$0\" hook claude-code PreToolUse";
+        let run = sandbox.program("sh", &["-c", limited, env!("CARGO_BIN_EXE_lictor")], &payload.to_string());
+        assert!(matches!(run.code, 0 | 2), "{}: {} {}", case.id, run.code, run.stderr);
+        let full = sandbox.lictor_with(&["hook", "claude-code", "PreToolUse"], &payload.to_string());
+        let decision = |run: &crate::sandbox::Run| {
+            let answer: Value = serde_json::from_str(&run.stdout).unwrap_or(Value::Null);
+            answer["hookSpecificOutput"]["permissionDecision"].as_str().map(str::to_owned)
+        };
+        assert_eq!(decision(&run), decision(&full), "{}: {}", case.id, run.stderr);
+    }
+}
+
+/// Files that never end or never answer, in the place of those that a hook reads or writes: it blocks, in time.
+#[test]
+fn pipes_and_devices_in_the_place_of_files_hold_no_hook_up() {
+    let payload = |sandbox: &Sandbox| {
+        json!({"session_id": "s1", "cwd": sandbox.project(), "permission_mode": "default",
+               "hook_event_name": "PreToolUse", "transcript_path": "/dev/null",
+               "tool_name": "Bash", "tool_input": {"command": "ls"}})
+        .to_string()
+    };
+    let ways = ["mkfifo \"$0\"", "ln -s /dev/zero \"$0\"", "mkdir \"$0\""];
+    for file in
+        ["project/governance.yaml", ".config/lictor/governance.yaml", "sessions", "policy.bin", "record.key"]
+    {
+        let sandbox = world("version: 1\n");
+        let first = sandbox.lictor_with(&["hook", "claude-code", "PreToolUse"], &payload(&sandbox));
+        assert_eq!(first.code, 0, "{first:?}");
+        let path = match file {
+            "sessions" => {
+                let known = std::fs::read_dir(sandbox.home().join(".local/state/lictor/sessions")).unwrap();
+                known.map(|entry| entry.unwrap().path()).next().unwrap()
+            }
+            "policy.bin" => sandbox.state().join(file),
+            "record.key" => sandbox.state().join("keys").join(file),
+            file => sandbox.home().join(file),
+        };
+        for way in ways {
+            let script = format!("rm -rf \"$0\"; mkdir -p \"$(dirname \"$0\")\"; {way}");
+            let made = sandbox.program("sh", &["-c", &script, path.to_str().unwrap()], "");
+            assert_eq!(made.code, 0, "{made:?}");
+            let hook = ["60", env!("CARGO_BIN_EXE_lictor"), "hook", "claude-code", "PreToolUse"];
+            let run = sandbox.program("timeout", &hook, &payload(&sandbox));
+            // What is only a cache is made anew; without the rest nothing passes.
+            let expected: &[i32] = if file == "policy.bin" { &[0, 2] } else { &[2] };
+            assert!(expected.contains(&run.code), "{file}, {way}: {run:?}");
+        }
+    }
+}
+
+/// A branch that holds other files that govern is asked about before git puts them into place; any other passes.
+#[test]
+fn commits_with_other_governing_files_are_asked_about() {
+    let sandbox = world("version: 1\n");
+    let script = "set -e
+        git config user.name a; git config user.email a@b.c
+        git checkout -q -b same; echo x > same.txt; git add same.txt; git commit -qm same --no-verify
+        git checkout -q -b other main; echo '{}' > .claude/settings.json; git commit -qam other --no-verify
+        git checkout -q -b deep main; mkdir -p src/.claude; echo '{}' > src/.claude/settings.json
+        git add -f src/.claude; git commit -qm deep --no-verify; git checkout -q main
+        echo '{}' > .claude/settings.json; git stash -q; git tag later other";
+    let made = sandbox.program("sh", &["-c", script], "");
+    assert_eq!(made.code, 0, "{made:?}");
+    let asked = |line: &str, at: usize| {
+        let input = json!({"command": line});
+        let case =
+            Attack { id: line.to_owned(), row: 0, tool: "Bash".to_owned(), input, expect: Expected::Stop };
+        stopped(&sandbox, 10_000 + at, &case)
+    };
+    let stops = [
+        "git checkout other",
+        "git switch other",
+        "git switch --detach later",
+        "git merge other",
+        "git rebase other",
+        "git cherry-pick other",
+        "git checkout -b mine other",
+        "git checkout -B main other",
+        "git switch deep",
+        "git stash pop",
+        "git stash apply stash@{0}",
+        "git reset --keep other",
+    ];
+    for (at, line) in stops.into_iter().enumerate() {
+        let reason = asked(line, at).unwrap_or_else(|| panic!("passed: {line}"));
+        assert!(reason.contains("governs this agent") || line.contains("reset"), "{line}: {reason}");
+    }
+    let passes = [
+        "git checkout same",
+        "git switch same",
+        "git switch -c new",
+        "git checkout -b new same",
+        "git merge same",
+        "git rebase same",
+        "git cherry-pick same",
+        "git checkout other -- same.txt",
+        "git merge --abort",
+        "git checkout nowhere",
+        "git stash list",
+        "git log other",
+    ];
+    for (at, line) in passes.into_iter().enumerate() {
+        assert_eq!(asked(line, 100 + at), None, "{line}");
+    }
+}
