@@ -234,7 +234,7 @@ fn lines_that_are_larger_than_memory_are_answered() {
         let run = sandbox.program("sh", &["-c", limited, env!("CARGO_BIN_EXE_lictor")], &payload.to_string());
         assert!(matches!(run.code, 0 | 2), "{}: {} {}", case.id, run.code, run.stderr);
         let full = sandbox.lictor_with(&["hook", "claude-code", "PreToolUse"], &payload.to_string());
-        let decision = |run: &crate::sandbox::Run| {
+        let decision = |run: &sandbox::Run| {
             let answer: Value = serde_json::from_str(&run.stdout).unwrap_or(Value::Null);
             answer["hookSpecificOutput"]["permissionDecision"].as_str().map(str::to_owned)
         };

@@ -107,7 +107,7 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
         if counts {
             let positional = entry.is_none() || words == Words::Targets;
             // What is installed below a prefix is the program itself, in directories of its own.
-            let below = option.ends_with("prefix");
+            let below = option.ends_with("prefix") && !super::guard::is_agent_directory(value);
             let volume = words == Words::Options && is_volume(option);
             // What a container may only read stays as it is.
             if volume && value.split([':', ',']).any(|part| matches!(part, "ro" | "readonly")) {

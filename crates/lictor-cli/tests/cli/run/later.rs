@@ -48,7 +48,7 @@ fn what_others_run_later_cannot_be_written() {
     let script = |files: &[&str]| {
         let tries = files.iter().map(|file| {
             let path = file.replace("~", home.to_str().unwrap());
-            format!("(mkdir -p \"$(dirname {path})\"; echo x >> {path}) 2>/dev/null && echo {file}\n")
+            format!("(mkdir -p \"$(dirname {path})\"; echo x >> {path}) 2>/dev/null && echo '{file}'\n")
         });
         tries.collect::<String>() + "true\n"
     };
