@@ -165,7 +165,6 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             report.git(GitEffect::SkipHooks, Some(name));
         }
         "update-index" => tree::update_index(&git, report),
-        "sparse-checkout" => tree::sparse_checkout(&git, report),
         "merge-file" => {
             let options = git.parse(Grammar::anywhere("L", "stdout ours theirs union object-id"));
             if let Some(file) = options.operands.first().filter(|_| !options.has(&["p", "stdout"])) {

@@ -268,13 +268,6 @@ pub(super) fn update_index(git: &Git<'_, '_>, report: &mut Report) {
     }
 }
 
-/// Takes everything out of the work tree that its patterns leave out.
-pub(super) fn sparse_checkout(git: &Git<'_, '_>, report: &mut Report) {
-    if matches!(git.args.first().and_then(Arg::known), Some("set" | "reapply" | "init")) {
-        report.file(git.call, Access::MoveAway, &Arg::literal("."), true);
-    }
-}
-
 pub(super) fn rm_mv(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     let options = git.parse(Grammar::anywhere(
         "",
