@@ -275,7 +275,7 @@ pub(crate) fn freed(call: &Call<'_>, report: &mut Report) {
 fn packaged(call: &Call<'_>, report: &mut Report) {
     let Some((script, rest)) = call.args.split_first() else { return };
     let holds = |package: &&str| script.prefix().contains(&format!("node_modules/{package}/"));
-    let launch = launch::launches().find(|launch| launch.packages.iter().any(|package| holds(&package)));
+    let launch = launch::launches().find(|launch| launch.packages.iter().any(&holds));
     if let Some(program) = launch.and_then(|launch| launch.programs.first()) {
         let mut argv = vec![Arg::literal(*program)];
         argv.extend(rest.iter().cloned());
