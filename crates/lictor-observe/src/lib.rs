@@ -24,12 +24,8 @@ mod project;
 mod shell_env;
 mod zone;
 
-<<<<<<< HEAD
 pub use facts::{as_task, facts};
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
-=======
-pub use facts::facts;
->>>>>>> c5920f1 (attacks: options, packages, keys, branches, memory and pipes)
 pub use governing_file::governing_in_projects;
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
 pub use pins::pins;
