@@ -25,7 +25,6 @@ mod shell_env;
 mod zone;
 
 pub use facts::{as_task, facts};
-pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
 pub use governing_file::governing_in_projects;
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
 pub use pins::pins;
