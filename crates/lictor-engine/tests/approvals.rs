@@ -168,7 +168,7 @@ mod tests {
         let blocked = engine.evaluate_with(&pay("$5"), mode.clone());
         assert_eq!(blocked.decision, Decision::Block);
         let id = engine.approvals().pending(Timestamp(1000)).unwrap()[0].id.clone();
-        assert!(blocked.fix().contains("`lictor approvals`"), "{}", blocked.fix());
+        assert!(blocked.fix().contains("`lictor approve`"), "{}", blocked.fix());
         assert!(!blocked.fix().contains(&id), "the agent does not learn what approves it");
         let again = engine.evaluate_with(&pay("$5"), mode);
         assert_eq!(again.decision, Decision::Block);

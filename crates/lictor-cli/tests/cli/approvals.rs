@@ -25,7 +25,7 @@ fn a_yes_counts_for_exactly_one_action_once() {
     let sandbox = Sandbox::new();
     let first = unattended(&sandbox, ASKS);
     assert_eq!(first.code, 2, "{first:?}");
-    assert!(first.stderr.contains("lictor approvals"), "the way on is missing: {first:?}");
+    assert!(first.stderr.contains("lictor approve"), "the way on is missing: {first:?}");
 
     let pending = waiting(&sandbox);
     assert_eq!(pending.len(), 1, "{pending:?}");
