@@ -31,6 +31,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "lictor-config",
         &[
+            "lictor-agents",
             "lictor-engine",
             "lictor-core",
             "lictor-expr",
