@@ -14,6 +14,8 @@ use crate::hub::{Hub, Inbox, Outlet, Upstream, Via};
 use crate::message::{MAX_LINE, Message};
 use crate::queue::Lines;
 
+/// How long a server may take to end after its client has gone; some ignore the end of their input.
+const GRACE: Duration = Duration::from_secs(10);
 /// How long it may take to tell a server that its client has gone.
 const LEAVING: Duration = Duration::from_secs(2);
 
@@ -30,7 +32,7 @@ pub fn run(
     let mut started = child::connect(server)?;
     let session = format!("mcp-{}-{}", server.name, std::process::id());
     let gateway = Gateway::new(runtime, &server.name, &child::identity(server), &session)?;
-    let upstream = started.upstream;
+    let upstream = started.upstream.ended_within(GRACE);
     let hub = hub(gateway, |_| Box::new(upstream), answers);
     let clients = Arc::clone(&hub);
     // Ends with the process: a client that says nothing more must not keep a server's end from being told.
