@@ -21,7 +21,7 @@ mod value;
 
 use std::collections::BTreeSet;
 
-use lictor_core::facts::{Access, FlowSource, OpaqueWhat};
+use lictor_core::facts::{Access, OpaqueWhat};
 
 use crate::call::{Call, Next, Report};
 
@@ -83,25 +83,15 @@ fn uses_own_keys(body: &str) -> bool {
     MAKES.iter().any(|call| body.contains(call))
 }
 
-/// A key of the project that code proves itself with is used, and not shown or sent.
+/// A key of the project that code proves itself with is used, and not shown. What is sent stays sent.
 fn without_own_keys(report: &mut Report, from: usize) {
-    let mut others = false;
     for effect in report.effects.get_mut(from..).unwrap_or_default() {
         let crate::Effect::File { access: access @ Access::Read, target, .. } = effect else { continue };
         let path = target.arg.known().unwrap_or_default();
-        let own = !path.starts_with(['/', '~'])
-            && [".pem", ".key", ".crt", ".p12", ".pfx"].iter().any(|end| path.ends_with(end));
-        match own {
-            true => *access = Access::List,
-            false => others |= crate::programs::is_secret_path(path),
+        let is_key = [".pem", ".key", ".crt", ".p12", ".pfx"].iter().any(|end| path.ends_with(end));
+        if is_key && !path.starts_with(['/', '~']) {
+            *access = Access::List;
         }
-    }
-    if !others {
-        let mut at = 0;
-        report.effects.retain(|effect| {
-            at += 1;
-            at <= from || !matches!(effect, crate::Effect::Flow { from: FlowSource::Secret, .. })
-        });
     }
 }
 

@@ -145,7 +145,6 @@ impl Earlier {
     }
 }
 
-/// What stands before the names of guards from another policy that a session has seen, the oldest first.
 /// Whether a guard is from a policy that the session has seen before.
 pub(crate) fn is_of_earlier(guard: &str) -> bool {
     let first = guard.split('.').next().unwrap_or_default();
@@ -153,6 +152,7 @@ pub(crate) fn is_of_earlier(guard: &str) -> bool {
         && guard.contains('.')
 }
 
+/// The prefix of guard names from an earlier policy that a session has seen, the oldest first.
 fn word_before(older: usize) -> String {
     if older == 0 { "before.".to_owned() } else { format!("before{}.", older + 1) }
 }
