@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lictor.context import SessionState
+from lictor.context import CalledContext
 
 if TYPE_CHECKING:
     from lictor.ledger import Ledger, Level
@@ -34,19 +34,12 @@ class TaskCompletionResult:
         return TaskCompletionResult(False, feedback)
 
 
-class TaskCompletionContext:
+class TaskCompletionContext(CalledContext):
     """What a check may look at."""
 
     def __init__(self, fields: dict[str, Any], root: str) -> None:
-        self._fields, self._root = fields, root
-
-    @property
-    def session(self) -> SessionState:
-        return SessionState(self._fields["session"])
-
-    @property
-    def session_id(self) -> str:
-        return str(self._fields["session_id"])
+        super().__init__(fields)
+        self._root = root
 
     @property
     def tentative_output(self) -> str | None:
@@ -73,11 +66,6 @@ class TaskCompletionContext:
     def filesystem(self) -> Path:
         """The engine's root directory."""
         return Path(self._root)
-
-    def recent_tool_calls(self, n: int = 10) -> list[dict[str, Any]]:
-        """The newest calls, the newest last, at most 50."""
-        calls: list[dict[str, Any]] = self._fields["recent_calls"]
-        return calls[-n:] if n > 0 else []
 
 
 class TaskCompletionChecker(Protocol):

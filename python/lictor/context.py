@@ -199,6 +199,26 @@ class GovernanceContext:
         )
 
 
+class CalledContext:
+    """What feedback providers and completion checks both see of a session."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+
+    @property
+    def session(self) -> SessionState:
+        return SessionState(self._fields["session"])
+
+    @property
+    def session_id(self) -> str:
+        return str(self._fields["session_id"])
+
+    def recent_tool_calls(self, n: int = 10) -> list[dict[str, Any]]:
+        """The newest calls, the newest last, at most 50: ``{tool, kind, payload, decision, outcome?, at}``."""
+        calls: list[dict[str, Any]] = self._fields["recent_calls"]
+        return calls[-n:] if n > 0 else []
+
+
 def _write(write: Callable[[], _T]) -> _T:
     try:
         return write()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import logging
 import os
 import uuid
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from lictor._async import asynchronous, is_async, served_by
+from lictor._governing import Governing
 from lictor._lictor import RawEngine, RawEvaluation
 from lictor._forks import Reopening
 from lictor.actions import Action
@@ -158,7 +158,7 @@ class EvaluationResult:
         return f"EvaluationResult({self.decision!r}, {self.reason!r})"
 
 
-class PolicyEngine:
+class PolicyEngine(Governing[EvaluationResult]):
     """Judges actions by a policy graph and records every judgement. May be shared between threads.
 
     ``on_ask`` is called with the result when a person has to decide; it returns True, False, or one answer for each
@@ -394,54 +394,6 @@ class PolicyEngine:
     def end(self, session_id: str | None = None, agent: str = "") -> SessionState:
         """The session is over: its open questions are withdrawn."""
         return SessionState(self._raw.end(session_id or self._session or "", agent))
-
-    @contextlib.contextmanager
-    def governed(self, action: Action) -> Iterator[EvaluationResult]:
-        """Evaluates, runs the body, records its outcome::
-
-            with engine.governed(Action.bash("make")):
-                subprocess.run(["make"], check=True)
-        """
-        result = self.check(action)
-        try:
-            yield result
-        except BaseException as error:
-            self.post_action(action, error)
-            raise
-        self.post_action(action, Outcome(success=True))
-
-    @contextlib.asynccontextmanager
-    async def agoverned(self, action: Action) -> AsyncIterator[EvaluationResult]:
-        """As :meth:`governed`, with ``async with``."""
-        result = await self.acheck(action)
-        try:
-            yield result
-        except BaseException as error:
-            self.post_action(action, error)
-            raise
-        await self.apost_action(action, Outcome(success=True))
-
-    def govern(self, make_action: Callable[..., Action]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A decorator for functions and coroutines: ``make_action`` makes the action from the call's arguments."""
-
-        def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-            if is_async(function):
-
-                @functools.wraps(function)
-                async def arun(*args: Any, **kwargs: Any) -> Any:
-                    async with self.agoverned(make_action(*args, **kwargs)):
-                        return await function(*args, **kwargs)
-
-                return arun
-
-            @functools.wraps(function)
-            def run(*args: Any, **kwargs: Any) -> Any:
-                with self.governed(make_action(*args, **kwargs)):
-                    return function(*args, **kwargs)
-
-            return run
-
-        return decorate
 
     @property
     def default_session(self) -> str | None:

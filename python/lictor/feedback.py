@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from lictor import _lictor
-from lictor.context import SessionState
+from lictor.context import CalledContext
 
 if TYPE_CHECKING:
     from lictor.ledger import Ledger, Level
@@ -88,19 +88,8 @@ class FeedbackTrigger:
         }
 
 
-class FeedbackContext:
+class FeedbackContext(CalledContext):
     """What a provider may look at: the session after the call, what was said and what was called."""
-
-    def __init__(self, fields: dict[str, Any]) -> None:
-        self._fields = fields
-
-    @property
-    def session(self) -> SessionState:
-        return SessionState(self._fields["session"])
-
-    @property
-    def session_id(self) -> str:
-        return str(self._fields["session_id"])
 
     @property
     def now(self) -> float:
@@ -153,11 +142,6 @@ class FeedbackContext:
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain data."""
         return dict(self._fields)
-
-    def recent_tool_calls(self, n: int = 10) -> list[dict[str, Any]]:
-        """The newest calls, the newest last, at most 50: ``{tool, kind, payload, decision, outcome?, at}``."""
-        calls: list[dict[str, Any]] = self._fields["recent_calls"]
-        return calls[-n:] if n > 0 else []
 
 
 @runtime_checkable

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from lictor._governing import Governing
 from lictor._lictor import RawProject
 from lictor._forks import Reopening
 from lictor.actions import Action
@@ -114,7 +114,7 @@ class _Questions:
         return self._project._raw.answer(id, by, minutes, reason)
 
 
-class Project:
+class Project(Governing[ProjectEvaluation]):
     """The policy files, the store, the ledger and the approvals of a project. May be shared between threads."""
 
     def __init__(self, open_raw: Callable[[], RawProject]) -> None:
@@ -190,6 +190,11 @@ class Project:
             raise NeedsApproval(result) if result.decision == "ask" else Blocked(result)
         return result
 
+    async def acheck(self, action: Action) -> ProjectEvaluation:
+        import asyncio
+
+        return await asyncio.to_thread(self.check, action)
+
     def resolve(
         self, action: Action, result: ProjectEvaluation, answers: Sequence[bool | Answer] | bool
     ) -> ProjectEvaluation:
@@ -226,17 +231,6 @@ class Project:
         }
         checked = self.call("stop", {key: value for key, value in fields.items() if value is not None})
         return StopResult(checked["outcome"], tuple(checked["reasons"]), checked["round"])
-
-    @contextlib.contextmanager
-    def governed(self, action: Action) -> Iterator[ProjectEvaluation]:
-        """Evaluates, runs the body, records its outcome."""
-        result = self.check(action)
-        try:
-            yield result
-        except BaseException as error:
-            self.post_action(action, error)
-            raise
-        self.post_action(action, True)
 
     async def apost_action(self, action: Action, outcome: Outcome | bool | BaseException = True) -> PostResult:
         import asyncio

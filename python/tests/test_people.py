@@ -1,7 +1,5 @@
 """Questions that wait for a person, and what reviewers found."""
 
-import subprocess
-
 import pytest
 
 from lictor import Action, All, PolicyEngine, Project, Verdict
@@ -35,16 +33,8 @@ def test_a_yes_counts_once_and_a_no_stays():
 
 
 @pytest.fixture
-def ledger(tmp_path, monkeypatch):
-    home = tmp_path / "home"
-    root = home / "project"
-    root.mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(home))
-    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "LICTOR_STATE_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    monkeypatch.chdir(root)
-    return Ledger(Project.open(root))
+def ledger(repository):
+    return Ledger(Project.open(repository))
 
 
 def test_findings_amount_to_a_verdict(ledger):

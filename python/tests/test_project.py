@@ -1,6 +1,6 @@
 """One policy and one store for hooks and programs."""
 
-import subprocess
+import asyncio
 
 import pytest
 
@@ -21,17 +21,9 @@ feedback:
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
-    home = tmp_path / "home"
-    root = home / "project"
-    root.mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(home))
-    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "LICTOR_STATE_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    (root / "governance.yaml").write_text(POLICY)
-    monkeypatch.chdir(root)
-    return Project.open(root)
+def project(repository):
+    (repository / "governance.yaml").write_text(POLICY)
+    return Project.open(repository)
 
 
 def test_a_whole_session(project, tmp_path):
@@ -55,6 +47,30 @@ def test_a_whole_session(project, tmp_path):
     (tmp_path / "home/project/report.md").write_text("done")
     assert project.check_stop("s1").outcome == "complete"
     project.end("s1")
+
+
+def test_functions_and_coroutines_are_governed(project):
+    ran = []
+
+    @project.govern(lambda path: Action.read(path, session_id="s1"))
+    def read(path):
+        ran.append(path)
+
+    @project.govern(lambda path: Action.read(path, session_id="s1"))
+    async def aread(path):
+        ran.append(path)
+        raise OSError("gone")
+
+    read("open.txt")
+    with pytest.raises(Blocked):
+        read("secret.txt")
+    with pytest.raises(Blocked):
+        asyncio.run(aread("secret.txt"))
+    with pytest.raises(OSError):
+        asyncio.run(aread("other.txt"))
+    assert ran == ["open.txt", "other.txt"]
+    state = project.session("s1")
+    assert (state["success_count"], state["failure_count"]) == (1, 1)
 
 
 def test_the_store_is_the_one_that_hooks_use(project, tmp_path):

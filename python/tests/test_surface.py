@@ -245,13 +245,8 @@ def test_errors_have_a_reason_a_fix_and_a_kind(tmp_path):
     assert "(?<=a)b" in str(caught.value) and "look-around" in caught.value.fix
 
 
-def test_policy_files(tmp_path, monkeypatch):
-    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "LICTOR_STATE_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    root = tmp_path / "home/project"
-    root.mkdir(parents=True)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+def test_policy_files(repository, tmp_path):
+    root = repository
     (root / "governance.yaml").write_text("{version: 1, budget: {max_actions: 1}}")
     first = PolicyEngine.from_file(root / "governance.yaml")
     assert first.evaluate(Action.bash("ls", session_id="s")).passed
