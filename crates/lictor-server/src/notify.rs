@@ -3,6 +3,7 @@
 //! A message has one redacted line and a link that asks for sign-in: an address is never an authority. What is to be sent
 //! stands in an outbox, so that a restart forgets nothing; what fails is tried again, later each time.
 
+mod mail;
 mod outbox;
 mod send;
 
@@ -41,7 +42,7 @@ pub enum Way {
         /// The address of the topic.
         url: String,
     },
-    /// A mail, through a relay that takes it from this server.
+    /// A mail, through a relay that takes it from this server. Over a network it goes with TLS or not at all.
     Mail {
         /// `host:port`.
         server: String,
