@@ -15,7 +15,7 @@ mod sessions;
 pub(crate) mod stream;
 mod table;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write as _;
 use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +28,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, on};
+use lictor_core::Digest;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -41,10 +42,11 @@ pub use openapi::openapi;
 pub use ops::Metrics;
 pub use problem::Problem;
 pub(crate) use records::{entry, verified};
-use table::{Endpoint, endpoints};
+use table::{Again, Endpoint, endpoints};
 
 use crate::identity::{Caller, Need};
 use crate::oidc::SignIns;
+use crate::once::{Before, Keyed};
 use crate::password::Guesses;
 use crate::tenants::{Tenants, now};
 
@@ -68,8 +70,8 @@ pub struct Shared {
     /// Ending: not ready any more.
     pub stopping: std::sync::atomic::AtomicBool,
     buckets: Mutex<HashMap<String, (f64, Instant)>>,
-    /// Answers by idempotency key; none yet while the first request with it is under way.
-    done: Mutex<HashMap<Asked, (Instant, Option<Value>)>>,
+    /// Requests with an idempotency key that are under way.
+    under_way: Mutex<HashSet<Digest>>,
     /// Whether every request is written to standard error, as a line of JSON.
     pub log: bool,
     /// Wrong passwords.
@@ -94,7 +96,7 @@ impl Shared {
             entrance: crate::page::Entrance::default(),
             stopping: false.into(),
             buckets: Mutex::default(),
-            done: Mutex::default(),
+            under_way: Mutex::default(),
             log: false,
             guesses: Guesses::default(),
             sign_ins: SignIns::default(),
@@ -103,8 +105,6 @@ impl Shared {
     }
 }
 
-/// A token, an address and the key that the caller chose.
-type Asked = (String, String, String);
 pub(crate) type Server = Arc<Shared>;
 pub(crate) type Answer = Result<Value, Problem>;
 
@@ -179,21 +179,17 @@ pub(crate) fn ask(
 pub(crate) const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// How long a request may take.
 const LONGEST: Duration = Duration::from_secs(30);
-/// How long an answer is kept for a request with the same idempotency key.
-const REMEMBERED: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a key may be. A longer one is refused: cut off, two of them could be the same.
 const LONGEST_KEY: usize = 200;
-/// How many of them.
-const MOST_REMEMBERED: usize = 100_000;
 
 /// The whole server.
 pub fn router(server: Server) -> Router {
     let mut router = Router::new();
     for endpoint in endpoints() {
-        let Endpoint { method, path, need, handler, .. } = endpoint;
+        let Endpoint { method, path, need, again, handler, .. } = endpoint;
         let Ok(filter) = MethodFilter::try_from(method) else { continue };
         let run = move |state: State<Server>, parts: Path<HashMap<String, String>>, request: Request| {
-            answer(state, parts, request, need, handler)
+            answer(state, parts, request, (need, again), handler)
         };
         router = router.route(path, on(filter, run));
     }
@@ -300,7 +296,7 @@ async fn answer(
     State(server): State<Server>,
     Path(path): Path<HashMap<String, String>>,
     request: Request,
-    need: Need,
+    (need, again): (Need, Again),
     handler: fn(&Call) -> Answer,
 ) -> Response {
     let (parts, body) = request.into_parts();
@@ -319,8 +315,9 @@ async fn answer(
     };
     let work = Arc::clone(&server);
     // Judging is not async: it runs on a thread of its own.
-    let done =
-        tokio::task::spawn_blocking(move || run(work, &parts.headers, path, &address, &body, need, handler));
+    let done = tokio::task::spawn_blocking(move || {
+        run(work, &parts.headers, path, &address, &body, (need, again), handler)
+    });
     match done.await {
         Ok(Ok((status, value))) => problem::json(status, "application/json", &value),
         Ok(Err(problem)) => problem.into_response(),
@@ -337,7 +334,7 @@ fn run(
     path: HashMap<String, String>,
     address: &str,
     body: &Bytes,
-    need: Need,
+    (need, again): (Need, Again),
     handler: fn(&Call) -> Answer,
 ) -> Result<(StatusCode, Value), Problem> {
     let caller = caller(&server, headers)?;
@@ -350,43 +347,67 @@ fn run(
         ));
     }
     let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
-    if key.is_some_and(|key| key.chars().count() > LONGEST_KEY) {
+    let Some(key) = key.filter(|_| again != Again::Harmless) else {
+        return Ok((StatusCode::OK, handle(&server, caller, path, address, body, handler)?));
+    };
+    if key.chars().count() > LONGEST_KEY {
         return Err(Problem::bad(format!("an idempotency key has at most {LONGEST_KEY} characters")));
     }
-    let key = key.map(|key| (caller.token.clone(), address.to_owned(), key.to_owned()));
-    if let Some(key) = &key
-        && let Some(value) = begin(&server, key)?
-    {
-        return Ok((StatusCode::OK, value));
+    let keyed = Keyed::new(&caller.token, address, key, body, now());
+    let _turn = Turn::take(&server, keyed.name())?;
+    if let Some(answer) = known(&server, &caller, &keyed)? {
+        return Ok((StatusCode::OK, answer));
     }
-    let finished = handle(&server, caller, path, address, body, handler);
-    if let Some(key) = key {
-        let mut done = server.done.lock().unwrap_or_else(PoisonError::into_inner);
-        match &finished {
-            Ok(value) => done.insert(key, (Instant::now(), Some(value.clone()))),
-            // What failed may be tried again.
-            Err(_) => done.remove(&key),
-        };
-    }
-    Ok((StatusCode::OK, finished?))
+    let keep = again == Again::Answer;
+    let outcome = keyed.carry_out(keep, || handle(&server, caller, path, address, body, handler));
+    Ok((StatusCode::OK, outcome.unwrap_or_else(|| Err(answer_lost()))?))
+}
+
+fn answer_lost() -> Problem {
+    let text = "a request with this idempotency key was carried out; its answer is not kept";
+    Problem::new(StatusCode::CONFLICT, "done", text)
+        .fix("look at what it changed before you send it with another key")
 }
 
 /// The answer to a request that was made before; nothing when this is the first one with its key.
-fn begin(server: &Server, key: &Asked) -> Result<Option<Value>, Problem> {
-    let mut done = server.done.lock().unwrap_or_else(PoisonError::into_inner);
-    match done.get(key) {
-        Some((at, Some(value))) if at.elapsed() < REMEMBERED => return Ok(Some(value.clone())),
-        Some((at, None)) if at.elapsed() < LONGEST => {
-            let text = "a request with this idempotency key is under way";
-            return Err(Problem::new(StatusCode::CONFLICT, "under_way", text));
+fn known(server: &Server, caller: &Caller, keyed: &Keyed) -> Result<Option<Value>, Problem> {
+    let stores = &server.tenants.stores;
+    for store in [stores.tenant(&caller.tenant)?, stores.server()?] {
+        match keyed.before(&*store)? {
+            Before::Never => {}
+            Before::Answered(answer) => return Ok(Some(answer)),
+            Before::Done => return Err(answer_lost()),
+            Before::Other => {
+                let text = "this idempotency key was used for a request with another body";
+                return Err(
+                    Problem::new(StatusCode::CONFLICT, "key_used", text).fix("send it with a new key")
+                );
+            }
         }
-        _ => {}
     }
-    if done.len() >= MOST_REMEMBERED {
-        done.retain(|_, (at, _)| at.elapsed() < Duration::from_secs(600));
-    }
-    done.insert(key.clone(), (Instant::now(), None));
     Ok(None)
+}
+
+/// The only request with a key at a time.
+struct Turn<'a> {
+    server: &'a Server,
+    name: Digest,
+}
+
+impl<'a> Turn<'a> {
+    fn take(server: &'a Server, name: Digest) -> Result<Self, Problem> {
+        if server.under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(name) {
+            return Ok(Self { server, name });
+        }
+        let text = "a request with this idempotency key is under way";
+        Err(Problem::new(StatusCode::CONFLICT, "under_way", text).retry_after(1))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.server.under_way.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+    }
 }
 
 fn handle(

@@ -15,6 +15,7 @@ pub mod local;
 pub mod mcp;
 pub mod notify;
 pub mod oidc;
+pub mod once;
 pub mod page;
 pub mod password;
 pub mod registry;

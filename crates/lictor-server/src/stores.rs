@@ -10,6 +10,8 @@ use lictor_store::{
     StoreExt as _,
 };
 
+use crate::once::Marked;
+
 /// The project under which a tenant's own record is kept.
 const MAIN: &str = "main";
 /// The tenant under which the server keeps what it knows itself. No tenant can have this name.
@@ -181,7 +183,7 @@ impl Stores {
                 if let Some(keys) = &self.keys {
                     store = store.keys(keys.clone()).adopt(self.adopt);
                 }
-                Ok(Arc::new(store))
+                Ok(Arc::new(Marked::new(Arc::new(store))))
             }
             Place::Memory => Ok(Arc::new(MemoryStore::new())),
             Place::Directory(directory) => {
@@ -209,7 +211,7 @@ impl Stores {
         }
         let store = options.open(key.0.join("lictor.db"))?;
         let store: Arc<dyn Store> = match what_for {
-            Use::Judging => Arc::new(store),
+            Use::Judging => Arc::new(Marked::new(Arc::new(store))),
             Use::Looking => Arc::new(Indexed::new(Arc::new(store))),
         };
         open.insert(key, Arc::clone(&store));

@@ -33,7 +33,7 @@ pub(super) fn tenants(call: &Call) -> Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct People {
+pub(super) struct People {
     people: Vec<Person>,
 }
 
@@ -49,7 +49,9 @@ pub(super) fn people(call: &Call) -> Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Password {
+pub(super) struct Password {
+    /// To take it away, one has to say so.
+    #[serde(deserialize_with = "Option::deserialize")]
     password: Option<String>,
 }
 
@@ -70,7 +72,7 @@ pub(super) fn put_password(call: &Call) -> Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Mint {
+pub(super) struct Mint {
     kind: Kind,
     owner: String,
     for_seconds: Option<i64>,

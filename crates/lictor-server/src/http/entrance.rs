@@ -13,7 +13,7 @@ use super::{Problem, Server, parse_query, problem};
 use crate::identity::Kind;
 use crate::oidc::{OidcError, Signed};
 use crate::password::{Hashed, LONGEST, PasswordError};
-use crate::registry::{Oidc, Person, Tenant, Token};
+use crate::registry::{Oidc, Person, RegistryError, Tenant, Token};
 use crate::tenants::now;
 
 /// How long somebody stays signed in.
@@ -118,7 +118,11 @@ pub(super) async fn sign_in(
 }
 
 fn provider(server: &Server, tenant: &str) -> Result<Oidc, Problem> {
-    let settings: Tenant = server.tenants.registry.tenant(tenant)?;
+    // Whether there is such a team is nobody's affair who is not in it.
+    let settings: Tenant = match server.tenants.registry.tenant(tenant) {
+        Err(RegistryError::Missing { .. }) => Tenant::default(),
+        found => found?,
+    };
     let missing = || {
         let text = format!("the people of `{tenant}` do not sign in with a provider");
         Problem::new(StatusCode::NOT_FOUND, "not_found", text)

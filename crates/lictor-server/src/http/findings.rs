@@ -42,7 +42,7 @@ pub(super) fn list(call: &Call) -> Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Ruling {
+pub(super) struct Ruling {
     reason: String,
 }
 

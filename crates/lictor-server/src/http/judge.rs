@@ -95,7 +95,7 @@ fn unanswered(error: ApprovalError) -> Problem {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Approve {
+pub(super) struct Approve {
     #[serde(default)]
     lifetime: Length,
     for_seconds: Option<i64>,
@@ -138,7 +138,7 @@ pub(super) fn approve(call: &Call) -> Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Deny {
+pub(super) struct Deny {
     reason: Option<String>,
 }
 

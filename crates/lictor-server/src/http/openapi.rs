@@ -6,7 +6,7 @@ use lictor::forms::DEFINITIONS;
 use serde_json::{Map, Value, json};
 
 use super::problem;
-use super::table::{Endpoint, FILTERS, Param, ParamKind, endpoints};
+use super::table::{Endpoint, FILTERS, Param, ParamKind, SETUP, SIGN_IN, Taken, endpoints};
 
 /// What bodies and answers look like.
 const SCHEMAS: &str = include_str!("schemas.json");
@@ -17,7 +17,10 @@ const REFUSALS: [(u16, &str); 9] = [
     (401, "Nobody knows the token."),
     (403, "The token may not do this, or the request names somebody else."),
     (404, "There is no such thing."),
-    (409, "Something else is under way, or was answered already."),
+    (
+        409,
+        "Something else is under way, or was answered already, or the idempotency key was used for something else.",
+    ),
     (413, "The body is too large."),
     (422, "The policy is refused."),
     (429, "Too many requests for one token."),
@@ -49,7 +52,7 @@ pub fn openapi() -> Value {
         "openapi": "3.1.0",
         "info": {
             "title": "Lictor", "version": env!("CARGO_PKG_VERSION"),
-            "description": "Bodies are the params of `lictor rpc`, answers what commands print with `--json`. Later versions add fields and change none. `Idempotency-Key`: a request that was answered before gets the same answer.",
+            "description": "Bodies are the params of `lictor rpc`, answers what commands print with `--json`. Later versions add fields and change none. `Idempotency-Key`: a request that was answered in the last day gets the same answer and changes nothing; one whose answer had a secret in it gets 409.",
         },
         "paths": paths,
         "components": {
@@ -99,7 +102,7 @@ fn operation(endpoint: &Endpoint) -> Value {
         "responses": responses(endpoint.gives, |_| true),
     });
     if let (Some(takes), Some(fields)) = (endpoint.takes, value.as_object_mut()) {
-        let body = json!({"required": true, "content": content("application/json", takes)});
+        let body = json!({"required": true, "content": content("application/json", takes.schema)});
         fields.insert("requestBody".to_owned(), body);
     }
     value
@@ -157,10 +160,10 @@ fn filtered(mut value: Value, mut parameters: Vec<Value>) -> Value {
 /// Addresses that need no token, or answer with something else.
 fn others() -> Vec<(&'static str, &'static str, Value)> {
     let plain = |about: &str, kind: &str| json!({"summary": about, "responses": {"200": {"description": "As it is.", "content": {kind: {}}}}});
-    let entering = |about: &str, takes: &str| {
+    let entering = |about: &str, takes: Taken| {
         json!({
             "summary": about,
-            "requestBody": {"required": true, "content": content("application/json", takes)},
+            "requestBody": {"required": true, "content": content("application/json", takes.schema)},
             "responses": responses("MintedToken", |code| code != 404 && code != 422),
         })
     };
@@ -196,12 +199,9 @@ fn others() -> Vec<(&'static str, &'static str, Value)> {
         (
             "/v1/setup",
             "post",
-            entering(
-                "Become the first operator, with the code that was printed at the first start.",
-                "Setup",
-            ),
+            entering("Become the first operator, with the code that was printed at the first start.", SETUP),
         ),
-        ("/v1/sign-in", "post", entering("Get a token for twelve hours with a password.", "SignIn")),
+        ("/v1/sign-in", "post", entering("Get a token for twelve hours with a password.", SIGN_IN)),
         ("/healthz", "get", plain("Whether the server lives.", "text/plain")),
         ("/readyz", "get", ready),
         ("/metrics", "get", plain("What it has done, for Prometheus.", "text/plain")),

@@ -18,7 +18,7 @@ const MOST_TESTS: usize = 1_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Text {
+pub(super) struct Text {
     text: String,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn check(call: &Call) -> Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Tests {
+pub(super) struct Tests {
     text: Option<String>,
     tests: String,
 }
@@ -80,7 +80,7 @@ fn put_in_force(call: &Call, text: &str) -> Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Version {
+pub(super) struct Version {
     version: u64,
 }
 
@@ -130,7 +130,7 @@ pub(super) fn bundle(call: &Call) -> Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Simulate {
+pub(super) struct Simulate {
     text: String,
     #[serde(default)]
     since: u64,

@@ -145,7 +145,7 @@ pub(super) fn machines(call: &Call) -> Answer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Ingest {
+pub(super) struct Ingest {
     records: Vec<Record>,
 }
 

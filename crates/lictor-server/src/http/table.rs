@@ -1,9 +1,16 @@
 //! Every address that answers with JSON and needs a token. The router and `/openapi.json` are made from this table.
 
 use axum::http::Method;
+use lictor::rpc::{
+    DelegateParams, EvaluateParams, GateParams, PostParams, PromptParams, RecordParams, ResolveParams,
+    SessionParams, StopParams,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::{Answer, Call, admin, findings, judge, policy, records, sessions};
+use super::{Answer, Call, admin, entrance, findings, judge, policy, records, sessions};
 use crate::identity::{Need, Role};
+use crate::registry::Tenant;
 
 /// One endpoint.
 pub(crate) struct Endpoint {
@@ -13,11 +20,40 @@ pub(crate) struct Endpoint {
     pub(crate) need: Need,
     /// What may stand behind the question mark.
     pub(crate) query: &'static [&'static [Param]],
-    /// The schema of the body, by its name in `schemas.json`; none when there is no body.
-    pub(crate) takes: Option<&'static str>,
+    /// The body; none when there is none.
+    pub(crate) takes: Option<Taken>,
     /// The schema of the answer.
     pub(crate) gives: &'static str,
+    /// What a request with a key that was used before gets.
+    pub(crate) again: Again,
     pub(crate) handler: fn(&Call) -> Answer,
+}
+
+/// What a body is.
+#[derive(Clone, Copy)]
+pub(crate) struct Taken {
+    /// Its schema, by its name in `schemas.json`.
+    pub(crate) schema: &'static str,
+    /// Reads a body as the type that the handler reads: tests hold type and schema together.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests use it"))]
+    pub(crate) read: fn(Value) -> Result<(), serde_json::Error>,
+}
+
+impl Taken {
+    pub(super) const fn of<T: DeserializeOwned>(schema: &'static str) -> Self {
+        Self { schema, read: |body| serde_json::from_value::<T>(body).map(drop) }
+    }
+}
+
+/// What happens to a request that is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// It gets the answer of the first one.
+    Answer,
+    /// It is told that it was carried out: the answer has a secret in it, and secrets are not kept.
+    Told,
+    /// It is carried out again, which changes nothing.
+    Harmless,
 }
 
 /// One key of a query.
@@ -105,21 +141,39 @@ impl Endpoint {
         about: &'static str,
     ) -> Self {
         let method = method.clone();
-        Self { method, path, about, need, query: &[], takes: None, gives: "Anything", handler }
+        Self {
+            method,
+            path,
+            about,
+            need,
+            query: &[],
+            takes: None,
+            gives: "Anything",
+            again: Again::Answer,
+            handler,
+        }
     }
 
     fn query(self, query: &'static [&'static [Param]]) -> Self {
         Self { query, ..self }
     }
 
-    fn takes(self, schema: &'static str) -> Self {
-        Self { takes: Some(schema), ..self }
+    fn takes<T: DeserializeOwned>(self, schema: &'static str) -> Self {
+        Self { takes: Some(Taken::of::<T>(schema)), ..self }
     }
 
     fn gives(self, gives: &'static str) -> Self {
         Self { gives, ..self }
     }
+
+    fn again(self, again: Again) -> Self {
+        Self { again, ..self }
+    }
 }
+
+/// What the addresses take that need no token.
+pub(super) const SETUP: Taken = Taken::of::<admin::Setup>("Setup");
+pub(super) const SIGN_IN: Taken = Taken::of::<entrance::SignIn>("SignIn");
 
 /// Every endpoint.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -140,13 +194,13 @@ fn judging() -> Vec<Endpoint> {
             judge::evaluate,
             "Judge an action and record the judgement.",
         )
-        .takes("Evaluate")
+        .takes::<EvaluateParams>("Evaluate")
         .gives("Evaluation"),
         Endpoint::new(post, "/v1/post", Use, judge::post, "Record what came of an action.")
-            .takes("Post")
+            .takes::<PostParams>("Post")
             .gives("Posted"),
         Endpoint::new(post, "/v1/stop", Use, judge::stop, "Ask whether an agent may stop.")
-            .takes("Stop")
+            .takes::<StopParams>("Stop")
             .gives("Stopped"),
         Endpoint::new(
             post,
@@ -155,7 +209,7 @@ fn judging() -> Vec<Endpoint> {
             judge::prompt,
             "Tell of a person's prompt: the stop gate counts its rounds anew.",
         )
-        .takes("Prompt")
+        .takes::<PromptParams>("Prompt")
         .gives("Session"),
         Endpoint::new(
             post,
@@ -164,10 +218,10 @@ fn judging() -> Vec<Endpoint> {
             judge::delegate,
             "Start a subagent's session, with less than its parent has.",
         )
-        .takes("Delegate")
+        .takes::<DelegateParams>("Delegate")
         .gives("Session"),
         Endpoint::new(post, "/v1/session", Use, judge::session, "The state of a session of one's own.")
-            .takes("SessionName")
+            .takes::<SessionParams>("SessionName")
             .gives("Session"),
         Endpoint::new(
             post,
@@ -176,10 +230,10 @@ fn judging() -> Vec<Endpoint> {
             judge::reset,
             "Clear what rules remember of a session of one's own; counters and budgets go on.",
         )
-        .takes("SessionName")
+        .takes::<SessionParams>("SessionName")
         .gives("Session"),
         Endpoint::new(post, "/v1/end", Use, judge::end, "End a session of one's own.")
-            .takes("SessionName")
+            .takes::<SessionParams>("SessionName")
             .gives("Session"),
         Endpoint::new(
             get,
@@ -223,10 +277,10 @@ fn questions() -> Vec<Endpoint> {
         )
         .gives("Approvals"),
         Endpoint::new(post, "/v1/approvals/{id}/approve", Has(Role::Approver), judge::approve, "Say yes.")
-            .takes("Approve")
+            .takes::<judge::Approve>("Approve")
             .gives("Approved"),
         Endpoint::new(post, "/v1/approvals/{id}/deny", Has(Role::Approver), judge::deny, "Say no.")
-            .takes("Deny")
+            .takes::<judge::Deny>("Deny")
             .gives("Denied"),
         Endpoint::new(
             post,
@@ -235,7 +289,7 @@ fn questions() -> Vec<Endpoint> {
             judge::resolve,
             "Answer the questions of an evaluation.",
         )
-        .takes("Resolve")
+        .takes::<ResolveParams>("Resolve")
         .gives("Evaluation"),
     ]
 }
@@ -280,8 +334,9 @@ fn of_records() -> Vec<Endpoint> {
             records::ingest,
             "Records of a machine, verified on arrival.",
         )
-        .takes("Ingest")
-        .gives("Ingested"),
+        .takes::<records::Ingest>("Ingest")
+        .gives("Ingested")
+        .again(Again::Harmless),
     ]
 }
 
@@ -299,7 +354,7 @@ fn of_findings() -> Vec<Endpoint> {
         .query(&[FINDINGS])
         .gives("Findings"),
         Endpoint::new(post, "/v1/findings", Use, judge::record, "Record a finding.")
-            .takes("RecordFinding")
+            .takes::<RecordParams>("RecordFinding")
             .gives("RecordedFinding"),
         Endpoint::new(
             post,
@@ -308,7 +363,7 @@ fn of_findings() -> Vec<Endpoint> {
             judge::record,
             "The same, by the name that `lictor rpc` has for it.",
         )
-        .takes("RecordFinding")
+        .takes::<RecordParams>("RecordFinding")
         .gives("RecordedFinding"),
         Endpoint::new(
             post,
@@ -317,7 +372,7 @@ fn of_findings() -> Vec<Endpoint> {
             judge::gate,
             "Whether a commit, a push or a build may go on, by the findings on record.",
         )
-        .takes("Gate")
+        .takes::<GateParams>("Gate")
         .gives("gate_outcome"),
         Endpoint::new(
             post,
@@ -326,7 +381,7 @@ fn of_findings() -> Vec<Endpoint> {
             findings::clear,
             "Say that a finding is dealt with.",
         )
-        .takes("Ruling")
+        .takes::<findings::Ruling>("Ruling")
         .gives("Ruled"),
         Endpoint::new(
             post,
@@ -335,7 +390,7 @@ fn of_findings() -> Vec<Endpoint> {
             findings::waive,
             "Let a finding be, with a reason.",
         )
-        .takes("Ruling")
+        .takes::<findings::Ruling>("Ruling")
         .gives("Ruled"),
     ]
 }
@@ -352,7 +407,7 @@ fn of_policies() -> Vec<Endpoint> {
             policy::check,
             "Whether a policy would be accepted.",
         )
-        .takes("PolicyText")
+        .takes::<policy::Text>("PolicyText")
         .gives("Accepted"),
         Endpoint::new(
             post,
@@ -361,7 +416,7 @@ fn of_policies() -> Vec<Endpoint> {
             policy::test,
             "Run policy tests, as `lictor test` does.",
         )
-        .takes("PolicyTest")
+        .takes::<policy::Tests>("PolicyTest")
         .gives("Tested"),
         Endpoint::new(
             post,
@@ -370,10 +425,10 @@ fn of_policies() -> Vec<Endpoint> {
             policy::simulate,
             "What a policy would have said about recorded actions.",
         )
-        .takes("Simulate")
+        .takes::<policy::Simulate>("Simulate")
         .gives("Simulated"),
         Endpoint::new(put, current, Has(Role::Publisher), policy::publish, "Put a policy in force.")
-            .takes("PolicyText")
+            .takes::<policy::Text>("PolicyText")
             .gives("Published"),
         Endpoint::new(
             patch,
@@ -382,7 +437,7 @@ fn of_policies() -> Vec<Endpoint> {
             policy::rollback,
             "Put an earlier policy in force again.",
         )
-        .takes("Version")
+        .takes::<policy::Version>("Version")
         .gives("Published"),
         Endpoint::new(
             get,
@@ -412,12 +467,12 @@ fn of_tenants() -> Vec<Endpoint> {
     vec![
         Endpoint::new(get, "/v1/tenants", Operate, admin::tenants, "All tenants.").gives("Tenants"),
         Endpoint::new(put, tenant, Operate, admin::put_tenant, "Make a tenant, or change it.")
-            .takes("TenantSettings")
+            .takes::<Tenant>("TenantSettings")
             .gives("Tenant"),
         Endpoint::new(get, tenant, Has(Role::Viewer), admin::tenant, "The settings of a tenant.")
             .gives("Tenant"),
         Endpoint::new(put, people, Has(Role::Admin), admin::put_people, "Add or change people.")
-            .takes("People")
+            .takes::<admin::People>("People")
             .gives("People"),
         Endpoint::new(get, people, Has(Role::Admin), admin::people, "The people of a tenant.")
             .gives("People"),
@@ -428,11 +483,12 @@ fn of_tenants() -> Vec<Endpoint> {
             admin::put_password,
             "Give a person a password, or take it away.",
         )
-        .takes("Password")
+        .takes::<admin::Password>("Password")
         .gives("PasswordSet"),
         Endpoint::new(post, tokens, Has(Role::Admin), admin::mint, "Make a token; its secret is shown once.")
-            .takes("MintToken")
-            .gives("MintedToken"),
+            .takes::<admin::Mint>("MintToken")
+            .gives("MintedToken")
+            .again(Again::Told),
         Endpoint::new(get, tokens, Has(Role::Admin), admin::tokens, "Tokens without their secrets.")
             .gives("Tokens"),
         Endpoint::new(

@@ -184,6 +184,47 @@ fn a_request_that_is_sent_again_counts_once() {
     assert_eq!(ids.len(), 1, "{ids:?}");
 }
 
+/// A server that ends between an answer and its arrival does not make the same request count twice.
+fn is_remembered_across_a_restart(mut world: World) {
+    world.tenant("acme", &json!({}), POLICY);
+    let (ada, bob) = (world.token("acme", "person", "ada"), world.token("acme", "person", "bob"));
+    let body = json!({"action": tool("read_file")}).to_string();
+    let other = json!({"action": tool("write_file")}).to_string();
+    let ask = |world: &World, path: &str, token: &str, body: &str| {
+        send(&world.url, "POST", path, token, Some(body), &[("idempotency-key", "one")])
+    };
+    let first = ask(&world, "/v1/evaluate", &bob, &body).body;
+    let tokens = "/v1/tenants/acme/tokens";
+    let mint = json!({"kind": "machine", "owner": "box"}).to_string();
+    let made = ask(&world, tokens, &ada, &mint).body;
+    assert!(made["secret"].is_string(), "{made}");
+    world.kill();
+    world.restart();
+    assert_eq!(ask(&world, "/v1/evaluate", &bob, &body).body, first);
+    let changed = ask(&world, "/v1/evaluate", &bob, &other);
+    assert_eq!((changed.status, &changed.body["type"]), (409, &json!("urn:lictor:key_used")));
+    let again = ask(&world, tokens, &ada, &mint);
+    assert_eq!((again.status, &again.body["type"]), (409, &json!("urn:lictor:done")), "{}", again.body);
+    let all = world.ask("GET", tokens, &ada, &json!({}));
+    let boxes = all["tokens"].as_array().unwrap().iter().filter(|token| token["owner"] == "box").count();
+    assert_eq!(boxes, 1, "{all}");
+    let records = world.ask("GET", "/v1/records?kind=evaluated", &ada, &json!({}));
+    assert_eq!(records["records"].as_array().unwrap().len(), 1, "{records}");
+    assert_eq!(world.ask("GET", "/v1/verify", &ada, &json!({}))["sound"], true);
+}
+
+#[test]
+fn a_request_is_remembered_across_a_restart() {
+    is_remembered_across_a_restart(World::new());
+}
+
+#[test]
+fn a_request_is_remembered_across_a_restart_on_postgres() {
+    let cluster = crate::cluster::Cluster::start();
+    drop(cluster.database("lictor"));
+    is_remembered_across_a_restart(World::on(Some(cluster.url("owner", "lictor"))));
+}
+
 #[test]
 fn judgement_and_outcome_share_an_id() {
     let world = world();

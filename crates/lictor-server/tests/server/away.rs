@@ -20,7 +20,14 @@ impl Client {
 
     /// One that thinks that the server is elsewhere.
     pub(crate) fn at(url: &str, world: &World, name: &str, token: &str) -> Self {
-        let mut child = Command::new(PROGRAM)
+        Self::under(&[], url, world, name, token)
+    }
+
+    /// One that is started by these words.
+    pub(crate) fn under(words: &[String], url: &str, world: &World, name: &str, token: &str) -> Self {
+        let mut words = words.iter().map(String::as_str).chain([PROGRAM]);
+        let mut child = Command::new(words.next().unwrap_or(PROGRAM))
+            .args(words)
             .args(["rpc", "--server", url, "--state"])
             .arg(world.path().join(name))
             .env("LICTOR_TOKEN", token)
@@ -32,9 +39,23 @@ impl Client {
         Self { child, stdin, stdout }
     }
 
-    fn call(&mut self, method: &str, params: Value) -> Value {
+    fn say(&mut self, method: &str, params: Value) {
         writeln!(self.stdin, "{}", json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
             .unwrap();
+    }
+
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        self.say(method, params);
+        self.end()
+    }
+
+    /// Asks, and does not wait for the answer.
+    pub(crate) fn begin(&mut self, name: &str) {
+        self.say("evaluate", json!({"action": tool(name)}));
+    }
+
+    /// The next answer.
+    pub(crate) fn end(&mut self) -> Value {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         let answer: Value = serde_json::from_str(&line).unwrap();

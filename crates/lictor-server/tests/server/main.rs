@@ -6,13 +6,18 @@ mod api;
 mod away;
 #[cfg(test)]
 #[path = "../../../lictor-store/tests/postgres/cluster.rs"]
+#[expect(dead_code, reason = "tests of the store use more of it")]
 mod cluster;
 #[cfg(test)]
 mod databases;
 #[cfg(test)]
+mod document;
+#[cfg(test)]
 mod entering;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod govern;
 #[cfg(test)]
 mod hooks;
 #[cfg(test)]
@@ -22,10 +27,14 @@ mod mcp;
 #[cfg(test)]
 mod mcp_rmcp;
 #[cfg(test)]
+mod network;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 mod quorum;
 #[cfg(test)]
 mod records;
+#[cfg(test)]
+mod tenancy;
 #[cfg(test)]
 mod world;

@@ -9,19 +9,19 @@ use serde_json::json;
 use super::world::{POLICY, World, tool};
 
 /// A browser without a screen: one request, no redirect followed.
-struct Browser<'a> {
-    world: &'a World,
-    cookie: String,
+pub(crate) struct Browser<'a> {
+    pub(crate) world: &'a World,
+    pub(crate) cookie: String,
 }
 
-struct Page {
-    status: u16,
-    head: String,
-    body: String,
+pub(crate) struct Page {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl<'a> Browser<'a> {
-    fn send(&self, method: &str, path: &str, form: &str) -> Page {
+    pub(crate) fn send(&self, method: &str, path: &str, form: &str) -> Page {
         self.send_from(&self.world.url, method, path, form)
     }
 
@@ -45,7 +45,7 @@ impl<'a> Browser<'a> {
         Page { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
     }
 
-    fn sign_in(world: &'a World, token: &str) -> Self {
+    pub(crate) fn sign_in(world: &'a World, token: &str) -> Self {
         let mut browser = Self { world, cookie: String::new() };
         let page = browser.send("POST", "/sign-in", &format!("token={token}&next=/feed"));
         assert_eq!(page.status, 303, "{}", page.body);
@@ -58,7 +58,7 @@ impl<'a> Browser<'a> {
     }
 }
 
-fn csrf(page: &Page) -> String {
+pub(crate) fn csrf(page: &Page) -> String {
     let rest = page.body.split_once("name=\"csrf\" value=\"").expect("a form").1;
     rest.split('"').next().unwrap().to_owned()
 }

@@ -55,7 +55,12 @@ impl World {
 
     /// Starts it for the first time, and becomes its operator.
     pub(crate) fn begin(&mut self) {
-        let lines = self.start("127.0.0.1:0");
+        self.begin_at("127.0.0.1:0", &[]);
+    }
+
+    /// The same somewhere else.
+    pub(crate) fn begin_at(&mut self, listen: &str, options: &[&str]) {
+        let lines = self.start_with(listen, options);
         let code =
             lines.get(1).and_then(|line| line.rsplit_once("code=")).expect("a link at the first start").1;
         let made = self.send("POST", "/v1/setup", "", Some(&json!({"code": code, "owner": "op"})));
@@ -122,6 +127,11 @@ impl World {
 
     pub(crate) fn state(&self) -> PathBuf {
         self.directory.path().join("server")
+    }
+
+    /// The process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.as_ref().expect("it runs").id()
     }
 
     pub(crate) fn kill(&mut self) {

@@ -1,0 +1,112 @@
+//! Harder than AgentGovBench: exact limits under load, loops, spoofing, containment, changes by people who may not.
+
+use serde_json::{Value, json};
+
+use crate::world::{World, tool};
+
+const POLICY: &str = "
+version: 1
+known_tools: {known: [read_file, write_file]}
+access:
+  - {max_per_minute: 60}
+  - {tier: background, max_per_minute: 20}
+";
+
+fn world() -> (World, String) {
+    let world = World::new();
+    world.tenant("acme", &json!({}), POLICY);
+    let bob = world.token("acme", "person", "bob");
+    (world, bob)
+}
+
+/// How many of these calls pass, from 16 threads at once.
+fn passed(world: &World, token: &str, calls: usize, action: &Value) -> usize {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..16)
+            .map(|thread| {
+                scope.spawn(move || {
+                    let mut action = action.clone();
+                    action["session_id"] = json!(format!("worker-{thread}"));
+                    (0..calls / 16).filter(|_| world.judge(token, &action)["decision"] == "pass").count()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    })
+}
+
+#[test]
+fn limits_are_exact_for_a_person_and_for_a_tier_whatever_runs_at_once() {
+    let (world, bob) = world();
+    let background = json!({"kind": "tool", "tool": "read_file", "tier": "background"});
+    assert_eq!(passed(&world, &bob, 64, &background), 20, "a tier's own limit");
+    let ada = world.token("acme", "person", "ada");
+    assert_eq!(passed(&world, &ada, 112, &tool("read_file")), 60, "a person's limit, over sixteen agents");
+    assert_eq!(world.judge(&ada, &tool("read_file"))["decision"], "block");
+    // What was refused is on record, and refused calls do not count.
+    let records =
+        world.ask("GET", "/v1/records?kind=evaluated&user=ada&decision=block&limit=1000", &ada, &json!({}));
+    assert_eq!(records["records"].as_array().unwrap().len(), 53);
+}
+
+#[test]
+fn delegation_never_goes_in_a_circle_and_never_gives_more() {
+    let (world, bob) = world();
+    let delegate = |parent: &str, child: &str, limit: Value| {
+        let body = json!({"parent": parent, "child": child, "limit": limit});
+        world.send("POST", "/v1/delegate", &bob, Some(&body))
+    };
+    assert_eq!(delegate("a", "b", json!({"scopes": ["tools.read"]})).status, 200);
+    assert_eq!(delegate("b", "c", json!({"scopes": ["tools.read", "admin.write"]})).status, 200);
+    for (parent, child) in [("a", "a"), ("b", "a"), ("c", "a"), ("c", "b")] {
+        assert_eq!(delegate(parent, child, json!({})).status, 409, "{parent} → {child}");
+    }
+    // Another parent, with more, is refused too.
+    assert_eq!(delegate("other", "c", json!({})).status, 409);
+    let action = json!({"kind": "tool", "tool": "read_file", "session_id": "c"});
+    world.judge(&bob, &action);
+    let eve = world.token("acme", "person", "eve");
+    let records = world.ask("GET", "/v1/records?kind=evaluated", &eve, &json!({}));
+    assert_eq!(records["records"][0]["chain"], json!(["a", "b", "c"]));
+    let spoofed = json!({"action": {"kind": "tool", "tool": "read_file", "session_id": "c", "chain": ["c"]}});
+    assert_eq!(world.send("POST", "/v1/evaluate", &bob, Some(&spoofed)).status, 403);
+}
+
+#[test]
+fn a_person_who_is_contained_can_do_nothing_at_once_and_everything_after() {
+    let (world, bob) = world();
+    assert_eq!(world.judge(&bob, &tool("read_file"))["decision"], "pass");
+    let set = |disabled: bool| {
+        let person = json!({"uid": "bob", "email": "bob@example.com", "scopes": ["tools.write"], "disabled": disabled});
+        world.ask("PUT", "/v1/tenants/acme/people", &world.operator, &json!({"people": [person]}));
+    };
+    set(true);
+    for name in ["read_file", "write_file"] {
+        let refused = world.send("POST", "/v1/evaluate", &bob, Some(&json!({"action": tool(name)})));
+        assert_eq!(refused.status, 401, "{}", refused.body);
+    }
+    set(false);
+    assert_eq!(world.judge(&bob, &tool("read_file"))["decision"], "pass");
+}
+
+#[test]
+fn who_may_not_change_the_policy_changes_nothing() {
+    let (world, bob) = world();
+    let (eve, machine) = (world.token("acme", "person", "eve"), world.token("acme", "machine", "box"));
+    for token in [&bob, &eve, &machine] {
+        let open = json!({"text": "{version: 1, known_tools: {known: [\"*\"]}}"});
+        for (method, path, body) in [
+            ("PUT", "/v1/tenants/acme/policy", open),
+            ("PATCH", "/v1/tenants/acme/policy", json!({"version": 1})),
+            (
+                "PUT",
+                "/v1/tenants/acme/people",
+                json!({"people": [{"uid": "bob", "scopes": ["admin.write"]}]}),
+            ),
+            ("POST", "/v1/tenants/acme/tokens", json!({"kind": "person", "owner": "ada"})),
+        ] {
+            assert_eq!(world.send(method, path, token, Some(&body)).status, 403, "{method} {path}");
+        }
+    }
+    assert_eq!(world.judge(&bob, &tool("read_file"))["policy_version"], 1);
+}
