@@ -97,6 +97,28 @@ impl Cluster {
         self.run("pg_ctl", &["--wait", "--timeout=60", "-l", &log, "start", "-D"], &self.data());
     }
 
+    /// Starts it again on a port of loopback, where it speaks TLS only; the port.
+    pub(crate) fn over_tls(&self, certificate: &Path, key: &Path) -> u16 {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let data = self.data();
+        for (from, to) in [(certificate, "server.crt"), (key, "server.key")] {
+            let to = data.join(to);
+            fs::copy(from, &to).unwrap();
+            fs::set_permissions(&to, Permissions::from_mode(0o600)).unwrap();
+            if rustix::process::getuid().is_root() {
+                chown(&to, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+        }
+        let file = data.join("postgresql.conf");
+        let settings = format!("listen_addresses = '127.0.0.1'\nport = {port}\nssl = on\n");
+        fs::write(&file, fs::read_to_string(&file).unwrap() + &settings).unwrap();
+        fs::write(data.join("pg_hba.conf"), "local all all trust\nhostssl all all 127.0.0.1/32 trust\n")
+            .unwrap();
+        self.run("pg_ctl", &["stop", "--mode=fast", "--wait", "-D"], &data);
+        self.up();
+        port
+    }
+
     /// As a crash would: no shutdown, no last checkpoint.
     pub(crate) fn kill(&self) {
         let file = self.data().join("postmaster.pid");

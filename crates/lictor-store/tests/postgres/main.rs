@@ -4,3 +4,5 @@
 mod chains;
 #[cfg(test)]
 mod cluster;
+#[cfg(test)]
+mod tls;
