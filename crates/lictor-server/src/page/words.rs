@@ -109,18 +109,66 @@ pub(crate) fn deeds(facts: &Facts) -> Vec<String> {
     facts.deeds().iter().filter(|deed| deed.object != "opaque").map(deed).collect()
 }
 
+/// Deeds in plain words; what they are done to follows. Others are told as policies name them.
+const PLAIN: &[(&str, &str, &str)] = &[
+    ("run", "program", "run"),
+    ("run", "code", "run code in"),
+    ("use", "tool", "use the tool"),
+    ("start", "agent", "start the agent"),
+    ("read", "file", "read"),
+    ("read", "secret", "read the secret in"),
+    ("list", "file", "list"),
+    ("list", "secret", "list secrets in"),
+    ("write", "file", "write"),
+    ("write", "secret", "write the secret in"),
+    ("empty", "file", "empty"),
+    ("empty", "secret", "empty the secret in"),
+    ("delete", "file", "delete"),
+    ("delete", "secret", "delete the secret in"),
+    ("destroy", "file", "destroy"),
+    ("move", "file", "move away"),
+    ("chmod", "file", "change who may use"),
+    ("fetch", "host", "fetch from"),
+    ("send", "host", "send to"),
+    ("move", "data", "hand data on to"),
+    ("discard", "work", "throw away changes that are not committed:"),
+    ("stash", "work", "put changes aside"),
+    ("drop", "stash", "throw away changes that were put aside"),
+    ("discard", "commits", "throw away commits"),
+    ("rewrite", "history", "rewrite history"),
+    ("expire", "history", "remove what git keeps of the past"),
+    ("force-push", "branch", "overwrite the remote branch"),
+    ("delete", "branch", "delete the remote branch"),
+    ("push", "branch", "push"),
+    ("commit", "work", "commit"),
+    ("skip", "hooks", "skip the hooks of git"),
+    ("configure", "git", "configure git"),
+    ("kill", "process", "end a process"),
+    ("stop", "machine", "shut the machine down"),
+    ("exhaust", "machine", "use the machine up"),
+    ("drop", "database", "drop everything in a database:"),
+    ("drop", "table", "drop a part of a database:"),
+    ("change", "infrastructure", "change infrastructure:"),
+    ("publish", "package", "publish a package with"),
+    ("disable", "guard", "switch off what protects:"),
+];
+
 fn deed(deed: &Deed) -> String {
-    let what = match (deed.verb.as_str(), deed.object.as_str()) {
-        (verb, "program" | "process") => format!("{verb} program"),
-        (verb, object) => format!("{verb} {object}"),
-    };
-    let targets: Vec<String> = deed.targets.iter().take(NAMED).map(|target| clipped(target, 160)).collect();
+    let known = PLAIN.iter().find(|(verb, object, _)| *verb == deed.verb && *object == deed.object);
+    let what =
+        known.map_or_else(|| format!("{} {}", deed.verb, deed.object), |(.., plain)| (*plain).to_owned());
+    let named: Vec<String> = deed.targets.iter().take(NAMED).map(|target| clipped(target, 160)).collect();
     let more = deed.targets.len().saturating_sub(NAMED);
-    let mut text = format!("{what} {}", targets.join(", "));
-    if more > 0 {
-        text += &format!(" and {more} more");
+    let targets = match named.split_last() {
+        _ if more > 0 => format!("{} and {more} more", named.join(", ")),
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+        None => String::new(),
+    };
+    if targets.is_empty() {
+        return what.trim_end_matches(':').to_owned();
     }
-    text.trim_end().to_owned()
+    format!("{what} {targets}")
 }
 
 /// What could not be worked out.
@@ -161,6 +209,28 @@ pub(crate) fn number(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn deeds_are_told_in_plain_words() {
+        let said = |verb: &str, object: &str, targets: &[&str]| {
+            deed(&Deed {
+                verb: verb.to_owned(),
+                object: object.to_owned(),
+                cardinality: lictor_core::facts::Cardinality::Single,
+                count: None,
+                targets: targets.iter().map(|target| (*target).to_owned()).collect(),
+            })
+        };
+        assert_eq!(said("run", "program", &["curl", "sh"]), "run curl and sh");
+        assert_eq!(said("fetch", "host", &["https://a.example"]), "fetch from https://a.example");
+        assert_eq!(said("move", "data", &["sh"]), "hand data on to sh");
+        assert_eq!(
+            said("delete", "file", &["a", "b", "c", "d", "e", "f"]),
+            "delete a, b, c, d, e and 1 more"
+        );
+        assert_eq!(said("disable", "guard", &[]), "switch off what protects");
+        assert_eq!(said("paint", "wall", &["red"]), "paint wall red");
+    }
 
     #[test]
     fn lengths_and_addresses_read_well() {
