@@ -26,7 +26,8 @@ use anyhow::{Result, bail};
 const HELP: &str = "\
 cargo xtask <chore>
 
-  pictures        draw docs/pictures anew from real runs of the command
+  pictures        draw docs/pictures anew from real runs of the command and of the page; every view of the page in both widths
+                  and themes goes to target/pictures (needs Chromium and Node)
   install         build the release binary (or take --binary FILE), put it into ~/.local/bin (--to DIR) and run
                   `lictor init` in the current repository (--repo DIR); --server builds `lictor-server` too; other
                   arguments go to `init`: --yes, --git, --agent NAME
@@ -37,7 +38,7 @@ cargo xtask <chore>
                   costs beside peers (--check holds the promises)
   frameworks      each adapter for an agent framework against the real package with a scripted model; [name…]
   ui-test [words] the page in a real browser, with real hooks that wait (needs Chromium and Node; part of `test`);
-                  --pictures takes docs/pictures/page-*.png anew
+                  --pictures takes the pictures of the page alone
   lint            format, clippy, purity of the pure crates, direction of dependencies, licences
   advisories      known security advisories against the locked dependencies (needs cargo-deny and a network)
   msrv            compile with the oldest Rust that Cargo.toml promises (needs that toolchain)
@@ -54,7 +55,7 @@ cargo xtask <chore>
                   costs (--lictor PATH for a release build) (needs npm, python3, unshare, ip)
   bench [what]    release figures, written into docs/benchmarks.md: shell, store, session, ledger, rpc, record, peers, hook, server; `all` of
                   them when none is named; hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND; server takes
-                  --seconds N, --records N, --only evaluate,ingest,views (needs npm)
+                  --seconds N, --records N, --only evaluate,ingest,views,release, --lictor PATH (needs npm, Chromium)
 ";
 
 const CORPUS: [&str; 8] =
@@ -78,7 +79,9 @@ fn main() -> Result<()> {
         (Some("lint"), []) => lint::run(),
         (Some("install"), args) => install::run(args),
         (Some("dist"), args) => dist::run(args),
-        (Some("pictures"), []) => pictures::run(false),
+        (Some("pictures"), []) => {
+            pictures::run(false).and_then(|()| ui_test::run(&["--pictures".to_owned()]))
+        }
         (Some("corpus"), []) => shell::run("cargo", &CORPUS),
         (Some("order"), []) => release::order(),
         (Some("api"), args) => api::run(args),

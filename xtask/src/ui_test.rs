@@ -41,6 +41,22 @@ pub fn run(words: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// What a script prints, with these programs.
+pub fn told(script: &str, lictor: &str, server: &str) -> Result<String> {
+    let modules = modules()?.to_string_lossy().into_owned();
+    let chromium = chromium()?.to_string_lossy().into_owned();
+    let script = shell::root().join("xtask/ui").join(script).to_string_lossy().into_owned();
+    let set = [
+        format!("LICTOR={lictor}"),
+        format!("LICTOR_SERVER={server}"),
+        format!("UI_MODULES={modules}"),
+        format!("CHROMIUM={chromium}"),
+    ];
+    let mut args: Vec<&str> = set.iter().map(String::as_str).collect();
+    args.extend(["node", &script]);
+    shell::told("env", &args)
+}
+
 fn modules() -> Result<PathBuf> {
     let directory = shell::root().join("target/ui");
     let named = MODULES.join(" ");

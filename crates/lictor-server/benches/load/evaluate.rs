@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::connection::Connection;
 use crate::subject::{RULES, Server, payload};
 
-pub(crate) const HEAD: &str = "| 64 clients, ten rules | evaluations a second | p50 ms | p99 ms | memory MB |\n|---|---:|---:|---:|---:|";
+pub(crate) const HEAD: &str = "| 64 clients, ten rules | evaluations a second | p10 ms | p50 ms | p95 ms | p99 ms | memory MB |\n|---|---:|---:|---:|---:|---:|---:|";
 
 /// So many clients, each with a connection and a chain of its own.
 pub(crate) const CLIENTS: u32 = 64;
@@ -22,14 +22,20 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    pub(crate) fn percentile(&mut self, percent: usize) -> f64 {
+    fn percentile(&mut self, percent: usize) -> f64 {
         self.times.sort_unstable();
         let last = self.times.len().saturating_sub(1);
         self.times.get(last * percent / 100).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
     }
 
-    pub(crate) fn rate(&self) -> f64 {
+    fn rate(&self) -> f64 {
         self.times.len() as f64 / self.length.as_secs_f64()
+    }
+
+    /// A row of the table.
+    pub(crate) fn row(&mut self, name: &str, memory: f64) -> String {
+        let times = [10, 50, 95, 99].map(|percent| format!("{:.1}", self.percentile(percent)));
+        format!("| {name} | {:.0} | {} | {memory:.0} |", self.rate(), times.join(" | "))
     }
 }
 
@@ -104,7 +110,6 @@ pub(crate) fn run(name: &str, store: Option<String>, length: Duration) {
     }
     let memory = server.memory();
     for (what, mut measured) in rows {
-        let (p50, p99) = (measured.percentile(50), measured.percentile(99));
-        println!("| {name}, {what} | {:.0} | {p50:.1} | {p99:.1} | {memory:.0} |", measured.rate());
+        println!("{}", measured.row(&format!("{name}, {what}"), memory));
     }
 }

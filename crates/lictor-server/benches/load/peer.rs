@@ -66,11 +66,7 @@ pub(crate) fn run(program: &Path, length: Duration) {
     let load = Load { host: HOST, path: PATH, clients, steady: None };
     put(&load, Duration::from_secs(1));
     let mut measured = put(&load, length);
-    let (p50, p99, memory) = (measured.percentile(50), measured.percentile(99), memory(child.id()));
-    println!(
-        "| Cerbos, without state, as many as possible | {:.0} | {p50:.1} | {p99:.1} | {memory:.0} |",
-        measured.rate()
-    );
+    println!("{}", measured.row("Cerbos, without state, as many as possible", memory(child.id())));
     child.kill().unwrap();
     child.wait().unwrap();
 }
