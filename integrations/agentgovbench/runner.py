@@ -16,7 +16,7 @@ The runner decides nothing:
 * every call is made with the calling person's own token through the product's
   own client (``lictor-server rpc``); the tenant that a scenario names is sent
   with it, and a token of another tenant is refused by the server; a call for
-  nobody has no token;
+  nobody comes with a token that the server does not know;
 * when the gateway is to be away, the server process is really stopped, or
   replaced by a listener that answers 503; what then happens is up to the
   client (``away: block | pass``, fetched from the server before);
@@ -209,7 +209,7 @@ class Runner(StatefulRunner):
             self._names[tenant.id] = name
             self._policies[tenant.id] = _rows(tenant.policy)
             away = "pass" if tenant.policy.fail_mode == "fail_open" else "block"
-            self._server.ask("PUT", f"/v1/tenants/{name}", {"name": tenant.name, "away": away})
+            self._server.ask("PUT", f"/v1/tenants/{name}", {"name": tenant.name or tenant.id, "away": away})
             people = [{"uid": u.uid, "email": u.email, "role": u.role, "scopes": u.scopes} for u in tenant.users]
             people.append({"uid": "auditor", "roles": ["auditor"]})
             self._server.ask("PUT", f"/v1/tenants/{name}/people", {"people": people})
