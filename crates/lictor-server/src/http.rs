@@ -347,12 +347,12 @@ fn run(
         ));
     }
     let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok());
+    if key.is_some_and(|key| key.chars().count() > LONGEST_KEY) {
+        return Err(Problem::bad(format!("an idempotency key has at most {LONGEST_KEY} characters")));
+    }
     let Some(key) = key.filter(|_| again != Again::Harmless) else {
         return Ok((StatusCode::OK, handle(&server, caller, path, address, body, handler)?));
     };
-    if key.chars().count() > LONGEST_KEY {
-        return Err(Problem::bad(format!("an idempotency key has at most {LONGEST_KEY} characters")));
-    }
     let keyed = Keyed::new(&caller.token, address, key, body, now());
     let _turn = Turn::take(&server, keyed.name())?;
     if let Some(answer) = known(&server, &caller, &keyed)? {
