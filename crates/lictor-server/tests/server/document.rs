@@ -124,8 +124,15 @@ impl<'a> Walk<'a> {
             never.extend(fields.difference(&came).map(|field| format!("{at}.{field}")));
         }
         // Forms of the command line, which has tests of its own for them; and what only an observing policy says.
-        let elsewhere =
-            ["Evaluation.", "trace_entry.", "plan_verdict.", "gate_outcome.", "finding.", "Stopped.observed"];
+        let elsewhere = [
+            "Evaluation.",
+            "verdict.",
+            "trace_entry.",
+            "plan_verdict.",
+            "gate_outcome.",
+            "finding.",
+            "Stopped.observed",
+        ];
         never.retain(|one| !elsewhere.iter().any(|form| one.starts_with(form)));
         assert!(never.is_empty(), "the document promises what never comes: {never:?}");
     }
