@@ -16,7 +16,22 @@ pub struct KnownToolsConfig {
     pub unknown: Option<Decision>,
     /// Tools that a person said yes to.
     pub remembered: Vec<RememberedTool>,
+    /// Servers that are believed when they say that a tool of theirs only reads.
+    pub trusted_servers: Vec<String>,
 }
+
+/// What the server of a tool says about it, given along with the action. Servers say what they like: it makes the
+/// judgement stricter, and milder only for those in `trusted_servers`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServersWord {
+    /// It may destroy something.
+    pub destructive: bool,
+    /// It changes nothing.
+    pub read_only: bool,
+}
+
+/// The rule of a question that only a server's own word gave rise to.
+pub const DESTRUCTIVE: &str = "destructive";
 
 /// A tool that nobody described and a person said yes to. What it is called with is judged as before.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
@@ -42,16 +57,26 @@ impl KnownTools {
         Self { config }
     }
 
-    fn judge(&self, action: &Action, name: &str, known: Known, sends: bool) -> Verdict {
+    fn judge(&self, action: &Action, name: &str, known: &Known<'_>, sends: bool) -> Verdict {
         let full = if action.tool.is_empty() { name } else { action.tool.as_str() };
         let fits = |globs: &[String]| globs.iter().any(|glob| fast_glob::glob_match(glob, full));
+        // A colon is in no tool's name: a pattern for tools says nothing about what a server asks for itself.
+        let named = |glob: &&String| glob.contains(':') || !full.contains(':');
+        let fits_known =
+            || self.config.known.iter().filter(named).any(|glob| fast_glob::glob_match(glob, full));
         if fits(&self.config.blocked) {
             return Verdict::block(
                 format!("the tool `{full}` is blocked by this policy"),
                 "use another tool",
             );
         }
-        if fits(&self.config.known) {
+        let remembered = |one: &RememberedTool| one.tool == full && one.server == known.definition;
+        let is_remembered = self.config.remembered.iter().any(remembered);
+        let in_full = is_remembered || self.config.known.iter().any(|name| name == full);
+        if known.word.destructive && !known.described && !in_full {
+            return destructive(full);
+        }
+        if fits_known() {
             return Verdict::pass();
         }
         if sends {
@@ -62,8 +87,9 @@ impl KnownTools {
             )
             .by_rule("sends");
         }
-        let remembered = |one: &RememberedTool| one.tool == full && one.server == known.definition;
-        if known.described || self.config.remembered.iter().any(remembered) {
+        let believed =
+            known.word.read_only && !known.word.destructive && known.is_of(&self.config.trusted_servers);
+        if known.described || is_remembered || believed {
             return Verdict::pass();
         }
         if self.config.remembered.iter().any(|one| one.tool == full) {
@@ -83,10 +109,28 @@ impl KnownTools {
     }
 }
 
+/// What is asked when only the server's word speaks against a tool that a pattern lets through.
+fn destructive(full: &str) -> Verdict {
+    Verdict::of(
+        Decision::Ask.into(),
+        format!("the server of `{full}` says that this tool may destroy something"),
+        "use another tool, or let a person name this one in full in `known_tools`",
+    )
+    .by_rule(DESTRUCTIVE)
+}
+
 /// What is known of the tool at hand.
-struct Known {
+struct Known<'a> {
+    server: Option<&'a str>,
     described: bool,
     definition: Option<Digest>,
+    word: ServersWord,
+}
+
+impl Known<'_> {
+    fn is_of(&self, servers: &[String]) -> bool {
+        self.server.is_some_and(|own| servers.iter().any(|server| server == own))
+    }
 }
 
 impl Guard for KnownTools {
@@ -100,18 +144,20 @@ impl Guard for KnownTools {
         // A tool whose whole effect is on files and commands is described by them.
         let shown = facts.effects.iter().any(|effect| matches!(effect, Effect::File { .. } | Effect::Run(_)));
         let tool = facts.effects.iter().find_map(|effect| match effect {
-            Effect::Tool { name, described, definition, .. } => {
-                Some((name.as_str(), described.is_some(), *definition))
+            Effect::Tool { server, name, described, definition } => {
+                Some((server.as_deref(), name.as_str(), described.is_some(), *definition))
             }
             _ => None,
         });
-        tool.map_or_else(Verdict::pass, |(name, described, definition)| {
+        let word = context.companion().and_then(|companion| companion.get::<ServersWord>()).copied();
+        tool.map_or_else(Verdict::pass, |(server, name, described, definition)| {
             let sends = |effect: &Effect<_>| {
                 matches!(effect, Effect::Deed { verb, object, .. } if verb == "send" && object == "data")
             };
             let sends = facts.effects.iter().any(sends);
-            let known = Known { described: described || shown && !unclear, definition };
-            self.judge(action, name, known, sends)
+            let described = described || shown && !unclear;
+            let known = Known { server, described, definition, word: word.unwrap_or_default() };
+            self.judge(action, name, &known, sends)
         })
     }
 

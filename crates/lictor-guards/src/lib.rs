@@ -36,7 +36,7 @@ pub use bash_safety::{BashSafety, BashSafetyConfig, BashSafetyError};
 pub use budget::{Budget, BudgetConfig};
 pub use file_boundary::{BoundaryError, FileBoundary, FileBoundaryConfig, RedLineMode};
 pub use intent::{Intent, IntentRule, Predicate};
-pub use known_tools::{KnownTools, KnownToolsConfig, RememberedTool};
+pub use known_tools::{DESTRUCTIVE, KnownTools, KnownToolsConfig, RememberedTool, ServersWord};
 pub use layer_isolation::{LayerConfig, LayerIsolation, LayersConfig, LayersError, MayTouch};
 pub use network::{Network, NetworkConfig};
 pub use pattern::{Pattern, PatternError};

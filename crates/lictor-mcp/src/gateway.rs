@@ -10,14 +10,14 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 
 use lictor::governed::SessionsAbove;
-use lictor::{Action, ActionKind, Asking, Evaluation, Mode, Runtime, SessionKey};
+use lictor::{Action, ActionKind, Asking, Companion, Evaluation, Mode, Runtime, SessionKey};
 use serde_json::{Map, Value, json};
 
 use crate::message::{Message, VERSION};
 use crate::pins::Pins;
 use crate::state::Sealer;
 use asks::Question;
-use calls::{Call, Form};
+use calls::{Call, Concern, Form};
 use inputs::Rounds;
 use lists::{Known, List};
 
@@ -320,15 +320,24 @@ impl Gateway {
         Some(found)
     }
 
-    fn judge(&self, action: &Action, caution: Option<&str>) -> Evaluation {
-        let mode = Mode {
+    fn judge(&self, action: &Action, concern: &Concern) -> Evaluation {
+        self.runtime.evaluate_with(action, self.mode(concern))
+    }
+
+    /// What would be said, without counting or recording it as done.
+    fn looked_at(&self, action: &Action, concern: &Concern) -> Evaluation {
+        self.runtime.evaluate_with(action, Mode { dry: true, ..self.mode(concern) })
+    }
+
+    fn mode(&self, concern: &Concern) -> Mode {
+        Mode {
             asking: Asking::Nobody,
             observe: self.runtime.policy().is_observing(),
             dialect: Some("mcp".into()),
-            caution: caution.map(Into::into),
+            caution: concern.caution.as_deref().map(Into::into),
+            companion: Some(Companion::new(concern.word)),
             ..Mode::default()
-        };
-        self.runtime.evaluate_with(action, mode)
+        }
     }
 }
 

@@ -29,10 +29,21 @@ pub fn run(
     client: impl Read + Send + 'static,
     answers: impl Write + Send + 'static,
 ) -> Result<ExitStatus, StartError> {
+    run_for(runtime, server, client, answers, GRACE)
+}
+
+/// The same, with that time for the server to end.
+fn run_for(
+    runtime: Runtime,
+    server: &ServerCommand,
+    client: impl Read + Send + 'static,
+    answers: impl Write + Send + 'static,
+    grace: Duration,
+) -> Result<ExitStatus, StartError> {
     let mut started = child::connect(server)?;
     let session = format!("mcp-{}-{}", server.name, std::process::id());
     let gateway = Gateway::new(runtime, &server.name, &child::identity(server), &session)?;
-    let upstream = started.upstream.ended_within(GRACE);
+    let upstream = started.upstream.ended_within(grace);
     let hub = hub(gateway, |_| Box::new(upstream), answers);
     let clients = Arc::clone(&hub);
     // Ends with the process: a client that says nothing more must not keep a server's end from being told.
@@ -154,3 +165,6 @@ fn skip_line(lines: &mut dyn BufRead) -> io::Result<()> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

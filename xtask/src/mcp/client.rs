@@ -99,11 +99,11 @@ impl Client {
         self.child.id()
     }
 
-    /// Says goodbye, and waits for the end.
+    /// Says goodbye, and waits for the end: longer than a server behind Lictor may take that ignores the end of its input.
     pub fn end(self) -> Result<()> {
         let Self { mut child, stdin, .. } = self;
         drop(stdin);
-        for _ in 0..200 {
+        for _ in 0..750 {
             if child.try_wait()?.is_some() {
                 return Ok(());
             }

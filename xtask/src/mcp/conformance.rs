@@ -21,7 +21,7 @@ const NODE: &str = "22.23.3";
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 const DIRECT: u16 = 3999;
 const GOVERNED: u16 = 4800;
-const POLICY: &str = "version: 1\nextends: []\nknown_tools: {known: [\"mcp__*\"]}\n";
+const POLICY: &str = "version: 1\nextends: []\nknown_tools: {known: [\"mcp__*\", \"mcp__*__sampling:*\"]}\n";
 /// Calls a tool that the reference does not have. Lictor answers such calls itself, so that hidden tools cannot be told from
 /// those that are not there.
 const OTHERWISE: [&str; 1] = ["server-sse-polling"];

@@ -54,6 +54,14 @@ pub(crate) static TABLE: Table = Table {
         )
         .trusted(),
         Key::new(
+            "trusted_servers",
+            TEXTS,
+            "[github]",
+            "MCP servers that are believed when they say that a tool of theirs only reads (`readOnlyHint`): such a tool needs no \
+             description. Of others only what makes a judgement stricter counts. For calls through `lictor mcp`.",
+        )
+        .trusted(),
+        Key::new(
             "opaque",
             DECISIONS,
             "block",
@@ -115,6 +123,7 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Unknown> {
         remembered: r
             .field(&f, "remembered", |r, tree, what| r.each(tree, what, remembered))
             .unwrap_or_default(),
+        trusted_servers: r.field(&f, "trusted_servers", Reader::texts).unwrap_or_default(),
     };
     if let Some(place) = f.get("known").filter(|_| !r.is_trusted() && config.unknown.is_none()) {
         r.warning(
@@ -123,7 +132,9 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Unknown> {
             "put it into the user's file, or say `unknown: block` to forbid all others",
         );
     }
-    let says_more = ["known", "blocked", "unknown", "remembered"].iter().any(|key| f.get(key).is_some());
+    let says_more = ["known", "blocked", "unknown", "remembered", "trusted_servers"]
+        .iter()
+        .any(|key| f.get(key).is_some());
     Some(Unknown { tools: says_more.then_some(config), opaque, ungrounded })
 }
 

@@ -40,3 +40,14 @@ fn lists_decide_first() {
     assert_eq!(judged(guard(), &tool("mcp__github__delete_repo", json!({}))).value, Value::Block);
     assert_eq!(judged(guard(), &tool("mcp__acme__send", json!({}))).value, Value::Block);
 }
+
+#[test]
+fn a_pattern_for_tools_does_not_cover_what_servers_ask_for() {
+    let value = |known: &str| {
+        let config = KnownToolsConfig { known: vec![known.to_owned()], ..KnownToolsConfig::default() };
+        judged(KnownTools::new(config), &tool("mcp__acme__sampling:createMessage", json!({}))).value
+    };
+    assert_eq!(value("mcp__acme__*"), Value::Ask);
+    assert_eq!(value("*"), Value::Ask);
+    assert_eq!(value("mcp__acme__sampling:*"), Value::Pass);
+}

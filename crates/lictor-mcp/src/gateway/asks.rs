@@ -19,7 +19,6 @@ const PROGRESS: Duration = Duration::from_secs(2);
 /// A call that waits for a person.
 pub(super) struct Question {
     call: Call,
-    caution: Option<String>,
     /// The id under which a person finds it.
     approval: String,
     /// Our request to the client, where it is asked in its own form.
@@ -72,12 +71,7 @@ impl Gateway {
     }
 
     /// A call that did not pass: asks where an answer would lift it.
-    pub(super) fn ask_or_refuse(
-        &mut self,
-        call: Call,
-        evaluation: &Evaluation,
-        caution: Option<&str>,
-    ) -> Vec<Out> {
+    pub(super) fn ask_or_refuse(&mut self, call: Call, evaluation: &Evaluation) -> Vec<Out> {
         let request = Request {
             action: evaluation.action,
             session: call.action.session.clone(),
@@ -108,14 +102,13 @@ impl Gateway {
             form = Some(Value::String(id));
         }
         let patience = if counts { Duration::from_millis(LASTS_MS.unsigned_abs()) } else { wait };
-        let caution = caution.map(str::to_owned);
-        self.questions.push(Question { call, caution, approval, form, since: None, patience, told: 0 });
+        self.questions.push(Question { call, approval, form, since: None, patience, told: 0 });
         out
     }
 
     /// A person has answered, or the question is gone: what the policy says now counts.
     fn ask_again(&mut self, question: Question) -> Vec<Out> {
-        let evaluation = self.judge(&question.call.action, question.caution.as_deref());
+        let evaluation = self.judge(&question.call.action, &question.call.concern);
         if evaluation.passed() {
             return self.forward(question.call);
         }

@@ -1,5 +1,6 @@
 //! Requests that do something: each is an action, judged before the server hears of it.
 
+use lictor::guards::{DESTRUCTIVE, ServersWord};
 use lictor::{Action, ActionKind, Evaluation, Outcome};
 use lictor_core::feedback;
 use serde_json::{Map, Value, json};
@@ -17,6 +18,15 @@ pub(super) enum Form {
     Error,
 }
 
+/// What is known of a tool or a prompt beside the call itself.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Concern {
+    /// Why a person should look at each call.
+    pub(super) caution: Option<String>,
+    /// What the server says that a call of it does.
+    pub(super) word: ServersWord,
+}
+
 /// A judged call that waits for the server.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
@@ -26,6 +36,7 @@ pub(super) struct Call {
     /// As it was sent, for when the server asks something back.
     pub(super) message: Message,
     pub(super) form: Form,
+    pub(super) concern: Concern,
     /// How often the gateway has answered the server itself.
     pub(super) rounds: u8,
     /// A hook of the agent has judged it too: it counts there, and what comes of it is told there.
@@ -76,9 +87,9 @@ impl Gateway {
         }
         let headers = mirror::of_arguments(&known.mirrored, &arguments);
         message.1 = (!headers.is_empty()).then_some(headers);
-        let caution = known.suspicious.clone();
+        let concern = Concern { caution: known.suspicious.clone(), word: known.word };
         let action = self.action(&name, arguments, id);
-        self.judged(id, message, action, Form::Result, caution.as_deref())
+        self.judged(id, message, action, Form::Result, concern)
     }
 
     /// What a prompt says goes to the model, so getting one is an action too.
@@ -93,7 +104,7 @@ impl Gateway {
             _ => Map::new(),
         };
         let action = self.action(&format!("prompt:{name}"), payload, id);
-        self.judged(id, message, action, Form::Error, caution.as_deref())
+        self.judged(id, message, action, Form::Error, Concern { caution, ..Concern::default() })
     }
 
     fn offered_prompt(&self, id: &Value, name: &str) -> Result<Option<String>, Message> {
@@ -156,7 +167,7 @@ impl Gateway {
         };
         action.kind = kind;
         action.payload.insert(key.to_owned(), json!(value));
-        self.judged(id, message, action, Form::Error, None)
+        self.judged(id, message, action, Form::Error, Concern::default())
     }
 
     /// A task belongs to the call that made it; others are not there.
@@ -175,28 +186,38 @@ impl Gateway {
         message: Message,
         mut action: Action,
         form: Form,
-        caution: Option<&str>,
+        concern: Concern,
     ) -> Vec<Out> {
         let (message, begun) = match self.next_round(id, message, &mut action) {
             Ok(round) => round,
             Err(out) => return out,
         };
         let hooked = begun.as_ref().is_some_and(|begun| begun.hooked);
-        let mut call = Call { id: id.clone(), action, message, form, rounds: 0, hooked };
+        let mut call = Call { id: id.clone(), action, message, form, concern, rounds: 0, hooked };
         if begun.is_some() {
             return self.forward(call);
         }
         // What only shows here has to be asked about here, whatever a hook has said.
-        let judged = if caution.is_none() { self.judged_by_hook(&call.action) } else { None };
+        let judged = if call.concern.caution.is_some() { None } else { self.judged_by_hook(&call.action) };
+        let judged = judged.filter(|_| !self.shows_here(&call));
         call.hooked = judged.is_some();
-        let evaluation = self.judge(judged.as_ref().unwrap_or(&call.action), caution);
+        let evaluation = self.judge(judged.as_ref().unwrap_or(&call.action), &call.concern);
         if evaluation.passed() {
             return self.forward(call);
         }
         if call.hooked {
             return Self::refused(&call, &evaluation, None);
         }
-        self.ask_or_refuse(call, &evaluation, caution)
+        self.ask_or_refuse(call, &evaluation)
+    }
+
+    /// Whether the call is asked about for what the server says of it, which no hook can know.
+    fn shows_here(&self, call: &Call) -> bool {
+        let asked = |evaluation: Evaluation| {
+            let verdicts = evaluation.verdicts.iter();
+            verdicts.filter(|given| given.counts()).any(|given| given.verdict.rule() == Some(DESTRUCTIVE))
+        };
+        call.concern.word.destructive && asked(self.looked_at(&call.action, &call.concern))
     }
 
     /// To the server, under the client's id.

@@ -8,7 +8,7 @@ use lictor::Action;
 use lictor_core::Digest;
 use serde_json::{Map, Value, json};
 
-use super::calls::Call;
+use super::calls::{Call, Concern};
 use super::{Gateway, Out, UNKNOWN_METHOD, Waiting, reply};
 use crate::message::Message;
 use crate::state::Sealer;
@@ -186,7 +186,7 @@ impl Gateway {
             "sampling/createMessage" => "sampling:createMessage",
             _ => return None,
         };
-        Some(self.judge(&self.action(asked, payload, id), None).passed())
+        Some(self.judge(&self.action(asked, payload, id), &Concern::default()).passed())
     }
 
     /// The cancelling of a call that runs under an id of ours by now.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use lictor::guards::ServersWord;
 use serde_json::{Map, Value, json};
 
 use super::{Gateway, Listing, Out};
@@ -19,6 +20,8 @@ pub(super) struct Known {
     pub(super) mirrored: Vec<Argument>,
     /// Why a person should look at each call, where nobody has accepted the definition.
     pub(super) suspicious: Option<String>,
+    /// What the server says that calls of it do.
+    pub(super) word: ServersWord,
 }
 
 /// A list that clients ask for.
@@ -182,7 +185,8 @@ impl Gateway {
                 let suspicious = (!seen.reviewed).then(|| why(&key, &found, renamed.as_deref())).flatten();
                 self.quarantined.remove(&key);
                 let mirrored = mirrored.unwrap_or_default();
-                self.known.insert(key, Known { properties: properties(&item), mirrored, suspicious });
+                let (properties, word) = (properties(&item), servers_word(&item));
+                self.known.insert(key, Known { properties, mirrored, suspicious, word });
                 kept.push(item);
             }
         }
@@ -252,6 +256,13 @@ fn is_usable_name(key: &str) -> bool {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') || prompt && !c.is_control()
     };
     !name.is_empty() && name.len() <= 256 && name.chars().all(usable)
+}
+
+/// What annotations say. What they do not say is not taken for said: `destructiveHint` would be true of nearly every tool.
+fn servers_word(item: &Value) -> ServersWord {
+    let hint =
+        |name: &str| item.get("annotations").and_then(|said| said.get(name)) == Some(&Value::Bool(true));
+    ServersWord { destructive: hint("destructiveHint"), read_only: hint("readOnlyHint") }
 }
 
 fn properties(item: &Value) -> Vec<String> {

@@ -8,7 +8,7 @@ mod attacks;
 const POLICY: &str = r"
 version: 1
 extends: []
-known_tools: {known: ['mcp__demo__*'], blocked: [mcp__demo__drop], unknown: ask}
+known_tools: {known: ['mcp__demo__*', mcp__demo__tidy], blocked: [mcp__demo__drop], unknown: ask}
 boundaries: {red_line_files: [secret.txt]}
 feedback:
   - {name: hint, every_n_calls: 1, say: keep it small}
@@ -160,6 +160,26 @@ fn a_server_that_asks_for_the_model_is_judged_and_methods_nobody_knows_are_not_p
     assert!(matches!(&gateway.from_server(odd.clone())[..], [Out::Server(_)]));
     let [Out::Client(answer)] = &gateway.from_client(odd)[..] else { panic!() };
     assert_eq!(answer.0["error"]["code"], json!(-32601));
+}
+
+/// The server of a tool that nobody described says that it only reads.
+#[test]
+fn a_servers_word_that_a_tool_only_reads_counts_only_where_it_is_trusted() {
+    let tools = json!([{"name": "look", "annotations": {"readOnlyHint": true}}, {"name": "do"}]);
+    let reaches = |trusted: &str, tool: &str| {
+        let home = tempfile::tempdir().expect("a home");
+        let policy =
+            format!("version: 1\nextends: []\nknown_tools: {{unknown: ask, trusted_servers: [{trusted}]}}");
+        let options =
+            Options::new().cwd(home.path()).state_dir(home.path().join("state")).store(MemoryStore::new());
+        let runtime = Runtime::from_yaml(&policy, options).expect("a policy");
+        let mut gateway = Gateway::new(runtime, "demo", "/bin/demo", "s1").expect("a gateway");
+        let asked = gateway.from_client(call(1, tool, json!({})));
+        matches!(&lists(&mut gateway, &asked, &tools)[..], [Out::Server(_)])
+    };
+    assert!(!reaches("other", "look"));
+    assert!(reaches("demo", "look"));
+    assert!(!reaches("demo", "do"));
 }
 
 #[test]

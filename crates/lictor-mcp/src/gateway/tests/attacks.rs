@@ -56,9 +56,12 @@ impl Stage {
     fn settle(&mut self, mut out: Vec<Out>) -> Vec<Out> {
         let mut settled = Vec::new();
         while !out.is_empty() {
-            let (own, others): (Vec<Out>, Vec<Out>) = out.into_iter().partition(
-                |one| matches!(one, Out::Server(asked) if asked.id().is_some_and(|id| id.to_string().contains("lictor-"))),
-            );
+            let is_own = |asked: &Message| {
+                asked.id().is_some_and(|id| id.to_string().contains("lictor-"))
+                    && asked.method().is_some_and(|method| method.ends_with("/list"))
+            };
+            let (own, others): (Vec<Out>, Vec<Out>) =
+                out.into_iter().partition(|one| matches!(one, Out::Server(asked) if is_own(asked)));
             settled.extend(others);
             out = lists(&mut self.world.gateway, &own, &self.tools);
         }

@@ -1,0 +1,89 @@
+use std::os::unix::process::ExitStatusExt as _;
+
+use lictor::{MemoryStore, Options};
+
+use super::*;
+
+/// How a server ends whose client is gone at once.
+fn left_alone(line: &str, grace: Duration) -> ExitStatus {
+    let home = tempfile::tempdir().expect("a home");
+    let options =
+        Options::new().cwd(home.path()).state_dir(home.path().join("state")).store(MemoryStore::new());
+    let runtime = Runtime::from_yaml("version: 1\nextends: []\n", options).expect("a policy");
+    let server = ServerCommand {
+        name: "demo".to_owned(),
+        argv: ["/bin/sh", "-c", line].map(Into::into).to_vec(),
+        env: Vec::new(),
+        settings: Vec::new(),
+        through: Vec::new(),
+    };
+    run_for(runtime, &server, io::empty(), io::sink(), grace).expect("it starts")
+}
+
+#[test]
+fn a_server_that_ignores_the_end_of_its_input_is_ended() {
+    assert_eq!(left_alone("exec sleep 1000", Duration::from_millis(1)).signal(), Some(9));
+}
+
+#[test]
+fn what_such_a_server_has_started_ends_with_it() {
+    assert_eq!(left_alone("sleep 1000 & exec sleep 1000", Duration::from_millis(1)).signal(), Some(9));
+}
+
+#[test]
+fn a_server_that_ends_with_its_input_has_its_time() {
+    assert_eq!(left_alone("while read -r line; do :; done; exit 7", GRACE).code(), Some(7));
+}
+
+/// Gives what it has in pieces of any size, as pipes do.
+struct Pieces {
+    rest: Vec<u8>,
+    random: Random,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let most = into.len().min(self.rest.len()).min(1 + self.random.below(40));
+        for (to, from) in into.iter_mut().zip(self.rest.drain(..most)) {
+            *to = from;
+        }
+        Ok(most)
+    }
+}
+
+/// The same numbers in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap_or(0) % most
+    }
+}
+
+#[test]
+fn lines_are_the_same_however_they_arrive() {
+    let alphabet = b"{}[]\",:\\ \t\r\n\n\n0aN\xff\xc3\xa9\0";
+    let mut random = Random(7);
+    let mut seen = 0;
+    for _ in 0..20_000 {
+        let bytes: Vec<u8> = (0..random.below(120))
+            .filter_map(|_| alphabet.get(random.below(alphabet.len())).copied())
+            .collect();
+        let expected: Vec<Vec<u8>> = bytes
+            .split_inclusive(|byte| *byte == b'\n')
+            .filter(|line| !line.trim_ascii().is_empty())
+            .map(<[u8]>::to_vec)
+            .collect();
+        let mut read = Vec::new();
+        each_line(Pieces { rest: bytes, random: Random(random.0) }, |line, _| {
+            // Whatever it is, it is one message or none, and no panic.
+            let _ = Message::parse(line);
+            read.push(line.to_vec());
+            true
+        });
+        assert_eq!(read, expected);
+        seen += read.len();
+    }
+    assert!(seen > 50_000, "{seen}");
+}
