@@ -5,8 +5,8 @@ use lictor_core::Digest;
 use super::PolicyBundle;
 use crate::source::Source;
 
-/// Changes with the form of what follows it.
-const HEAD: &[u8; 16] = b"lictor policy 06";
+/// Changes with the form of what follows it: with the sources of its types.
+const HEAD: &str = concat!("lictor policy ", env!("LICTOR_POLICY_FORM"));
 
 impl PolicyBundle {
     /// The policy of those files as bytes under a seal, which is made of the files and the bytes by whoever keeps a
@@ -14,7 +14,7 @@ impl PolicyBundle {
     #[must_use]
     pub fn to_cache(&self, sources: &[Source], seal: impl FnOnce(&[&[u8]]) -> Digest) -> Option<Vec<u8>> {
         let body = postcard::to_stdvec(self).ok()?;
-        let mut bytes = HEAD.to_vec();
+        let mut bytes = HEAD.as_bytes().to_vec();
         bytes.extend_from_slice(sealed(sources, &body, seal).as_bytes());
         bytes.extend_from_slice(&body);
         Some(bytes)
@@ -28,7 +28,7 @@ impl PolicyBundle {
         sources: &[Source],
         seal: impl FnOnce(&[&[u8]]) -> Digest,
     ) -> Option<Self> {
-        let rest = bytes.strip_prefix(HEAD)?;
+        let rest = bytes.strip_prefix(HEAD.as_bytes())?;
         let (seal_in_file, body) = rest.split_at_checked(32)?;
         if sealed(sources, body, seal).as_bytes().as_slice() != seal_in_file {
             return None;

@@ -47,6 +47,21 @@ fn a_damaged_or_foreign_store_is_no_store() {
     }
 }
 
+/// What another build has stored under the same version is no store, though everything else fits.
+#[test]
+fn the_form_of_a_stored_policy_is_that_of_this_build() {
+    let files = sources(&[(Origin::Repository, EVERY_SECTION)]);
+    let bytes = load(&files).unwrap().policy.to_cache(&files, seal).unwrap();
+    let form = env!("LICTOR_POLICY_FORM");
+    assert_eq!(form.len(), 16);
+    let other: String = form.chars().rev().collect();
+    let at = bytes.windows(16).position(|bytes| bytes == form.as_bytes()).unwrap();
+    let mut foreign = bytes.clone();
+    foreign[at..at + 16].copy_from_slice(other.as_bytes());
+    assert!(PolicyBundle::from_cache(&bytes, &files, seal).is_some());
+    assert!(PolicyBundle::from_cache(&foreign, &files, seal).is_none());
+}
+
 #[test]
 fn the_digest_follows_the_files_and_the_programs() {
     let one = policy(&[(Origin::User, "guards: {g: {command: [scripts/x.sh, -v]}}\npolicy: g\n")]);
