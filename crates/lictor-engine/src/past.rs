@@ -7,7 +7,8 @@ mod sessions;
 mod summary;
 
 pub use decisions::{
-    Decided, Wanted, decided, decisions, first_since, newest_decisions, rules_of, said_by, title,
+    COUNTED, Decided, Further, Wanted, decided, decisions, first_since, further_decisions, newest_decisions,
+    rules_of, said_by, title,
 };
 pub use sessions::{SessionError, find_session, sessions};
 pub use summary::{Counts, Example, RuleUse, Summary, Waits};

@@ -9,13 +9,14 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use clap_complete::ArgValueCandidates;
 use lictor::log::{Evaluated, kind};
+use lictor::past::{COUNTED, Further};
 use lictor::{Project, Snapshot, anchor, checkpoint, keeping};
 use lictor_config::diagnostic::closest;
 use lictor_core::{Decision, text};
 use lictor_store::{Anchor, Query, Record, Store, StoreExt as _, verify};
 use serde_json::{Value, json};
 
-use super::session;
+use super::{log, session};
 use crate::args::{Common, Strictness};
 use crate::candidates;
 use crate::exit::{self, Exit};
@@ -176,12 +177,14 @@ pub fn run(args: &AuditArgs) -> Result<Exit> {
             if let Some(text) = session {
                 query = query.session(session::named(&*store, text)?);
             }
-            let mut records = collect(&*store, query, limit.saturating_add(1), decision.map(Decision::from))?;
-            let more = records.len() > *limit;
+            let most = limit.saturating_add(COUNTED);
+            let mut records = collect(&*store, query, most, decision.map(Decision::from))?;
+            let further =
+                Further { count: records.len().saturating_sub(*limit), at_least: records.len() == most };
             records.truncate(*limit);
             let exit = show(&records, args.common.json)?;
-            if more {
-                output::tell(&format!("… more than {limit} records fit; `--limit` shows more\n"));
+            if further.count > 0 {
+                output::tell(&format!("… {}; `--limit COUNT` shows them\n", log::more_fit(further)));
             }
             Ok(exit)
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use clap_complete::ArgValueCandidates;
-use lictor::past::{Decided, Wanted, decisions, newest_decisions, title};
+use lictor::past::{Decided, Further, Wanted, decisions, further_decisions, newest_decisions, title};
 use lictor::{SqliteOptions, Store};
 use lictor_agents::Agent;
 use lictor_config::diagnostic::closest;
@@ -100,7 +100,7 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
     if let Some(text) = &args.session {
         wanted.session = Some(session::named(&*store, text)?);
     }
-    let (found, more) = newest_decisions(&*store, &wanted, limit)?;
+    let (found, further) = of_one(&*store, &wanted, limit, !args.common.json)?;
     let printer =
         Printer { json: args.common.json, project: false, style: Style::stdout(), width: output::columns() };
     for decided in &found {
@@ -113,7 +113,7 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
     if let Some(rule) = args.rule.as_deref().filter(|_| found.is_empty()) {
         known_rule(rule, &*store)?;
     }
-    close(found.len(), more, args.common.json)
+    close(found.len(), further, args.common.json)
 }
 
 /// Refuses a rule that no pack has and that nothing on record was decided by.
@@ -143,27 +143,38 @@ pub fn moment(text: Option<&str>, option: &str) -> Result<Option<Timestamp>> {
     })
 }
 
-fn close(shown: usize, more: bool, json: bool) -> Result<Exit> {
+fn close(shown: usize, further: Further, json: bool) -> Result<Exit> {
     if json {
         return Ok(Exit::Ok);
     }
     if shown == 0 {
         output::print("no decision fits\n")?;
-    } else if more {
-        output::tell("… more fit; `-n COUNT` or `--since TIME` shows them\n");
+    } else if further != Further::default() {
+        output::tell(&format!("… {}; `-n COUNT` or `--since TIME` shows them\n", more_fit(further)));
     }
     Ok(Exit::Ok)
+}
+
+/// How many are left, in words.
+pub fn more_fit(further: Further) -> String {
+    match further {
+        Further { count: 0, .. } => "there may be older ones".to_owned(),
+        Further { count: 1, at_least: false } => "1 more fits".to_owned(),
+        Further { count, at_least: false } => format!("{count} more fit"),
+        Further { count, at_least: true } => format!("at least {count} more fit"),
+    }
 }
 
 /// The newest decisions of all projects. A record that cannot be opened is named and the others are shown.
 fn of_all(wanted: &Wanted, limit: usize, json: bool) -> Result<Exit> {
     let mut all: Vec<Decided> = Vec::new();
-    let mut more = false;
+    let mut further = Further::default();
     for file in here::all_stores() {
-        match open(&file).and_then(|store| Ok(newest_decisions(&store, wanted, limit)?)) {
+        match open(&file).and_then(|store| of_one(&store, wanted, limit, !json)) {
             Ok((found, left)) => {
                 all.extend(found);
-                more |= left;
+                further.count += left.count;
+                further.at_least |= left.at_least;
             }
             Err(error) => output::tell(&format!("note: `{}`: {}\n", file.display(), output::chain(&error))),
         }
@@ -174,7 +185,16 @@ fn of_all(wanted: &Wanted, limit: usize, json: bool) -> Result<Exit> {
     for decided in all.iter().skip(skipped) {
         output::print(&printer.line(decided)?)?;
     }
-    close(all.len(), more || skipped > 0, json)
+    further.count += skipped;
+    close(all.len(), further, json)
+}
+
+/// The newest decisions of a project and, if wanted, how many more there are.
+fn of_one(store: &dyn Store, wanted: &Wanted, limit: usize, count: bool) -> Result<(Vec<Decided>, Further)> {
+    let (found, more) = newest_decisions(store, wanted, limit)?;
+    let oldest = found.first().filter(|_| more && count);
+    let further = oldest.map(|oldest| further_decisions(store, wanted, oldest.id)).transpose()?;
+    Ok((found, further.unwrap_or_default()))
 }
 
 /// A store that is there, to read.

@@ -243,7 +243,7 @@ fn sessions_go_by_bare_ids_and_their_beginnings() {
 }
 
 #[test]
-fn unknown_words_are_refused_and_long_lists_say_that_there_is_more() {
+fn unknown_words_are_refused_and_long_lists_say_how_many_more_there_are() {
     let sandbox = Sandbox::new();
     for number in 0..5 {
         sandbox.claude_bash(&format!("echo {number}"));
@@ -251,7 +251,7 @@ fn unknown_words_are_refused_and_long_lists_say_that_there_is_more() {
     let run = sandbox.lictor(&["audit", "query", "--kind", "evaluted"]);
     assert!(run.code == 64 && run.stderr.contains("did you mean `evaluated`?"), "{run:?}");
     let run = sandbox.lictor(&["audit", "query", "--kind", "evaluated", "--limit", "3"]);
-    assert!(run.stdout.lines().count() == 3 && run.stderr.contains("more than 3 records"), "{run:?}");
+    assert!(run.stdout.lines().count() == 3 && run.stderr.contains("2 more fit"), "{run:?}");
     let all = sandbox.lictor(&["audit", "query", "--kind", "evaluated", "--limit", "5"]);
     assert!(all.stderr.is_empty(), "{all:?}");
     let run = sandbox.lictor(&["eval", "bsah", "ls"]);

@@ -9,6 +9,8 @@ use crate::log::{Evaluated, kind};
 
 /// So many records are read at a time.
 const PAGE: usize = 500;
+/// So many records are looked at to say how many more there are.
+pub const COUNTED: usize = 20_000;
 
 /// One decision on record.
 #[derive(Debug, Clone)]
@@ -248,6 +250,36 @@ pub fn newest_decisions(
             }
         }
     }
+}
+
+/// Decisions that were not shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Further {
+    /// So many were found.
+    pub count: usize,
+    /// The rest of the record was not looked at: there may be more.
+    pub at_least: bool,
+}
+
+/// How many wanted decisions come before a record, as far as [`COUNTED`] records back.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn further_decisions(store: &dyn Store, wanted: &Wanted, before: u64) -> Result<Further, StoreError> {
+    let first = wanted.since.map_or(Ok(0), |since| first_since(store, since))?;
+    let mut further = Further::default();
+    let mut before = before;
+    for _ in 0..COUNTED / PAGE {
+        let query = Query::all().before(before).newest_first().limit(PAGE);
+        let page = store.view(|view| view.records(&query))?;
+        let own = page.iter().filter(|record| record.seq >= first);
+        further.count += own.filter_map(decided).filter(|decided| wanted.fits(decided)).count();
+        match page.last() {
+            Some(oldest) if oldest.seq > first.max(1) => before = oldest.seq,
+            _ => return Ok(further),
+        }
+    }
+    Ok(Further { at_least: true, ..further })
 }
 
 /// The number of the first record that is not older. Records stand in the order of time, so that the beginning of a day is

@@ -1,4 +1,5 @@
 use lictor_core::{Verdict, guard_fn};
+use lictor_store::{Draft, Durability};
 
 use super::*;
 use crate::{MemoryStore, PolicyEngine};
@@ -66,4 +67,28 @@ fn the_newest_come_in_order_and_say_whether_there_are_more() {
     assert_eq!(newest(2), (vec!["bash rm x".to_owned(), "bash rm y".to_owned()], true));
     assert_eq!(newest(3).0.len(), 3);
     assert!(!newest(3).1);
+}
+
+#[test]
+fn what_is_left_is_counted_as_far_back_as_is_quick() {
+    let store = store();
+    let all = Wanted::default();
+    let last = store.view(|view| view.head()).unwrap().seq;
+    let further = |wanted: &Wanted, before| {
+        let further = further_decisions(&*store, wanted, before).unwrap();
+        (further.count, further.at_least)
+    };
+    assert_eq!(further(&all, last + 1), (3, false));
+    let newest = newest_decisions(&*store, &all, 1).unwrap().0.pop().unwrap();
+    assert_eq!(further(&all, newest.id), (2, false));
+    let blocks = Wanted { decision: Some(Decision::Block), ..Wanted::default() };
+    assert_eq!(further(&blocks, newest.id), (1, false));
+    let later = Wanted { since: Some(newest.at.plus_millis(1)), ..Wanted::default() };
+    assert_eq!(further(&later, newest.id), (0, false));
+    // More records than are looked at, none of which is a decision.
+    let other = Draft { at: newest.at, session: None, kind: "other".into(), body: "{}".into() };
+    store
+        .update(Durability::Process, |tx| (0..COUNTED).try_for_each(|_| tx.append(other.clone()).map(|_| ())))
+        .unwrap();
+    assert_eq!(further(&all, last + COUNTED as u64 + 1), (0, true));
 }
