@@ -76,6 +76,13 @@ pub struct Evaluated<'a> {
     pub evaluation: Cow<'a, Evaluation>,
 }
 
+/// The answer alone, as [`Evaluated`] has it.
+#[derive(Serialize)]
+pub(crate) struct Answer<'a> {
+    #[serde(with = "written")]
+    pub(crate) evaluation: Cow<'a, Evaluation>,
+}
+
 /// Body of every other record that changes a session. Reads [`Evaluated`] too.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Happening<'a> {

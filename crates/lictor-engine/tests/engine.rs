@@ -1,10 +1,15 @@
 //! The engine around the graph: what is recorded, what is counted, and that every fault is a block.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use lictor_core::Redact;
 use lictor_engine::{
-    Action, All, CollectingTracer, Decision, Graph, Mode, Outcome, PolicyEngine, Standing, Verdict, guard_fn,
+    Action, All, CollectingTracer, Decision, Graph, MemoryStore, Mode, Outcome, PolicyEngine, Standing,
+    Store, StoreError, Verdict, guard_fn,
 };
+use lictor_store::{Durability, Query, StoreExt as _, Transaction, View};
 
 fn no_rm() -> impl lictor_engine::Guard {
     guard_fn("no_rm", |action, _| match action.text("command") {
@@ -90,4 +95,66 @@ fn an_engine_can_be_shared_between_threads() {
     fn shared<T: Send + Sync>() {}
     shared::<PolicyEngine>();
     shared::<Graph>();
+}
+
+/// A store that says when somebody writes.
+struct Watched {
+    store: MemoryStore,
+    writing: Arc<AtomicBool>,
+}
+
+impl Store for Watched {
+    fn read(&self, f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>) -> Result<(), StoreError> {
+        self.store.read(f)
+    }
+
+    fn write(
+        &self,
+        durability: Durability,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.writing.store(true, Ordering::SeqCst);
+        let written = self.store.write(durability, f);
+        self.writing.store(false, Ordering::SeqCst);
+        written
+    }
+}
+
+/// Counts texts of an action that come to be redacted, while nobody writes and while somebody does.
+struct Counting {
+    writing: Arc<AtomicBool>,
+    seen: Arc<[AtomicUsize; 2]>,
+}
+
+impl Redact for Counting {
+    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if text.contains("hunter2") {
+            self.seen[usize::from(self.writing.load(Ordering::SeqCst))].fetch_add(1, Ordering::SeqCst);
+        }
+        match text.contains("hunter2") {
+            true => Cow::Owned(text.replace("hunter2", "[redacted]")),
+            false => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// Long payloads are looked through for secrets before others have to wait for the store.
+#[test]
+fn an_action_is_redacted_before_the_store_is_held() {
+    let writing = Arc::new(AtomicBool::new(false));
+    let seen = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let store: Arc<dyn Store> =
+        Arc::new(Watched { store: MemoryStore::new(), writing: Arc::clone(&writing) });
+    let engine = PolicyEngine::builder(no_rm())
+        .shared_store(Arc::clone(&store))
+        .redact(Counting { writing, seen: Arc::clone(&seen) })
+        .build()
+        .unwrap();
+    assert!(engine.evaluate(&Action::bash("curl -u me:hunter2 x.example").in_session("s")).passed());
+    assert!(seen[0].load(Ordering::SeqCst) > 0);
+    assert_eq!(seen[1].load(Ordering::SeqCst), 0);
+    let records = store.view(|view| view.records(&Query::all().kind("evaluated"))).unwrap();
+    assert!(records[0].body.contains("me:[redacted] x.example"), "{}", records[0].body);
+    let read: lictor_engine::log::Evaluated<'_> = serde_json::from_str(&records[0].body).unwrap();
+    assert_eq!(read.evaluation.decision, Decision::Pass);
 }

@@ -13,7 +13,7 @@ use lictor_store::{Draft, Durability, StoreError, StoreExt, Transaction};
 use serde::Serialize;
 
 use super::{Mode, OPERATOR, PolicyEngine, approvals, judge::from_engine, sessions::Lineage};
-use crate::log::{Evaluated, Happening, kind};
+use crate::log::{Answer, Happening, kind};
 
 /// What an evaluation is about.
 pub(super) struct Case<'a> {
@@ -47,9 +47,12 @@ impl PolicyEngine {
         // A used grant must stay used even when the power fails right after.
         let asks = evaluation.decision == Decision::Ask && !case.mode.dry;
         let durability = if asks { Durability::Power } else { Durability::Process };
-        let recorded = self.inner.store.update(durability, |tx| {
-            let mut journal = Journal::new(tx, case.action.session.as_ref(), case.now, &*self.inner.redactor);
-            commit(&mut journal, case, &mut evaluation, read)
+        let redactor = &*self.inner.redactor;
+        let recorded = Prepared::of(case.action, case.facts, redactor).and_then(|prepared| {
+            self.inner.store.update(durability, |tx| {
+                let mut journal = Journal::new(tx, case.action.session.as_ref(), case.now, redactor);
+                commit(&mut journal, case, &prepared, &mut evaluation, read)
+            })
         });
         if let Err(fault) = recorded {
             let reason = format!("the decision could not be recorded: {fault}");
@@ -64,10 +67,11 @@ impl PolicyEngine {
 fn commit(
     journal: &mut Journal<'_>,
     case: &Case<'_>,
+    prepared: &Prepared,
     evaluation: &mut Evaluation,
     read: Option<Lineage>,
 ) -> Result<(), StoreError> {
-    let Case { action, facts, mode, now, .. } = *case;
+    let Case { action, mode, now, .. } = *case;
     let mut sessions = Lineage::load_again(journal.tx, action, read)?;
     let mut duplicate = false;
     if !mode.dry {
@@ -99,13 +103,8 @@ fn commit(
         }
     }
     let event = SessionEvent::Judged(judgement(case, evaluation, duplicate));
-    let body = Evaluated {
-        event: Cow::Borrowed(&event),
-        action: Cow::Borrowed(action),
-        facts: Cow::Borrowed(facts),
-        evaluation: Cow::Borrowed(evaluation),
-    };
-    evaluation.id = Some(journal.append(kind::EVALUATED, &body)?);
+    let body = prepared.with(&event, evaluation, journal.redactor)?;
+    evaluation.id = Some(journal.write(kind::EVALUATED, body)?);
     if !mode.dry {
         sessions.apply(&event, now);
         sessions.save(journal.tx)?;
@@ -167,6 +166,36 @@ fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judge
     }
 }
 
+/// What a record says of an action and its facts, ready to be written. To redact them takes longer than to write them,
+/// and who writes keeps all others waiting.
+pub(super) struct Prepared {
+    action: String,
+    facts: String,
+}
+
+impl Prepared {
+    pub(super) fn of(action: &Action, facts: &Facts, redactor: &dyn Redact) -> Result<Self, StoreError> {
+        Ok(Self { action: clean(action, redactor)?, facts: clean(facts, redactor)? })
+    }
+
+    /// The body of [`Evaluated`](crate::log::Evaluated).
+    pub(super) fn with(
+        &self,
+        event: &SessionEvent,
+        evaluation: &Evaluation,
+        redactor: &dyn Redact,
+    ) -> Result<String, StoreError> {
+        // Each is an object of one field; the fields of all of them make one.
+        let event = clean(&Happening { event: Cow::Borrowed(event) }, redactor)?;
+        let answer = clean(&Answer { evaluation: Cow::Borrowed(evaluation) }, redactor)?;
+        let (Some(event), Some(answer)) = (event.strip_suffix('}'), answer.strip_prefix('{')) else {
+            return Err(StoreError::other("a record is no object"));
+        };
+        let (action, facts) = (&self.action, &self.facts);
+        Ok(format!("{event},\"action\":{action},\"facts\":{facts},{answer}"))
+    }
+}
+
 /// A transaction that knows whose records it writes, and when.
 pub(super) struct Journal<'a> {
     pub(super) tx: &'a mut dyn Transaction,
@@ -191,14 +220,24 @@ impl<'a> Journal<'a> {
 
     /// Appends a record and returns its number.
     pub(super) fn append(&mut self, kind: &str, body: &impl Serialize) -> Result<u64, StoreError> {
-        let mut text = serde_json::to_string(body).map_err(StoreError::other)?;
-        // Most records hold no secret; only those that might are taken apart.
-        if self.redactor.may_redact_json(&text) {
-            let mut value = serde_json::to_value(body).map_err(StoreError::other)?;
-            redact::json(&mut value, self.redactor);
-            text = value.to_string();
-        }
-        let draft = Draft { at: self.now, session: self.session.cloned(), kind: kind.to_owned(), body: text };
+        self.write(kind, clean(body, self.redactor)?)
+    }
+
+    /// Appends a record whose body has been redacted.
+    fn write(&mut self, kind: &str, body: String) -> Result<u64, StoreError> {
+        let draft = Draft { at: self.now, session: self.session.cloned(), kind: kind.to_owned(), body };
         self.tx.append(draft).map(|record| record.seq)
     }
+}
+
+/// Something as it may be written down.
+fn clean(body: &impl Serialize, redactor: &dyn Redact) -> Result<String, StoreError> {
+    let text = serde_json::to_string(body).map_err(StoreError::other)?;
+    // Most records hold no secret; only those that might are taken apart.
+    if !redactor.may_redact_json(&text) {
+        return Ok(text);
+    }
+    let mut value = serde_json::to_value(body).map_err(StoreError::other)?;
+    redact::json(&mut value, redactor);
+    Ok(value.to_string())
 }
