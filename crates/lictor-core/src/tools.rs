@@ -4,11 +4,13 @@
 //! run is a test run whichever command line it stands on. [`ToolPolicy`] is for rules that neither can say.
 
 mod custom;
+mod except;
 mod knowledge;
 mod read_before_write;
 mod require_first;
 
 pub use custom::{ToolCall, ToolDecision, ToolGuard, ToolPolicy};
+pub use except::{Except, Excepted};
 pub use knowledge::{FILES_KEPT, Group, Knowledge, KnownFiles, NotAGroup, asked};
 pub use read_before_write::ReadBeforeWrite;
 pub use require_first::{Need, RequireFirst, Sequence, SequenceError};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lictor_core::facts::{Access, Command, Effect, Existence, Facts, Place, Zone};
+use lictor_core::facts::{Access, Command, Effect, Existence, Facts, OpaqueWhat, Place, Zone};
 use lictor_core::{Action, ActionKind, Context, Fixable, Guard, Layer, Verdict};
 use serde::{Deserialize, Serialize};
 
@@ -378,12 +378,18 @@ impl FileBoundary {
                     .by_rule("red_line"),
             );
         }
-        let what = facts.opaque.first().map(|opaque| opaque.text.as_str()).unwrap_or_default();
-        Some(
-            Verdict::ask(format!("which files `{what}` touches cannot be told before it runs"))
-                .with_fix(self.fix("write it as plain commands"))
-                .by_rule("opaque"),
-        )
+        let first = facts.opaque.first();
+        let what = first.map(|opaque| opaque.text.as_str()).unwrap_or_default();
+        let (reason, fix) = match first.map(|opaque| opaque.what) {
+            Some(OpaqueWhat::Limit) => {
+                (format!("`{what}` is more than can be looked through"), "do it in smaller steps")
+            }
+            _ => (
+                format!("which files `{what}` touches cannot be told before it runs"),
+                "write it as plain commands",
+            ),
+        };
+        Some(Verdict::ask(reason).with_fix(self.fix(fix)).by_rule("opaque"))
     }
 }
 

@@ -4,6 +4,7 @@ mod fill;
 mod pack;
 
 use lictor_core::facts::{Command, Effect, Facts, Opaque, Place};
+use lictor_core::tools::{Except, Excepted};
 use lictor_core::{Action, ActionKind, Context, Decision, Fixable, Guard, Layer, Value, Verdict};
 
 pub use pack::{Pack, Rule, Unmet};
@@ -31,7 +32,7 @@ pub struct RulesConfig {
     pub except: Vec<RuleException>,
 }
 
-/// A rule of a pack that does not hold for a file, or for a tool.
+/// A rule that does not hold for a file, a tool or a command.
 #[derive(Debug, Clone, Default, serde::Serialize, serde::Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct RuleException {
@@ -43,18 +44,35 @@ pub struct RuleException {
     /// A tool, by its full name.
     #[serde(default)]
     pub tool: Option<String>,
+    /// A command, word for word; only for rules about the past.
+    #[serde(default)]
+    pub command: Option<String>,
 }
 
 impl RuleException {
+    /// The same for a rule about the past, which is not one of the packs'.
+    #[must_use]
+    pub fn of_tools(&self) -> Option<Except> {
+        let what = match (&self.file, &self.tool, &self.command) {
+            (Some(file), ..) => Excepted::File(file.clone()),
+            (_, Some(tool), _) => Excepted::Tool(tool.clone()),
+            (.., Some(command)) => Excepted::Command(command.clone()),
+            _ => return None,
+        };
+        Self::is_about_the_past(&self.rule).then(|| Except { rule: self.rule.clone(), what })
+    }
+
+    /// Whether a rule is one of `tools`, by its id.
+    #[must_use]
+    pub fn is_about_the_past(rule: &str) -> bool {
+        rule == "read_before_write" || rule == "require_first" || rule.starts_with("require_first.")
+    }
+
     /// Whether it is about what an effect does to a file, or about the tool that does it.
     fn covers(&self, effect: &Effect<Place>, action: &Action) -> bool {
         let tool = matches!(action.kind, ActionKind::Tool | ActionKind::Other(_)).then_some(&action.tool);
         match (&self.file, effect) {
-            (Some(file), Effect::File { target, recursive: false, .. }) if !target.glob => {
-                let real = target.real.as_ref().unwrap_or(&target.path);
-                let named = if file.starts_with('/') { Some(real) } else { target.in_project.as_ref() };
-                named == Some(file) && (file.starts_with('/') || target.real.is_none())
-            }
+            (Some(file), Effect::File { target, recursive: false, .. }) => target.is_named(file),
             (Some(_), _) => false,
             (None, _) => self.tool.is_some() && self.tool.as_ref() == tool,
         }
@@ -220,9 +238,8 @@ impl Rules {
         }
         for opaque in &facts.opaque {
             if let Some(rule) = self.rule_for_opaque(opaque) {
-                let text = if opaque.text.is_empty() { "it" } else { opaque.text.as_str() };
-                let reason = rule.reason.replace("{what}", text);
-                file(rule, self.opaque.unwrap_or(rule.decision), reason, rule.fix.to_owned());
+                let (reason, fix) = fill::opaque(rule, opaque);
+                file(rule, self.opaque.unwrap_or(rule.decision), reason, fix);
             }
         }
         given.into_iter().map(|(_, verdict)| verdict).collect()

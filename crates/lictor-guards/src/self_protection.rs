@@ -1,6 +1,6 @@
 //! Keeps the agent away from what governs it. Always on: no pack, graph or repository policy can remove it.
 
-use lictor_core::facts::{Access, Effect, GuardOff, Place};
+use lictor_core::facts::{Access, Command, Effect, Facts, GuardOff, Place};
 use lictor_core::{Action, Context, Guard, Layer, Verdict};
 
 /// What to do instead.
@@ -19,7 +19,8 @@ impl Guard for SelfProtection {
     }
 
     fn check(&self, _action: &Action, context: &mut Context<'_>) -> Verdict {
-        let mut verdicts = context.facts().effects.iter().filter_map(objection);
+        let facts = context.facts();
+        let mut verdicts = facts.effects.iter().filter_map(|effect| objection(effect, facts));
         let Some(first) = verdicts.next() else { return Verdict::pass() };
         context.add_risk(0.5);
         // A tree that holds own files holds many of them; one objection to it is enough.
@@ -40,16 +41,18 @@ impl Guard for SelfProtection {
     }
 }
 
-fn objection(effect: &Effect<Place>) -> Option<Verdict> {
+fn objection(effect: &Effect<Place>, facts: &Facts) -> Option<Verdict> {
     let reason = match effect {
-        Effect::File { access, target, .. } if target.own && changes(*access) => {
+        Effect::File { access, target, by, .. } if target.own && changes(*access) => {
+            let first = facts.commands().next().filter(|_| facts.commands().count() == 1);
+            let command = by.and_then(|by| facts.commands().nth(usize::try_from(by).ok()?)).or(first);
             return Some(
                 Verdict::block(
                     format!(
                         "`{}` is part of what governs this agent and may not be changed by it",
                         target.text
                     ),
-                    FIX,
+                    command.and_then(fix_for).unwrap_or(FIX),
                 )
                 .by_rule(FILES),
             );
@@ -65,6 +68,12 @@ fn objection(effect: &Effect<Place>) -> Option<Verdict> {
         _ => return None,
     };
     Some(Verdict::block(reason, FIX).by_rule("self.commands"))
+}
+
+/// A way to do the same without what governs.
+fn fix_for(command: &Command) -> Option<&'static str> {
+    let stashes = command.words.starts_with(&["git".to_owned(), "stash".to_owned()]);
+    stashes.then_some("put aside only what git tracks: `git stash push`")
 }
 
 fn changes(access: Access) -> bool {

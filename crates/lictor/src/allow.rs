@@ -265,6 +265,14 @@ pub(crate) fn remember_for_user(project: &Project, tool: &RememberedTool, dry: b
     import(project, &Candidate::remembered(&tool.tool, tool.server), dry)
 }
 
+/// Lifts a rule for a tool in the person's own policy; with `dry` it only says whether that could be done.
+///
+/// # Errors
+/// When a policy file cannot be read or written.
+pub(crate) fn lift_for_user(project: &Project, rule: &str, tool: &str, dry: bool) -> Result<bool, Error> {
+    import(project, &Candidate::rule_for_tool(rule, tool), dry)
+}
+
 fn import(project: &Project, candidate: &Candidate, dry: bool) -> Result<bool, Error> {
     let sources = policy_files::sources(project)?;
     let nothing = Exception { changes: Vec::new(), sources };

@@ -50,12 +50,25 @@ pub struct Shared {
     /// Commands that the person's own policy excepts (`bash_safety.allow`).
     #[serde(default)]
     pub exceptions: Vec<String>,
+    /// Rules that do not hold for a tool by the person's own policy (`exceptions`). Those for files are of one machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<SharedRule>,
     /// Tools that the person said yes to (`known_tools.remembered`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<RememberedTool>,
     /// The signature under all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<Seal>,
+}
+
+/// A rule that does not hold for a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedRule {
+    /// The rule's id.
+    pub rule: String,
+    /// The tool.
+    pub tool: String,
 }
 
 /// A trusted program.
@@ -149,6 +162,7 @@ impl Shared {
             trust: trusted(project)?,
             waivers: waivers(project)?,
             exceptions: exceptions(project)?,
+            rules: own_rules(project)?,
             tools: own_tools(project)?,
             seal: None,
         };
@@ -206,8 +220,26 @@ impl Shared {
             taken.push(waiver.apply(project, at, dry)?);
         }
         taken.extend(self.apply_exceptions(project, dry)?);
+        taken.extend(self.apply_rules(project, dry)?);
         taken.extend(self.apply_tools(project, dry)?);
         Ok(taken)
+    }
+
+    fn apply_rules(&self, project: &Project, dry: bool) -> Result<Vec<Taken>, Error> {
+        let known = own_rules(project)?;
+        let mut rows = Vec::new();
+        for lifted in &self.rules {
+            let why = if known.contains(lifted) {
+                Some(ALREADY.to_owned())
+            } else if allow::lift_for_user(project, &lifted.rule, &lifted.tool, dry)? {
+                None
+            } else {
+                Some(NOT_EDITABLE.to_owned())
+            };
+            let what = format!("exception: {} for {}", lifted.rule, lifted.tool);
+            rows.push(Taken { what, taken: why.is_none(), why });
+        }
+        Ok(rows)
     }
 
     fn apply_tools(&self, project: &Project, dry: bool) -> Result<Vec<Taken>, Error> {
@@ -360,13 +392,24 @@ fn waivers(project: &Project) -> Result<Vec<SharedWaiver>, Error> {
 
 /// The commands that the person's own policy excepts.
 fn exceptions(project: &Project) -> Result<Vec<String>, Error> {
+    let listed = own_list(project, "/bash_safety/allow")?;
+    Ok(listed.into_iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect())
+}
+
+/// The rules that the person's own policy lifts for a tool.
+fn own_rules(project: &Project) -> Result<Vec<SharedRule>, Error> {
+    let listed = own_list(project, "/exceptions")?;
+    Ok(listed.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
+}
+
+/// A list in the person's own policy.
+fn own_list(project: &Project, place: &str) -> Result<Vec<Value>, Error> {
     let sources = policy_files::sources(project)?;
     let Some(source) = sources.into_iter().find(|source| source.origin == Origin::User) else {
         return Ok(Vec::new());
     };
     let value = lictor_config::read_plain(&source.path, &source.bytes).unwrap_or(Value::Null);
-    let listed = value.pointer("/bash_safety/allow").and_then(Value::as_array).cloned().unwrap_or_default();
-    Ok(listed.into_iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect())
+    Ok(value.pointer(place).and_then(Value::as_array).cloned().unwrap_or_default())
 }
 
 /// The tools that the person's own policy remembers.

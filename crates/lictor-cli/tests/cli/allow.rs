@@ -41,6 +41,19 @@ bash_safety:
   blocked_patterns: ['make deploy']  # by hand
 ";
 
+/// Rules about what has to have happened before, for everybody and for one agent.
+const SEQUENCES: &str = "\
+version: 1
+tools:
+  - require_first:
+      bash(\"git push\"): [bash(\"pytest\")]
+      mcp__acme__write_table(table: $t): [mcp__acme__read_table(table: $t)]
+    read_before_write: true
+  - for: {agent: claude-code}
+    require_first: {delete file: [bash(\"git status\")]}
+known_tools: {known: [mcp__acme__write_table, mcp__acme__read_table]}
+";
+
 fn governed() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("governance.yaml", POLICY);
@@ -85,24 +98,47 @@ fn every_kind_of_stop_has_its_smallest_exception_and_a_way_back() {
             tool("mcp__mysql__query", json!({"sql": "DROP TABLE users"})),
         ),
     ];
+    each_has_its_exception(&sandbox, &before, &cases);
+}
+
+/// What must have happened before has exceptions too, in the file that says it.
+#[test]
+fn a_rule_about_the_past_is_lifted_for_one_command_file_or_value() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", SEQUENCES);
+    sandbox.write("notes.txt", "x");
+    sandbox.write("other.txt", "x");
+    let before = policies(&sandbox);
+    let table = |name: &str| tool("mcp__acme__write_table", json!({"table": name}));
+    let cases = [
+        (bash("git push --tags"), bash("git push --all")),
+        (bash("cd src && git push origin dev"), bash("git push origin dev && git push origin main")),
+        (table("drafts"), table("users")),
+        (file(&sandbox, "Write", "notes.txt"), file(&sandbox, "Write", "other.txt")),
+        (bash("rm notes.txt"), bash("rm other.txt")),
+    ];
+    each_has_its_exception(&sandbox, &before, &cases);
+}
+
+fn each_has_its_exception(sandbox: &Sandbox, before: &[Option<String>], cases: &[(Value, Value)]) {
     for (number, (call, beside)) in cases.iter().enumerate() {
-        let stopped = called(&sandbox, &format!("a{number}"), call);
+        let stopped = called(sandbox, &format!("a{number}"), call);
         assert!(!passes(&stopped), "{call}: {stopped:?}");
         let id = sandbox.lictor(&["log", "-n", "1", "--json"]).json()["id"].to_string();
         let preview = sandbox.lictor(&["allow", &id]);
         assert_eq!(preview.code, 3, "{call}: {preview:?}");
-        assert_eq!(policies(&sandbox), before, "{call}: a preview changes nothing");
+        assert_eq!(policies(sandbox), before, "{call}: a preview changes nothing");
         let allowed = sandbox.lictor(&["allow", &id, "--yes"]);
         assert_eq!(allowed.code, 0, "{call}: {allowed:?}");
-        let after = called(&sandbox, &format!("b{number}"), call);
+        let after = called(sandbox, &format!("b{number}"), call);
         assert!(passes(&after), "{call}: {after:?}\n{}", allowed.stdout);
-        let other = called(&sandbox, &format!("b{number}"), beside);
+        let other = called(sandbox, &format!("b{number}"), beside);
         assert!(!passes(&other), "{call} lets {beside} through:\n{}", allowed.stdout);
         assert_eq!(sandbox.lictor(&["check"]).code, 0);
         let undone = sandbox.lictor(&["allow", &id, "--undo"]);
         assert_eq!(undone.code, 0, "{call}: {undone:?}");
-        assert_eq!(policies(&sandbox), before, "{call}: {}", undone.stdout);
-        let again = called(&sandbox, &format!("c{number}"), call);
+        assert_eq!(policies(sandbox), before, "{call}: {}", undone.stdout);
+        let again = called(sandbox, &format!("c{number}"), call);
         assert!(!passes(&again), "{call}: {again:?}");
     }
 }
@@ -113,12 +149,10 @@ fn where_no_exception_helps_the_way_is_named() {
     sandbox.write(
         "governance.yaml",
         "version: 1\nboundaries: {red_line_files: ['**/*.key']}\nbudget: {max_actions: 4}\n\
-         tools: {require_first: {bash(\"git push\"): [bash(\"pytest\")]}}\n\
          policies: [{name: bulk, on: {verb: delete, object: file}, requires_confirmation: true}]\n",
     );
     for (call, said) in [
         (bash("cat a.key"), "narrow `**/*.key`"),
-        (bash("git push"), "let what it requires run first"),
         (bash("rm notes.txt"), "lictor approve"),
         (bash("rm governance.yaml"), "protects what governs the agent"),
     ] {

@@ -96,7 +96,7 @@ impl<'a> LayerBuilder<'a> {
         }
         for (audience, section) in &self.sections.scoped_tools {
             let name = format!("{}tools for {audience}", self.origin.prefix());
-            let guard = ToolsGuard::new(name, section, self.history)?;
+            let guard = ToolsGuard::new(name, section, &self.sections.exceptions, self.history)?;
             nodes.push(Node::from(ForSome { guard, audience: audience.clone() }));
         }
         Ok(nodes)

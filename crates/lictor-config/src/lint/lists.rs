@@ -33,6 +33,7 @@ pub(super) fn look(lint: &mut Lint<'_>) {
     }
     red_lines_over_the_rest(lint);
     exceptions_without_rules(lint);
+    exceptions_from_no_sequence(lint);
     files_in_two_layers(lint);
 }
 
@@ -88,6 +89,24 @@ fn exceptions_without_rules(lint: &mut Lint<'_>) {
             span,
             "these exceptions lift nothing",
             "a repository's exceptions lift only rules of its own file; those for the packs belong into the user's file",
+        );
+    }
+}
+
+/// Rules about the past are lifted by the file that says them.
+fn exceptions_from_no_sequence(lint: &mut Lint<'_>) {
+    let sections = &lint.file.sections;
+    if sections.tools.is_some() || !sections.scoped_tools.is_empty() {
+        return;
+    }
+    let idle = sections.exceptions.iter().filter(|one| one.of_tools().is_some());
+    let idle: Vec<String> = idle.map(|one| one.rule.clone()).collect();
+    let Some(span) = lint.file.tree.at(&["exceptions"]).map(|tree| tree.span) else { return };
+    for rule in idle {
+        lint.warn(
+            span,
+            format!("the exception from `{rule}` lifts nothing"),
+            "rules of `tools` are lifted by the file that says them; put it there",
         );
     }
 }

@@ -13,7 +13,7 @@ pub(crate) static SECTION: Section = Section {
         "exceptions",
         Shape::List(&Shape::Fields(&TABLE)),
         "[{rule: secret.read, file: tests/fixtures/.env}]",
-        "Rules of the packs that do not hold for one file or one tool.",
+        "Rules that do not hold for one file, one tool or one command.",
     )],
     read: |r, file, said| said.exceptions = value(r, file, "exceptions", read).unwrap_or_default(),
     guards: &[],
@@ -21,8 +21,9 @@ pub(crate) static SECTION: Section = Section {
 
 static TABLE: Table = Table {
     name: "exceptions[]",
-    about: "One rule that does not hold for a file or a tool; `lictor allow` writes it. A repository's exceptions lift only \
-            rules of packs that the repository itself adds; those of the user's or managed file also lift the base.",
+    about: "One rule that does not hold for a file, a tool or a command; `lictor allow` writes it. A repository's exceptions \
+            lift only rules of packs that the repository itself adds; those of the user's or managed file also lift the \
+            base. Rules of `tools` are lifted by their own file.",
     keys: &[
         Key::new("rule", Shape::Text, "secret.read", "The rule's id, as `lictor explain` shows it.")
             .required(),
@@ -33,6 +34,13 @@ static TABLE: Table = Table {
             "The file, by its whole path or from the project's root. No globs.",
         ),
         Key::new("tool", Shape::Text, "mcp__postgres__query", "The tool, by its full name."),
+        Key::new(
+            "command",
+            Shape::Text,
+            "git push --tags",
+            "The command, word for word. Only for `require_first` rules; for those of the packs there is \
+             `bash_safety.allow`.",
+        ),
     ],
 };
 
@@ -49,23 +57,40 @@ fn exception(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<RuleException> {
     let rule = r.field(f, "rule", rule)?;
     let file = r.field(f, "file", file);
     let tool = r.field(f, "tool", Reader::sentence);
-    match (f.get("file"), f.get("tool")) {
-        (Some(_), None) => Some(RuleException { rule, file: Some(file?), tool: None }),
-        (None, Some(_)) => Some(RuleException { rule, file: None, tool: Some(tool?) }),
-        (None, None) if f.misspelt => None,
-        (None, None) => {
-            r.error(f.span, "it is about no file and no tool", "add `file: …` or `tool: …`");
-            None
+    let command = r.field(f, "command", Reader::sentence);
+    let given: Vec<&Tree> = ["file", "tool", "command"].into_iter().filter_map(|key| f.get(key)).collect();
+    match given.as_slice() {
+        [] if f.misspelt => return None,
+        [] => {
+            r.error(
+                f.span,
+                "it is about no file, tool or command",
+                "add `file: …`, `tool: …` or `command: …`",
+            );
+            return None;
         }
-        (Some(_), Some(place)) => {
-            r.error(place.span, "an exception is about a file or a tool, not both", "make two of it");
-            None
+        [_] => {}
+        [_, second, ..] => {
+            r.error(second.span, "an exception is about a file, a tool or a command", "make two of it");
+            return None;
         }
     }
+    // What was given and cannot be read has been told.
+    let read = [&file, &tool, &command].into_iter().flatten().count();
+    let only_for_sequences = command.is_some() && !rule.starts_with("require_first");
+    if only_for_sequences {
+        let place = f.get("command").map_or(f.span, |tree| tree.span);
+        let help = "put the command into `bash_safety.allow`";
+        r.error(place, format!("`{rule}` is not lifted for a command here"), help);
+    }
+    (read == 1 && !only_for_sequences).then_some(RuleException { rule, file, tool, command })
 }
 
 fn rule(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<String> {
     let text = r.sentence(tree, what)?;
+    if RuleException::is_about_the_past(&text) {
+        return Some(text);
+    }
     let ids = || Pack::all().iter().flat_map(|pack| pack.rules()).map(|rule| rule.id);
     if !ids().any(|id| id == text) {
         let group = text.split('.').next().unwrap_or_default();

@@ -2,8 +2,9 @@
 
 use lictor_agents::Agent;
 use lictor_core::history::{History, Pattern, What};
-use lictor_core::tools::{Need, ReadBeforeWrite, RequireFirst, Sequence};
+use lictor_core::tools::{Except, Need, ReadBeforeWrite, RequireFirst, Sequence};
 use lictor_core::{Action, Audience, Context, Guard, Layer, Verdict};
+use lictor_guards::RuleException;
 use serde::{Deserialize, Serialize};
 
 use super::audience;
@@ -37,7 +38,7 @@ pub(crate) static SECTION: Section = Section {
         build: |layer| {
             let Some(section) = &layer.sections.tools else { return Ok(None) };
             let name = format!("{}tools", layer.origin.prefix());
-            share(Some(ToolsGuard::new(name, section, layer.history)?))
+            share(Some(ToolsGuard::new(name, section, &layer.sections.exceptions, layer.history)?))
         },
         last: false,
     }],
@@ -355,11 +356,14 @@ impl ToolsGuard {
     pub(crate) fn new(
         name: String,
         section: &ToolsSection,
+        exceptions: &[RuleException],
         history: &mut History,
     ) -> Result<Self, BuildError> {
+        let except: Vec<Except> = exceptions.iter().filter_map(RuleException::of_tools).collect();
         let sequence = Sequence::new(name.as_str(), section.require_first.clone(), history)
-            .map_err(BuildError::Sequence)?;
-        let reading = section.read_before_write.then(|| ReadBeforeWrite::new(name.as_str()));
+            .map_err(BuildError::Sequence)?
+            .except(except.clone());
+        let reading = section.read_before_write.then(|| ReadBeforeWrite::new(name.as_str()).except(except));
         Ok(Self { name, sequence, reading })
     }
 }

@@ -147,6 +147,16 @@ impl Place {
         [self.zone, self.real_zone]
     }
 
+    /// Whether it is this one file, by its whole path or from the project's root, and nothing else by a link.
+    #[must_use]
+    pub fn is_named(&self, file: &str) -> bool {
+        let named = match file.starts_with('/') {
+            true => Some(self.real.as_ref().unwrap_or(&self.path)),
+            false => self.in_project.as_ref().filter(|_| self.real.is_none()),
+        };
+        !self.glob && named.is_some_and(|named| named == file)
+    }
+
     /// Both paths that must be allowed.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.path.as_str()).chain(self.real.as_deref())

@@ -1,3 +1,4 @@
+use super::except::{Except, file_lifted};
 use super::knowledge::{identity, overwrites};
 use crate::action::Action;
 use crate::context::Context;
@@ -10,18 +11,27 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone)]
 pub struct ReadBeforeWrite {
     name: String,
+    except: Vec<Except>,
 }
+
+const RULE: &str = "read_before_write";
 
 impl ReadBeforeWrite {
     /// Under that name.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into() }
+        Self { name: name.into(), except: Vec::new() }
+    }
+
+    /// The same, where the rule does not hold for some files.
+    #[must_use]
+    pub fn except(self, except: Vec<Except>) -> Self {
+        Self { except, ..self }
     }
 
     fn judge(&self, place: &Place, context: &Context<'_>) -> Option<Verdict> {
         let exempt = |zone: Zone| matches!(zone, Zone::Temp | Zone::HarmlessDevice | Zone::Device);
-        if exempt(place.real_zone) {
+        if exempt(place.real_zone) || file_lifted(&self.except, RULE, place) {
             return None;
         }
         let shown = &place.text;
@@ -53,7 +63,7 @@ impl ReadBeforeWrite {
 }
 
 fn refuse(reason: String, fix: &str) -> Verdict {
-    Verdict::block(reason, fix).by_rule("read_before_write")
+    Verdict::block(reason, fix).by_rule(RULE)
 }
 
 impl Guard for ReadBeforeWrite {

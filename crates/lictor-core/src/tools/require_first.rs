@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::except::{self, Except};
 use crate::action::Action;
 use crate::context::Context;
 use crate::facts::Facts;
@@ -65,6 +66,7 @@ pub enum SequenceError {
 pub struct Sequence {
     name: String,
     rules: Vec<Rule>,
+    except: Vec<Except>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +122,13 @@ impl Sequence {
                 same_line: rule.same_line,
             })
             .collect();
-        Ok(Self { name: name.into(), rules })
+        Ok(Self { name: name.into(), rules, except: Vec::new() })
+    }
+
+    /// The same, where rules do not hold for some actions.
+    #[must_use]
+    pub fn except(self, except: Vec<Except>) -> Self {
+        Self { except, ..self }
     }
 
     fn lacking(&self, rule: &Rule, action: &Action, context: &Context<'_>) -> Vec<(String, Lack)> {
@@ -214,8 +222,13 @@ impl Guard for Sequence {
                 continue;
             }
             let lacking = self.lacking(rule, action, context);
-            if !lacking.is_empty() {
-                refusals.push(refuse(&shown(&rule.gated, rule.gated.values(action).as_ref()), &lacking));
+            if lacking.is_empty() {
+                continue;
+            }
+            let gated = shown(&rule.gated, rule.gated.values(action).as_ref());
+            let id = format!("require_first.{gated}");
+            if !except::lifted(&self.except, &id, &rule.gated, action, facts) {
+                refusals.push(refuse(&gated, &lacking).by_rule(id));
             }
         }
         let mut refusals = refusals.into_iter();
@@ -269,13 +282,20 @@ fn refuse(gated: &str, lacking: &[(String, Lack)]) -> Verdict {
         .collect();
     let lost = |(name, lack): &(String, Lack)| matches!(lack, Lack::Unclear) && name.starts_with("bash(");
     let how = if lacking.iter().any(lost) { ", run without a pipe or with `set -o pipefail`" } else { "" };
+    let needed: Vec<String> = names.iter().map(|name| plainly(name)).collect();
+    let needed = needed.join(" and ");
     let fix = match fields.is_empty() {
-        true => format!("let {} succeed first{how}, then try `{gated}` again", names.join(" and ")),
-        false => {
-            format!("say `{}` in the call, once {} has succeeded", fields.join("`, `"), names.join(" and "))
-        }
+        true => format!("let {needed} succeed first{how}, then try {} again", plainly(gated)),
+        false => format!("say `{}` in the call, once {needed} has succeeded", fields.join("`, `")),
     };
-    Verdict::block(reason, fix).by_rule(format!("require_first.{gated}"))
+    Verdict::block(reason, fix)
+}
+
+/// What is to be run or used, as an agent would write it: a command without the pattern around it.
+fn plainly(name: &str) -> String {
+    let command = name.strip_prefix("bash(\"").and_then(|rest| rest.strip_suffix("\")"));
+    let plain = command.filter(|command| !command.contains(['\\', '"']));
+    format!("`{}`", plain.unwrap_or(name))
 }
 
 /// Self-dependencies, cycles, and needs that their own satisfaction undoes.

@@ -133,6 +133,34 @@ fn trace(root: impl Into<Node>) -> (Value, Vec<(String, Option<Value>)>) {
     (judged.value, judged.trace.iter().map(|entry| (entry.name.to_string(), entry.value)).collect())
 }
 
+/// What a guard finds in its context: what the guards to its left said, the path that led here, and their risk together,
+/// which stops at one.
+#[test]
+fn a_guard_sees_the_verdicts_the_trace_and_the_risk_before_it() {
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let sink = Arc::clone(&seen);
+    let risky = |name: &'static str| {
+        guard_fn(name, move |_, context| {
+            context.add_risk(0.7);
+            Verdict::warn(format!("{name} frowns"))
+        })
+    };
+    let last = guard_fn("last", move |_, context| {
+        let reasons = context.verdicts().iter().map(|given| given.verdict.reason().to_owned());
+        let names = context.trace().iter().map(|entry| entry.name.to_string());
+        sink.lock().unwrap().extend(reasons.chain(names));
+        match context.risk().as_fraction() {
+            risk if risk >= 1.0 => Verdict::block(format!("risk {risk}"), "less"),
+            _ => Verdict::pass(),
+        }
+    });
+    let graph = Graph::new(All::new((risky("one"), risky("two"), last))).unwrap();
+    let judged = graph.judge(&Action::bash("ls"), &Facts::none(), &SessionState::default(), Timestamp(0));
+    assert_eq!(*seen.lock().unwrap(), ["one frowns", "two frowns", "one", "two"]);
+    assert_eq!((judged.value, judged.risk.in_thousandths()), (Value::Block, 1000));
+    assert!(judged.verdicts.iter().any(|given| given.verdict.reason() == "risk 1"));
+}
+
 #[test]
 fn a_pipeline_is_all_with_short_circuit_sorted_by_layer() {
     let no: SharedGuard =

@@ -1,6 +1,6 @@
 //! Reasons and fixes with what they are about: made from the command at hand, never canned.
 
-use lictor_core::facts::{Command, Effect, Place, Zone};
+use lictor_core::facts::{Command, Effect, Opaque, OpaqueWhat, Place, Zone};
 
 use super::pack::{Rule, Way, begins};
 
@@ -8,6 +8,17 @@ use super::pack::{Rule, Way, begins};
 pub(super) fn reason(reason: &str, effect: &Effect<Place>, running: Option<&Command>) -> String {
     let (what, place) = about(effect, running);
     reason.replace("{what}", what.trim()).replace("{place}", place)
+}
+
+/// Reason and fix for what could not be worked out. What is only too large is said to be that.
+pub(super) fn opaque(rule: &Rule, opaque: &Opaque) -> (String, String) {
+    let text = if opaque.text.is_empty() { "it" } else { opaque.text.as_str() };
+    match opaque.what {
+        OpaqueWhat::Limit => {
+            (format!("`{text}` is more than can be looked through"), "do it in smaller steps".to_owned())
+        }
+        _ => (rule.reason.replace("{what}", text), rule.fix.to_owned()),
+    }
 }
 
 /// What to do instead: the first way that the running command can be turned into, or what the rule says to all others.
@@ -68,7 +79,10 @@ fn about(effect: &Effect<Place>, running: Option<&Command>) -> (String, &'static
             (text.clone(), "")
         }
         Effect::Infrastructure { tool, what, .. } => (format!("{tool} {what}"), ""),
-        Effect::Publish { tool } => (format!("{tool} publish"), ""),
+        Effect::Publish { tool } => {
+            let own = running.filter(|command| command.program == *tool).map(crate::normal::text);
+            (own.unwrap_or_else(|| format!("{tool} publish")), "")
+        }
         Effect::Run(command) => (crate::normal::text(command), ""),
         Effect::Reach(reach) => (reach.text.clone(), ""),
         Effect::Code { language, .. } => (language.clone(), ""),

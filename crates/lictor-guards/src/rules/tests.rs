@@ -97,6 +97,7 @@ fn an_exception_lifts_one_rule_for_one_file_or_tool() {
         rule: "secret.read".to_owned(),
         file: file.map(str::to_owned),
         tool: tool.map(str::to_owned),
+        command: None,
     };
     let value = |except: RuleException, command: &str| {
         let packs = vec!["recommended".to_owned()];

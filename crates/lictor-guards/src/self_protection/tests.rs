@@ -74,3 +74,14 @@ fn its_fix_names_a_person() {
     let fix = judged.verdicts[0].verdict.fix().to_owned();
     assert!(fix.contains("a person") && !fix.contains('`'), "{fix}");
 }
+
+#[test]
+fn what_is_swept_along_has_a_way_without_it() {
+    let world = FakeObserver::for_judging().file("/home/user/project/governance.yaml", "version: 1");
+    let fix = |command: &str| {
+        let judged = judged_in(SelfProtection, &bash(command), &world, &Default::default(), 0);
+        judged.verdicts.first().map(|given| given.verdict.fix().to_owned()).unwrap_or_default()
+    };
+    assert!(fix("git stash -u").contains("`git stash push`"), "{}", fix("git stash -u"));
+    assert!(fix("rm governance.yaml").contains("a person can change it"));
+}

@@ -3,7 +3,7 @@
 use lictor_config::Origin;
 use lictor_core::facts::{Command, Effect, Place};
 use lictor_core::{ActionKind, Digest};
-use lictor_engine::guards::{Pack, Pattern};
+use lictor_engine::guards::{Pack, Pattern, RuleException};
 
 use super::{Asked, Stop, edit};
 use crate::remembered;
@@ -55,10 +55,15 @@ impl Candidate {
         Self { section, key, how: How::AddFile { rule: rule.map(str::to_owned), relative, whole } }
     }
 
-    /// A rule of the packs that does not hold for a tool.
-    fn rule_for_tool(rule: &str, tool: &str) -> Self {
-        let items = vec![format!("{{rule: {rule}, tool: {}}}", edit::quoted(tool))];
-        let entries = vec![format!("{rule} for {tool}")];
+    /// A rule that does not hold for a tool.
+    pub(super) fn rule_for_tool(rule: &str, tool: &str) -> Self {
+        Self::rule_for(rule, "tool", &[tool.to_owned()])
+    }
+
+    fn rule_for(rule: &str, what: &str, texts: &[String]) -> Self {
+        let item = |text: &String| format!("{{rule: {}, {what}: {}}}", plain(rule), edit::quoted(text));
+        let items = texts.iter().map(item).collect();
+        let entries = texts.iter().map(|text| format!("{rule} for {text}")).collect();
         Self { section: "exceptions", key: "", how: How::Add { items, entries } }
     }
 
@@ -69,7 +74,7 @@ impl Candidate {
             How::AddFile { rule, .. } => {
                 let file = edit::quoted(&self.path(origin)?);
                 let item = match rule {
-                    Some(rule) => format!("{{rule: {rule}, file: {file}}}"),
+                    Some(rule) => format!("{{rule: {}, file: {file}}}", plain(rule)),
                     None => file,
                 };
                 edit::with(text, self.section, self.key, &[item], note)
@@ -113,6 +118,7 @@ pub(super) fn candidates(asked: &Asked<'_>, stopped: &[Stop]) -> Vec<Candidate> 
         }
     }
     all.extend(stopped.iter().flat_map(|stop| files(asked, stop)));
+    all.extend(stopped.iter().filter_map(sequence).flat_map(|rule| of_sequence(asked, rule)));
     let hosts: Vec<String> = asked.facts.hosts().filter_map(|reach| reach.host.clone()).collect();
     if !hosts.is_empty() {
         all.extend(hosts.iter().map(|host| taking_out("network", "deny", host)));
@@ -123,22 +129,53 @@ pub(super) fn candidates(asked: &Asked<'_>, stopped: &[Stop]) -> Vec<Candidate> 
 
 /// Commands of a line, one by one and all together.
 fn commands(asked: &Asked<'_>) -> Vec<Candidate> {
+    let literal = |texts: Vec<String>| texts.iter().map(|text| Pattern::literal(text)).collect();
+    lines_of(asked)
+        .into_iter()
+        .map(|texts| Candidate::texts("bash_safety", "allow", literal(texts)))
+        .collect()
+}
+
+/// The commands of a line, one by one, all together, and the line itself: what is piped or redirected is no command's own.
+fn lines_of(asked: &Asked<'_>) -> Vec<Vec<String>> {
     if asked.action.kind != ActionKind::Bash {
         return Vec::new();
     }
-    let commands: Vec<String> =
-        asked.facts.commands().filter_map(whole).map(|text| Pattern::literal(&text)).collect();
-    let allow = |entries| Candidate::texts("bash_safety", "allow", entries);
-    let mut all: Vec<Candidate> = commands.iter().map(|command| allow(vec![command.clone()])).collect();
+    let commands: Vec<String> = asked.facts.commands().filter_map(whole).collect();
+    let mut all: Vec<Vec<String>> = commands.iter().map(|command| vec![command.clone()]).collect();
     if commands.len() > 1 {
-        all.push(allow(commands));
+        all.push(commands);
     }
-    // What is piped or redirected is no command's own: only the whole line stands for it.
     let line = asked.action.text("command").unwrap_or_default().trim();
     if !line.is_empty() && !line.contains('\n') {
-        all.push(allow(vec![Pattern::literal(line)]));
+        all.push(vec![line.to_owned()]);
     }
     all
+}
+
+/// The rule, when it is one about the past.
+fn sequence(stop: &Stop) -> Option<&str> {
+    stop.rule.as_deref().filter(|rule| RuleException::is_about_the_past(rule))
+}
+
+/// Changes for a rule about the past: the command, the file or the tool that it does not hold for.
+fn of_sequence(asked: &Asked<'_>, rule: &str) -> Vec<Candidate> {
+    let mut all: Vec<Candidate> = match rule {
+        "read_before_write" => Vec::new(),
+        _ => lines_of(asked).iter().map(|texts| Candidate::rule_for(rule, "command", texts)).collect(),
+    };
+    let places = asked.facts.files().map(|(_, place)| place).filter(|place| !place.glob && !place.malformed);
+    all.extend(places.map(|place| Candidate::file("exceptions", "", Some(rule), place)));
+    if asked.action.kind != ActionKind::Bash && !asked.action.tool.is_empty() {
+        all.push(Candidate::rule_for_tool(rule, &asked.action.tool));
+    }
+    all
+}
+
+/// A rule's id as it can stand in YAML.
+fn plain(rule: &str) -> String {
+    let simple = rule.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    if simple { rule.to_owned() } else { edit::quoted(rule) }
 }
 
 /// Changes for the files that one reason is about.

@@ -98,10 +98,18 @@ fn what_passes_needs_no_exception_and_what_cannot_be_lifted_says_so() {
     assert!(matches!(place.proposed(Action::bash("ls")), Err(AllowError::NotStopped(_))));
     let refused = place.proposed(Action::write("secret.txt")).unwrap_err().to_string();
     assert!(refused.contains("narrow `secret.*`"), "{refused}");
-    let place =
-        Place::new("", "version: 1\ntools: {require_first: {'bash(\"git push\")': ['bash(\"make\")']}}\n");
-    let refused = place.proposed(Action::bash("git push")).unwrap_err().to_string();
-    assert!(refused.contains("run first"), "{refused}");
+}
+
+#[test]
+fn a_rule_about_the_past_is_lifted_in_the_file_that_says_it() {
+    let rules = "version: 1\ntools: {require_first: {'bash(\"git push\")': ['bash(\"make\")']}}\n";
+    for (place, origin) in
+        [(Place::new("", rules), Origin::Repository), (Place::new(rules, "version: 1\n"), Origin::User)]
+    {
+        let exception = place.proposed(Action::bash("git push --tags")).unwrap();
+        let wanted = "require_first.bash(\"git push\") for git push --tags";
+        assert_eq!(entries(&exception), [(origin, vec![wanted])]);
+    }
 }
 
 #[test]

@@ -38,7 +38,10 @@ impl Machine {
 }
 
 fn decided() -> (Machine, String) {
-    let machine = Machine::new("version: 1\nbash_safety:\n  allow:\n    - rm -rf out\n");
+    let machine = Machine::new(
+        "version: 1\nbash_safety:\n  allow:\n    - rm -rf out\nexceptions:\n  \
+         - {rule: secret.read, file: /home/ada/.env}\n  - {rule: database.drop-part, tool: mcp__pg__query}\n",
+    );
     let project = machine.project();
     let store = project.store().unwrap();
     for program in councils::programs(&Snapshot::read(&project).unwrap().policy).unwrap() {
@@ -69,9 +72,11 @@ fn another_machine_takes_over_what_fits() {
     assert!(!bob.trusts() && exceptions(&bob.project()).unwrap().is_empty(), "nothing yet");
     let done = shared.apply(&bob.project(), "bob", Timestamp(9), false).unwrap();
     assert_eq!(done, dry);
-    assert!(done.len() == 3 && done.iter().all(|entry| entry.taken), "{done:?}");
+    assert!(done.len() == 4 && done.iter().all(|entry| entry.taken), "{done:?}");
     assert!(bob.trusts());
     assert_eq!(exceptions(&bob.project()).unwrap(), ["rm -rf out"]);
+    let lifted = SharedRule { rule: "database.drop-part".to_owned(), tool: "mcp__pg__query".to_owned() };
+    assert_eq!(own_rules(&bob.project()).unwrap(), [lifted], "a file is of one machine");
     // The same finding in a later plan does not count.
     let ledger = ProjectLedger::open(bob.project(), true).unwrap();
     let claim = Claim::new(Level::High, "a password in the source", "scanner").unwrap();

@@ -1,4 +1,16 @@
 use super::*;
+use crate::{Origin, Source, load};
+
+/// Whole and broken seconds, as a number.
+#[test]
+fn a_moment_may_come_twice_a_second() {
+    for (text, wanted) in [("0.5", Some(500)), ("2", Some(2_000)), ("1.25", Some(1_250)), ("0", None)] {
+        let policy = format!("version: 1\nfeedback: [{{name: a, say: b, every_n_seconds: {text}}}]\n");
+        let source = Source { origin: Origin::User, path: "g.yaml".to_owned(), bytes: policy.into_bytes() };
+        let found = load(&[source]).ok().map(|loaded| loaded.policy.feedback()[0].trigger.every_n_millis);
+        assert_eq!(found.flatten().map(std::num::NonZero::get), wanted, "{text}");
+    }
+}
 
 #[test]
 fn lengths_of_time_may_have_decimals() {

@@ -18,7 +18,7 @@ fn problems(origin: Origin, text: &str) -> (bool, String) {
 }
 
 #[test]
-fn an_exception_names_a_rule_and_a_file_or_a_tool() {
+fn an_exception_names_a_rule_and_a_file_a_tool_or_a_command() {
     for accepted in [
         "  - {rule: secret.read, file: /home/user/x/.env}",
         "  - {rule: database.drop-part, tool: mcp__pg__query}",
@@ -27,8 +27,9 @@ fn an_exception_names_a_rule_and_a_file_or_a_tool() {
     }
     for (text, said) in [
         ("  - {rule: secret.raed, file: .env}", "did you mean `secret.read`?"),
-        ("  - {rule: secret.read}", "no file and no tool"),
-        ("  - {rule: secret.read, file: a, tool: b}", "not both"),
+        ("  - {rule: secret.read}", "no file, tool or command"),
+        ("  - {rule: secret.read, file: a, tool: b}", "make two of it"),
+        ("  - {rule: secret.read, command: cat .env}", "bash_safety.allow"),
         ("  - {rule: secret.read, file: '*.env'}", "not a glob"),
         ("  - {rule: secret.read, fle: a}", "did you mean `file`?"),
         ("  - {file: a}", "has no `rule`"),
@@ -43,4 +44,15 @@ fn an_exception_names_a_rule_and_a_file_or_a_tool() {
 fn a_repository_does_not_lift_the_base() {
     let (accepted, problems) = problems(Origin::Repository, "  - {rule: secret.read, file: .env}");
     assert!(accepted && problems.contains("cannot lift `secret.read`"), "{problems}");
+}
+
+/// Rules of `tools` are lifted by the file that says them.
+#[test]
+fn an_exception_from_a_sequence_lifts_only_its_own_file() {
+    let exception = "  - {rule: 'require_first.bash(\"git push\")', command: git push --tags}";
+    let (accepted, said) = problems(Origin::Repository, exception);
+    assert!(accepted && said.contains("lifts nothing"), "{said}");
+    let whole =
+        format!("{exception}\ntools: {{require_first: {{bash(\"git push\"): [bash(\"make test\")]}}}}");
+    assert_eq!(problems(Origin::Repository, &whole), (true, String::new()));
 }
