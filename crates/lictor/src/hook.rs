@@ -162,8 +162,8 @@ impl Runtime {
 /// The answer of the session's own policy, and before it that of the place where the agent is.
 fn judged(event: &Event, options: &Options, known: Option<&Runtime>) -> Result<(HookReply, Runtime), Error> {
     let SessionHome { home, elsewhere } = SessionHome::of(event, options)?;
-    let refusal = match (elsewhere, &event.kind) {
-        (Some(there), EventKind::PreTool(action)) => refused_by(&Runtime::visited(there)?, action),
+    let objection = match (elsewhere, &event.kind) {
+        (Some(there), EventKind::PreTool(action)) => objected_by(&Runtime::visited(there)?, action),
         _ => None,
     };
     if matches!(event.kind, EventKind::SessionEnd(_)) {
@@ -174,13 +174,17 @@ fn judged(event: &Event, options: &Options, known: Option<&Runtime>) -> Result<(
         _ => Runtime::of_project(home)?,
     };
     let mut slot = event.slot;
-    if let Some(reply) = refusal {
+    if let Some(reply @ Reply::Block(_)) = objection {
         return Ok((HookReply { slot, reply }, runtime));
     }
     if runtime.policy().ask_when_unattended() == Decision::Ask {
         slot = slot.attended();
     }
-    let reply = reply(&runtime, event, slot);
+    let own = reply(&runtime, event, slot);
+    let reply = match own {
+        Reply::Silence | Reply::Tell(_) => objection.unwrap_or(own),
+        stricter => stricter,
+    };
     Ok((HookReply { slot, reply }, runtime))
 }
 
@@ -202,16 +206,23 @@ fn unjudged(slot: &HookContext, id: String, policy: bool) -> Block {
     }
 }
 
-/// What another project's policy has against an action. Its counters are not this session's, and there is nobody to
-/// ask in its name.
-fn refused_by(there: &Runtime, action: &Action) -> Option<Reply> {
+/// What another project's policy has against an action. Its counters are not this session's, and a yes counts only where
+/// the agent itself asks the person.
+fn objected_by(there: &Runtime, action: &Action) -> Option<Reply> {
     let observe = there.policy().is_observing();
-    let mode = Mode { dry: true, asking: Asking::Nobody, observe, ..Mode::default() };
-    let evaluation = there.evaluate_with(action, mode);
+    let evaluation = there.evaluate_with(action, Mode { dry: true, observe, ..Mode::default() });
     if observe || evaluation.decision < Decision::Ask {
         return None;
     }
-    Some(Reply::Block(Block { id: None, ..refusal_of(&evaluation, action) }))
+    let block = Block { id: None, ..refusal_of(&evaluation, action) };
+    if evaluation.decision == Decision::Block {
+        return Some(Reply::Block(block));
+    }
+    let root = there.project().root.display();
+    let fix = format!("a person can begin a session in `{root}`, whose policy asks about this");
+    let messages =
+        pending(&evaluation).iter().map(|said| format!("{said} (the policy of `{root}`)")).collect();
+    Some(Reply::Ask(Ask { messages, otherwise: Block { fix, ..block } }))
 }
 
 /// What the agent is told about a decision against it.

@@ -178,6 +178,31 @@ fn a_session_keeps_the_policy_that_it_began_with() {
     assert_eq!(state["state"]["block_count"], 3, "one record for one session: {state}");
 }
 
+/// What the policy of another project asks is asked where the agent can ask, and else leads to a session there.
+#[test]
+fn a_question_of_another_projects_policy_can_be_answered() {
+    let sandbox = Sandbox::new();
+    let other = sandbox.home().join("other");
+    let made = sandbox.program("git", &["init", "-q", other.to_str().unwrap()], "");
+    assert_eq!(made.code, 0, "{made:?}");
+    sandbox.write_at(&other.join("governance.yaml"), "version: 1\nextends: [read-only]\n");
+    sandbox.claude_bash("ls");
+    let fields = json!({"cwd": other, "tool_name": "Bash", "tool_input": {"command": "mytool --frob"}});
+    let asked = sandbox.claude("PreToolUse", fields).json()["hookSpecificOutput"].clone();
+    assert_eq!(asked["permissionDecision"], "ask", "{asked}");
+    assert!(asked["permissionDecisionReason"].as_str().unwrap().contains("(the policy of `"), "{asked}");
+    let call = |cwd: &std::path::Path, command: &str| {
+        let event = json!({"session_id": "c1", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+                           "tool_input": {"command": command}, "model": "m", "permission_mode": "default",
+                           "transcript_path": null, "turn_id": "t", "tool_use_id": command});
+        sandbox.lictor_with(&["hook", "codex", "PreToolUse"], &event.to_string())
+    };
+    call(&sandbox.project(), "ls");
+    let told = call(&other, "mytool --frob");
+    let said = format!("{}{}", told.stdout, told.stderr);
+    assert!(said.contains("begin a session in"), "{told:?}");
+}
+
 #[test]
 fn every_session_is_listed_however_it_began() {
     let sandbox = Sandbox::new();
