@@ -282,7 +282,7 @@ fn parse(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result
 
 /// The commands with their help, which says whom each is for.
 fn definition() -> clap::Command {
-    let top = Cli::command();
+    let top = flowing(Cli::command());
     let template =
         format!("{{about}}\n\n{{usage-heading}} {{usage}}\n\n{}{{after-help}}\n", listed(&top).trim_end());
     commands::COMMANDS.iter().fold(top.help_template(template), |top, (words, audience)| {
@@ -293,6 +293,27 @@ fn definition() -> clap::Command {
         };
         noted(top, words, note)
     })
+}
+
+/// The same with notes that fill the width at hand: in the source they are broken for readers of the source.
+fn flowing(command: clap::Command) -> clap::Command {
+    let said = command.get_after_help().map(|said| joined(&said.to_string()));
+    let command = said.into_iter().fold(command, clap::Command::after_help);
+    let names: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, flowing))
+}
+
+/// Lines of one paragraph on one line; what is indented stands for itself.
+fn joined(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let prose = |line: &str| !line.is_empty() && !line.starts_with(' ');
+    for line in text.lines() {
+        match lines.last_mut().filter(|last| prose(last) && prose(line)) {
+            Some(last) => *last += &format!(" {line}"),
+            None => lines.push(line.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 fn noted(command: clap::Command, words: &str, note: &str) -> clap::Command {

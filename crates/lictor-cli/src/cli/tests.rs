@@ -247,3 +247,15 @@ fn help_says_what_is_refused_to_agents() {
         assert_eq!(said, *audience != Audience::Agents, "{words}");
     }
 }
+
+#[test]
+fn notes_fill_the_width_and_examples_keep_their_lines() {
+    let text = "One sentence that is\nbroken here.\n\nExamples:\n  lictor a\n  lictor b\n\nExit codes: 0 yes, 1\nno.";
+    let joined = super::joined(text);
+    assert_eq!(
+        joined,
+        "One sentence that is broken here.\n\nExamples:\n  lictor a\n  lictor b\n\nExit codes: 0 yes, 1 no."
+    );
+    let help = super::definition().find_subcommand_mut("init").unwrap().render_help().to_string();
+    assert!(!help.lines().any(|line| line == "written because nobody said yes."), "{help}");
+}

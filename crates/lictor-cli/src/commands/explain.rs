@@ -172,9 +172,15 @@ pub fn title(action: &Action) -> String {
 
 /// What would be done to what. Of many targets, the first ones.
 pub fn in_words(deed: &Deed, style: Style) -> String {
-    let mut targets = deed.targets.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if deed.targets.len() > SHOWN {
-        targets += &format!(", and {} more", deed.targets.len() - SHOWN);
+    let mut named: Vec<&str> = Vec::new();
+    for target in &deed.targets {
+        if !named.contains(&target.as_str()) {
+            named.push(target);
+        }
+    }
+    let mut targets = named.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    if named.len() > SHOWN {
+        targets += &format!(", and {} more", named.len() - SHOWN);
     }
     format!("{} {} {}", deed.verb, deed.object, style.dim(&targets)).trim_end().to_owned()
 }

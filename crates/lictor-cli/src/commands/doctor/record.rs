@@ -181,13 +181,16 @@ pub fn faults(report: &mut Report, project: &Project) {
     }
     report.problem(
         format!(
-            "{} hooks could not be judged lately; the last, {} ago ({} {}): {}",
-            recent.len(),
+            "{} could not be judged lately; the last, {} ago ({} {}): {}",
+            output::count(recent.len() as u64, "call"),
             time_format::age(last.at, now),
             last.agent,
             last.event,
             last.reason
         ),
-        format!("when it is mended, remove `{}`", fault::file(project).display()),
+        format!(
+            "mend it; the next call that is judged settles this (`{}` has the list)",
+            fault::file(project).display()
+        ),
     );
 }
