@@ -3,6 +3,7 @@
 import asyncio
 import json
 import pickle
+import runpy
 import sys
 
 import pytest
@@ -423,6 +424,16 @@ def test_evidence_is_read_as_the_document_says():
     for level, title in (("BAD", "t"), ("HIGH", "")):
         with pytest.raises(LookupError):
             build_finding(level, title)
+
+
+def test_the_documents_entry_point_is_the_native_program(monkeypatch):
+    called = []
+    monkeypatch.setattr("lictor.__main__.main", lambda words: called.append(words) or 7)
+    monkeypatch.setattr(sys, "argv", ["toolbox_verdict", "record", "--level", "HIGH"])
+    monkeypatch.delitem(sys.modules, "lictor.toolbox_verdict")
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("lictor.toolbox_verdict", run_name="__main__")
+    assert (ended.value.code, called) == (7, [["verdict", "record", "--level", "HIGH"]])
 
 
 def test_a_built_finding_has_the_id_that_the_ledger_gives_it(project):

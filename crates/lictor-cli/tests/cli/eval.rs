@@ -23,6 +23,23 @@ fn json_holds_everything_that_led_to_the_decision() {
     }
 }
 
+/// The same file by every kind of action that can reach it.
+#[test]
+fn reading_writing_and_commands_are_judged_alike() {
+    let sandbox = Sandbox::new();
+    sandbox.write("governance.yaml", "version: 1\nboundaries: {red_line_files: [plan.txt]}\n");
+    sandbox.write("plan.txt", "x");
+    sandbox.write("notes.txt", "x");
+    for (kind, stopped, passed) in [
+        ("read", "plan.txt", "notes.txt"),
+        ("write", "plan.txt", "notes.txt"),
+        ("bash", "cat plan.txt", "cat notes.txt"),
+    ] {
+        let code = |what: &str| sandbox.lictor(&["eval", kind, what]).code;
+        assert_eq!((code(stopped), code(passed)), (2, 0), "{kind}");
+    }
+}
+
 #[test]
 fn eval_is_dry() {
     let sandbox = Sandbox::new();

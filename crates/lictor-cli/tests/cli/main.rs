@@ -6,6 +6,7 @@
     reason = "helpers of tests fail by panicking"
 )]
 
+mod agent;
 mod agent_trust;
 mod allow;
 mod approvals;
@@ -20,6 +21,7 @@ mod described;
 mod doctor;
 mod eval;
 mod faults;
+mod fixes;
 mod golden;
 mod governed;
 mod guardrails;
