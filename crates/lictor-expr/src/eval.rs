@@ -58,8 +58,10 @@ pub(crate) struct Evaluator<'a> {
     /// Variables of the macros around the current node, outermost first.
     locals: Vec<Value<'a>>,
     budget: u32,
-    /// What went wrong last; looked at where nothing was [`Found`].
+    /// What went wrong last; looked at where nothing was [`Found`]. None where what was looked for is not there.
     error: Option<Box<EvalError>>,
+    /// The root or field that was looked for last.
+    looked_for: NodeId,
 }
 
 /// What was found; none when there is nothing, and then the evaluator knows why. Errors are rare and large: kept apart, a
@@ -69,12 +71,20 @@ type Found<T> = Option<T>;
 
 impl<'a> Evaluator<'a> {
     pub(crate) fn new(program: &'a Program, env: &'a dyn Env, budget: u32) -> Self {
-        Self { program, env, locals: Vec::new(), budget, error: None }
+        Self { program, env, locals: Vec::new(), budget, error: None, looked_for: program.root_node() }
     }
 
     /// What went wrong last.
     pub(crate) fn error(&mut self) -> EvalError {
-        self.error.take().map_or(EvalError::Damaged { span: Span::default() }, |error| *error)
+        *self.why()
+    }
+
+    #[cold]
+    fn why(&mut self) -> Box<EvalError> {
+        let id = self.looked_for;
+        self.error.take().unwrap_or_else(|| {
+            Box::new(EvalError::Missing { span: self.span(id), name: self.program.text(id) })
+        })
     }
 
     #[cold]
@@ -87,16 +97,13 @@ impl<'a> Evaluator<'a> {
     /// settles what is fatal.
     #[cold]
     fn put_aside(&mut self, first: &mut Option<Box<EvalError>>) -> Found<()> {
-        match self.error.take() {
-            Some(error) if !error.is_fatal() => {
-                first.get_or_insert(error);
-                Some(())
-            }
-            fatal => {
-                self.error = fatal;
-                None
-            }
+        let error = self.why();
+        if error.is_fatal() {
+            self.error = Some(error);
+            return None;
         }
+        first.get_or_insert(error);
+        Some(())
     }
 
     /// The result after all, unless something was put aside.
@@ -176,18 +183,21 @@ impl<'a> Evaluator<'a> {
 
     #[inline]
     fn select(&mut self, id: NodeId, target: NodeId, field: &str) -> Found<Value<'a>> {
-        let found = match &self.operand(target) {
+        match &self.operand(target) {
             Some(Value::Map(map)) => {
                 self.charge_bytes(id, field.len())?;
-                map.get(field)
+                self.field(id, map, field)
             }
-            Some(other) => return self.wrong_type(target, "a field", "a map", other),
-            None => return None,
-        };
-        if found.is_none() {
-            return self.missing(id);
+            Some(other) => self.wrong_type(target, "a field", "a map", other),
+            None => None,
         }
-        found
+    }
+
+    /// The value of a field. Why there is none is worked out when somebody asks: what is found goes up as it comes, written
+    /// once and not moved.
+    fn field(&mut self, id: NodeId, map: &Map<'a>, field: &str) -> Found<Value<'a>> {
+        self.looked_for = id;
+        map.get(field)
     }
 
     /// The value of what is neither written out nor a field: apart, so that reading a field, which nearly every
@@ -289,25 +299,16 @@ impl<'a> Evaluator<'a> {
     }
 
     #[cold]
-    fn missing<T>(&mut self, id: NodeId) -> Found<T> {
-        self.fail(EvalError::Missing { span: self.span(id), name: self.program.text(id) })
-    }
-
-    #[cold]
     fn damaged<T>(&mut self, id: NodeId) -> Found<T> {
         self.fail(EvalError::Damaged { span: self.span(id) })
     }
 
     #[inline]
     fn root(&mut self, id: NodeId, index: usize) -> Found<Value<'a>> {
-        let env = self.env;
         match self.program.roots.get(index) {
             Some(name) => {
-                let found = env.root(name);
-                if found.is_none() {
-                    return self.missing(id);
-                }
-                found
+                self.looked_for = id;
+                self.env.root(name)
             }
             None => self.damaged(id),
         }
@@ -355,7 +356,7 @@ impl<'a> Evaluator<'a> {
             }
             (Value::Map(map), Value::Text(key)) => {
                 self.charge_bytes(id, key.as_str().len())?;
-                map.get(key.as_str()).or_else(|| self.missing(id))
+                self.field(id, map, key.as_str())
             }
             (Value::List(_), other) => self.wrong_type(index, "a list index", "an int", other),
             (Value::Map(_), other) => self.wrong_type(index, "a key", "a string", other),

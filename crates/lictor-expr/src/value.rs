@@ -66,6 +66,26 @@ pub trait Sequence {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Looks for a text from the first element on, as long as they are texts: how many were looked at, and whether the last
+    /// of them is the text. What can look at its elements without being asked for each is faster with one of its own.
+    fn find_text(&self, text: &str) -> (usize, bool) {
+        found_text((0..self.len()).map_while(|index| self.get(index)), text)
+    }
+}
+
+/// How many leading texts were looked at for one, and whether the last of them is it.
+#[inline]
+pub(crate) fn found_text<'a>(items: impl Iterator<Item = Value<'a>>, text: &str) -> (usize, bool) {
+    let mut looked = 0;
+    for item in items {
+        let Value::Text(item) = &item else { break };
+        looked += 1;
+        if item.as_str() == text {
+            return (looked, true);
+        }
+    }
+    (looked, false)
 }
 
 /// A map or record that the environment holds in its own form.
@@ -215,6 +235,14 @@ impl<'a> List<'a> {
         match self {
             Self::Borrowed(list) => list.get(index),
             Self::Shared(list) => list.get(index).cloned(),
+        }
+    }
+
+    /// As [`Sequence::find_text`].
+    pub(crate) fn find_text(&self, text: &str) -> (usize, bool) {
+        match self {
+            Self::Borrowed(list) => list.find_text(text),
+            Self::Shared(list) => found_text(list.iter().cloned(), text),
         }
     }
 }

@@ -105,20 +105,17 @@ impl<'a> Evaluator<'a> {
 
     /// Whether a list contains a text: what `in` is mostly asked.
     fn listed_text(&mut self, id: NodeId, item: &Value<'a>, text: &str, list: &List<'a>) -> Found<bool> {
-        for index in 0..list.len() {
-            match &list.get(index) {
-                Some(Value::Text(found)) => {
-                    let found = found.as_str();
-                    self.charge(id, 1 + text.len().min(found.len()) / BYTES_PER_STEP)?;
-                    if text == found {
-                        return Some(true);
-                    }
-                }
-                // Something else among them: whether that is comparable is looked at with more care.
-                _ => return self.listed(id, item, list, index),
-            }
+        // A comparison with a longer text is paid for by its length.
+        if text.len() >= BYTES_PER_STEP {
+            return self.listed(id, item, list, 0);
         }
-        Some(false)
+        let (looked, found) = list.find_text(text);
+        self.charge(id, looked)?;
+        if found || looked == list.len() {
+            return Some(found);
+        }
+        // Something else among them: whether that is comparable is looked at with more care.
+        self.listed(id, item, list, looked)
     }
 
     /// Whether a list contains a value, from an index on. Like `||`: one that is equal settles it, even after one

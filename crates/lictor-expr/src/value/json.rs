@@ -2,11 +2,12 @@
 
 use serde_json::Value as Json;
 
-use super::{Object, Sequence, Value};
+use super::{Object, Sequence, Value, found_text};
 use crate::eval::Env;
 
 impl<'a> From<&'a Json> for Value<'a> {
     /// Numbers without fraction or exponent that fit into an int are ints, the rest are doubles.
+    #[inline]
     fn from(json: &'a Json) -> Self {
         match json {
             Json::Null => Self::Null,
@@ -34,11 +35,28 @@ where
     fn get(&self, index: usize) -> Option<Value<'_>> {
         self.as_slice().get(index).map(Into::into)
     }
+
+    fn find_text(&self, text: &str) -> (usize, bool) {
+        found_text(self.iter().map(Into::into), text)
+    }
+}
+
+/// Up to so many fields, asking each whether it is the one is faster than putting the name in order with them: most differ
+/// in length already.
+const FEW: usize = 11;
+
+fn field<'a>(fields: &'a serde_json::Map<String, Json>, name: &str) -> Option<Value<'a>> {
+    let found = if fields.len() <= FEW {
+        fields.iter().find_map(|(field, value)| (field == name).then_some(value))
+    } else {
+        fields.get(name)
+    };
+    found.map(Value::from)
 }
 
 impl Object for serde_json::Map<String, Json> {
-    fn get(&self, field: &str) -> Option<Value<'_>> {
-        self.get(field).map(Value::from)
+    fn get(&self, name: &str) -> Option<Value<'_>> {
+        field(self, name)
     }
 
     fn fields(&self) -> Vec<&str> {
@@ -49,6 +67,6 @@ impl Object for serde_json::Map<String, Json> {
 /// Each field is a root. There is no history.
 impl Env for serde_json::Map<String, Json> {
     fn root(&self, name: &str) -> Option<Value<'_>> {
-        self.get(name).map(Value::from)
+        field(self, name)
     }
 }
