@@ -1,5 +1,5 @@
-//! The sections of a policy file: one file for each, with its keys, its reader and its guards, and one line in
-//! [`SECTIONS`].
+//! The sections of a policy file: one file for each, with its keys, its reader and its guards, and one entry in the list
+//! below, with what a file says there.
 
 pub(crate) mod access;
 pub(crate) mod approvals;
@@ -21,6 +21,8 @@ pub(crate) mod layers;
 pub(crate) mod limits;
 pub(crate) mod network;
 pub(crate) mod policies;
+pub(crate) mod redact;
+pub(crate) mod risk;
 pub(crate) mod run;
 pub(crate) mod sandbox;
 pub(crate) mod section;
@@ -58,39 +60,155 @@ pub use run::{RunConfig, RunNetwork, Socket};
 pub use team::{Away, RetentionConfig, ServerConfig};
 pub use tools::ToolsSection;
 
-/// All sections, in the order in which they are read and the reference shows them. Guards are judged in this order when no
-/// graph names them.
-static SECTIONS: [&Section; 25] = [
-    &general::SECTION,
-    &access::SECTION,
-    &boundaries::SECTION,
-    &bash_safety::SECTION,
-    &exceptions::SECTION,
-    &layers::SECTION,
-    &sandbox::SECTION,
-    &network::SECTION,
-    &known_tools::SECTION,
-    &describe::SECTION,
-    &limits::SECTION,
-    &intent::SECTION,
-    &tools::SECTION,
-    &policies::SECTION,
-    &limits::RISK_SECTION,
-    &guards::SECTION,
-    &graph::SECTION,
-    &feedback::SECTION,
-    &completion::SECTION,
-    &councils::SECTION,
-    &team::SECTION,
-    &approvals::SECTION,
-    &command::SECTION,
-    &run::SECTION,
-    &general::REDACT_SECTION,
-];
+/// Declares the sections: the module, and what a file says there. A section that is absent says nothing.
+macro_rules! sections {
+    ($($module:ident { $($(#[$meta:meta])* $vis:vis $field:ident: $type:ty,)* })*) => {
+        static SECTIONS: &[&Section] = &[$(&$module::SECTION),*];
+
+        /// What one file says, section by section. A section that is absent says nothing.
+        #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+        pub struct Sections {
+            $($($(#[$meta])* $vis $field: $type,)*)*
+        }
+    };
+}
+
+// In the order in which they are read and the reference shows them. Guards are judged in this order when no graph names
+// them.
+sections! {
+    general {
+        /// Packs, when the file names any. An empty list is a statement.
+        pub extends: Option<Vec<String>>,
+        /// Whether decisions are enforced.
+        pub mode: Option<Mode>,
+        /// What an `ask` becomes when nobody is there.
+        pub ask_when_unattended: Option<Decision>,
+        /// Whether findings stop commits where no council is set up.
+        pub findings_without_council: Option<bool>,
+    }
+    access {
+        /// `people:`, `roles:`, `access:` and `tools.scopes`.
+        pub access: Option<AccessConfig>,
+    }
+    boundaries {
+        /// `boundaries:`.
+        pub boundaries: Option<FileBoundaryConfig>,
+    }
+    bash_safety {
+        /// `bash_safety:`.
+        pub bash_safety: Option<BashSafetyConfig>,
+    }
+    exceptions {
+        /// `exceptions:`.
+        pub exceptions: Vec<RuleException>,
+    }
+    layers {
+        /// `layers:`.
+        pub layers: Option<LayersSection>,
+    }
+    sandbox {
+        /// `sandbox:`.
+        pub sandbox: Option<SandboxConfig>,
+    }
+    network {
+        /// `network:`.
+        pub network: Option<NetworkConfig>,
+        /// `secrets:`.
+        pub secrets: Option<SecretsConfig>,
+    }
+    known_tools {
+        /// `known_tools:`.
+        pub known_tools: Option<KnownToolsConfig>,
+        /// `known_tools.opaque`: what a command gets whose effects cannot be told.
+        pub opaque: Option<Decision>,
+        /// `known_tools.ungrounded`: what a deed gets that is not in the catalogue.
+        pub ungrounded: Option<Ungrounded>,
+    }
+    describe {
+        /// `describe:`.
+        pub describe: Option<DescribeSection>,
+    }
+    limits {
+        /// `budget:`.
+        pub budget: Option<BudgetConfig>,
+        /// Budgets that are for some only.
+        pub scoped_budgets: Vec<(Audience, BudgetConfig)>,
+        /// `rate_limit:`.
+        pub rate_limit: Option<RateLimitConfig>,
+    }
+    intent {
+        /// `intent:`.
+        pub intent: Option<IntentSection>,
+    }
+    tools {
+        /// `tools:`.
+        pub tools: Option<ToolsSection>,
+        /// Tool policies that are for some only.
+        pub scoped_tools: Vec<(Audience, ToolsSection)>,
+    }
+    policies {
+        /// `policies:`.
+        pub policies: Vec<PolicyRule>,
+    }
+    risk {
+        /// `risk:`.
+        pub risk: Option<RiskConfig>,
+    }
+    guards {
+        /// `guards:`.
+        #[serde(deserialize_with = "crate::shared::many")]
+        pub guards: Vec<Arc<NamedGuard>>,
+        /// Names below `guards:` whose definition was refused: they are not missing too.
+        #[serde(skip)]
+        pub(crate) refused_guards: Vec<String>,
+    }
+    graph {
+        /// `policy:`.
+        pub policy: Option<GraphNode>,
+    }
+    feedback {
+        /// `feedback:`.
+        pub feedback: Vec<Provider>,
+    }
+    completion {
+        /// `completion:`.
+        pub completion: Option<Completion>,
+        /// What must hold before some may stop.
+        pub scoped_completions: Vec<(Audience, Completion)>,
+    }
+    councils {
+        /// `councils:`.
+        pub councils: Councils,
+    }
+    team {
+        /// `store:`, when it is a database.
+        pub store: Option<String>,
+        /// `server:`.
+        pub server: Option<ServerConfig>,
+        /// `retention:`.
+        pub retention: Option<RetentionConfig>,
+    }
+    approvals {
+        /// `approvals:`.
+        pub approvals: Option<ApprovalsConfig>,
+    }
+    command {
+        /// `notify:`.
+        pub notify: Option<Command>,
+    }
+    run {
+        /// `run:`.
+        pub run: Option<RunConfig>,
+    }
+    redact {
+        /// `redact:`.
+        pub redact: Vec<String>,
+    }
+}
 
 /// The whole file.
 pub(crate) static FILE: Table =
-    Table { name: "", about: "Every section is optional.", keys: &keys::<{ count(&SECTIONS) }>(&SECTIONS) };
+    Table { name: "", about: "Every section is optional.", keys: &keys::<{ count(SECTIONS) }>(SECTIONS) };
 
 /// The built-in guards, in the order in which they are judged when no graph names them.
 pub(crate) fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
@@ -101,7 +219,7 @@ pub(crate) fn built_in() -> impl Iterator<Item = &'static BuiltIn> {
 pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<Sections> {
     let file = r.fields(tree, &FILE)?;
     let mut said = Sections::default();
-    for section in &SECTIONS {
+    for section in SECTIONS {
         (section.read)(r, &file, &mut said);
     }
     Some(said)
@@ -126,87 +244,4 @@ const fn keys<const COUNT: usize>(mut sections: &[&Section]) -> [Key; COUNT] {
         (free, sections) = (rest, others);
     }
     all
-}
-
-/// What one file says, section by section. A section that is absent says nothing.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Sections {
-    /// Packs, when the file names any. An empty list is a statement.
-    pub extends: Option<Vec<String>>,
-    /// Whether decisions are enforced.
-    pub mode: Option<Mode>,
-    /// What an `ask` becomes when nobody is there.
-    pub ask_when_unattended: Option<Decision>,
-    /// `people:`, `roles:`, `access:` and `tools.scopes`.
-    pub access: Option<AccessConfig>,
-    /// Whether findings stop commits where no council is set up.
-    pub findings_without_council: Option<bool>,
-    /// `boundaries:`.
-    pub boundaries: Option<FileBoundaryConfig>,
-    /// `bash_safety:`.
-    pub bash_safety: Option<BashSafetyConfig>,
-    /// `exceptions:`.
-    pub exceptions: Vec<RuleException>,
-    /// `layers:`.
-    pub layers: Option<LayersSection>,
-    /// `sandbox:`.
-    pub sandbox: Option<SandboxConfig>,
-    /// `budget:`.
-    pub budget: Option<BudgetConfig>,
-    /// Budgets that are for some only.
-    pub scoped_budgets: Vec<(Audience, BudgetConfig)>,
-    /// `rate_limit:`.
-    pub rate_limit: Option<RateLimitConfig>,
-    /// `risk:`.
-    pub risk: Option<RiskConfig>,
-    /// `network:`.
-    pub network: Option<NetworkConfig>,
-    /// `secrets:`.
-    pub secrets: Option<SecretsConfig>,
-    /// `known_tools:`.
-    pub known_tools: Option<KnownToolsConfig>,
-    /// `describe:`.
-    pub describe: Option<DescribeSection>,
-    /// `known_tools.opaque`: what a command gets whose effects cannot be told.
-    pub opaque: Option<Decision>,
-    /// `known_tools.ungrounded`: what a deed gets that is not in the catalogue.
-    pub ungrounded: Option<Ungrounded>,
-    /// `intent:`.
-    pub intent: Option<IntentSection>,
-    /// `tools:`.
-    pub tools: Option<ToolsSection>,
-    /// Tool policies that are for some only.
-    pub scoped_tools: Vec<(Audience, ToolsSection)>,
-    /// `policies:`.
-    pub policies: Vec<PolicyRule>,
-    /// `guards:`.
-    #[serde(deserialize_with = "crate::shared::many")]
-    pub guards: Vec<Arc<NamedGuard>>,
-    /// `policy:`.
-    pub policy: Option<GraphNode>,
-    /// `feedback:`.
-    pub feedback: Vec<Provider>,
-    /// `completion:`.
-    pub completion: Option<Completion>,
-    /// What must hold before some may stop.
-    pub scoped_completions: Vec<(Audience, Completion)>,
-    /// `councils:`.
-    pub councils: Councils,
-    /// Names below `guards:` whose definition was refused: they are not missing too.
-    #[serde(skip)]
-    pub(crate) refused_guards: Vec<String>,
-    /// `approvals:`.
-    pub approvals: Option<ApprovalsConfig>,
-    /// `notify:`.
-    pub notify: Option<Command>,
-    /// `redact:`.
-    pub redact: Vec<String>,
-    /// `run:`.
-    pub run: Option<RunConfig>,
-    /// `store:`, when it is a database.
-    pub store: Option<String>,
-    /// `server:`.
-    pub server: Option<ServerConfig>,
-    /// `retention:`.
-    pub retention: Option<RetentionConfig>,
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::section::Section;
 use crate::diagnostic::suggest;
 use crate::reader::Reader;
-use crate::table::{Key, REGEXES, Shape, TEXTS};
+use crate::table::{Key, Shape, TEXTS};
 use crate::yaml::{Tree, Yaml};
 
 /// Whether decisions are enforced.
@@ -72,19 +72,6 @@ pub(crate) static SECTION: Section = Section {
     guards: &[],
 };
 
-/// What is left out of records.
-pub(crate) static REDACT_SECTION: Section = Section {
-    keys: &[Key::new(
-        "redact",
-        REGEXES,
-        "['token=\\S+']",
-        "Text that is left out of the record, of questions and of answers, beyond what Lictor knows as secrets; \
-             `[redacted]` stands there instead. Decisions are made on the real text.",
-    )],
-    read: |r, file, said| said.redact = r.field(file, "redact", redact).unwrap_or_default(),
-    guards: &[],
-};
-
 fn packs(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
     let items = r.list(tree, what);
     if items.is_empty() && !matches!(tree.value, Yaml::Map(_)) && !r.is_trusted() {
@@ -107,19 +94,4 @@ fn packs(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
         }
     }
     Some(names)
-}
-
-fn redact(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<Vec<String>> {
-    r.each(tree, what, |r, item, what| {
-        let pattern = r.regex(item, what)?;
-        if let Some(word) = crate::redact::word_of_the_record(&pattern) {
-            r.error(
-                item.span,
-                format!("this is found in `{word}`, a word that the record itself is written in"),
-                "say more of what stands around it, for example `token=\\S+`",
-            );
-            return None;
-        }
-        Some(pattern)
-    })
 }

@@ -1,7 +1,7 @@
-//! `budget:`, `rate_limit:` and `risk:`.
+//! `budget:` and `rate_limit:`.
 
 use lictor_core::{Audience, Layer};
-use lictor_guards::{Budget, BudgetConfig, RateLimit, RateLimitConfig, RiskConfig, RiskLimit};
+use lictor_guards::{Budget, BudgetConfig, RateLimit, RateLimitConfig};
 
 use super::audience;
 use super::section::{BuiltIn, Section, share, value};
@@ -49,25 +49,6 @@ pub(crate) static SECTION: Section = Section {
             last: false,
         },
     ],
-};
-
-/// What has been raised by everything else.
-pub(crate) static RISK_SECTION: Section = Section {
-    keys: &[Key::new(
-        "risk",
-        Shape::Fields(&RISK),
-        "{ask_at: 0.5}",
-        "Asks or blocks when other guards have raised the risk. Guard `risk`, judged last.",
-    )],
-    read: |r, file, said| said.risk = value(r, file, "risk", risk),
-    guards: &[BuiltIn {
-        name: "risk",
-        section: "risk",
-        layer: Layer::Intent,
-        configured: |said| said.risk.is_some(),
-        build: |layer| share(layer.sections.risk.map(RiskLimit::new).transpose()?),
-        last: true,
-    }],
 };
 
 pub(crate) static BUDGET: Table = Table {
@@ -131,29 +112,4 @@ pub(crate) static RATE_LIMIT: Table = Table {
 pub(crate) fn rate_limit(r: &mut Reader<'_>, tree: &Tree) -> Option<RateLimitConfig> {
     let f = r.fields(tree, &RATE_LIMIT)?;
     Some(RateLimitConfig { max_per_minute: r.field(&f, "max_per_minute", Reader::integer)? })
-}
-
-pub(crate) static RISK: Table = Table {
-    name: "risk",
-    about: "Other guards raise the risk of an action; this one stops it at a score from 0 to 1.",
-    keys: &[
-        Key::new("ask_at", Shape::Fraction, "0.5", "From here on a person is asked."),
-        Key::new("block_at", Shape::Fraction, "0.9", "From here on it is blocked."),
-    ],
-};
-
-pub(crate) fn risk(r: &mut Reader<'_>, tree: &Tree) -> Option<RiskConfig> {
-    let f = r.fields(tree, &RISK)?;
-    let ask_at = r.field(&f, "ask_at", Reader::fraction);
-    let block_at = r.field(&f, "block_at", Reader::fraction);
-    if let (Some(ask), Some(block), Some(place)) = (ask_at, block_at, f.get("ask_at"))
-        && ask >= block
-    {
-        r.error(
-            place.span,
-            format!("nobody is ever asked: what reaches {ask} is already blocked from {block} on"),
-            "let `ask_at` be below `block_at`",
-        );
-    }
-    Some(RiskConfig { ask_at, block_at })
 }
