@@ -1,4 +1,18 @@
-//! The agents that Lictor speaks to.
+//! The agents that Lictor speaks to: one file for each, and its entry in the list below.
+
+mod antigravity;
+mod claude_code;
+mod codex;
+mod copilot_cli;
+mod cursor;
+mod factory;
+mod gemini_cli;
+mod kilo;
+mod kimi;
+mod opencode;
+mod qwen_code;
+mod vscode;
+mod windsurf;
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +22,6 @@ use crate::spec::AgentSpec;
 /// Declares the agents: the variant and the module with its specification.
 macro_rules! agents {
     ($($(#[$doc:meta])* $variant:ident: $module:ident,)*) => {
-        $(mod $module;)*
-
         /// A coding agent.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Agent {

@@ -5,15 +5,15 @@
 
 use serde_json::Value;
 
-use crate::files::{At, GoverningFile, HomeDir, project};
-use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
-use crate::launch::{Launch, Unchecked};
-use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, Stop};
+use crate::files::{At, GoverningFile, HomeDir, project};
 use crate::input::{Fields, Unreadable, missing};
+use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
+use crate::launch::{Launch, Unchecked};
 use crate::outcome;
 use crate::parse::{self, Context};
+use crate::spec::AgentSpec;
 use crate::tools::{Shape, Tool, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {

@@ -1,18 +1,19 @@
 //! Claude Code: the shape that others follow.
 
-use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
-use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
-use crate::install::servers::ServerFile;
-use crate::install::json::Json;
-use crate::launch::{Launch, Unchecked};
-use crate::spec::AgentSpec;
 use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::PermissionMode;
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
+use crate::install::json::Json;
+use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
+use crate::install::servers::ServerFile;
+use crate::launch::{Launch, Unchecked};
 use crate::parse::HookEnv;
+use crate::spec::AgentSpec;
 use crate::tools::{Shape, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
-    post_means_success: true, person_present,
+    post_means_success: true,
+    person_present,
     answers_by: Some("StructuredOutput"),
     files: FILES,
     servers: &[
@@ -162,7 +163,12 @@ fn person_present(mode: Option<&PermissionMode>, env: &HookEnv) -> bool {
     // Where a classifier decides, which is what it does unless told otherwise, a hook's question still goes to the person.
     let asks = matches!(
         mode,
-        Some(PermissionMode::Default | PermissionMode::Plan | PermissionMode::AcceptEdits | PermissionMode::Auto)
+        Some(
+            PermissionMode::Default
+                | PermissionMode::Plan
+                | PermissionMode::AcceptEdits
+                | PermissionMode::Auto
+        )
     );
     let attended = !env.get("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk"));
     asks && attended && !env.is_set("CLAUDE_CODE_REMOTE") && !env.is_set("CI")

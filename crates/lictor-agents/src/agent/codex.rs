@@ -1,14 +1,14 @@
 //! Codex CLI: Claude's shape with closed schemas. A field that is not in the schema, an `ask`, an `allow` that
 //! changes nothing or an empty reason makes the run fail, and a failed run lets the action through.
 
+use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::files::{At, GoverningFile, HomeDir, machine, project};
 use crate::install::layout::{Form, LATE, Layout, command_handler, every, tool};
 use crate::install::servers::{self, ServerFile};
 use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
-use crate::contract::{BlockForm, Moment, Row, TellForm};
-use crate::trust::Trust;
 use crate::tools::{Shape, ToolRow};
+use crate::trust::Trust;
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
     trust: Trust::Hashes(At::Home(CODEX), "config.toml", &["app-server"]),
@@ -46,8 +46,15 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
 };
 
 /// Settings given on the command line.
-const FREE_CONFIG: &[&str] =
-    &["approval_policy=never", "danger-full-access", "disable_hooks=true", "hooks=false", "hooks={", "hooks=[", "hooks."];
+const FREE_CONFIG: &[&str] = &[
+    "approval_policy=never",
+    "danger-full-access",
+    "disable_hooks=true",
+    "hooks=false",
+    "hooks={",
+    "hooks=[",
+    "hooks.",
+];
 
 const HOOKS: Form = Form::Json(&LAYOUT);
 const CODEX: HomeDir = HomeDir::at(".codex").moved_by(&[("CODEX_HOME", "")]);

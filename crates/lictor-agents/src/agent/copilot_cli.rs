@@ -3,19 +3,19 @@
 
 use serde_json::{Value, json};
 
-use crate::files::{At, GoverningFile, HomeDir, machine, project};
-use crate::install::layout::{Form, LATE, Layout, every};
-use crate::install::servers::ServerFile;
-use crate::install::json::Json;
-use crate::install::Scope;
 use crate::agent::Agent;
-use crate::launch::{Launch, Unchecked};
-use crate::spec::AgentSpec;
 use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::EventKind;
+use crate::files::{At, GoverningFile, HomeDir, machine, project};
 use crate::input::{Fields, Unreadable, missing};
+use crate::install::Scope;
+use crate::install::json::Json;
+use crate::install::layout::{Form, LATE, Layout, every};
+use crate::install::servers::ServerFile;
+use crate::launch::{Launch, Unchecked};
 use crate::outcome;
 use crate::parse::{self, Context};
+use crate::spec::AgentSpec;
 use crate::tools::{Shape, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {

@@ -4,18 +4,18 @@
 use lictor_core::Action;
 use serde_json::{Map, Value, json};
 
-use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
-use crate::install::layout::{Form, LATE, Layout, every};
-use crate::install::servers::ServerFile;
-use crate::install::json::Json;
-use crate::install::Scope;
 use crate::agent::Agent;
-use crate::launch::{Launch, Unchecked};
-use crate::spec::AgentSpec;
 use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, Outcome, Status, Stop};
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
 use crate::input::{Fields, Unreadable};
+use crate::install::Scope;
+use crate::install::json::Json;
+use crate::install::layout::{Form, LATE, Layout, every};
+use crate::install::servers::ServerFile;
+use crate::launch::{Launch, Unchecked};
 use crate::parse::{self, Context};
+use crate::spec::AgentSpec;
 use crate::tools::{Shape, Tool, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
@@ -24,7 +24,10 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     post_means_success: true,
     person_present: |_, env| !env.is_set("CURSOR_CODE_REMOTE") && !env.is_set("CI"),
     files: FILES,
-    servers: &[ServerFile::project(".cursor/mcp.json", "mcpServers"), ServerFile::home(CURSOR, "mcp.json", "mcpServers")],
+    servers: &[
+        ServerFile::project(".cursor/mcp.json", "mcpServers"),
+        ServerFile::home(CURSOR, "mcp.json", "mcpServers"),
+    ],
     also_reads: &[(Agent::ClaudeCode, &[Scope::User, Scope::Project])],
     traces: &[(At::Home(CURSOR), ""), (At::Project, ".cursor")],
     directory: Some(".cursor"),

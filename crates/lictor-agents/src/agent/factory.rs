@@ -1,16 +1,19 @@
 //! Factory's Droid: Claude's shape. Its JSON answers are known from third parties only; exit code 2 is documented.
 
+use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::files::{At, GoverningFile, HomeDir, project};
 use crate::install::layout::{Entry, Form, LATE, Layout, command_handler, every, tool};
 use crate::install::servers::ServerFile;
 use crate::launch::{Launch, Unchecked};
 use crate::spec::AgentSpec;
-use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::tools::{Shape, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
     files: FILES,
-    servers: &[ServerFile::project(".factory/mcp.json", "mcpServers"), ServerFile::home(FACTORY, "mcp.json", "mcpServers")],
+    servers: &[
+        ServerFile::project(".factory/mcp.json", "mcpServers"),
+        ServerFile::home(FACTORY, "mcp.json", "mcpServers"),
+    ],
     traces: &[(At::Home(FACTORY), ""), (At::Project, ".factory")],
     directory: Some(".factory"),
     launch: Some(Launch {
@@ -81,9 +84,19 @@ const ENTRIES: &[Entry] = &[
     every("PreCompact"),
 ];
 
-static IN_SETTINGS: Layout =
-    Layout { root: &["hooks"], versioned: false, says_fail_closed: false, entries: ENTRIES, handler: command_handler };
+static IN_SETTINGS: Layout = Layout {
+    root: &["hooks"],
+    versioned: false,
+    says_fail_closed: false,
+    entries: ENTRIES,
+    handler: command_handler,
+};
 
 /// In `hooks.json` the events stand at the top.
-static OWN_FILE: Layout =
-    Layout { root: &[], versioned: false, says_fail_closed: false, entries: ENTRIES, handler: command_handler };
+static OWN_FILE: Layout = Layout {
+    root: &[],
+    versioned: false,
+    says_fail_closed: false,
+    entries: ENTRIES,
+    handler: command_handler,
+};

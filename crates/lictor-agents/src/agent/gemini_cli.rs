@@ -2,18 +2,18 @@
 //!
 //! `ask` is not used: it opens a question even over a refusal of the user's own policy.
 
-use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
-use crate::install::layout::{Form, LATE, Layout, every, milliseconds, tool};
-use crate::install::servers::ServerFile;
-use crate::install::Scope;
-use crate::launch::{Launch, Unchecked};
-use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::EventKind;
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
 use crate::input::{Fields, Unreadable};
+use crate::install::Scope;
+use crate::install::layout::{Form, LATE, Layout, every, milliseconds, tool};
+use crate::install::servers::ServerFile;
+use crate::launch::{Launch, Unchecked};
 use crate::parse::{self, Context};
-use crate::trust::Trust;
+use crate::spec::AgentSpec;
 use crate::tools::{Shape, Tool, ToolRow};
+use crate::trust::Trust;
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
     read,
@@ -36,7 +36,9 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Value("approval-mode", &["yolo", "auto_edit"]),
         ],
     }),
-    advice: &["`--extensions` and policies of its own are not Lictor's: hooks see every tool call all the same"],
+    advice: &[
+        "`--extensions` and policies of its own are not Lictor's: hooks see every tool call all the same",
+    ],
     ..AgentSpec::like_claude("gemini-cli", EVENTS, TOOLS)
 };
 

@@ -3,21 +3,23 @@
 
 use serde_json::Value;
 
-use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
-use crate::install::layout::{Form};
-use crate::install::servers::{self, ServerFile};
-use crate::install::Scope;
-use crate::launch::{Launch, Unchecked};
-use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row, TellForm};
 use crate::event::{EventKind, Outcome, SessionSource, Stop};
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
 use crate::input::{Fields, Unreadable, missing};
+use crate::install::Scope;
+use crate::install::layout::Form;
+use crate::install::servers::{self, ServerFile};
+use crate::launch::{Launch, Unchecked};
 use crate::outcome;
 use crate::parse::Context;
+use crate::spec::AgentSpec;
 use crate::tools::{Shape, Tool, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
-    read, event_name, session,
+    read,
+    event_name,
+    session,
     tells_exit_codes: true,
     files: FILES,
     servers: &[
@@ -35,39 +37,51 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Option("pure"),
         ],
     }),
-    advice: &["`opencode --pure` runs without plugins, and so without Lictor; plugins of the machine it does not read"],
+    advice: &[
+        "`opencode --pure` runs without plugins, and so without Lictor; plugins of the machine it does not read",
+    ],
     ..AgentSpec::like_claude("opencode", EVENTS, TOOLS)
 };
 
 const OPENCODE: HomeDir = HomeDir::at(".config/opencode").moved_by(&[("XDG_CONFIG_HOME", "opencode")]);
 pub(super) const PLUGIN: Form = Form::Plugin(include_str!("opencode.js"));
 
-const FILES: &[GoverningFile] = &[
-    OPENCODE.file("plugins/lictor.js").installs(PLUGIN),
-    OPENCODE.file("plugins"),
-    OPENCODE.file("plugin"),
-    OPENCODE.file("opencode.json"),
-    OPENCODE.file("opencode.jsonc"),
-    OPENCODE.file("config.json"),
-    HomeDir::at(".opencode").file("plugins"),
-    HomeDir::at(".opencode").file("plugin"),
-    HomeDir::at(".opencode").file("opencode.json"),
-    HomeDir::at(".opencode").file("opencode.jsonc"),
-    named_by(Scope::User, "OPENCODE_CONFIG", ""),
-    named_by(Scope::User, "OPENCODE_CONFIG_DIR", "plugins"),
-    named_by(Scope::User, "OPENCODE_CONFIG_DIR", "plugin"),
-    named_by(Scope::User, "OPENCODE_CONFIG_DIR", "opencode.json"),
-    named_by(Scope::User, "OPENCODE_CONFIG_DIR", "opencode.jsonc"),
-    project(".opencode/plugins/lictor.js").installs(PLUGIN),
-    project(".opencode/plugins"),
-    project(".opencode/plugin"),
-    project(".opencode/opencode.json"),
-    project(".opencode/opencode.jsonc"),
-    project("opencode.json"),
-    project("opencode.jsonc"),
-    machine("/etc/opencode"),
-    mac("/Library/Application Support/opencode"),
-];
+/// The files of an agent of this family, by its name, the directory of its configuration and its variables. What the
+/// agent alone has comes last.
+macro_rules! family_files {
+    ($name:literal, $home:expr, $config:literal, $directory:literal $(, $more:expr)*) => {
+        &[
+            $home.file("plugins/lictor.js").installs($crate::agent::opencode::PLUGIN),
+            $home.file("plugins"),
+            $home.file("plugin"),
+            $home.file(concat!($name, ".json")),
+            $home.file(concat!($name, ".jsonc")),
+            $home.file("config.json"),
+            HomeDir::at(concat!(".", $name)).file("plugins"),
+            HomeDir::at(concat!(".", $name)).file("plugin"),
+            HomeDir::at(concat!(".", $name)).file(concat!($name, ".json")),
+            HomeDir::at(concat!(".", $name)).file(concat!($name, ".jsonc")),
+            named_by(Scope::User, $config, ""),
+            named_by(Scope::User, $directory, "plugins"),
+            named_by(Scope::User, $directory, "plugin"),
+            named_by(Scope::User, $directory, concat!($name, ".json")),
+            named_by(Scope::User, $directory, concat!($name, ".jsonc")),
+            project(concat!(".", $name, "/plugins/lictor.js")).installs($crate::agent::opencode::PLUGIN),
+            project(concat!(".", $name, "/plugins")),
+            project(concat!(".", $name, "/plugin")),
+            project(concat!(".", $name, "/", $name, ".json")),
+            project(concat!(".", $name, "/", $name, ".jsonc")),
+            project(concat!($name, ".json")),
+            project(concat!($name, ".jsonc")),
+            machine(concat!("/etc/", $name)),
+            mac(concat!("/Library/Application Support/", $name)),
+            $($more),*
+        ]
+    };
+}
+pub(super) use family_files;
+
+const FILES: &[GoverningFile] = family_files!("opencode", OPENCODE, "OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR");
 
 const BLOCK: BlockForm = BlockForm::Decision("block");
 

@@ -6,8 +6,8 @@ use crate::event::{EventKind, PermissionMode};
 use crate::files::{At, GoverningFile, HomeDir, mac, machine, named_by, project};
 use crate::input::{Fields, Unreadable};
 use crate::install::Scope;
-use crate::install::servers::ServerFile;
 use crate::install::layout::{Form, LATE, Layout, every, milliseconds, tool};
+use crate::install::servers::ServerFile;
 use crate::launch::{Launch, Unchecked};
 use crate::parse::{self, Context};
 use crate::spec::AgentSpec;
@@ -36,7 +36,9 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Value("approval-mode", &["yolo", "auto-edit", "auto_edit", "auto"]),
         ],
     }),
-    advice: &["where `security.folderTrust.enabled` is set, trust the folder: until then no hook of the project runs"],
+    advice: &[
+        "where `security.folderTrust.enabled` is set, trust the folder: until then no hook of the project runs",
+    ],
     ..AgentSpec::like_claude("qwen-code", EVENTS, TOOLS)
 };
 

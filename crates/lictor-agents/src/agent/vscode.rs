@@ -1,18 +1,21 @@
 //! Agents in VS Code: Claude's shape with VS Code's own tools.
 
+use super::copilot_cli;
+use crate::agent::Agent;
+use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::files::{At, GoverningFile, HomeDir, project};
 use crate::install::Scope;
 use crate::install::servers::ServerFile;
-use crate::agent::Agent;
-use super::copilot_cli;
 use crate::spec::AgentSpec;
-use crate::contract::{AskForm, BlockForm, Moment, Row, TellForm};
 use crate::tools::{Shape, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
     person_present: |_, env| !env.is_set("CI"),
     files: FILES,
-    servers: &[ServerFile::project(".vscode/mcp.json", "servers"), ServerFile::home(LINUX, "Code/User/mcp.json", "servers")],
+    servers: &[
+        ServerFile::project(".vscode/mcp.json", "servers"),
+        ServerFile::home(LINUX, "Code/User/mcp.json", "servers"),
+    ],
     also_reads: &[(Agent::ClaudeCode, &[Scope::User, Scope::Project])],
     traces: &[
         (At::Home(HomeDir::at(".vscode")), ""),

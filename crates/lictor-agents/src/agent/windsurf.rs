@@ -3,15 +3,15 @@
 
 use serde_json::Value;
 
-use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
-use crate::install::layout::{Form, Layout, every};
-use crate::install::servers::ServerFile;
-use crate::install::json::Json;
-use crate::spec::AgentSpec;
 use crate::contract::{BlockForm, Moment, Row};
 use crate::event::{EventKind, Outcome, Status, Stop};
+use crate::files::{At, GoverningFile, HomeDir, mac, machine, project};
 use crate::input::{Fields, Unreadable, missing};
+use crate::install::json::Json;
+use crate::install::layout::{Form, Layout, every};
+use crate::install::servers::ServerFile;
 use crate::parse::Context;
+use crate::spec::AgentSpec;
 use crate::tools::{Shape, Tool, ToolRow};
 
 pub(super) static SPEC: AgentSpec = AgentSpec {
