@@ -283,6 +283,14 @@ impl<'a> Context<'a> {
         self.file(verdict, None);
     }
 
+    /// What a guard with several verdicts answers: the first, with the others filed beside it. A pass without any.
+    pub fn report(&mut self, verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
+        let mut verdicts = verdicts.into_iter();
+        let first = verdicts.next().unwrap_or_else(Verdict::pass);
+        verdicts.for_each(|verdict| self.also(verdict));
+        first
+    }
+
     /// Files the verdict that a triggered policy amounts to, and the violation itself.
     pub fn violated(&mut self, violation: Violation) {
         let index = u32::try_from(self.violations.len()).ok();

@@ -94,12 +94,7 @@ impl Guard for Intent {
                 )),
             }
         }
-        let mut found = found.into_iter();
-        let first = found.next().unwrap_or_else(Verdict::pass);
-        for verdict in found {
-            context.also(verdict);
-        }
-        first
+        context.report(found)
     }
 }
 

@@ -217,13 +217,9 @@ impl Guard for LayerIsolation {
         let facts = context.facts();
         let cwd = facts.effects.iter().find_map(|effect| relative_cwd(effect, &action.cwd));
         let actor = self.actor(action, cwd);
-        let mut found = facts.files().filter_map(|(access, place)| self.judge(actor, access, place));
-        let first = found.next();
-        let rest: Vec<Verdict> = found.take(7).collect();
-        for verdict in rest {
-            context.also(verdict);
-        }
-        first.unwrap_or_else(Verdict::pass)
+        let found = facts.files().filter_map(|(access, place)| self.judge(actor, access, place));
+        let found: Vec<Verdict> = found.take(8).collect();
+        context.report(found)
     }
 
     fn layer(&self) -> Layer {

@@ -79,12 +79,7 @@ impl Guard for Network {
         let mut found: Vec<Verdict> =
             context.facts().hosts().filter_map(|reach| self.judge(reach)).take(8).collect();
         found.sort_by_key(|verdict| std::cmp::Reverse(verdict.value()));
-        let mut found = found.into_iter();
-        let first = found.next().unwrap_or_else(Verdict::pass);
-        for verdict in found {
-            context.also(verdict);
-        }
-        first
+        context.report(found)
     }
 
     fn layer(&self) -> Layer {

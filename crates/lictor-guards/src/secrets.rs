@@ -95,12 +95,7 @@ impl Guard for Secrets {
         if !found.is_empty() {
             context.tag("secret");
         }
-        let mut found = found.into_iter();
-        let first = found.next().unwrap_or_else(Verdict::pass);
-        for verdict in found {
-            context.also(verdict);
-        }
-        first
+        context.report(found)
     }
 
     fn layer(&self) -> Layer {

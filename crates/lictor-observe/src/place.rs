@@ -96,7 +96,7 @@ impl Looker<'_> {
 
         match value {
             // The directory before this one, which nobody here knows.
-            Known::Text(path) if path == "~-" || path.starts_with("~-/") => unknown(text),
+            Known::Text(path) if path == "~-" || path.starts_with("~-/") => Place::unknown(text),
             Known::Text(path) => {
                 let glob = *glob || text.contains("!(");
                 self.at(base.as_deref(), path, text, glob, access, recursive)
@@ -104,7 +104,7 @@ impl Looker<'_> {
             Known::Partly { prefix, suffix } => {
                 self.partly(base.as_deref(), prefix, suffix, text, access, recursive)
             }
-            Known::Nothing => unknown(text),
+            Known::Nothing => Place::unknown(text),
         }
     }
 
@@ -123,17 +123,17 @@ impl Looker<'_> {
         recursive: bool,
     ) -> Place {
         if path.is_empty() || path.contains('\0') || path.starts_with("\\\\") {
-            return Place { malformed: true, ..unknown(text) };
+            return Place { malformed: true, ..Place::unknown(text) };
         }
         let path = self.untilde(path);
         if is_drive(&path) {
             let zone = Zone::System;
-            return Place { path: path.clone(), zone, real_zone: zone, glob, ..unknown(text) };
+            return Place { path: path.clone(), zone, real_zone: zone, glob, ..Place::unknown(text) };
         }
         let base = match base {
             Some(base) => base,
             None if path.starts_with('/') => "/",
-            None => return Place { secret: self.names_secret(&path), ..unknown(text) },
+            None => return Place { secret: self.names_secret(&path), ..Place::unknown(text) },
         };
         if glob {
             return self.glob(base, &path, text, access, recursive);
@@ -169,7 +169,9 @@ impl Looker<'_> {
             return self.partly_name(base, &prefix, suffix, text, climbs);
         };
         let fixed = if fixed.is_empty() { "/" } else { fixed };
-        let Some(base) = base.or_else(|| fixed.starts_with('/').then_some("/")) else { return unknown(text) };
+        let Some(base) = base.or_else(|| fixed.starts_with('/').then_some("/")) else {
+            return Place::unknown(text);
+        };
         // Stands for some entry below the fixed part: judged like one.
         let written = tidy(base, fixed);
         let real = follow(&written, self.observer);
@@ -197,10 +199,10 @@ impl Looker<'_> {
                     glob: true,
                     in_project: self.project.relative(base).map(str::to_owned),
                     secret,
-                    ..unknown(text)
+                    ..Place::unknown(text)
                 }
             }
-            _ => Place { secret, ..unknown(text) },
+            _ => Place { secret, ..Place::unknown(text) },
         }
     }
 
@@ -341,25 +343,6 @@ fn child(directory: &str) -> String {
 
 fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
-}
-
-/// A place of which nothing is known but the words.
-fn unknown(text: &str) -> Place {
-    Place {
-        text: text.to_owned(),
-        path: String::new(),
-        real: None,
-        zone: Zone::Unknown,
-        real_zone: Zone::Unknown,
-        existence: Existence::Unknown,
-        glob: false,
-        in_project: None,
-        own: false,
-        secret: false,
-        committed: false,
-        malformed: false,
-        content: None,
-    }
 }
 
 /// Whether files are changed wherever they are on the machine: `find / -name '*.py' -exec sed -i …`.

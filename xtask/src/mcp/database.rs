@@ -14,6 +14,9 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::shell;
 
+#[path = "../../../crates/lictor-store/tests/postgres/programs.rs"]
+mod programs;
+
 /// Has no rights of its own.
 const NOBODY: u32 = 65534;
 
@@ -37,7 +40,8 @@ impl Database {
         if root {
             chown(&directory, Some(NOBODY), Some(NOBODY))?;
         }
-        let programs = programs().context("there is no PostgreSQL here: `cargo xtask setup` installs it")?;
+        let programs =
+            programs::programs().context("there is no PostgreSQL here: `cargo xtask setup` installs it")?;
         let command = |program: &str| {
             let mut command = Command::new(programs.join(program));
             command.current_dir(&directory).env_clear().env("LC_ALL", "C").stdin(Stdio::null());
@@ -72,16 +76,4 @@ impl Drop for Database {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-fn programs() -> Option<PathBuf> {
-    let mut places: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|version| version.path().join("bin"))
-        .collect();
-    places.sort();
-    places.extend(["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map(PathBuf::from));
-    places.into_iter().rfind(|place| place.join("initdb").is_file())
 }

@@ -277,10 +277,7 @@ impl Tree {
                 let name = here.iter().map(ToString::to_string).collect::<Vec<_>>().join(".");
                 let values = values.clone();
                 let guard = guard_fn(format!("leaf {name}"), move |_, context| {
-                    let mut verdicts = values.iter().map(|value| Verdict::of(*value, "said", "do otherwise"));
-                    let first = verdicts.next().unwrap_or_else(Verdict::pass);
-                    verdicts.for_each(|verdict| context.also(verdict));
-                    first
+                    context.report(values.iter().map(|value| Verdict::of(*value, "said", "do otherwise")))
                 });
                 guard.into()
             }

@@ -74,10 +74,7 @@ impl Guard for ReadBeforeWrite {
     fn check(&self, _action: &Action, context: &mut Context<'_>) -> Verdict {
         let written = context.facts().files().filter(|(access, _)| overwrites(*access));
         let refusals: Vec<Verdict> = written.filter_map(|(_, place)| self.judge(place, context)).collect();
-        let mut refusals = refusals.into_iter();
-        let first = refusals.next();
-        refusals.for_each(|verdict| context.also(verdict));
-        first.unwrap_or_else(Verdict::pass)
+        context.report(refusals)
     }
 
     fn layer(&self) -> Layer {

@@ -231,10 +231,7 @@ impl Guard for Sequence {
                 refusals.push(refuse(&gated, &lacking).by_rule(id));
             }
         }
-        let mut refusals = refusals.into_iter();
-        let first = refusals.next();
-        refusals.for_each(|verdict| context.also(verdict));
-        first.unwrap_or_else(Verdict::pass)
+        context.report(refusals)
     }
 
     fn layer(&self) -> Layer {

@@ -32,16 +32,7 @@ pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &
     if language == "python" {
         magics(body, looker, facts);
     }
-    let call = Call {
-        program: language,
-        path: language,
-        args: &[],
-        cwd: &Cwd::Start,
-        stdin: &Stdin::Inherited,
-        source: None,
-        assignments: &[],
-        env: looker,
-    };
+    let call = interpreter(language, looker);
     let mut report = Report::default();
     lictor_shell::languages::judge(language, body, &call, &mut report);
     if !report.effects.iter().any(|effect| matches!(effect, Effect::Code { .. })) {
@@ -61,6 +52,20 @@ pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &
     }
     let mentions = lictor_shell::programs::strings_in_code(language, body, &call);
     looker.add(facts, Reading { effects: report.effects, opaque: report.opaque, mentions });
+}
+
+/// The program of that language without arguments, as if it were given the text.
+pub(super) fn interpreter<'a>(language: &'a str, looker: &'a Looker<'_>) -> Call<'a> {
+    Call {
+        program: language,
+        path: language,
+        args: &[],
+        cwd: &Cwd::Start,
+        stdin: &Stdin::Inherited,
+        source: None,
+        assignments: &[],
+        env: looker,
+    }
 }
 
 /// Lines of a notebook that are no Python: `!command`, `%%bash`, `%%writefile path`, `%save path`.

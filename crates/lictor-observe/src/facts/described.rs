@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use lictor_core::facts::{Access, Cardinality, Effect, Facts, Reach};
+use lictor_core::facts::{Access, Cardinality, Effect, Facts, Place, Reach};
 use lictor_core::{Action, ActionKind};
-use lictor_shell::call::{Call, Report, Stdin};
-use lictor_shell::{Cwd, Reading};
+use lictor_shell::Reading;
+use lictor_shell::call::Report;
 use serde_json::Value;
 
 use super::{code, files, shorten};
@@ -96,11 +96,6 @@ fn apply<'a>(
     looker: &Looker<'_>,
     facts: &mut Facts,
 ) -> Vec<&'a str> {
-    let deed = |verb: &str, object: &str| Effect::Deed {
-        verb: verb.to_owned(),
-        object: object.to_owned(),
-        cardinality: Cardinality::Single,
-    };
     match act {
         Act::Sql(field) => {
             let texts = values(action, field);
@@ -125,18 +120,7 @@ fn apply<'a>(
         }
         Act::Fetches(field) | Act::Posts(field) => {
             let texts = values(action, field);
-            for url in &texts {
-                let host = lictor_shell::programs::host_of(url);
-                let sends = matches!(act, Act::Posts(_));
-                match super::tools::is_file_address(url) {
-                    true => {
-                        let path = super::tools::local_path(url);
-                        let place = looker.path(&path, Access::Read, false);
-                        looker.add_place(facts, place, Access::Read, false, None);
-                    }
-                    false => facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends })),
-                }
-            }
+            texts.iter().for_each(|url| fetch(url, matches!(act, Act::Posts(_)), looker, facts));
             texts
         }
         Act::File(how, field) => {
@@ -149,29 +133,40 @@ fn apply<'a>(
             }
             texts
         }
-        Act::Deed(verb, object) => {
-            facts.effects.push(deed(verb, object));
+        Act::Deed(..) | Act::Destroys(..) | Act::Publishes | Act::Reveals | Act::Task(_) => {
+            facts.effects.extend(effect_of(act, name));
             Vec::new()
         }
-        Act::Destroys(what, mass) => {
-            facts.effects.push(Effect::Infrastructure {
-                tool: name.to_owned(),
-                what: what.to_string(),
-                mass: *mass,
-            });
-            Vec::new()
-        }
-        Act::Publishes => {
-            facts.effects.push(Effect::Publish { tool: name.to_owned() });
-            Vec::new()
-        }
-        Act::Reveals => {
-            facts.effects.push(deed("read", "secret"));
-            Vec::new()
-        }
-        // What is submitted is in the action: see `as_task`.
-        Act::Task(_) => Vec::new(),
     }
+}
+
+/// The effect of an act that takes nothing of what the tool is called with.
+fn effect_of(act: &Act, name: &str) -> Option<Effect<Place>> {
+    let deed = |verb: &str, object: &str| Effect::Deed {
+        verb: verb.to_owned(),
+        object: object.to_owned(),
+        cardinality: Cardinality::Single,
+    };
+    Some(match act {
+        Act::Deed(verb, object) => deed(verb, object),
+        Act::Destroys(what, mass) => {
+            Effect::Infrastructure { tool: name.to_owned(), what: what.to_string(), mass: *mass }
+        }
+        Act::Publishes => Effect::Publish { tool: name.to_owned() },
+        Act::Reveals => deed("read", "secret"),
+        // What a task submits is in the action: see `as_task`. The others are told by what they are called with.
+        _ => return None,
+    })
+}
+
+/// An address that a tool gets something from, or sends something to.
+fn fetch(url: &str, sends: bool, looker: &Looker<'_>, facts: &mut Facts) {
+    if super::tools::is_file_address(url) {
+        let place = looker.path(&super::tools::local_path(url), Access::Read, false);
+        return looker.add_place(facts, place, Access::Read, false, None);
+    }
+    let host = lictor_shell::programs::host_of(url);
+    facts.effects.push(Effect::Reach(Reach { host, text: shorten(url), sends }));
 }
 
 fn access(how: How) -> Access {
@@ -189,16 +184,7 @@ fn access(how: How) -> Access {
 
 /// What a statement does to a database, as if it were given to a client.
 fn statement(sql: &str, looker: &Looker<'_>, facts: &mut Facts) {
-    let call = Call {
-        program: "sql",
-        path: "sql",
-        args: &[],
-        cwd: &Cwd::Start,
-        stdin: &Stdin::Inherited,
-        source: None,
-        assignments: &[],
-        env: looker,
-    };
+    let call = code::interpreter("sql", looker);
     let mut report = Report::default();
     lictor_shell::languages::judge("sql", sql, &call, &mut report);
     report.effects.retain(|effect| !matches!(effect, Effect::Code { .. }));

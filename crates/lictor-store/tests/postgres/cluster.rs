@@ -10,38 +10,24 @@ use std::time::{Duration, Instant};
 use lictor_store::{PostgresOptions, PostgresPool};
 use tempfile::TempDir;
 
+#[path = "programs.rs"]
+mod programs;
+
 /// The server refuses to run as root; nobody has no rights of their own.
 const NOBODY: u32 = 65534;
+
+const MISSING: &str = "these tests need PostgreSQL 13 or newer: `apt-get install postgresql` (or `dnf install \
+    postgresql-server`, `brew install postgresql`); nothing of an installed cluster is touched";
 
 pub(crate) struct Cluster {
     programs: PathBuf,
     directory: TempDir,
 }
 
-/// Where Debian, Fedora, Homebrew and a plain build put the programs.
-fn programs() -> PathBuf {
-    let mut places: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|version| version.path().join("bin"))
-        .collect();
-    places.sort();
-    places.extend(
-        ["/usr/bin", "/usr/local/bin", "/usr/local/pgsql/bin", "/opt/homebrew/bin"].map(PathBuf::from),
-    );
-    places.extend(std::env::var_os("PATH").iter().flat_map(std::env::split_paths));
-    let found =
-        places.into_iter().rfind(|place| place.join("initdb").is_file() && place.join("postgres").is_file());
-    found.expect(
-        "these tests need PostgreSQL 13 or newer: `apt-get install postgresql` (or `dnf install postgresql-server`, \
-         `brew install postgresql`); nothing of an installed cluster is touched",
-    )
-}
-
 impl Cluster {
     pub(crate) fn start() -> Self {
-        let cluster = Self { programs: programs(), directory: tempfile::tempdir().unwrap() };
+        let cluster =
+            Self { programs: programs::programs().expect(MISSING), directory: tempfile::tempdir().unwrap() };
         fs::set_permissions(cluster.path(), Permissions::from_mode(0o755)).unwrap();
         if rustix::process::getuid().is_root() {
             chown(cluster.path(), Some(NOBODY), Some(NOBODY)).unwrap();
