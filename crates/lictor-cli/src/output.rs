@@ -3,6 +3,7 @@
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use anstyle::{AnsiColor, Style as Look};
 use anyhow::Context as _;
 use lictor_core::{Decision, Value};
 
@@ -33,38 +34,38 @@ impl Style {
         Self { colour: !set("NO_COLOR") && (terminal || set("CLICOLOR_FORCE")) }
     }
 
-    fn paint(self, code: &str, text: &str) -> String {
+    fn paint(self, look: Look, text: &str) -> String {
         if !self.colour {
             return text.to_owned();
         }
         // A line ends without colour.
         let (line, end) = text.strip_suffix('\n').map_or((text, ""), |line| (line, "\n"));
-        format!("\u{1b}[{code}m{line}\u{1b}[0m{end}")
+        format!("{look}{line}{look:#}{end}")
     }
 
     /// Strong.
     pub fn bold(self, text: &str) -> String {
-        self.paint("1", text)
+        self.paint(Look::new().bold(), text)
     }
 
     /// In the background.
     pub fn dim(self, text: &str) -> String {
-        self.paint("2", text)
+        self.paint(Look::new().dimmed(), text)
     }
 
     /// Good.
     pub fn green(self, text: &str) -> String {
-        self.paint("32", text)
+        self.paint(AnsiColor::Green.on_default(), text)
     }
 
     /// Worth a look.
     pub fn yellow(self, text: &str) -> String {
-        self.paint("33", text)
+        self.paint(AnsiColor::Yellow.on_default(), text)
     }
 
     /// Bad.
     pub fn red(self, text: &str) -> String {
-        self.paint("1;31", text)
+        self.paint(AnsiColor::Red.on_default().bold(), text)
     }
 
     /// What a node yielded, in its colour.
@@ -81,7 +82,7 @@ impl Style {
         match decision {
             Decision::Pass => self.green(word),
             Decision::Warn => self.yellow(word),
-            Decision::Ask => self.paint("1;33", word),
+            Decision::Ask => self.paint(AnsiColor::Yellow.on_default().bold(), word),
             Decision::Block => self.red(word),
         }
     }

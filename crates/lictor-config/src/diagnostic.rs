@@ -1,4 +1,7 @@
 //! Problems in a policy file, shown where they are.
+//!
+//! Not by `annotate-snippets`: the first line has to be `file:line:column: error: message`, which editors take apart, and
+//! that crate prints either such a line or a snippet. Twenty lines do both.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,7 @@
 //! A terminal's text as a picture.
+//!
+//! Not by `anstyle-svg`: it does not break long lines, and it leaves the width of text to the reader's font, so that columns
+//! of a table do not stand below each other.
 
 use std::fmt::Write as _;
 

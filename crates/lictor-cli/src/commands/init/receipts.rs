@@ -1,4 +1,7 @@
 //! What has to be remembered to undo an installation to the last byte.
+//!
+//! A file and not an entry of a store: a store belongs to one project and may be a database that machines share, while
+//! these are files of this machine and user, most of them in no project.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
