@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use lictor_core::redact::REDACTED;
+use lictor_core::redact::without;
 use lictor_core::{Redact, Secrets};
 use regex::{Regex, RegexBuilder};
 
@@ -34,55 +34,25 @@ impl Redactor {
     pub fn new<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Result<Self, regex::Error> {
         Ok(Self { patterns: patterns.into_iter().map(compiled).collect::<Result<_, _>>()? })
     }
-
-    /// Takes out what either finds.
-    #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
-        let new = |pattern: &Regex| !self.patterns.iter().any(|known| known.as_str() == pattern.as_str());
-        let more: Vec<Regex> = other.patterns.into_iter().filter(new).collect();
-        self.patterns.extend(more);
-        self
-    }
 }
 
 impl Redact for Redactor {
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        // Every pattern sees the text as it was: what one takes out must not hide the rest from another.
-        let mut found: Vec<Range<usize>> = Vec::new();
-        for pattern in &self.patterns {
-            found.extend(pattern.find_iter(text).map(|hit| hit.range()).filter(|range| !range.is_empty()));
+        match without(text, self.places(text)) {
+            Cow::Borrowed(text) => Secrets.redact(text),
+            Cow::Owned(cut) => Cow::Owned(Secrets.redact(&cut).into_owned()),
         }
-        if found.is_empty() {
-            return Secrets.redact(text);
-        }
-        found.sort_by_key(|range| range.start);
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
-        for Range { start, end } in joined(found) {
-            out.push_str(text.get(done..start).unwrap_or_default());
-            out.push_str(REDACTED);
-            done = end;
-        }
-        out.push_str(text.get(done..).unwrap_or_default());
-        Cow::Owned(Secrets.redact(&out).into_owned())
+    }
+
+    fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let found = self.patterns.iter().flat_map(|pattern| pattern.find_iter(text));
+        found.map(|hit| hit.range()).filter(|range| !range.is_empty()).collect()
     }
 
     /// A pattern may find in a text what it does not find in the text's JSON form: anchors, quotes, line ends.
     fn may_redact_json(&self, json: &str) -> bool {
         !self.patterns.is_empty() || Secrets.may_redact_json(json)
     }
-}
-
-/// Sorted ranges without overlaps.
-fn joined(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
-    let mut joined: Vec<Range<usize>> = Vec::new();
-    for range in ranges {
-        match joined.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => joined.push(range),
-        }
-    }
-    joined
 }
 
 /// Keys and fixed words of records, one a line.

@@ -36,7 +36,8 @@ pub type SharedGuard = Arc<dyn Guard>;
 /// The condition of a `When`: true, false, or why it could not be told.
 pub type Condition = Arc<dyn Fn(&Action, &Context<'_>) -> Result<bool, String> + Send + Sync>;
 
-/// A guard or a combinator, before the graph is checked.
+/// A guard or a combinator, before the graph is checked. A copy shares its guards.
+#[derive(Clone)]
 pub struct Node {
     pub(crate) kind: Kind,
     /// Filled in when the graph is built: the path, the name of a combinator that nobody named, and as its layer the
@@ -46,6 +47,7 @@ pub struct Node {
     pub(crate) number: u32,
 }
 
+#[derive(Clone)]
 pub(crate) enum Kind {
     Leaf(SharedGuard),
     /// `at_least` of `children` must allow; how it is shown is `shape`.
@@ -176,6 +178,7 @@ pub struct Graph {
     leaves: usize,
 }
 
+#[derive(Clone)]
 struct Observer {
     guard: SharedGuard,
     site: Arc<Site>,

@@ -7,6 +7,8 @@ mod secrets;
 pub use secrets::{Secrets, is_secret_name};
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,6 +23,63 @@ pub trait Redact: Send + Sync {
     fn may_redact_json(&self, json: &str) -> bool {
         matches!(self.redact(json), Cow::Owned(_))
     }
+
+    /// The places of what has to be taken out, for a redactor that finds it by place. Several redactors together find
+    /// their places in the same text: what one takes out must not hide the rest from another.
+    fn places(&self, _text: &str) -> Vec<Range<usize>> {
+        Vec::new()
+    }
+}
+
+/// Takes out what any of several redactors would take out.
+pub struct AllOf(pub Vec<Arc<dyn Redact>>);
+
+impl Redact for AllOf {
+    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let cut = without(text, self.places(text));
+        self.0.iter().fold(cut, |text, redactor| match redactor.redact(&text) {
+            Cow::Owned(clean) => Cow::Owned(clean),
+            Cow::Borrowed(_) => text,
+        })
+    }
+
+    fn may_redact_json(&self, json: &str) -> bool {
+        self.0.iter().any(|redactor| redactor.may_redact_json(json))
+    }
+
+    fn places(&self, text: &str) -> Vec<Range<usize>> {
+        self.0.iter().flat_map(|redactor| redactor.places(text)).collect()
+    }
+}
+
+/// The text with a mark in place of these parts, which may overlap.
+#[must_use]
+pub fn without(text: &str, mut places: Vec<Range<usize>>) -> Cow<'_, str> {
+    if places.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    places.sort_by_key(|place| place.start);
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for Range { start, end } in joined(places) {
+        out.push_str(text.get(done..start).unwrap_or_default());
+        out.push_str(REDACTED);
+        done = end;
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// Sorted ranges without overlaps.
+fn joined(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    joined
 }
 
 /// What stands where a secret was.

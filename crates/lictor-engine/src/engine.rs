@@ -6,7 +6,6 @@
 mod advise;
 mod approvals;
 mod build;
-mod earlier;
 mod judge;
 mod judged;
 mod lifecycle;
@@ -15,8 +14,10 @@ mod post;
 mod recall;
 mod record;
 mod resolve;
+mod rules;
 mod sessions;
 mod stop;
+mod versions;
 mod watch;
 
 use std::borrow::Cow;
@@ -25,63 +26,48 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lictor_core::completion::Gate;
 use lictor_core::feedback::Provider;
-use lictor_core::history::History;
 use lictor_core::{
-    Action, CheckSeal, Clock, Companion, Decision, Digest, Evaluation, FactSource, Facts, Graph, GraphError,
-    Judged, Node, Outcome, Quorum, Redact, SessionKey, SessionState, Standing, Stopwatch, Verdict, redact,
+    Action, CheckSeal, Clock, Companion, Decision, Digest, Evaluation, Facts, Graph, GraphError, Judged,
+    Node, Outcome, SessionKey, SessionState, Standing, Stopwatch, Verdict, redact,
 };
 use lictor_observe::{self as observe, RealObserver};
 use lictor_store::{Store, StoreError, StoreExt};
 
 pub use build::Builder;
-use build::Meaning;
-pub use earlier::EarlierPolicies;
 pub use lifecycle::Prompt;
 pub use mode::{Asking, Mode};
+use rules::Rules;
+pub use rules::{PolicyVersion, is_of_earlier_version};
+pub use versions::PolicyCodec;
+use versions::Versions;
 
 use crate::approvals::Approvals;
 use crate::extend::{Checker, FeedbackProvider, RecentCall};
-use crate::probe::Probe;
 use crate::tracer::Tracer;
 
 /// Judges actions by a policy graph and records every judgement. Cheap to clone, made to be shared between threads.
 #[derive(Clone)]
 pub struct PolicyEngine {
     inner: Arc<Inner>,
+    rules: Arc<Rules>,
 }
 
+/// What every session has in common.
 struct Inner {
-    graph: Graph,
-    /// What grants are bound to.
-    policy: Digest,
-    /// The policy of now: sessions begin under it.
+    /// The current policy: sessions begin under it.
     current: Digest,
-    /// The sessions that are judged here have seen other policies too.
-    follows: bool,
-    /// The history asks what the other policies did not have kept.
-    recalls: bool,
-    earlier: Option<Arc<dyn EarlierPolicies>>,
-    enforced: bool,
+    versions: Option<Versions>,
     store: Arc<dyn Store>,
-    facts: Arc<dyn FactSource>,
-    meaning: Option<Meaning>,
     clock: Arc<dyn Clock>,
     tracers: Vec<Box<dyn Tracer>>,
     /// Held only while a tracer listens: nobody else asks how long a step took.
     stopwatch: Option<Arc<dyn Stopwatch>>,
     deadline: Option<Duration>,
-    redactor: Box<dyn Redact>,
     seals: Option<Arc<dyn CheckSeal>>,
-    quorum: Quorum,
-    history: History,
-    knows_files: bool,
     feedback: Vec<Provider>,
-    gate: Option<Gate>,
     providers: Vec<Box<dyn FeedbackProvider>>,
     checkers: Vec<Box<dyn Checker>>,
-    probe: Arc<dyn Probe>,
 }
 
 impl PolicyEngine {
@@ -96,6 +82,12 @@ impl PolicyEngine {
     /// An engine over that graph, to be given a store, tracers and so on.
     pub fn builder(root: impl Into<Node>) -> Builder {
         Builder::new(Graph::new(root))
+    }
+
+    /// An engine that judges by that version of a policy.
+    #[must_use]
+    pub fn of_policy(policy: PolicyVersion) -> Builder {
+        Builder::of(policy)
     }
 
     /// An engine over a graph that is checked already, for instance by [`Layers`](lictor_core::Layers).
@@ -115,14 +107,11 @@ impl PolicyEngine {
     pub fn evaluate_with(&self, action: &Action, mut mode: Mode) -> Evaluation {
         let action = &*self.meant(action);
         let now = self.inner.clock.now();
-        mode.observe &= !self.inner.enforced;
+        mode.observe &= !self.rules.enforced;
         let mut sessions = self.sessions_of(action);
         let mut lost = None;
         if let Ok(lineage) = &sessions {
-            if !mode.dry && (lineage.is_new() || self.is_news(lineage)) {
-                self.keep_policy();
-            }
-            match self.elsewhere(lineage) {
+            match self.with_seen(lineage) {
                 Some(Ok(engine)) => return engine.evaluate_with(action, mode),
                 Some(Err(why)) => lost = Some(why),
                 None if !mode.dry && self.is_news(lineage) => sessions = self.notice(action),
@@ -134,7 +123,7 @@ impl PolicyEngine {
             Ok(_) if let Some(why) = lost => {
                 // It may have been enforced.
                 mode.observe = false;
-                (Judged::refused(judge::from_engine("session", earlier::lost(&why))), Facts::none())
+                (Judged::refused(judge::from_engine("session", versions::lost(&why))), Facts::none())
             }
             Ok(sessions) => {
                 watched = sessions.seen().and_then(|own| self.first_look(own));
@@ -154,14 +143,14 @@ impl PolicyEngine {
             Some(why) => judge::cautious(judged, why),
             None => judged,
         };
-        let mut evaluation = Evaluation::new(judged, action.digest(), self.inner.policy);
+        let mut evaluation = Evaluation::new(judged, action.digest(), self.rules.policy);
         evaluation.dry = mode.dry;
         evaluation.observed = mode.observe;
-        let marks = self.inner.history.marks(action, &facts);
+        let marks = self.rules.history.marks(action, &facts);
         let current = self.inner.current;
         let asks = evaluation.decision == Decision::Ask && !mode.dry;
         let pins = if asks { observe::pins(action, &facts, &RealObserver) } else { Vec::new() };
-        let (seals, quorum) = (self.inner.seals.as_deref(), self.inner.quorum);
+        let (seals, quorum) = (self.inner.seals.as_deref(), self.rules.quorum);
         let case = record::Case {
             action,
             facts: &facts,
@@ -173,6 +162,7 @@ impl PolicyEngine {
             pins,
             seals,
             quorum,
+            versions: self.inner.versions.as_ref(),
         };
         let evaluation = self.record(&case, evaluation, read);
         self.tell(action, &evaluation, mode.companion.as_ref());
@@ -202,27 +192,26 @@ impl PolicyEngine {
     /// The checked graph.
     #[must_use]
     pub fn graph(&self) -> &Graph {
-        &self.inner.graph
+        &self.rules.graph
     }
 
     /// What an action does, by the engine's own eyes. A source that fails knows nothing.
     #[must_use]
     pub fn facts(&self, action: &Action) -> Facts {
         let action = &*self.meant(action);
-        let source = &self.inner.facts;
-        catch_unwind(AssertUnwindSafe(|| source.facts(action))).unwrap_or_default()
+        catch_unwind(AssertUnwindSafe(|| self.rules.sight.facts(action))).unwrap_or_default()
     }
 
     /// The digest of the policy in force.
     #[must_use]
     pub fn policy(&self) -> Digest {
-        self.inner.policy
+        self.rules.policy
     }
 
     /// Whether everything is enforced, also what shall only be observed.
     #[must_use]
     pub fn is_enforced(&self) -> bool {
-        self.inner.enforced
+        self.rules.enforced
     }
 
     /// The store behind it.
@@ -233,8 +222,7 @@ impl PolicyEngine {
 
     /// The action that is judged and recorded for this one.
     fn meant<'a>(&self, action: &'a Action) -> Cow<'a, Action> {
-        let meant = self.inner.meaning.as_ref().and_then(|meaning| meaning(action));
-        meant.map_or(Cow::Borrowed(action), Cow::Owned)
+        self.rules.sight.meant(action).map_or(Cow::Borrowed(action), Cow::Owned)
     }
 
     fn sessions_of(&self, action: &Action) -> Result<sessions::Lineage, StoreError> {
@@ -258,7 +246,7 @@ impl PolicyEngine {
         if self.inner.tracers.is_empty() {
             return;
         }
-        let redactor = &*self.inner.redactor;
+        let redactor = &*self.rules.redactor;
         let clean = redact::value(action, redactor)
             .and_then(|action| Ok((action, redact::value(outcome, redactor)?)));
         match clean {
@@ -287,7 +275,7 @@ impl PolicyEngine {
         action: &'a Action,
         evaluation: &'a Evaluation,
     ) -> serde_json::Result<(Cow<'a, Action>, Cow<'a, Evaluation>)> {
-        let redactor = &*self.inner.redactor;
+        let redactor = &*self.rules.redactor;
         let action = redact::value(action, redactor)?.map_or(Cow::Borrowed(action), Cow::Owned);
         let evaluation = match redact::value(evaluation, redactor)? {
             None => Cow::Borrowed(evaluation),

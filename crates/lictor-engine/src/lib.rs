@@ -241,7 +241,9 @@ mod system_clock;
 mod tracer;
 
 pub use approvals::{ApprovalError, Approvals, GRANT_LASTS_MS, Said};
-pub use engine::{Asking, Builder, EarlierPolicies, Mode, PolicyEngine, Prompt};
+pub use engine::{
+    Asking, Builder, Mode, PolicyCodec, PolicyEngine, PolicyVersion, Prompt, is_of_earlier_version,
+};
 pub use extend::{Checker, CompletionContext, FeedbackContext, FeedbackProvider, Given, RecentCall};
 pub use governed::{Blocked, Governed, Report, enforce, governed};
 pub use lictor_core::*;

@@ -1,6 +1,7 @@
 //! What feedback and the stop gate may ask about the world, and what is known where nobody looks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use lictor_core::Digest;
 use lictor_core::completion::{Checked, CommandCheck, Found, Ran, Situation, Surveyor};
@@ -17,6 +18,16 @@ pub trait Probe: Surveyor + Send + Sync {
     /// # Errors
     /// When it cannot be found out. The agent is not told, the log is.
     fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String>;
+
+    /// The same for one look: limits on the time of all programs together count from here. `None` where there are none.
+    fn begin(&self) -> Option<Arc<dyn Probe>> {
+        None
+    }
+
+    /// The same, where these command lines too need nobody's trust. `None` where that makes no difference.
+    fn trusting(&self, _commands: &[Vec<String>]) -> Option<Arc<dyn Probe>> {
+        None
+    }
 }
 
 /// The probe, with the engine's own checks.

@@ -3,8 +3,8 @@
 //!
 //! `lictor-shell` says what a command does in symbolic terms. This crate asks an [`Observer`] what is behind the
 //! words (symbolic links, globs, git aliases, script bodies, the home directory) and gives every path a
-//! [`Place`](lictor_core::facts::Place): where it lies, what is there, whether it is a secret or something Lictor
-//! lives by. Facts go into the event, so that a replay needs no looking.
+//! [`Place`](lictor_core::facts::Place): where it lies, what is there, whether it is a secret or one of Lictor's
+//! own files. Facts are part of the event, so that a replay reads no files.
 //!
 //! What this crate deliberately does not do: decide anything, change anything, start a program (git's files are read,
 //! git is not run), or follow what happens after the look. It looks lazily: an action without paths costs no system
@@ -28,4 +28,4 @@ pub use facts::{as_task, facts};
 pub use governing_file::governing_in_projects;
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
 pub use pins::pins;
-pub use project::{DescribedTool, Project};
+pub use project::{DescribedTool, PolicyView, Project};

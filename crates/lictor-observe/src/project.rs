@@ -56,7 +56,31 @@ pub struct Project {
     pub contents: bool,
 }
 
+/// What a policy adds to what is known about a project. See the fields of [`Project`] with the same names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PolicyView {
+    /// Files and directories that the policy lives by.
+    pub own: Vec<String>,
+    /// Globs of files that it treats specially.
+    pub watched: Vec<String>,
+    /// Programs that it describes.
+    pub programs: Vec<lictor_shell::describe::Program>,
+    /// Tools that it describes.
+    pub described: Vec<DescribedTool>,
+    /// Whether it needs the content of files that are read or written.
+    pub contents: bool,
+}
+
 impl Project {
+    /// Adds what a policy knows.
+    pub fn learn(&mut self, view: PolicyView) {
+        self.own.extend(view.own);
+        self.watched.extend(view.watched);
+        self.programs.extend(view.programs);
+        self.described.extend(view.described);
+        self.contents |= view.contents;
+    }
+
     /// The project around a directory: the nearest directory above it that holds `.git`, or the directory itself.
     #[must_use]
     pub fn discover(cwd: &str, observer: &dyn Observer) -> Self {

@@ -23,13 +23,15 @@ pub enum Space {
     Council,
     /// Programs that a person trusts.
     Trust,
+    /// The policies that sessions have seen.
+    Policy,
     /// Everything that exists once per store.
     Meta,
 }
 
 impl Space {
     /// All spaces.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Session,
         Self::Action,
         Self::Approval,
@@ -38,6 +40,7 @@ impl Space {
         Self::Plan,
         Self::Council,
         Self::Trust,
+        Self::Policy,
         Self::Meta,
     ];
 
@@ -53,6 +56,7 @@ impl Space {
             Self::Plan => "plan",
             Self::Council => "council",
             Self::Trust => "trust",
+            Self::Policy => "policy",
             Self::Meta => "meta",
         }
     }

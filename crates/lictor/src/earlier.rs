@@ -1,20 +1,24 @@
-//! The policies that sessions have seen, kept in the state directory by their digests.
+//! The form in which a policy is kept in the store for sessions that see it change.
 //!
 //! What is kept are the files themselves. They are believed only where they come to the very digest that is on record
-//! for the session: a changed file is as good as none. Beside them lies the compiled form, as for the current policy.
+//! for the session: a changed file is as good as none. The compiled form lies in the state directory, as that of the
+//! current policy.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use lictor_config::{Origin, PolicyBundle, Source, VERSION};
 use lictor_core::Digest;
+use lictor_engine::{PolicyCodec, PolicyVersion};
+use lictor_store::Store;
 use serde::{Deserialize, Serialize};
 
 use crate::dirs;
 use crate::error::Error;
-use crate::files;
 use crate::policy_files::{self, Snapshot};
 use crate::project::Project;
+use crate::runtime::assemble;
 
 /// The files of one policy.
 #[derive(Serialize, Deserialize)]
@@ -44,33 +48,9 @@ impl Kept {
     }
 }
 
-/// Where the policies of a project are kept.
+/// Where the compiled forms are.
 pub(crate) fn directory(project: &Project) -> PathBuf {
     project.state_dir().join("policies")
-}
-
-/// Keeps the policy that a session has begun to see.
-///
-/// # Errors
-/// When it cannot be written.
-pub(crate) fn keep(project: &Project, current: &Snapshot) -> Result<(), Error> {
-    let directory = directory(project);
-    let file = directory.join(current.digest().to_string());
-    let unusable = |why: String| Error::KeptPolicy { path: file.clone(), why };
-    let kept = Kept {
-        version: VERSION.to_owned(),
-        files: current
-            .sources()
-            .iter()
-            .map(kept_file)
-            .collect::<Option<_>>()
-            .ok_or_else(|| unusable("is not text".to_owned()))?,
-        programs: current.programs().clone(),
-    };
-    let bytes = serde_json::to_vec(&kept).map_err(|error| unusable(error.to_string()))?;
-    dirs::create_private(&directory)?;
-    // Written anew for each session, so that its age tells how long nobody has begun under it.
-    policy_files::store(&file, &bytes).map_err(Error::file("cannot write", &file))
 }
 
 fn kept_file(source: &Source) -> Option<KeptFile> {
@@ -78,20 +58,43 @@ fn kept_file(source: &Source) -> Option<KeptFile> {
     Some(KeptFile { origin: source.origin, path: source.path.clone(), text })
 }
 
-/// The policy with that digest.
-///
-/// # Errors
-/// When it is not there, or is not what it was.
-pub(crate) fn kept(project: &Project, digest: Digest) -> Result<PolicyBundle, Error> {
-    let file = directory(project).join(digest.to_string());
-    let bytes = files::read(&file, files::PROGRAM).map_err(Error::file("cannot read", &file))?;
-    let changed = |why: String| Error::KeptPolicy { path: file.clone(), why };
-    let kept: Kept = serde_json::from_slice(&bytes).map_err(|error| changed(error.to_string()))?;
-    let sources = kept.sources();
-    let policy = policy_files::compiled(project, &sources, &file.with_extension("bin"))?;
-    let key = PolicyBundle::key_in(&kept.version, &sources);
-    if policy.digest_of(key, |word| kept.programs.get(word).copied()) != digest {
-        return Err(changed("is not what it was".to_owned()));
+/// Keeps the policy of a project, and reads the versions that were kept.
+pub(crate) struct KeptPolicies {
+    pub(crate) project: Project,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) current: Arc<Snapshot>,
+}
+
+impl PolicyCodec for KeptPolicies {
+    fn encode(&self) -> Result<Vec<u8>, String> {
+        let files = self.current.sources().iter().map(kept_file).collect::<Option<_>>();
+        let kept = Kept {
+            version: VERSION.to_owned(),
+            files: files.ok_or("a policy file is not text")?,
+            programs: self.current.programs().clone(),
+        };
+        serde_json::to_vec(&kept).map_err(|error| error.to_string())
     }
-    Ok(policy)
+
+    fn decode(&self, digest: Digest, kept: &[u8]) -> Result<PolicyVersion, String> {
+        let kept: Kept = serde_json::from_slice(kept).map_err(|error| error.to_string())?;
+        self.version(digest, &kept).map_err(|error| error.chain())
+    }
+}
+
+impl KeptPolicies {
+    fn version(&self, digest: Digest, kept: &Kept) -> Result<PolicyVersion, Error> {
+        let sources = kept.sources();
+        let directory = directory(&self.project);
+        // Without a compiled form the next process reads the files again.
+        let _ = dirs::create_private(&directory);
+        let compiled = directory.join(format!("{digest}.bin"));
+        let policy = policy_files::compiled(&self.project, &sources, &compiled)?;
+        let key = PolicyBundle::key_in(&kept.version, &sources);
+        if policy.digest_of(key, |word| kept.programs.get(word).copied()) != digest {
+            return Err(Error::KeptPolicy(digest));
+        }
+        let redactor = policy_files::redactor(&policy)?;
+        assemble::version(&self.project, &self.store, &policy, redactor, digest)
+    }
 }

@@ -67,14 +67,9 @@ pub enum Error {
         path = .0.display()
     )]
     ManagedWritable(PathBuf),
-    /// A policy file that is kept for running sessions is not what it was.
-    #[error("`{}` {why}", path.display())]
-    KeptPolicy {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
+    /// A version of the policy that is kept for running sessions is not what it was.
+    #[error("what is kept as policy {0} is not that policy")]
+    KeptPolicy(lictor_core::Digest),
     /// An event that an agent's tool call made up.
     #[error(
         "the event was not sent by the agent: a tool call of its own started this hook; events that agents make up do not count"
@@ -190,7 +185,7 @@ impl Error {
             Self::Approval(_) => "approval",
             Self::File { .. } => "file",
             Self::ManagedWritable(_) => "managed_writable",
-            Self::KeptPolicy { .. } => "kept_policy",
+            Self::KeptPolicy(_) => "kept_policy",
             Self::MadeUp => "made_up",
             Self::RecordKey(_) | Self::PersonKey(_) => "key",
             Self::NoCompanion => "no_companion",
@@ -221,7 +216,7 @@ impl Error {
             Self::Approval(_) => "look with `lictor approvals`",
             Self::File { .. } => "check that the path is there and that you may read and write it",
             Self::ManagedWritable(_) => "let root own the file and its directory alone",
-            Self::KeptPolicy { .. } => {
+            Self::KeptPolicy(_) => {
                 "let a person run `lictor session refresh`, or start a new session of the agent"
             }
             Self::MadeUp => "let the agent's own hooks send events",

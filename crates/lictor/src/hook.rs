@@ -17,12 +17,12 @@ use lictor_agents::{
     Agent, Ask, Block, Event, EventKind, HookContext, HookEnv, Moment, Rendered, Reply, parse, render,
 };
 use lictor_core::{Action, Decision, Evaluation, Value, redact};
-use lictor_engine::{Asking, Mode};
+use lictor_engine::{Asking, Mode, is_of_earlier_version};
 
 use crate::error::Error;
 use crate::fault::{self, Reason};
 use crate::options::Options;
-use crate::runtime::{Runtime, assemble};
+use crate::runtime::Runtime;
 use crate::sandboxed;
 use crate::session_home::{self, SessionHome};
 
@@ -262,7 +262,7 @@ fn is_only_by_earlier(evaluation: &Evaluation) -> bool {
         .active()
         .into_iter()
         .filter(|given| !given.verdict.passed() && given.guard() != "approval")
-        .map(|given| assemble::is_of_earlier(given.guard()))
+        .map(|given| is_of_earlier_version(given.guard()))
         .peekable();
     stopping.peek().is_some() && stopping.all(|earlier| earlier)
 }

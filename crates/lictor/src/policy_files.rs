@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use lictor_config::{Loaded, Origin, PolicyBundle, Redactor, ServerConfig, Source};
-use lictor_core::{Action, Digest, FactSource};
-use lictor_observe::facts as observe;
+use lictor_core::{Action, Digest, FactSource, Facts};
+use lictor_observe::{PolicyView, Project as Known, facts as observe};
 
 use crate::error::Error;
 use crate::files;
@@ -281,28 +281,35 @@ fn own_files(policy: &PolicyBundle, project: &Project) -> Vec<PathBuf> {
     own
 }
 
-/// Works out what actions in that project would do.
-pub fn facts(
-    project: &Project,
-    policies: &[&PolicyBundle],
-    watched: Vec<String>,
-    contents: bool,
-) -> impl FactSource + use<> {
-    let observer = project.eyes();
-    let mut known = project.seen.clone();
-    for policy in policies {
-        let own = own_files(policy, project);
-        known.own.extend(own.iter().map(|file| file.to_string_lossy().into_owned()));
-        known.described.extend(policy.described_tools());
-        known.programs.extend(policy.described_programs());
+/// What a policy adds to what is known about the project. `watched` and `contents` are of its guards.
+#[must_use]
+pub fn view(policy: &PolicyBundle, project: &Project, watched: Vec<String>, contents: bool) -> PolicyView {
+    let own = own_files(policy, project);
+    PolicyView {
+        own: own.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+        described: policy.described_tools(),
+        programs: policy.described_programs(),
+        watched,
+        contents,
     }
-    known.watched = watched;
-    known.contents = contents;
+}
+
+/// Works out what actions in that project would do.
+pub(crate) fn look(project: &Project) -> impl Fn(&Known, &Action) -> Facts + use<> {
+    let observer = project.eyes();
     let settings = project.agent_settings_when_asked();
-    move |action: &Action| {
+    move |known, action| {
         let _bounded = Bounded::begin();
-        let mut facts = observe(action, &known, &observer);
+        let mut facts = observe(action, known, &observer);
         remembered::identify(action, &mut facts, &settings);
         facts
     }
+}
+
+/// The same, by what those policies know.
+pub fn facts(project: &Project, views: Vec<PolicyView>) -> impl FactSource + use<> {
+    let look = look(project);
+    let mut known = project.seen.clone();
+    views.into_iter().for_each(|view| known.learn(view));
+    move |action: &Action| look(&known, action)
 }

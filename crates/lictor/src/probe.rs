@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use lictor_config::PolicyBundle;
 use lictor_core::completion::{CommandCheck, Found, Left, Ran, Situation, Surveyor};
 use lictor_core::feedback::{Consulted, Feedback, Observation, Provider, Severity, Source};
 use lictor_core::level::Level;
@@ -39,30 +38,25 @@ const BEFORE_A_STOP: Duration = Duration::from_secs(220);
 const MAX_FINDINGS: usize = 1_000;
 
 /// Looks at one project.
+#[derive(Clone)]
 pub(crate) struct ProjectProbe {
     clock: SharedClock,
     root: PathBuf,
     programs: Programs,
     /// Command lines that the user's or the managed file names: those need nobody's trust.
     trusted: Vec<Vec<String>>,
+    /// When the look began that it is for.
     opened: Instant,
 }
 
 impl ProjectProbe {
-    /// Looks at a project with these policies.
-    pub(crate) fn new(
-        root: &Path,
-        store: Arc<dyn Store>,
-        policies: &[&PolicyBundle],
-        clock: SharedClock,
-    ) -> Self {
-        let programs = policies.iter().flat_map(|policy| policy.programs());
-        let trusted = programs.filter(|program| !program.needs_trust()).map(|program| program.argv);
+    /// Looks at the project with that root.
+    pub(crate) fn new(root: &Path, store: Arc<dyn Store>, clock: SharedClock) -> Self {
         Self {
             clock,
-            root: root.to_owned(),
             programs: Programs { store, root: root.to_owned() },
-            trusted: trusted.collect(),
+            root: root.to_owned(),
+            trusted: Vec::new(),
             opened: Instant::now(),
         }
     }
@@ -159,6 +153,15 @@ impl Surveyor for ProjectProbe {
 }
 
 impl Probe for ProjectProbe {
+    fn begin(&self) -> Option<Arc<dyn Probe>> {
+        Some(Arc::new(Self { opened: Instant::now(), ..self.clone() }))
+    }
+
+    fn trusting(&self, commands: &[Vec<String>]) -> Option<Arc<dyn Probe>> {
+        let trusted = self.trusted.iter().chain(commands).cloned().collect();
+        (!commands.is_empty()).then(|| Arc::new(Self { trusted, ..self.clone() }) as Arc<dyn Probe>)
+    }
+
     fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String> {
         match &provider.source {
             Source::Findings { at_least } => {
@@ -356,3 +359,6 @@ fn matching(root: &Path, glob: &str) -> Result<Vec<Found>, String> {
     matching.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(matching)
 }
+
+#[cfg(test)]
+mod tests;

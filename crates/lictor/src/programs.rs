@@ -14,6 +14,7 @@ use crate::trust::Program;
 const MAX_ANSWER: usize = 64 * 1024;
 
 /// Runs programs in the project's root; a repository's only when a person has trusted them as they are.
+#[derive(Clone)]
 pub(crate) struct Programs {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) root: PathBuf,

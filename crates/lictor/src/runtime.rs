@@ -5,7 +5,7 @@ pub(crate) mod assemble;
 use std::path::Path;
 use std::sync::Arc;
 
-use assemble::{Earlier, Parts, assemble};
+use assemble::assemble;
 use lictor_config::{Origin, PolicyBundle, Redactor, Source};
 use lictor_core::completion::{Completion, Stop, StopCheck};
 use lictor_core::feedback::Advice;
@@ -19,6 +19,7 @@ use lictor_ledger::gate::{GateEvent, GateOutcome, judge_by_record};
 use lictor_store::{MemoryStore, Query, Store, StoreExt as _};
 
 use crate::councils::ActiveCouncils;
+use crate::earlier::KeptPolicies;
 use crate::error::Error;
 use crate::options::{Options, SharedClock};
 use crate::policy_files::{self, Snapshot};
@@ -122,12 +123,14 @@ impl Runtime {
         if let Some((server, why)) = &absent {
             team::note_absence(&*store, project.options().now(), server, why)?;
         }
-        let earlier =
-            Earlier { project: project.clone(), store: Arc::clone(&store), current: Arc::clone(&current) };
-        let parts =
-            Parts { project: &project, store, clock: project.options().clock.clone(), current: &current };
-        let builder = assemble(parts, &[("", &current.policy)], |look, action| look.facts(action))?;
-        let engine = builder.earlier(earlier).build()?;
+        let kept = KeptPolicies {
+            project: project.clone(),
+            store: Arc::clone(&store),
+            current: Arc::clone(&current),
+        };
+        let clock = project.options().clock.clone();
+        let builder = assemble(&project, store, clock, &current, |look, action| look.facts(action))?;
+        let engine = builder.versions(kept).build()?;
         Ok(Self::new(engine, project, current))
     }
 
@@ -199,8 +202,7 @@ impl Runtime {
         current: Arc<Snapshot>,
         facts: impl Fn(&dyn lictor_core::FactSource, &Action) -> Facts + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let parts = Parts { project: &project, store, clock, current: &current };
-        let engine = assemble(parts, &[("", &current.policy)], facts)?.build()?;
+        let engine = assemble(&project, store, clock, &current, facts)?.build()?;
         Ok(Self::new(engine, project, current))
     }
 

@@ -192,7 +192,8 @@ fn forbidden_ways_out(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnost
     }
     let root = project.root.to_string_lossy().into_owned();
     let built = loaded.policy.build(&NoPrograms::around(root.clone()))?;
-    let facts = policy_files::facts(project, &[&loaded.policy], built.watched, built.knows_files);
+    let view = policy_files::view(&loaded.policy, project, built.watched, built.knows_files);
+    let facts = policy_files::facts(project, vec![view]);
     let graph = Graph::new(built.root)?;
     let mut found = Vec::new();
     for named in recommended {

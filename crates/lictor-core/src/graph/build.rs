@@ -25,6 +25,22 @@ impl Graph {
         Ok(Self { root, observers: Vec::new(), nodes: nodes.into(), leaves })
     }
 
+    /// A graph of that tree with the guards that this one has for recording.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_root(&self, root: impl Into<Node>) -> Result<Self, GraphError> {
+        let graph = Self::new(root)?;
+        let observers = self.observers.iter().cloned();
+        Ok(observers.fold(graph, |graph, observer| graph.with_observer(observer.guard, observer.required)))
+    }
+
+    /// The tree without the guards that record.
+    #[must_use]
+    pub fn root(&self) -> &Node {
+        &self.root
+    }
+
     /// Adds a guard that records. It always runs, after the tree, and its verdict is ignored.
     #[must_use]
     pub fn observe(self, guard: SharedGuard) -> Self {

@@ -1,6 +1,7 @@
 //! Feedback after a call, and remarks that wait until the agent can be told.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use lictor_core::completion::Left;
 use lictor_core::feedback::{Advice, Consulted, Moment, Provider, Source, run};
@@ -10,6 +11,7 @@ use lictor_store::{StoreError, StoreExt as _};
 use super::{PolicyEngine, sessions};
 use crate::extend::FeedbackContext;
 use crate::log::kind;
+use crate::probe::Probe;
 
 impl PolicyEngine {
     /// What the agent is to be told now that a call is over. Records what was said and what failed.
@@ -22,8 +24,9 @@ impl PolicyEngine {
         }
         let state = self.look(session, None)?;
         let now = self.inner.clock.now();
+        let probe = self.probe();
         let exists = |file: &str| {
-            let found = self.inner.probe.look(file);
+            let found = probe.look(file);
             found.is_ok_and(|found| found.iter().any(|found| found.is_file))
         };
         let moment = Moment { session: &state, now, exists: &exists };
@@ -31,7 +34,7 @@ impl PolicyEngine {
         let consult = |provider: &Provider| {
             let store = &*self.inner.store;
             let context = FeedbackContext::new(store, session, &state, now, left, &provider.name);
-            let asked = || self.consult(provider, &context);
+            let asked = || self.consult(&*probe, provider, &context);
             catch_unwind(AssertUnwindSafe(asked)).unwrap_or_else(|_| Err("it panicked".to_owned()))
         };
         let heard: Vec<Provider> = self
@@ -62,7 +65,7 @@ impl PolicyEngine {
     /// What is left of the deadlines and budgets that the policy names.
     fn left(&self, session: &SessionState, now: Timestamp) -> Left {
         let mut left =
-            self.inner.gate.as_ref().map(|gate| gate.limits.left(session, now)).unwrap_or_default();
+            self.rules.gate.as_ref().map(|gate| gate.limits.left(session, now)).unwrap_or_default();
         let elapsed = session.started.map_or(0, |started| now.millis_since(started).max(0).unsigned_abs());
         for provider in &self.inner.feedback {
             if let Source::Deadline { after, .. } = provider.source {
@@ -73,10 +76,20 @@ impl PolicyEngine {
         left
     }
 
-    fn consult(&self, provider: &Provider, context: &FeedbackContext<'_>) -> Result<Consulted, String> {
+    /// Who looks for one look of the engine.
+    pub(super) fn probe(&self) -> Arc<dyn Probe> {
+        self.rules.probe.begin().unwrap_or_else(|| Arc::clone(&self.rules.probe))
+    }
+
+    fn consult(
+        &self,
+        probe: &dyn Probe,
+        provider: &Provider,
+        context: &FeedbackContext<'_>,
+    ) -> Result<Consulted, String> {
         let own = self.inner.providers.iter().find(|own| own.name() == provider.name);
         match own.filter(|_| provider.source == Source::Custom) {
-            None => self.inner.probe.consult(provider, context),
+            None => probe.consult(provider, context),
             Some(own) if own.should_run(context) => own.provide(context).map(Consulted::Said),
             Some(_) => Ok(Consulted::NotNow),
         }
@@ -111,6 +124,6 @@ impl PolicyEngine {
 
     /// The event as it will stand in the log. State is a fold of the log, so it must not know more than that.
     pub(super) fn redacted(&self, event: SessionEvent) -> SessionEvent {
-        redact::value(&event, &*self.inner.redactor).ok().flatten().unwrap_or(event)
+        redact::value(&event, &*self.rules.redactor).ok().flatten().unwrap_or(event)
     }
 }

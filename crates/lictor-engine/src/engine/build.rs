@@ -6,36 +6,37 @@ use std::time::Duration;
 use lictor_core::completion::{Check, Gate};
 use lictor_core::feedback::{Provider, Source, Trigger};
 use lictor_core::{
-    Action, Audience, CheckSeal, Clock, Digest, FactSource, Graph, GraphError, Quorum, Redact, Secrets,
-    SharedGuard, Stopwatch, history::History,
+    Action, Audience, CheckSeal, Clock, Digest, FactSource, Facts, Graph, GraphError, Quorum, Redact,
+    Secrets, SharedGuard, Stopwatch, history::History,
 };
-use lictor_observe::{self as observe, Project, RealObserver};
+use lictor_observe::{self as observe, PolicyView, Project, RealObserver};
 use lictor_store::{MemoryStore, Store};
 
-use super::{EarlierPolicies, Inner, PolicyEngine};
+use super::rules::{PolicyVersion, Rules, Sight};
+use super::versions::{PolicyCodec, Versions};
+use super::{Inner, PolicyEngine};
 use crate::extend::{Checker, FeedbackProvider};
 use crate::probe::{Probe, Unseen};
 use crate::system_clock::{SystemClock, SystemStopwatch};
 use crate::tracer::Tracer;
 
-/// Says what an action stands for.
-pub(super) type Meaning = Box<dyn Fn(&Action) -> Option<Action> + Send + Sync>;
-
 /// Makes a [`PolicyEngine`].
 pub struct Builder {
     graph: Result<Graph, GraphError>,
     policy: Option<Digest>,
-    seen: Option<(Vec<Digest>, History)>,
-    earlier: Option<Arc<dyn EarlierPolicies>>,
-    enforced: bool,
+    /// Which rules the policy has, where that is not the policy itself.
+    rules: Option<Digest>,
+    observes: bool,
+    view: PolicyView,
+    trusted: Vec<Vec<String>>,
+    versions: Option<Versions>,
     store: Option<Arc<dyn Store>>,
-    facts: Option<Arc<dyn FactSource>>,
-    meaning: Option<Meaning>,
+    sight: Option<Sight>,
     clock: Option<Arc<dyn Clock>>,
     tracers: Vec<Box<dyn Tracer>>,
     stopwatch: Option<Arc<dyn Stopwatch>>,
     deadline: Option<Duration>,
-    redactor: Option<Box<dyn Redact>>,
+    redactor: Option<Arc<dyn Redact>>,
     history: History,
     knows_files: bool,
     feedback: Vec<Provider>,
@@ -48,16 +49,34 @@ pub struct Builder {
 }
 
 impl Builder {
+    /// An engine that judges by that policy.
+    pub(super) fn of(policy: PolicyVersion) -> Self {
+        Self {
+            policy: Some(policy.digest),
+            rules: Some(policy.rules),
+            observes: policy.observes,
+            knows_files: policy.view.contents,
+            view: policy.view,
+            trusted: policy.trusted,
+            history: policy.history,
+            gate: policy.gate,
+            quorum: policy.quorum,
+            redactor: Some(policy.redactor),
+            ..Self::new(Graph::new(policy.tree))
+        }
+    }
+
     pub(super) fn new(graph: Result<Graph, GraphError>) -> Self {
         Self {
             graph,
             policy: None,
-            seen: None,
-            earlier: None,
-            enforced: false,
+            rules: None,
+            observes: false,
+            view: PolicyView::default(),
+            trusted: Vec::new(),
+            versions: None,
             store: None,
-            facts: None,
-            meaning: None,
+            sight: None,
             clock: None,
             tracers: Vec::new(),
             stopwatch: None,
@@ -119,15 +138,18 @@ impl Builder {
     /// Who works out what an action would do. Without it, the project around the current directory is looked at.
     #[must_use]
     pub fn facts(mut self, source: impl FactSource + 'static) -> Self {
-        self.facts = Some(Arc::new(source));
+        self.sight = Some(Sight::Source(Arc::new(source)));
         self
     }
 
-    /// What an action stands for, where that is not what it says: a call of a tool that submits tasks is the task. The
-    /// action that comes back is judged and recorded; it has to stand for itself.
+    /// As [`facts`](Self::facts), by what is known about a project: what a version of the policy knows is added to it.
     #[must_use]
-    pub fn meaning(mut self, meaning: impl Fn(&Action) -> Option<Action> + Send + Sync + 'static) -> Self {
-        self.meaning = Some(Box::new(meaning));
+    pub fn look(
+        mut self,
+        project: Project,
+        look: impl Fn(&Project, &Action) -> Facts + Send + Sync + 'static,
+    ) -> Self {
+        self.sight = Some(Sight::of(project, self.view.clone(), Arc::new(look)));
         self
     }
 
@@ -138,26 +160,11 @@ impl Builder {
         self
     }
 
-    /// Sessions that have seen those policies, which together had this history kept, are judged here, by the rules of
-    /// all of them. See [`EarlierPolicies`].
+    /// How the policy is kept in the store for sessions that see it change. Without it, a session is always judged by the
+    /// current policy.
     #[must_use]
-    pub fn has_seen(mut self, policies: &[Digest], kept: History) -> Self {
-        self.seen = Some((policies.to_vec(), kept));
-        self
-    }
-
-    /// Who remembers the policies that sessions have seen. Without it, a session is always judged by the policy of
-    /// now.
-    #[must_use]
-    pub fn earlier(mut self, policies: impl EarlierPolicies + 'static) -> Self {
-        self.earlier = Some(Arc::new(policies));
-        self
-    }
-
-    /// Whether everything is enforced, also what the [`Mode`](crate::Mode) of a call says shall only be observed.
-    #[must_use]
-    pub fn enforced(mut self, enforced: bool) -> Self {
-        self.enforced = enforced;
+    pub fn versions(mut self, codec: impl PolicyCodec + 'static) -> Self {
+        self.versions = Some(Versions::new(codec));
         self
     }
 
@@ -248,7 +255,7 @@ impl Builder {
     /// What is taken out of everything before it is written down. Instead of [`Secrets`](lictor_core::Secrets).
     #[must_use]
     pub fn redact(mut self, redactor: impl Redact + 'static) -> Self {
-        self.redactor = Some(Box::new(redactor));
+        self.redactor = Some(Arc::new(redactor));
         self
     }
 
@@ -259,54 +266,45 @@ impl Builder {
     pub fn build(self) -> Result<PolicyEngine, GraphError> {
         let graph = self.graph?;
         let current = self.policy.unwrap_or_else(|| graph.digest());
-        let recalls = self.seen.as_ref().is_some_and(|(_, kept)| !self.history.is_kept_by(kept));
-        Ok(PolicyEngine {
-            inner: Arc::new(Inner {
-                graph,
-                policy: self.seen.as_ref().map_or(current, |(seen, _)| together(seen, current)),
-                current,
-                follows: self.seen.is_some(),
-                recalls,
-                earlier: self.earlier,
-                enforced: self.enforced,
-                store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
-                facts: self.facts.unwrap_or_else(|| Arc::new(real())),
-                meaning: self.meaning,
-                clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
-                stopwatch: (!self.tracers.is_empty())
-                    .then(|| self.stopwatch.unwrap_or_else(|| Arc::new(SystemStopwatch::start()))),
-                tracers: self.tracers,
-                deadline: self.deadline,
-                history: self.history,
-                knows_files: self.knows_files,
-                feedback: self.feedback,
-                gate: self.gate,
-                providers: self.providers,
-                checkers: self.checkers,
-                probe: self.probe.unwrap_or_else(|| Arc::new(Unseen)),
-                seals: self.seals,
-                quorum: self.quorum,
-                redactor: self.redactor.unwrap_or_else(|| Box::new(Secrets)),
-            }),
-        })
+        let probe = self.probe.unwrap_or_else(|| Arc::new(Unseen));
+        let rules = Rules {
+            graph,
+            policy: current,
+            own: self.rules.unwrap_or(current),
+            observes: self.observes,
+            follows: false,
+            recalls: false,
+            enforced: false,
+            sight: self.sight.unwrap_or_else(|| real(self.view)),
+            redactor: self.redactor.unwrap_or_else(|| Arc::new(Secrets)),
+            history: self.history,
+            knows_files: self.knows_files,
+            gate: self.gate,
+            quorum: self.quorum,
+            probe: probe.trusting(&self.trusted).unwrap_or(probe),
+        };
+        let inner = Inner {
+            current,
+            versions: self.versions,
+            store: self.store.unwrap_or_else(|| Arc::new(MemoryStore::new())),
+            clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+            stopwatch: (!self.tracers.is_empty())
+                .then(|| self.stopwatch.unwrap_or_else(|| Arc::new(SystemStopwatch::start()))),
+            tracers: self.tracers,
+            deadline: self.deadline,
+            feedback: self.feedback,
+            providers: self.providers,
+            checkers: self.checkers,
+            seals: self.seals,
+        };
+        Ok(PolicyEngine { inner: Arc::new(inner), rules: Arc::new(rules) })
     }
 }
 
-/// Identifies what several policies come to together. What a person allowed under one alone is not allowed under all.
-fn together(seen: &[Digest], current: Digest) -> Digest {
-    // That of now has been seen or not, depending on whether the sessions have been told yet.
-    let others = seen.iter().filter(|policy| **policy != current).chain([&current]);
-    Digest::of_parts(
-        [b"lictor policies 1".as_slice()]
-            .into_iter()
-            .chain(others.map(|policy| policy.as_bytes().as_slice())),
-    )
-}
-
 /// Looks at the real world, with the project around the current directory.
-fn real() -> impl FactSource {
-    let observer = RealObserver;
+fn real(view: PolicyView) -> Sight {
     let cwd = std::env::current_dir().unwrap_or_default();
-    let project = Project::discover(&cwd.to_string_lossy(), &observer);
-    move |action: &Action| observe::facts(action, &project, &observer)
+    let project = Project::discover(&cwd.to_string_lossy(), &RealObserver);
+    let look = |known: &Project, action: &Action| observe::facts(action, known, &RealObserver);
+    Sight::of(project, view, Arc::new(look))
 }

@@ -50,7 +50,7 @@ impl PolicyEngine {
         let fault = match worker.map(|_| receiver.recv_timeout(deadline)) {
             Ok(Ok(judged)) => return judged,
             Ok(Err(_)) => {
-                let guard = self.inner.graph.guard_at(&progress).unwrap_or("facts");
+                let guard = self.rules.graph.guard_at(&progress).unwrap_or("facts");
                 format!("`{guard}` had no answer within {} ms", deadline.as_millis())
             }
             Err(error) => format!("no thread could be started: {error}"),
@@ -66,14 +66,14 @@ impl PolicyEngine {
         now: Timestamp,
         companion: Option<&Companion>,
     ) -> (Judged, Facts) {
-        let Ok(facts) = catch_unwind(AssertUnwindSafe(|| self.inner.facts.facts(action))) else {
+        let Ok(facts) = catch_unwind(AssertUnwindSafe(|| self.rules.sight.facts(action))) else {
             let verdict = Verdict::error("what the action does could not be worked out", OPERATOR);
             return (Judged::refused(from_engine("facts", verdict)), Facts::none());
         };
         let empty = SessionState::default();
         let mut session = sessions.seen().unwrap_or(&empty);
         let mut knowing = None;
-        if self.inner.knows_files && asked(&facts).next().is_some() {
+        if self.rules.knows_files && asked(&facts).next().is_some() {
             match self.inner.store.view(|view| sessions.seen_with(view, asked(&facts))) {
                 Ok(own) => knowing = own,
                 Err(fault) => {
@@ -89,7 +89,7 @@ impl PolicyEngine {
         if let Some(stopwatch) = &self.inner.stopwatch {
             context = context.timed(&**stopwatch);
         }
-        let mut judged = self.inner.graph.judge_in(context);
+        let mut judged = self.rules.graph.judge_in(context);
         if let Err(what) = session.scope.permits(action, &facts) {
             let verdict = Verdict::block(
                 format!("{what} is outside the scope that this agent was given"),

@@ -5,7 +5,7 @@ use lictor_core::{Limit, SessionEvent, SessionKey, SessionState};
 use lictor_store::{Durability, StoreError, StoreExt, Transaction};
 
 use super::record::Journal;
-use super::{PolicyEngine, sessions, sessions::Lineage};
+use super::{PolicyEngine, sessions, sessions::Lineage, versions};
 use crate::log::kind;
 
 /// How much of a prompt is kept.
@@ -52,7 +52,6 @@ impl PolicyEngine {
         parent: Option<&SessionKey>,
         limit: Limit,
     ) -> Result<SessionState, StoreError> {
-        self.keep_policy();
         self.happen(session, parent.cloned(), kind::SESSION_STARTED, |lineage, _| {
             let above = lineage.above().first();
             let scope = above.map(|parent| parent.scope.narrow(limit)).unwrap_or_default();
@@ -90,7 +89,7 @@ impl PolicyEngine {
     pub fn prompted(&self, session: &SessionKey, prompt: &Prompt) -> Result<SessionState, StoreError> {
         self.begin(session)?;
         // Cut after it was redacted: half a secret is not recognised.
-        let text = self.inner.redactor.redact(&prompt.text);
+        let text = self.rules.redactor.redact(&prompt.text);
         let text = lictor_core::text::clean(&text, PROMPT_CHARS);
         let name = prompt.name.as_deref().map(|name| lictor_core::text::clean(name, PROMPT_NAME_CHARS));
         let event = SessionEvent::Prompted { name, text: Some(text).filter(|text| !text.is_empty()) };
@@ -120,7 +119,7 @@ impl PolicyEngine {
         self.inner.store.update(Durability::Process, |tx| {
             let mut lineage = Lineage::load_session(tx, Some(session.clone()), None)?;
             if !lineage.is_new() {
-                let mut journal = Journal::new(tx, Some(session), now, &*self.inner.redactor);
+                let mut journal = Journal::new(tx, Some(session), now, &*self.rules.redactor);
                 journal.happening(kind::SESSION_RESET, &SessionEvent::Reset)?;
                 lineage.apply(&SessionEvent::Reset, now);
                 sessions::forget_files(journal.tx, session)?;
@@ -142,7 +141,12 @@ impl PolicyEngine {
         self.inner.store.update(Durability::Process, |tx| {
             let mut lineage = Lineage::load_session(tx, Some(session.clone()), parent)?;
             if let Some(event) = event(&lineage, tx)? {
-                let mut journal = Journal::new(tx, Some(session), now, &*self.inner.redactor);
+                match event {
+                    SessionEvent::Started { .. } => self.keep_version(tx, now)?,
+                    SessionEvent::Ended { .. } => versions::forget_unused(tx, now)?,
+                    _ => {}
+                }
+                let mut journal = Journal::new(tx, Some(session), now, &*self.rules.redactor);
                 journal.happening(kind, &event)?;
                 lineage.apply(&event, now);
                 lineage.save(journal.tx)?;

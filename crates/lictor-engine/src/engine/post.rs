@@ -13,7 +13,7 @@ use lictor_core::{
 use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
 
 use super::record::Journal;
-use super::{Inner, PolicyEngine, sessions, sessions::Lineage};
+use super::{PolicyEngine, Rules, sessions, sessions::Lineage};
 use crate::{approvals, log::kind};
 
 impl PolicyEngine {
@@ -28,7 +28,7 @@ impl PolicyEngine {
             Posted::Here(standing) => standing,
             Posted::Elsewhere(sessions) => {
                 // What happened is recorded even where nothing can be judged any more.
-                let engine = self.elsewhere(&sessions).and_then(Result::ok);
+                let engine = self.with_seen(&sessions).and_then(Result::ok);
                 match engine.as_ref().unwrap_or(self).post(action, outcome.clone(), false)? {
                     Posted::Here(standing) => standing,
                     Posted::Elsewhere(_) => Standing::Ungoverned,
@@ -51,7 +51,7 @@ impl PolicyEngine {
             state.memory.get(guard, key).cloned()
         };
         let mut notes = Vec::new();
-        for (name, guard) in self.inner.graph.guards() {
+        for (name, guard) in self.rules.graph.guards() {
             let mut memory = GuardMemory::new(name, &kept);
             let told = || guard.happened(action, outcome, &mut memory);
             if catch_unwind(AssertUnwindSafe(told)).is_ok() {
@@ -71,7 +71,7 @@ impl PolicyEngine {
         let success = outcome.success;
         self.inner.store.update(Durability::Process, |tx| {
             let mut sessions = Lineage::load(tx, action)?;
-            if hand_over && self.is_foreign(&sessions) {
+            if hand_over && self.has_more_rules(&sessions) {
                 return Ok(Posted::Elsewhere(Box::new(sessions)));
             }
             let own = sessions.own();
@@ -89,10 +89,10 @@ impl PolicyEngine {
                 learned,
                 notes,
             });
-            let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.inner.redactor);
+            let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.rules.redactor);
             journal.happening(kind::HAPPENED, &event)?;
             let request =
-                Request { action: digest, session: action.session.clone(), policy: self.inner.policy };
+                Request { action: digest, session: action.session.clone(), policy: self.rules.policy };
             answered_elsewhere(journal.tx, &request)?;
             sessions.apply(&event, now);
             let todos = sessions.own().and_then(|own| own.todos.as_ref());
@@ -117,7 +117,7 @@ enum Posted {
 impl PolicyEngine {
     /// What an outcome teaches the session. Looking costs time, so nothing is looked at that no guard asks about.
     fn lessons(&self, action: &Action, outcome: &Outcome) -> (Vec<Mark>, Vec<Knowledge>) {
-        let Inner { history, knows_files, .. } = &*self.inner;
+        let Rules { history, knows_files, .. } = &*self.rules;
         if history.is_empty() && !knows_files {
             return (Vec::new(), Vec::new());
         }

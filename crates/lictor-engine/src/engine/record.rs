@@ -12,7 +12,9 @@ use lictor_core::{
 use lictor_store::{Draft, Durability, StoreError, StoreExt, Transaction};
 use serde::Serialize;
 
-use super::{Mode, OPERATOR, PolicyEngine, approvals, judge::from_engine, sessions::Lineage};
+use super::{
+    Mode, OPERATOR, PolicyEngine, approvals, judge::from_engine, sessions::Lineage, versions::Versions,
+};
 use crate::log::{Answer, Happening, kind};
 
 /// What an evaluation is about.
@@ -21,7 +23,7 @@ pub(super) struct Case<'a> {
     pub(super) facts: &'a Facts,
     pub(super) mode: &'a Mode,
     pub(super) now: Timestamp,
-    /// The policy of now: that of sessions which begin with this action.
+    /// The current policy: that of sessions which begin with this action.
     pub(super) current: Digest,
     /// Patterns of the policy that the action matches.
     pub(super) marks: Vec<Mark>,
@@ -33,6 +35,8 @@ pub(super) struct Case<'a> {
     pub(super) seals: Option<&'a dyn CheckSeal>,
     /// Who has to say yes.
     pub(super) quorum: Quorum,
+    /// Where the current policy is kept for sessions that begin with this action.
+    pub(super) versions: Option<&'a Versions>,
 }
 
 impl PolicyEngine {
@@ -47,7 +51,7 @@ impl PolicyEngine {
         // A used grant must stay used even when the power fails right after.
         let asks = evaluation.decision == Decision::Ask && !case.mode.dry;
         let durability = if asks { Durability::Power } else { Durability::Process };
-        let redactor = &*self.inner.redactor;
+        let redactor = &*self.rules.redactor;
         let recorded = Prepared::of(case.action, case.facts, redactor).and_then(|prepared| {
             self.inner.store.update(durability, |tx| {
                 let mut journal = Journal::new(tx, case.action.session.as_ref(), case.now, redactor);
@@ -76,6 +80,9 @@ fn commit(
     let mut duplicate = false;
     if !mode.dry {
         if sessions.is_new() {
+            if let Some(versions) = case.versions {
+                versions.keep(journal.tx, case.current, now)?;
+            }
             start(journal, &mut sessions, case.current)?;
         }
         if let Some(event) = &case.watched {

@@ -111,7 +111,7 @@ impl PolicyEngine {
                 decision: evaluation.decision,
                 returned: own.map(|own| own.returned(&evaluation.action, id)).unwrap_or_default(),
             };
-            let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.inner.redactor);
+            let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.rules.redactor);
             let body = Evaluated {
                 event: Cow::Borrowed(&event),
                 action: Cow::Borrowed(action),

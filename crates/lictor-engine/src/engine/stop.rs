@@ -39,18 +39,16 @@ impl PolicyEngine {
         parent: Option<&SessionKey>,
         stop: &Stop,
     ) -> Result<Option<StopCheck>, StoreError> {
-        let Some(gate) = &self.inner.gate else { return Ok(None) };
+        let Some(gate) = &self.rules.gate else { return Ok(None) };
         let state = self.look(session, parent)?;
         let lineage = self
             .inner
             .store
             .view(|view| Lineage::load_session(view, Some(session.clone()), parent.cloned()))?;
         let now = self.inner.clock.now();
-        let surveyor = WithCheckers {
-            probe: &*self.inner.probe,
-            checkers: &self.inner.checkers,
-            store: &*self.inner.store,
-        };
+        let probe = self.probe();
+        let surveyor =
+            WithCheckers { probe: &*probe, checkers: &self.inner.checkers, store: &*self.inner.store };
         let judged = || gate.judge(stop, session, &state, lineage.above(), now, &surveyor);
         catch_unwind(AssertUnwindSafe(judged))
             .map_err(|_| StoreError::other("a check before stopping failed inside"))

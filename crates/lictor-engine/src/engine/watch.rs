@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use lictor_core::{Limit, SessionEvent, SessionKey, SessionState};
 use lictor_store::{StoreError, StoreExt as _};
 
-use super::{Inner, PolicyEngine, sessions};
+use super::{PolicyEngine, Rules, sessions};
 use crate::log::kind;
 
 impl PolicyEngine {
     /// What is found at the files that the session has not looked at yet. `None` when it knows them all. What
     /// cannot be looked at stays unknown.
     pub(super) fn first_look(&self, session: &SessionState) -> Option<SessionEvent> {
-        let Inner { feedback, gate, probe, .. } = &*self.inner;
-        let triggers = feedback.iter().filter_map(|provider| provider.trigger.on_file_created.as_deref());
+        let Rules { gate, probe, .. } = &*self.rules;
+        let triggers =
+            self.inner.feedback.iter().filter_map(|provider| provider.trigger.on_file_created.as_deref());
         let files: BTreeMap<_, _> = triggers
             .chain(gate.iter().flat_map(|gate| gate.watched()))
             .filter(|file| !session.watched.knows(file))

@@ -33,7 +33,7 @@ impl World {
         let root = fs::canonicalize(self.directory.path()).unwrap();
         let options = Options::new().home(&root).state_dir(root.join(".state"));
         let project = Project::around(&root, &options);
-        let facts = policy_files::facts(&project, &[], Vec::new(), false);
+        let facts = policy_files::facts(&project, Vec::new());
         let facts = facts.facts(&Action::bash(line).in_dir(root.to_string_lossy()));
         let governing = [root.join("governance.yaml"), root.join(".git/config")];
         let places = Places {
