@@ -1,6 +1,6 @@
 //! `governance.yaml`: read with positions, checked all at once, layered by narrowing, compiled to a policy graph.
 //!
-//! [`load`] reads the files it is given; a [`PolicyBundle`] is what they come to together, can be stored, and makes the
+//! [`load`] reads the files it is given; a [`PolicyBundle`] is the result of all of them, can be stored, and builds the
 //! [`Graph`](lictor_core::Graph) that judges. The keys of the format are tables (`table.rs`, `sections/`): reader,
 //! suggestions, JSON Schema and reference come from the same ones.
 //!

@@ -51,7 +51,7 @@ pub enum SessionEvent {
         /// How.
         how: Continuation,
     },
-    /// A person put the policy of now in force for this session.
+    /// A person put the current policy in force for this session.
     Refreshed {
         /// Its digest.
         policy: Digest,
@@ -59,10 +59,10 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         recalled: Option<Box<Recalled>>,
     },
-    /// The policy is not the one that was last seen in this session. From now on both that of the session's first
-    /// event and that of now have to agree.
+    /// The policy is not the one that was last seen in this session. From here on both the policy of the
+    /// session's first event and the current one have to allow an action.
     PolicyChanged {
-        /// The policy of now.
+        /// The current policy.
         policy: Digest,
         /// The past that this policy asks about, when it asks what was not kept so far.
         #[serde(default, skip_serializing_if = "Option::is_none")]

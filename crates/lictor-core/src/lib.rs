@@ -1,6 +1,6 @@
 //! The pure model of Lictor: what an agent wants to do ([`Action`]), what that would really do ([`Facts`]), what
-//! guards say about it ([`Verdict`]), how the policy graph makes one [`Decision`] of it, and the session as a
-//! fold over events.
+//! guards say about it ([`Verdict`]), how the policy graph combines that into one [`Decision`], and the session
+//! as a fold over events.
 //!
 //! What this crate deliberately does not do: any I/O, reading a clock or the environment, starting threads,
 //! keeping global state. `clippy.toml` lists what is forbidden and the line below makes it an error. Time comes

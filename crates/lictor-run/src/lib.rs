@@ -1,9 +1,9 @@
 //! `lictor run`: the agent and everything it starts in a sandbox, its judge outside.
 //!
-//! The sandbox sees the whole file system read-only, except the project, caches and agents' own state. What governs the
-//! agent (policy, hook settings, git's configuration and hooks) is read-only there too and can neither be moved nor made
-//! where it is not. The record, the keys and stored policies are not there at all: in their place lies a socket, and
-//! hooks hand every event to the guardian behind it.
+//! The sandbox sees the whole file system read-only, except the project, caches and agents' own state. Governing
+//! files (policy, hook settings, git's configuration and hooks) are read-only there too: they cannot be moved, and missing
+//! ones cannot be created. The record, the keys and stored policies are not visible at all. In their place is a socket, by
+//! which hooks send every event to the guardian outside.
 //!
 //! What this crate deliberately does not do: judge. Whoever uses it says how an event is answered.
 

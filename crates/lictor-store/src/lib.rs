@@ -5,7 +5,7 @@
 //!   it: nothing in the traits speaks of files.
 //! * A [`Record`] is never changed. Each one carries the hash of the one before it, so [`verify`](verify()) finds and
 //!   names a record that was changed, removed or moved. That the *newest* records are still there can only be
-//!   told with an [`Anchor`] that was kept elsewhere.
+//!   checked with an [`Anchor`] that was kept elsewhere.
 //! * The projection ([`Space`] × key → value) holds what must be looked up fast: session state, grants, open
 //!   findings. The layer that owns a space can always rebuild it by folding the log.
 //! * With a [`Keyring`] from outside, every record and every entry is sealed: who can write the file but has no key can

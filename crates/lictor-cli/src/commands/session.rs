@@ -129,7 +129,7 @@ pub fn named(store: &dyn Store, text: &str) -> Result<SessionKey> {
     })
 }
 
-/// Whether the session keeps to a policy beside that of now. A session of another work tree has another policy.
+/// Whether the session keeps to a policy beside the current one. A session of another work tree has another policy.
 fn is_behind(now: Digest, project: &Project, key: &SessionKey, state: &SessionState) -> bool {
     let top = state.parent.as_ref().unwrap_or(key);
     let only_now = |seen: Vec<Digest>| seen.iter().all(|policy| *policy == now);
