@@ -1,7 +1,7 @@
 //! What to do with tools nobody described.
 
 use lictor_core::facts::{Effect, OpaqueWhat};
-use lictor_core::{Action, Context, Decision, Digest, Guard, Layer, Verdict};
+use lictor_core::{Action, Context, Decision, Digest, Guard, Layer, Value, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What `known_tools:` may say. Names may be globs (`mcp__github__get_*`).
@@ -57,8 +57,21 @@ impl KnownTools {
         Self { config }
     }
 
+    /// What the policy says of the tool; a server's word against its own tool can only make that stricter.
     fn judge(&self, action: &Action, name: &str, known: &Known<'_>, sends: bool) -> Verdict {
         let full = if action.tool.is_empty() { name } else { action.tool.as_str() };
+        let verdict = self.by_name(full, known, sends);
+        let in_full = self.is_remembered(full, known) || self.config.known.iter().any(|name| name == full);
+        let raised = known.word.destructive && !known.described && !in_full;
+        if raised && verdict.value() < Value::Ask { destructive(full) } else { verdict }
+    }
+
+    /// Whether a person said yes to the tool, as its server is configured now.
+    fn is_remembered(&self, full: &str, known: &Known<'_>) -> bool {
+        self.config.remembered.iter().any(|one| one.tool == full && one.server == known.definition)
+    }
+
+    fn by_name(&self, full: &str, known: &Known<'_>, sends: bool) -> Verdict {
         let fits = |globs: &[String]| globs.iter().any(|glob| fast_glob::glob_match(glob, full));
         // A colon is in no tool's name: a pattern for tools says nothing about what a server asks for itself.
         let named = |glob: &&String| glob.contains(':') || !full.contains(':');
@@ -69,12 +82,6 @@ impl KnownTools {
                 format!("the tool `{full}` is blocked by this policy"),
                 "use another tool",
             );
-        }
-        let remembered = |one: &RememberedTool| one.tool == full && one.server == known.definition;
-        let is_remembered = self.config.remembered.iter().any(remembered);
-        let in_full = is_remembered || self.config.known.iter().any(|name| name == full);
-        if known.word.destructive && !known.described && !in_full {
-            return destructive(full);
         }
         if fits_known() {
             return Verdict::pass();
@@ -89,7 +96,7 @@ impl KnownTools {
         }
         let believed =
             known.word.read_only && !known.word.destructive && known.is_of(&self.config.trusted_servers);
-        if known.described || is_remembered || believed {
+        if known.described || self.is_remembered(full, known) || believed {
             return Verdict::pass();
         }
         if self.config.remembered.iter().any(|one| one.tool == full) {

@@ -1,4 +1,4 @@
-use lictor_core::{ActionKind, Value};
+use lictor_core::ActionKind;
 use serde_json::json;
 
 use super::*;
@@ -50,4 +50,28 @@ fn a_pattern_for_tools_does_not_cover_what_servers_ask_for() {
     assert_eq!(value("mcp__acme__*"), Value::Ask);
     assert_eq!(value("*"), Value::Ask);
     assert_eq!(value("mcp__acme__sampling:*"), Value::Pass);
+}
+
+#[test]
+fn a_servers_word_only_raises() {
+    let known = |server: &str| Known {
+        server: Some("acme"),
+        described: server == "described",
+        definition: None,
+        word: ServersWord { destructive: true, read_only: true },
+    };
+    let value = |config: KnownToolsConfig, server: &str| {
+        let name = "mcp__acme__wipe";
+        KnownTools::new(config).judge(&tool(name, json!({})), name, &known(server), false).value()
+    };
+    let known_as =
+        |known: &str| KnownToolsConfig { known: vec![known.to_owned()], ..KnownToolsConfig::default() };
+    let unknown = |unknown| KnownToolsConfig { unknown: Some(unknown), ..KnownToolsConfig::default() };
+    assert_eq!(value(known_as("mcp__acme__*"), ""), Value::Ask);
+    assert_eq!(value(known_as("mcp__acme__wipe"), ""), Value::Pass);
+    assert_eq!(value(known_as("mcp__acme__*"), "described"), Value::Pass);
+    assert_eq!(value(unknown(Decision::Pass), ""), Value::Ask);
+    assert_eq!(value(unknown(Decision::Block), ""), Value::Block);
+    let trusted = KnownToolsConfig { trusted_servers: vec!["acme".to_owned()], ..unknown(Decision::Block) };
+    assert_eq!(value(trusted, ""), Value::Block);
 }
