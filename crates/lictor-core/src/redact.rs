@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 /// Takes what must not be written down out of a text.
 pub trait Redact: Send + Sync {
@@ -143,11 +143,29 @@ fn holds_text(item: &Json, redactor: &dyn Redact) -> bool {
     matches!(redactor.redact(&named), Cow::Owned(_))
 }
 
+/// The words of a command, each for itself, say less than the line: what is taken out of that is taken out of them.
+fn words_of_a_command(map: &mut Map<String, Json>, redactor: &dyn Redact) {
+    let Some(program) = map.get("program").and_then(Json::as_str) else { return };
+    let Some(args) = map.get("args").and_then(Json::as_array) else { return };
+    let words = std::iter::once(program).chain(args.iter().filter_map(Json::as_str));
+    let line = words.collect::<Vec<_>>().join(" ");
+    let Cow::Owned(clean) = redactor.redact(&line) else { return };
+    for key in ["args", "words"] {
+        let items = map.get_mut(key).and_then(Json::as_array_mut).into_iter().flatten();
+        for item in items {
+            if item.as_str().is_some_and(|word| !clean.contains(word)) {
+                *item = Json::String(REDACTED.to_owned());
+            }
+        }
+    }
+}
+
 fn walk(value: &mut Json, redactor: &dyn Redact, ours: bool) {
     match value {
         Json::String(held) => text(held, redactor),
         Json::Array(items) => items.iter_mut().for_each(|item| walk(item, redactor, ours)),
         Json::Object(map) => {
+            words_of_a_command(map, redactor);
             let secret: Vec<String> =
                 map.keys().filter(|key| matches!(redactor.redact(key), Cow::Owned(_))).cloned().collect();
             for key in secret {

@@ -5,7 +5,8 @@
 const HINTS: &[&[u8; 3]] = &[
     // Names: password and passwd, passphrase, _pass, _pwd, secret, token, …key, credentials, authorization.
     b"ssw", b"ssp", b"_pa", b"pwd", b"ecr", b"oke", b"key", b"ede", b"tho",
-    // Headers: cookie; Bearer, Basic.
+    // What logs in is given one.
+    b"ogi", // Headers: cookie; Bearer, Basic.
     b"oki", b"rer", b"sic", // `pass:…` of openssl, and what is piped into `chpasswd`.
     b"ss:",
     // Tokens: ghp_, gho_, ghu_, ghs_, ghr_, github_pat_, glpat-, sk-, sk_live_, rk_live_, xox?-.

@@ -50,7 +50,26 @@ const SHORT: &[(&str, &str, How)] = &[
     ("ipmitool", "-P", How::Either),
     ("rpcclient", "-U", How::Next),
     ("smbclient", "-U", How::Next),
+    ("twine", "-p", How::Next),
+    ("snowsql", "-p", How::Next),
+    ("openssl", "-k", How::Next),
+    ("curl", "-b", How::Next),
+    ("http", "-a", How::Next),
+    ("xh", "-a", How::Next),
 ];
+
+/// Programs that take a secret as the word behind one of theirs.
+const GIVEN: [(&str, &str); 6] = [
+    ("vault", "login"),
+    ("cargo", "login"),
+    ("heroku", "auth:token"),
+    ("rabbitmqctl", "change_password"),
+    ("npm", "_authToken"),
+    ("aws", "aws_secret_access_key"),
+];
+
+/// How SQL says that a password comes.
+const IN_SQL: [&str; 3] = ["identified by '", "password '", "password = '"];
 
 /// Programs whose short options mean something else except when they log in.
 const LOG_IN: [&str; 5] = ["docker", "podman", "helm", "oc", "az"];
@@ -59,7 +78,16 @@ const LOG_IN: [&str; 5] = ["docker", "podman", "helm", "oc", "az"];
 const PAIRS: [&str; 5] = ["-u", "--user", "--proxy-user", "-U", "--auth"];
 
 /// Programs that read a password from their standard input, by the words that say so.
-const PROMPTED: [&str; 5] = ["--password-stdin", "sudo -S", "chpasswd", "--passwd-stdin", "passwd --stdin"];
+const PROMPTED: [&str; 8] = [
+    "--password-stdin",
+    "sudo -S",
+    "chpasswd",
+    "--passwd-stdin",
+    "passwd --stdin",
+    "--with-token",
+    "passwd <<<",
+    "kinit <<<",
+];
 
 /// One word of a line, without the quotes around it.
 #[derive(Clone, Copy)]
@@ -78,7 +106,9 @@ impl Word<'_> {
 
 /// Adds where secrets stand on a command line inside `text`.
 pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
-    if !text.contains(" -") && !text.contains(" pass:") && !text.contains(':') {
+    const NEAR: [&str; 4] = [" -", " pass:", "login", " set "];
+    in_sql(text, found);
+    if !text.contains([':', '<']) && !NEAR.iter().any(|near| text.contains(near)) {
         return;
     }
     let prompted = PROMPTED.iter().any(|words| text.contains(words));
@@ -100,20 +130,54 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
             found.push(word.from(word.text.split_once(':').map_or(0, |(user, _)| user.len() + 1)));
             continue;
         }
+        // What a program is given to read.
+        if prompted && word.text == "<<<" {
+            if let Some(next) = words.next() {
+                note(&next, Some(0), found);
+            }
+            continue;
+        }
+        let given = |(name, before): &(&str, &str)| program == *name && word.text.ends_with(before);
+        if GIVEN.iter().any(given)
+            && let Some(next) = words.next_if(|next| !next.first && !next.text.starts_with('-'))
+        {
+            note(&next, Some(0), found);
+            continue;
+        }
         match word.text.split_once('=') {
             Some((name, _)) if name.starts_with("--") && is_secret_option(name) => {
                 note(&word, Some(name.len() + 1), found);
+            }
+            Some((name, pair)) if PAIRS.contains(&name) => {
+                note(&word, pair.find(':').map(|at| name.len() + at + 2), found);
             }
             _ if word.text.starts_with('-') => {
                 note(&word, attached(named, word.text), found);
                 if takes_next(named, word.text) {
                     taken = words
                         .peek()
-                        .filter(|next| !next.first && !next.text.starts_with('-'))
+                        .filter(|next| !next.first && !next.text.starts_with('-') && next.text != "<<<")
                         .map(|_| word.text);
                 }
             }
             _ => note(&word, in_word(word.text), found),
+        }
+    }
+}
+
+/// `ALTER USER u PASSWORD 'x'`.
+fn in_sql(text: &str, found: &mut Vec<Range<usize>>) {
+    if !text.contains('\'') {
+        return;
+    }
+    let lower = text.to_ascii_lowercase();
+    for begins in IN_SQL {
+        for (at, _) in lower.match_indices(begins) {
+            let from = at + begins.len();
+            let length = text.get(from..).and_then(|rest| rest.find('\'')).unwrap_or_default();
+            if length > 0 {
+                found.push(from..from + length);
+            }
         }
     }
 }
@@ -136,7 +200,9 @@ fn is_secret_option(name: &str) -> bool {
     let name = name.trim_start_matches('-');
     let is_file = ["-file", "-stdin", "-path", "-env", "-id", "-name", "-type", "-url"];
     !is_file.iter().any(|end| name.ends_with(end))
-        && (is_secret_name(name) || ["pass", "pw", "pwd", "passphrase", "secret-string"].contains(&name))
+        && (is_secret_name(name)
+            || ["pass", "pw", "pwd", "passphrase", "secret-string", "cookie", "oauth2-bearer"]
+                .contains(&name))
 }
 
 fn takes_next(program: &str, option: &str) -> bool {

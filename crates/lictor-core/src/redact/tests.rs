@@ -145,3 +145,56 @@ fn command_lines_without_a_secret_stay() {
         assert_eq!(redacted(line), line);
     }
 }
+
+#[test]
+fn the_words_of_a_command_lose_what_its_line_loses() {
+    for (program, args, kept) in [
+        ("curl", ["-u", "bob:Zq8vN3kLw7Rt", "https://example.com"], 2),
+        ("sshpass", ["-p", "Zq8vN3kLw7Rt", "ssh"], 2),
+        ("mysql", ["-pZq8vN3kLw7Rt", "-h", "db"], 2),
+        ("run", ["--token", "Zq8vN3kLw7Rt", "x"], 2),
+    ] {
+        let words: Vec<&str> = std::iter::once(program).chain(args).collect();
+        let mut value = json!({"facts": [{"run": {"program": program, "args": args, "words": words}}]});
+        json(&mut value, &Secrets);
+        let run = &value["facts"][0]["run"];
+        assert!(!value.to_string().contains("Zq8vN3kLw7Rt"), "{value}");
+        let left = run["args"].as_array().unwrap().iter().filter(|arg| *arg != REDACTED).count();
+        assert_eq!(left, kept, "{value}");
+    }
+    let mut harmless = json!({"program": "git", "args": ["commit", "-m", "a token"], "words": ["git"]});
+    let before = harmless.clone();
+    json(&mut harmless, &Secrets);
+    assert_eq!(harmless, before);
+}
+
+#[test]
+fn secrets_without_an_option_of_their_own_go_too() {
+    for line in [
+        "curl --user=bob:Zq8vN3kLw7Rt https://example.com",
+        "curl --oauth2-bearer Zq8vN3kLw7Rt https://example.com",
+        "curl -b Zq8vN3kLw7Rt https://example.com",
+        "gh auth login --with-token <<< Zq8vN3kLw7Rt",
+        "passwd <<< Zq8vN3kLw7Rt",
+        "vault login Zq8vN3kLw7Rt",
+        "cargo login Zq8vN3kLw7Rt",
+        "twine upload -u me -p Zq8vN3kLw7Rt dist/x",
+        "npm config set //registry.npmjs.org/:_authToken Zq8vN3kLw7Rt",
+        "aws configure set aws_secret_access_key Zq8vN3kLw7Rt",
+        "psql -c \"ALTER USER u PASSWORD 'Zq8vN3kLw7Rt'\"",
+        "mysql -e \"CREATE USER u IDENTIFIED BY 'Zq8vN3kLw7Rt'\"",
+    ] {
+        let clean = redacted(line);
+        assert!(!clean.contains("Zq8vN3kLw7Rt"), "{clean}");
+    }
+    for line in [
+        "cargo login",
+        "vault login -method=oidc",
+        "npm config get registry",
+        "aws configure list",
+        "grep -rn login src",
+        "cat <<< hello",
+    ] {
+        assert_eq!(redacted(line), line);
+    }
+}
