@@ -100,14 +100,26 @@ pub enum Mount {
 
 /// What a file says that says nothing, by the name of one in the guardian's directory: agents complain about settings that
 /// are no regular file, or no JSON.
-pub(crate) const NOTHING: [(&str, &str); 2] = [("nothing.json", "{}\n"), ("nothing", "")];
+pub(crate) const NOTHING: [(&str, &str); 3] =
+    [("nothing.json", "{}\n"), ("nothing", ""), ("nothing.commondir", HERE)];
+/// What git finds in `commondir` where the repository has none: its own directory is the one that is shared.
+const HERE: &str = ".\n";
+/// Names without an ending that files have.
+const FILES: [&str; 3] = ["config", "commondir", "attributes"];
+
+/// What a file that was made to mount on holds: git does not work with a `commondir` that says nothing, and others look at
+/// the repository from outside meanwhile.
+pub(crate) fn holds(path: &Path) -> &'static str {
+    if path.file_name().is_some_and(|name| name == "commondir") { HERE } else { "" }
+}
 
 /// The file in the guardian's directory that lies in the place of a file that is not there.
 #[must_use]
 pub fn nothing(runtime: &Path, at: &Path) -> PathBuf {
-    let [json, other] = NOTHING.map(|(name, _)| name);
+    let [json, other, here] = NOTHING.map(|(name, _)| name);
     let is_json = at.extension().is_some_and(|ending| ending == "json" || ending == "jsonc");
-    runtime.join(if is_json { json } else { other })
+    let named = if holds(at) == HERE { here } else { other };
+    runtime.join(if is_json { json } else { named })
 }
 
 /// The copy of a file in the guardian's directory.
@@ -254,7 +266,7 @@ fn is_below(path: &Path, directory: &Path) -> bool {
 /// Whether something that is not there would be a directory: files that govern have an ending or begin with a dot.
 fn is_directory_by_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    !name.contains('.') && name != "config"
+    !name.contains('.') && !FILES.contains(&&*name)
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::RunError;
+use crate::mounts::holds;
 
 /// The list of what was made.
 const LIST: &str = "mount-points";
@@ -36,7 +37,7 @@ impl Points {
         fs::symlink_metadata(path).is_ok() && !self.others.contains(path)
     }
 
-    /// An empty file at that path, unless something is there.
+    /// A file that says nothing at that path, unless something is there.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -45,9 +46,9 @@ impl Points {
             return Ok(());
         }
         self.parents(path)?;
-        OpenOptions::new().write(true).create_new(true).open(path)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
         self.made.push(path.to_owned());
-        Ok(())
+        file.write_all(holds(path).as_bytes())
     }
 
     /// A directory at that path, unless something is there.
@@ -159,12 +160,18 @@ fn remove(made: &[PathBuf]) {
         let Ok(found) = fs::symlink_metadata(path) else { continue };
         let _ = if found.is_dir() {
             fs::remove_dir(path)
-        } else if found.is_file() && found.len() == 0 && found.nlink() == 1 {
+        } else if found.is_file() && is_untouched(path, found.len()) && found.nlink() == 1 {
             fs::remove_file(path)
         } else {
             Ok(())
         };
     }
+}
+
+/// Whether a file still holds what it was made with.
+fn is_untouched(path: &Path, length: u64) -> bool {
+    let made = holds(path).as_bytes();
+    length == made.len() as u64 && (made.is_empty() || fs::read(path).is_ok_and(|bytes| bytes == made))
 }
 
 #[cfg(test)]

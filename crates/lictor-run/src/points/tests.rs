@@ -62,3 +62,23 @@ fn a_run_that_nobody_tidied_up_after_is_tidied_up_by_the_next() {
     assert!(!at("old.json").exists());
     drop(held);
 }
+
+#[test]
+fn a_repository_works_with_what_is_made_in_it_and_is_as_before_afterwards() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |path: &str| directory.path().join(path);
+    let git = |args: &[&str]| {
+        let done =
+            std::process::Command::new("git").args(args).current_dir(directory.path()).output().unwrap();
+        assert!(done.status.success(), "{args:?}: {done:?}");
+    };
+    git(&["init", "-q"]);
+    let ((), _, held) =
+        hold(&at("state"), |points| points.file(&at(".git/commondir")).map_err(RunError::io("no"))).unwrap();
+    git(&["status"]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"]);
+    drop(held);
+    release(&at("state")).unwrap();
+    assert!(!at(".git/commondir").exists());
+    git(&["log", "-1"]);
+}

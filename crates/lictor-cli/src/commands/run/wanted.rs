@@ -296,7 +296,8 @@ fn git_files(root: &Path, common: Option<&Path>) -> Vec<PathBuf> {
         fs::read_dir(common.join(name)).into_iter().flatten().flatten().map(|entry| entry.path())
     };
     for directory in std::iter::once(common.to_owned()).chain(run_later::submodules(common)) {
-        files.extend(["config", "config.worktree", "hooks"].map(|name| directory.join(name)));
+        let deciding = ["config", "config.worktree", "hooks", "commondir", "info/attributes"];
+        files.extend(deciding.map(|name| directory.join(name)));
     }
     for tree in below("worktrees") {
         files.extend(["config.worktree", "commondir", "gitdir"].map(|name| tree.join(name)));
