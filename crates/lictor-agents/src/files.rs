@@ -156,6 +156,12 @@ impl GoverningFile {
         matches!(self.role, Role::MayMentionHooks | Role::ListsServers)
     }
 
+    /// Whether Lictor's hooks may stand in it.
+    #[must_use]
+    pub fn may_hold_hooks(&self) -> bool {
+        matches!(self.role, Role::Installs(_) | Role::InstallsIfThere(_) | Role::Holds(_))
+    }
+
     /// Whether it is a list of MCP servers, which governs nothing where it does not exist.
     #[must_use]
     pub fn is_list_of_servers(&self) -> bool {

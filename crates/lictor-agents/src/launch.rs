@@ -143,6 +143,14 @@ pub fn has_adapter(program: &str) -> bool {
     !OTHERS.iter().any(|launch| launch.programs.contains(&program))
 }
 
+/// The agent with an adapter that this program starts.
+#[must_use]
+pub fn agent_of(program: &str) -> Option<Agent> {
+    let starts =
+        |agent: &Agent| agent.spec().launch.as_ref().is_some_and(|launch| launch.programs.contains(&program));
+    Agent::ALL.into_iter().find(starts)
+}
+
 /// The program that a package's name stands for, when it holds an agent.
 #[must_use]
 pub fn by_package(package: &str) -> Option<&'static str> {

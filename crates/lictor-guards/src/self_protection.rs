@@ -63,7 +63,7 @@ fn objection(effect: &Effect<Place>, facts: &Facts) -> Option<Verdict> {
             GuardOff::Hooks => format!("`{text}` would skip or remove hooks"),
             GuardOff::LictorBinary => format!("`{text}` would stop or replace Lictor itself"),
             // The pack has a rule for it, with its own way out.
-            GuardOff::NestedAgent => return None,
+            GuardOff::NestedAgent | GuardOff::UngovernedAgent => return None,
         },
         _ => return None,
     };

@@ -10,7 +10,7 @@ use lictor_core::facts::{
     Access, Command, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
 };
 use lictor_core::{Action, ActionKind};
-use lictor_shell::{Cwd, Incoming, Mention, Operand, Reading};
+use lictor_shell::{Cwd, Done, Incoming, Mention, Operand, Reading};
 
 use crate::git::{self, Untracked};
 use crate::governing_file;
@@ -117,6 +117,16 @@ impl Looker<'_> {
         if place.path.is_empty() || place.malformed {
             return;
         }
+        match mention.done {
+            Done::Anything => {}
+            Done::Shown => return self.shown(facts, &place),
+            Done::Given => {
+                if governing_file::is_state(&place.path, self.project, self.observer) {
+                    facts.opaque.push(opaque(OpaqueWhat::Target, &mention.by));
+                }
+                return;
+            }
+        }
         let is_told = |facts: &Facts| {
             let paths = |target: &Place| [Some(target.path.clone()), target.real.clone()];
             facts.files().any(|(_, target)| {
@@ -139,6 +149,22 @@ impl Looker<'_> {
                 let target = self.operand(&mention.file, Access::Read, false);
                 facts.effects.push(Effect::File { access: Access::Read, target, recursive: false, by: None });
             }
+        }
+    }
+
+    /// Files that policy watches, at or below a place whose content git shows. What git does not know is not among it.
+    fn shown(&self, facts: &mut Facts, place: &Place) {
+        if self.project.watched.is_empty() {
+            return;
+        }
+        let mut paths = vec![place.path.clone()];
+        if place.existence == Existence::Directory {
+            paths = self.watched_below(&place.path);
+        }
+        paths.retain(|path| self.is_watched(path) && git::untracked(path, self.observer).is_none());
+        for path in paths {
+            let target = self.path(&path, Access::Read, false);
+            facts.effects.push(Effect::File { access: Access::Read, target, recursive: false, by: None });
         }
     }
 
@@ -170,6 +196,9 @@ impl Looker<'_> {
                     }
                     self.add_word(facts, place, word, access, recursive, by);
                 }
+                if created.unread {
+                    facts.opaque.push(opaque(OpaqueWhat::Target, &target.arg.text));
+                }
                 for (access, target) in created.places {
                     facts.effects.push(Effect::File { access, target, recursive: false, by });
                 }
@@ -177,6 +206,16 @@ impl Looker<'_> {
             Effect::Git { effect: effect @ (GitEffect::StashUntracked | GitEffect::StashAll), target } => {
                 self.stashed(facts, effect == GitEffect::StashAll, target.as_deref());
                 facts.effects.push(Effect::Git { effect, target });
+            }
+            Effect::Delegate { agent } => {
+                let known = lictor_agents::launch::agent_of(&agent);
+                if known.is_some_and(|known| !governing_file::is_governed(known, self.project, self.observer))
+                {
+                    facts
+                        .effects
+                        .push(Effect::GuardOff { what: GuardOff::UngovernedAgent, text: agent.clone() });
+                }
+                facts.effects.push(Effect::Delegate { agent });
             }
             other => {
                 facts.effects.push(other.map_target(|target| self.operand(&target, Access::Read, false)))
@@ -209,11 +248,16 @@ impl Looker<'_> {
     /// Files that govern, are in no commit, and would be put aside with other untracked ones.
     fn stashed(&self, facts: &mut Facts, all: bool, paths: Option<&str>) {
         let inside = |path: &str| paths.is_none_or(|paths| paths.split(' ').any(|word| is_meant(word, path)));
+        // What the same line takes out of the index is not known to git when its turn comes.
+        let forgets = facts.commands().any(|command| {
+            command.words.get(1).is_some_and(|verb| verb == "rm" || verb == "update-index")
+                && command.args.iter().flatten().any(|arg| arg == "--cached" || arg.ends_with("-remove"))
+        });
         for path in governing_file::files(self.project, self.observer) {
             let here =
                 self.project.relative(&path).is_some_and(|path| inside(path) && !path.starts_with(".git/"));
             let goes = match git::untracked(&path, self.observer) {
-                None => false,
+                None => forgets,
                 Some(Untracked::Ignored) => all,
                 Some(Untracked::Seen) => true,
             };

@@ -4,7 +4,10 @@
 mod below;
 mod keys;
 
-use lictor_agents::files::{At, GoverningFile, HomeDir, governing_files, machine, named_by, project};
+use lictor_agents::Agent;
+use lictor_agents::files::{
+    At, GoverningFile, HomeDir, governing_files, governing_files_of, machine, named_by, project,
+};
 use lictor_agents::install::Scope;
 
 use crate::observer::{Observer, Seen};
@@ -19,11 +22,12 @@ const PROGRAM: &str = "lictor";
 /// How much of an editor's settings is read to see whether they mention hooks.
 const LIMIT: usize = 256 * 1024;
 /// Parts of a git directory that decide what git runs.
-const IN_GIT: [&str; 10] = [
+const IN_GIT: [&str; 11] = [
     "hooks",
     "config",
     "info/attributes",
     "info/grafts",
+    "info/sparse-checkout",
     "config.worktree",
     "commondir",
     "refs/heads",
@@ -93,6 +97,28 @@ pub(crate) fn moved(root: &str, observer: &dyn Observer) -> Vec<(&'static str, S
 pub(crate) fn is_own(path: &str, tree: bool, project: &Project, observer: &dyn Observer) -> bool {
     let search = Search { path, fold: observer.folds_case(path), project, observer };
     search.is_owned() || tree && search.holds_owned()
+}
+
+/// Whether Lictor's hooks are installed where an agent reads them when it is started in the project.
+pub(crate) fn is_governed(agent: Agent, project: &Project, observer: &dyn Observer) -> bool {
+    let variable =
+        |name: &str| project.moved.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+    governing_files_of(agent).filter(|file| file.may_hold_hooks()).any(|file| {
+        let in_project =
+            (file.at == At::Project).then(|| project.roots().map(|root| format!("{root}/{}", file.path)));
+        let elsewhere = file.places(&project.home, &variable);
+        in_project
+            .into_iter()
+            .flatten()
+            .chain(elsewhere)
+            .any(|place| observer.text(&place, LIMIT).is_some_and(|text| text.contains(PROGRAM)))
+    })
+}
+
+/// Whether a path is Lictor's own record, with its keys.
+pub(crate) fn is_state(path: &str, project: &Project, observer: &dyn Observer) -> bool {
+    let search = Search { path, fold: observer.folds_case(path), project, observer };
+    STATE.iter().any(|file| search.is_named(file))
 }
 
 /// The directories in which programs are looked for by name.

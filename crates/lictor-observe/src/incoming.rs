@@ -49,6 +49,8 @@ pub(crate) struct Created {
     pub(crate) instead: bool,
     /// What is named are single files: no tree of the target is taken.
     pub(crate) files: bool,
+    /// What arrives is in an archive that cannot be looked into, and the target is where agents read settings.
+    pub(crate) unread: bool,
 }
 
 /// One look at what arrives at one target.
@@ -78,7 +80,11 @@ pub(crate) fn created(
         }
         Incoming::Archive { file, strip, flat, only } => {
             let file = file.as_ref().and_then(|file| arrival.local(file, &operand.cwd));
-            let names = file.and_then(|file| members::of(&file, looker.observer));
+            let names = file.as_deref().and_then(|file| members::of(file, looker.observer));
+            let read_there = [looker.cwd, looker.project.root.as_str(), looker.project.home.as_str()];
+            arrival.created.unread = names.is_none()
+                && read_there.contains(&target.path.as_str())
+                && file.is_some_and(|file| members::is_closed(&file, looker.observer));
             arrival.archive(names, *strip, *flat, only);
         }
         Incoming::Patch { file, strip } => {

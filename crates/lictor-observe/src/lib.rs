@@ -26,6 +26,8 @@ mod zone;
 
 pub use facts::{as_task, facts};
 pub use governing_file::governing_in_projects;
+pub use lictor_shell::GitWords;
+pub use lictor_shell::programs::recipes_of;
 pub use observer::{FakeObserver, Identity, Names, Observer, RealObserver, Seen, Stat};
 pub use pins::pins;
 pub use project::{DescribedTool, PolicyView, Project};

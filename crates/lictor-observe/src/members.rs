@@ -19,6 +19,21 @@ pub(crate) fn of(path: &str, observer: &dyn Observer) -> Option<Vec<String>> {
     names(&observer.bytes(path, LIMIT)?)
 }
 
+/// Whether a file is an archive, or a compressed one, of a kind whose names are not read.
+pub(crate) fn is_closed(path: &str, observer: &dyn Observer) -> bool {
+    const STARTS: [&[u8]; 8] = [
+        b"\xfd7zXZ\0",
+        b"BZh",
+        b"\x28\xb5\x2f\xfd",
+        b"\x04\x22\x4d\x18",
+        b"7z\xbc\xaf\x27\x1c",
+        b"Rar!\x1a\x07",
+        b"\x5d\0\0",
+        b"LZIP",
+    ];
+    observer.bytes(path, LIMIT).is_some_and(|bytes| STARTS.iter().any(|start| bytes.starts_with(start)))
+}
+
 fn names(bytes: &[u8]) -> Option<Vec<String>> {
     match bytes {
         [0x1f, 0x8b, ..] => {

@@ -12,6 +12,7 @@ mod calls;
 mod endless;
 mod javascript;
 mod mentioned;
+mod processes;
 mod python;
 mod scripting;
 pub(crate) mod sed;
@@ -39,6 +40,13 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         report.deed("change", "startup");
     }
     imports(language, body, call, report);
+    processes::judge(body, report);
+    if let Some(agent) = named_with(&AGENTS, body) {
+        report.guard_off(lictor_core::facts::GuardOff::UngovernedAgent, agent);
+    }
+    if let Some(library) = named_with(&COMMITS, body) {
+        report.git(lictor_core::facts::GitEffect::SkipHooks, Some(library));
+    }
     if uses_own_keys(body) {
         without_own_keys(report, from);
     }
@@ -233,6 +241,35 @@ fn empties(language: &str, body: &str, effects: &mut [crate::Effect<crate::opera
             *access = Access::Empty;
         }
     }
+}
+
+/// Libraries that start an agent, which reads no settings of its own accord, with the calls that do.
+const AGENTS: [(&str, &str); 6] = [
+    ("claude_agent_sdk", "query("),
+    ("claude_code_sdk", "query("),
+    ("claude-agent-sdk", "query("),
+    ("claude_agent_sdk", "ClaudeSDKClient("),
+    ("codex-sdk", "startThread("),
+    ("@anthropic-ai/claude-code", "query("),
+];
+
+/// Libraries that make commits themselves, with the calls that do: no hook of the repository sees these.
+const COMMITS: [(&str, &str); 9] = [
+    ("pygit2", "create_commit("),
+    ("dulwich", "porcelain.commit("),
+    ("dulwich", ".do_commit("),
+    ("import", "skip_hooks=True"),
+    ("isomorphic-git", ".commit("),
+    ("nodegit", "reateCommit("),
+    ("simple-git", "--no-verify"),
+    ("rugged", "Commit.create"),
+    ("JGit", ".setNoVerify(true)"),
+];
+
+/// The first library that a body names together with its call.
+fn named_with(libraries: &[(&'static str, &str)], body: &str) -> Option<&'static str> {
+    let named = |(library, call): &&(&'static str, &str)| body.contains(call) && body.contains(library);
+    libraries.iter().find(named).map(|(library, _)| *library)
 }
 
 fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {

@@ -32,9 +32,11 @@ mod state;
 mod walk;
 
 pub use operand::{Arg, Cwd, Incoming, Known, Operand, Source, Taint};
-pub use reading::{Mention, Nowhere, Reading, ShellEnv};
+pub use programs::GitWords;
+pub use reading::{Done, Mention, Nowhere, Reading, ShellEnv};
 
 pub use lictor_core::facts::Effect;
+pub use walk::governs_sessions;
 
 /// Says what a shell command does.
 #[must_use]

@@ -46,6 +46,7 @@ mod wrappers;
 mod xargs;
 
 use crate::patch::report_patch as apply_patch;
+pub use git::GitWords;
 pub use guard::assignment as judge_assignment;
 pub(crate) use lictor::NAME as GUARD;
 pub use mentions::in_code as strings_in_code;
@@ -449,4 +450,15 @@ pub fn words(call: &Call<'_>) -> Vec<String> {
     std::iter::once(call.program.to_owned())
         .chain(args.iter().map(|arg| arg.known().map_or_else(|| arg.text.clone(), str::to_owned)))
         .collect()
+}
+
+/// Files of tasks that a program runs when it finds them, without being told to: `make` a `Makefile`.
+pub fn recipes_of(program: &str) -> impl Iterator<Item = &'static str> {
+    const TASKS: [&str; 5] = ["make", "just", "tasks", "package", "settings"];
+    let recipes = table::find(program).map(|entry| entry.program.recipes.iter()).into_iter().flatten();
+    recipes
+        .filter(|recipe| TASKS.contains(&recipe.kind.as_ref()))
+        .flat_map(|recipe| recipe.names.iter())
+        .map(|name| &**name)
+        .filter(|name| !name.contains('*'))
 }

@@ -26,6 +26,20 @@ pub struct Mention {
     pub archive: bool,
     /// The command that mentions it, as written.
     pub by: String,
+    /// What may be done with it.
+    pub done: Done,
+}
+
+/// What may be done with a file that is mentioned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Done {
+    /// Nothing tells.
+    #[default]
+    Anything,
+    /// Its content, or that of all below it, is shown as git has it. Counts where it is watched.
+    Shown,
+    /// It is given to code of the project's own, which most often reads it. Counts where only Lictor has to do with it.
+    Given,
 }
 
 /// The few things outside the text that a reading depends on. Answers must not change during one reading.

@@ -24,6 +24,7 @@ mod scratch;
 mod shape;
 pub(crate) mod simple;
 pub(crate) mod startup;
+pub use startup::governs_sessions;
 mod subscript;
 mod throwaway;
 mod written;

@@ -127,8 +127,8 @@ fn exchanged(command: &Command, dir: &Path) -> Option<Verdict> {
         };
         Some(
             Verdict::ask(format!(
-                "`git {} {}` would replace `{first}`{more}, which governs this agent",
-                git.verb, target.name
+                "`git {} {}` would replace or remove `{first}`{more}, which governs this agent",
+                git.words.verb, target.name
             ))
             .by_rule("self.switch"),
         )

@@ -1,105 +1,171 @@
-//! Commits whose files a git command would put into the work tree, and which of the files that govern differ there.
+//! Commits whose files a git command would put into the work tree, files that it would take out of it, and which of those
+//! that govern are among them.
 //!
-//! Told before git starts: a branch may hold other hook settings and another policy than those in force.
+//! Told before git starts: a branch may hold other hook settings and another policy than those in force. What git's words
+//! mean is known to the shell reader; here the repository is looked at, with at most one git for each commit.
 
 use std::path::{Path, PathBuf};
 
 use lictor_core::facts::Command;
 use lictor_ledger::repository::quiet;
+use lictor_observe::GitWords;
+
+/// The tree without files, which git knows without having it.
+const EMPTY: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 /// A git command: where it works, what it does, with what.
-pub(crate) struct Git<'a> {
+pub(crate) struct Git {
     pub(crate) directory: PathBuf,
-    pub(crate) verb: &'a str,
-    pub(crate) words: Vec<&'a str>,
+    pub(crate) words: GitWords,
 }
 
-/// A commit, and with what it is compared to see what would change.
+/// What the work tree would be like afterwards.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// As it is written.
     pub(crate) name: String,
-    /// What the files are now, for git.
-    before: String,
+    compared: Compared,
 }
 
-impl<'a> Git<'a> {
+#[derive(Debug, PartialEq, Eq)]
+enum Compared {
+    /// Files differ between these two.
+    Commits(String, String),
+    /// Only what the other side changed since both were one arrives here.
+    Since(String),
+    /// Known files leave the work tree that are not below one of these directories. With `top` those of the topmost stay.
+    Thinned { kept: Vec<String>, top: bool },
+}
+
+impl Target {
+    /// All files become those of a commit.
+    fn here(name: &str) -> Self {
+        Self::between(name, "HEAD", name)
+    }
+
+    fn since(name: &str) -> Self {
+        Self { name: name.to_owned(), compared: Compared::Since(name.to_owned()) }
+    }
+
+    fn between(name: &str, before: &str, after: &str) -> Self {
+        Self { name: name.to_owned(), compared: Compared::Commits(before.to_owned(), after.to_owned()) }
+    }
+
+    /// What a commit, or a range of them, changed itself.
+    fn own(name: &str) -> Self {
+        match name.split_once("..") {
+            Some((from, to)) => Self::between(name, from, to.trim_start_matches('.')),
+            None => Self::between(name, &format!("{name}^"), name),
+        }
+    }
+}
+
+impl Git {
     /// Reads a command of git.
-    pub(crate) fn read(command: &'a Command, cwd: &Path) -> Option<Self> {
+    pub(crate) fn read(command: &Command, cwd: &Path) -> Option<Self> {
         if Path::new(&command.program).file_name()? != "git" {
             return None;
         }
+        let words = GitWords::read(&command.args)?;
         let mut directory = cwd.to_owned();
-        let mut args = command.args.iter().map(|arg| arg.as_deref().unwrap_or_default());
-        let verb = loop {
-            match args.next()? {
-                "-C" => directory.push(args.next()?),
-                "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env" | "--exec-path" => {
-                    args.next()?;
-                }
-                option if option.starts_with('-') => {}
-                verb => break verb,
-            }
-        };
-        Some(Self { directory, verb, words: args.collect() })
+        directory.extend(&words.directories);
+        Some(Self { directory, words })
     }
 
-    /// Whether one of these options is there.
-    pub(crate) fn has(&self, options: &[&str]) -> bool {
-        self.words.iter().any(|word| {
-            options.iter().any(|option| word == option || word.starts_with(&format!("{option}=")))
-        })
-    }
-
-    /// The commits whose files it would put into the work tree.
+    /// What it would put into the work tree, or take out of it.
     pub(crate) fn targets(&self) -> Vec<Target> {
-        let here = |name: &str| Target { name: name.to_owned(), before: "HEAD".to_owned() };
-        // Only what the other side changed since both were one arrives here.
-        let since = |name: &str| Target { name: name.to_owned(), before: format!("HEAD...{name}") };
-        // A commit brings what it changed itself.
-        let own = |name: &str, before: String| Target { name: name.to_owned(), before };
-        if self.has(&["--abort", "--quit"]) {
+        let words = &self.words;
+        if words.has(&["abort", "quit"]) {
             return Vec::new();
         }
-        let names = self.names();
-        let all = names.iter().copied();
-        match self.verb {
-            "checkout" | "switch" if self.takes_paths(&names) => Vec::new(),
-            "checkout" | "switch" => all.map(here).collect(),
-            "reset" if self.has(&["--hard", "--merge", "--keep"]) => all.map(here).collect(),
-            "merge" | "rebase" | "pull" if names.is_empty() => vec![since("@{upstream}")],
-            "merge" | "rebase" => all.map(since).collect(),
+        let named = |word: &str| if word == "-" { "@{-1}".to_owned() } else { word.to_owned() };
+        let names: Vec<String> = words.operands().into_iter().map(named).collect();
+        let each = |target: fn(&str) -> Target| names.iter().map(|name| target(name)).collect::<Vec<_>>();
+        match words.verb.as_str() {
+            "checkout" => self.checkout(&names),
+            "restore" if !words.has(&["S", "staged"]) || words.has(&["W", "worktree"]) => {
+                let source = words.value(&["s", "source"]);
+                source.filter(|_| self.means_all(&names)).map(Target::here).into_iter().collect()
+            }
+            // A branch without a beginning has no files at all.
+            "switch" if words.has(&["orphan"]) => vec![Target::between("--orphan", "HEAD", EMPTY)],
+            "switch" => each(Target::here),
+            "reset" if words.has(&["hard", "merge", "keep"]) => each(Target::here),
+            "read-tree" if words.has(&["u"]) && !words.has(&["prefix"]) => each(Target::here),
+            "bisect" => names.iter().skip(1).map(|name| Target::here(name)).collect(),
+            "merge" | "rebase" | "pull" if names.is_empty() => vec![Target::since("@{upstream}")],
+            "merge" => each(Target::since),
+            "rebase" => {
+                let onto = words.value(&["onto"]).map(Target::since);
+                onto.into_iter().chain(each(Target::since)).collect()
+            }
             "pull" => {
                 let tracked = names.split_first().into_iter().flat_map(|(remote, branches)| {
                     branches.iter().map(move |branch| format!("{remote}/{branch}"))
                 });
-                tracked.map(|name| since(&name)).collect()
+                tracked.map(|name| Target::since(&name)).collect()
             }
-            "cherry-pick" | "revert" => all.map(|name| own(name, format!("{name}^"))).collect(),
-            "stash" if self.words.first().is_some_and(|word| matches!(*word, "pop" | "apply" | "branch")) => {
-                let name =
-                    names.iter().find(|name| name.starts_with("stash@")).copied().unwrap_or("stash@{0}");
-                vec![own(name, format!("{name}^"))]
-            }
+            "cherry-pick" | "revert" => each(Target::own),
+            "stash" => self.unstashed(),
+            "sparse-checkout" => self.thinned(),
             _ => Vec::new(),
         }
     }
 
-    /// The words that may name commits: what follows `--` are paths.
-    fn names(&self) -> Vec<&'a str> {
-        let names = self.words.iter().copied().take_while(|word| *word != "--");
-        let mut names: Vec<&str> = names.filter(|word| !word.starts_with('-')).collect();
-        if names.is_empty() && self.words.contains(&"-") {
-            names.push("@{-1}");
+    /// Files that are named one by one are judged as files.
+    fn checkout(&self, names: &[String]) -> Vec<Target> {
+        let Some((first, rest)) = names.split_first() else { return Vec::new() };
+        if self.words.has(&["b", "B", "orphan"]) {
+            return vec![Target::here(first)];
         }
-        names
+        let behind = self.words.behind();
+        let takes_paths = !rest.is_empty() || !behind.is_empty();
+        if takes_paths && !self.means_all(rest) {
+            return Vec::new();
+        }
+        vec![Target::here(first)]
     }
 
-    /// Whether it takes files out of a commit and stays where it is. They are judged as files.
-    fn takes_paths(&self, names: &[&str]) -> bool {
-        let behind =
-            self.words.iter().position(|word| *word == "--").is_some_and(|at| at + 1 < self.words.len());
-        self.verb == "checkout" && (behind || names.len() > 1 && !self.has(&["-b", "-B", "--orphan"]))
+    /// Whether paths are given that stand for more than single files.
+    fn means_all(&self, names: &[String]) -> bool {
+        let behind = self.words.behind();
+        let mut paths = names.iter().map(String::as_str).chain(behind);
+        paths.any(|path| {
+            path.starts_with(':')
+                || path.contains(['*', '?', '['])
+                || matches!(path.trim_end_matches('/'), "" | "." | "..")
+        })
+    }
+
+    /// What a stash holds: its changes, and files that git did not know.
+    fn unstashed(&self) -> Vec<Target> {
+        let at = match self.words.word(0) {
+            "pop" | "apply" => 1,
+            "branch" => 2,
+            _ => return Vec::new(),
+        };
+        let name = match self.words.word(at) {
+            "" => "stash@{0}".to_owned(),
+            number if number.bytes().all(|byte| byte.is_ascii_digit()) => format!("stash@{{{number}}}"),
+            name => name.to_owned(),
+        };
+        let untracked = Target::between(&name, EMPTY, &format!("{name}^3"));
+        vec![Target::own(&name), untracked]
+    }
+
+    /// Directories that stay; the rest of what git knows leaves the work tree.
+    fn thinned(&self) -> Vec<Target> {
+        let operands = self.words.operands();
+        let Some((sub, named)) = operands.split_first().filter(|(sub, _)| matches!(**sub, "set" | "init"))
+        else {
+            return Vec::new();
+        };
+        // Patterns of git's own kind may leave out whatever they like.
+        let top = !self.words.has(&["no-cone"]);
+        let kept =
+            named.iter().chain(&self.words.behind()).filter(|_| top).map(|path| tidied(path)).collect();
+        let name = format!("{sub} {}", named.join(" ")).trim_end().to_owned();
+        vec![Target { name, compared: Compared::Thinned { kept, top } }]
     }
 
     fn ask(&self, args: &[&str]) -> Option<String> {
@@ -113,20 +179,39 @@ impl<'a> Git<'a> {
         Some(PathBuf::from(top.trim_end_matches('\n')))
     }
 
-    /// The files among those that would be other ones.
+    /// The files among those that would be other ones, or gone. None where git does not know the commit: it does nothing then.
     pub(crate) fn differing(&self, target: &Target, pathspecs: &[String]) -> Vec<String> {
-        let name = format!("{}^{{commit}}", target.name);
-        if pathspecs.is_empty() || self.ask(&["rev-parse", "--verify", "--quiet", &name]).is_none() {
+        if pathspecs.is_empty() || target.name.is_empty() {
             return Vec::new();
         }
-        let mut args = vec!["diff", "--name-only", "--no-ext-diff", "--no-textconv", target.before.as_str()];
-        if !target.before.contains("...") {
-            args.push(&target.name);
+        let since;
+        let (mut args, kept) = match &target.compared {
+            Compared::Commits(before, after) => (vec!["diff", before, after], None),
+            Compared::Since(name) => {
+                since = format!("HEAD...{name}");
+                (vec!["diff", since.as_str()], None)
+            }
+            Compared::Thinned { kept, top } => (vec!["ls-files", "--full-name"], Some((kept, *top))),
+        };
+        if args.first() == Some(&"diff") {
+            args.splice(1..1, ["--name-only", "--no-renames", "--no-ext-diff", "--no-textconv"]);
         }
         args.push("--");
         args.extend(pathspecs.iter().map(String::as_str));
-        self.ask(&args).unwrap_or_default().lines().map(str::to_owned).collect()
+        let told = self.ask(&args).unwrap_or_default();
+        let stays = |path: &str| {
+            kept.is_some_and(|(kept, top)| {
+                top && !path.contains('/')
+                    || kept.iter().any(|directory| Path::new(path).starts_with(directory))
+            })
+        };
+        told.lines().filter(|path| !stays(path)).map(str::to_owned).collect()
     }
+}
+
+/// A directory's name as git's own list has it.
+fn tidied(path: &str) -> String {
+    path.trim_start_matches("./").trim_matches('/').to_owned()
 }
 
 /// Patterns for git of those paths, in whatever directory of a repository.

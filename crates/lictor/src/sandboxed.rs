@@ -45,24 +45,32 @@ pub(crate) fn refusal(facts: &Facts, cwd: &Path, places: Places<'_>) -> Option<B
     facts.commands().find_map(|command| git(command, cwd, places))
 }
 
-impl Git<'_> {
+impl Git {
     /// What it would write into git's configuration.
     fn configures(&self) -> Option<&'static str> {
-        let first = self.words.first().copied().unwrap_or_default();
-        match self.verb {
-            "push" if self.has(&["-u", "--set-upstream"]) => {
+        let words = &self.words;
+        match words.verb.as_str() {
+            "push" if words.has(&["u", "set-upstream"]) => {
                 Some("which branch yours follows; `git push <remote> <branch>` without `-u` works")
             }
             "branch" | "switch" | "checkout"
-                if self.has(&["-u", "--set-upstream-to", "--unset-upstream", "-t", "--track"]) =>
+                if words.has(&["u", "set-upstream-to", "unset-upstream", "t", "track"]) =>
             {
                 Some("which branch yours follows; make the branch without following another")
             }
-            "remote" if matches!(first, "add" | "remove" | "rm" | "rename" | "set-url" | "set-head") => {
+            "remote"
+                if matches!(
+                    words.word(0),
+                    "add" | "remove" | "rm" | "rename" | "set-url" | "set-head" | "set-branches"
+                ) =>
+            {
                 Some("the list of remotes; `git fetch <address>` and `git push <address>` work without one")
             }
-            "submodule" if matches!(first, "add" | "init" | "deinit" | "sync") => {
+            "submodule" if matches!(words.word(0), "add" | "init" | "deinit" | "sync" | "set-url") => {
                 Some("the list of submodules")
+            }
+            "sparse-checkout" if !matches!(words.word(0), "list" | "check-rules" | "reapply") => {
+                Some("which files the work tree holds")
             }
             _ => None,
         }
@@ -70,24 +78,13 @@ impl Git<'_> {
 
     /// Where it would make another work tree.
     fn new_work_tree(&self) -> Option<PathBuf> {
-        let (first, rest) = self.words.split_first()?;
         // `move` has the old place before the new one.
-        let skipped = match (self.verb, *first) {
-            ("worktree", "add") => 0,
-            ("worktree", "move") => 1,
+        let at = match (self.words.verb.as_str(), self.words.word(0)) {
+            ("worktree", "add") => 1,
+            ("worktree", "move") => 2,
             _ => return None,
         };
-        let mut words = rest.iter();
-        let mut names = std::iter::from_fn(|| {
-            loop {
-                match *words.next()? {
-                    "-b" | "-B" | "--reason" => _ = words.next(),
-                    option if option.starts_with('-') => {}
-                    name => break Some(name),
-                }
-            }
-        });
-        let place = names.nth(skipped).filter(|name| !name.is_empty())?;
+        let place = Some(self.words.word(at)).filter(|name| !name.is_empty())?;
         // The places that can be written are known by their real names.
         let directory = std::fs::canonicalize(&self.directory).unwrap_or_else(|_| self.directory.clone());
         Some(absolute(Path::new(place), &directory))

@@ -130,6 +130,9 @@ fn world(policy: &str) -> Sandbox {
     sandbox.write("governance.yaml", policy);
     let run = sandbox.lictor(&["init", "--yes", "--git", "--agent", "claude-code"]);
     assert_eq!(run.code, 0, "{run:?}");
+    // Nested agents pass where they are governed. These are not installed, so that nothing can trust their hooks.
+    let run = sandbox.lictor(&["init", "--yes", "--agent", "codex", "--agent", "gemini-cli"]);
+    assert!(sandbox.project().join(".codex/hooks.json").is_file(), "{run:?}");
     let script = include_str!("world.sh").replace("$LICTOR", env!("CARGO_BIN_EXE_lictor"));
     let made = sandbox.program("sh", &["-c", &script], "");
     assert_eq!(made.code, 0, "{made:?}");
@@ -219,6 +222,19 @@ fn lines_that_are_larger_than_memory_are_answered() {
         "echo {1..1000000000000}".to_owned(),
         "echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}".to_owned(),
         "printf '%1000000000000s' x".to_owned(),
+        "perl -e '@a = (1) x 1e9; $x = \"ab\" x (2**40); $y = join(\"\", (1..1000000000))'".to_owned(),
+        "ruby -e 'a = [1] * 10**9; x = \"a\".center(10**10); (1..10**9).to_a.join'".to_owned(),
+        "php -r '$a = array_fill(0, 1000000000, 1); $x = range(1, 1000000000);'".to_owned(),
+        "lua -e 'x = (\"a\"):rep(1e9)'".to_owned(),
+        "awk 'BEGIN{x = sprintf(\"%1000000000s\", \"a\")}'".to_owned(),
+        "node -e \"x = 'ab'.repeat(2**28).repeat(4); y = [...Array(1e9).keys()].join('')\"".to_owned(),
+        "python3 -c \"x = bytes(10**10); y = f'{1:1000000000}'; z = '%1000000000d' % 1\"".to_owned(),
+        "python3 -c \"x = ('a' * 1000).join(['b'] * 10**8); y = ','.join(map(str, range(10**9)))\"".to_owned(),
+        "printf 'a%.0s' {1..1000000000}; printf '%*s' 1000000000 x".to_owned(),
+        "a=({1..100000000}); echo ${a[@]}".to_owned(),
+        "x=$(printf '%0.sa' $(seq 1000000000)); echo $x".to_owned(),
+        "eval \"$(printf 'x=a;%.0s' {1..10000000})\"".to_owned(),
+        "printf -v x '%s' {1..1000}{1..1000}{1..1000}".to_owned(),
         format!("x={}; {}", "a".repeat(1000), "x=$x$x$x$x$x$x$x$x;".repeat(40)),
         format!("python3 -c \"x={}1{}\"", "(".repeat(20_000), ")".repeat(20_000)),
         format!("a=({}); echo ${{a[@]}}", "${a[@]} ${a[@]} ".repeat(200)),
@@ -312,10 +328,30 @@ fn commits_with_other_governing_files_are_asked_about() {
         "git stash pop",
         "git stash apply stash@{0}",
         "git reset --keep other",
+        "git checkout --detach other",
+        "git checkout -q --recurse-submodules other",
+        "git checkout other -- .",
+        "git restore --source other :/",
+        "git restore -s other '*.json'",
+        "git cherry-pick -s other",
+        "git cherry-pick -m 1 -x other",
+        "git cherry-pick main..other",
+        "git revert --no-edit other",
+        "git rebase --onto other main",
+        "git rebase -X theirs other",
+        "git merge -s recursive -m text other",
+        "git stash pop 0",
+        "git stash pop --index",
+        "git stash branch mine",
+        "git read-tree -m -u other",
+        "git read-tree --reset -u other",
+        "git bisect start other main",
+        "git -C . -c color.ui=never switch other",
     ];
     for (at, line) in stops.into_iter().enumerate() {
         let reason = asked(line, at).unwrap_or_else(|| panic!("passed: {line}"));
-        assert!(reason.contains("governs this agent") || line.contains("reset"), "{line}: {reason}");
+        let other = ["reset", "restore", "read-tree", "-- ."].iter().any(|way| line.contains(way));
+        assert!(reason.contains("governs this agent") || other, "{line}: {reason}");
     }
     let passes = [
         "git checkout same",
@@ -330,6 +366,17 @@ fn commits_with_other_governing_files_are_asked_about() {
         "git checkout nowhere",
         "git stash list",
         "git log other",
+        "git checkout --detach same",
+        "git restore -s other -- same.txt",
+        "git restore --staged -s other .",
+        "git cherry-pick -s same",
+        "git cherry-pick main..same",
+        "git rebase --onto same main",
+        "git merge -s recursive -m other same",
+        "git stash push -m other",
+        "git read-tree other",
+        "git bisect start same main",
+        "git -C . -c color.ui=never switch same",
     ];
     for (at, line) in passes.into_iter().enumerate() {
         assert_eq!(asked(line, 100 + at), None, "{line}");

@@ -27,6 +27,10 @@ tar -czf "$HOME/x/evil.tgz" -C "$HOME/y" .claude
 tar -czf "$HOME/x/deep.tgz" -C "$HOME" y/.claude
 tar -czf "$HOME/x/fine.tgz" -C "$HOME/x" notes.md
 (cd "$HOME/y" && find .claude | cpio -o -H newc >"$HOME/x/evil.cpio") 2>/dev/null || true
+# Kinds of archives whose names are not read are known by how they begin.
+printf '\3757zXZ\000 and more' >"$HOME/x/closed.tar.xz"
+printf 'BZh91AY and more' >"$HOME/x/closed.tbz"
+printf '7z\274\257\047\034 and more' >"$HOME/x/closed.7z"
 cat >"$HOME/x/evil.diff" <<'D'
 --- a/.claude/settings.json
 +++ b/.claude/settings.json

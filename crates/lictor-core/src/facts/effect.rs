@@ -333,6 +333,8 @@ pub enum GuardOff {
     Hooks,
     /// A nested agent is started with permission checks off.
     NestedAgent,
+    /// A nested agent is started whose hooks are not installed where it would read them.
+    UngovernedAgent,
     /// The Lictor process or binary itself is attacked.
     LictorBinary,
 }

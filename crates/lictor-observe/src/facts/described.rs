@@ -106,8 +106,18 @@ fn apply<'a>(
         }
         Act::Command(field) => {
             let texts = values(action, field);
-            // A list of words is one command.
-            let command = texts.join(" ");
+            let list = field.split('|').any(|key| action.payload.get(key).is_some_and(Value::is_array));
+            // A list of words is one command, and so are a program and its words beside it.
+            let mut command = match list {
+                true => super::tools::quoted(&texts),
+                false => texts.join(" "),
+            };
+            if let Some(words) = super::tools::arguments(action).filter(|_| !list && !command.is_empty()) {
+                command = format!("{command} {words}");
+            }
+            if command.is_empty() {
+                command = super::tools::command_line(action).unwrap_or_default();
+            }
             if !command.is_empty() {
                 looker.add(facts, lictor_shell::read(&command, looker));
             }

@@ -1,7 +1,7 @@
 //! Actions that name files themselves: read, write, edit, patch, notebook.
 
 use lictor_core::Action;
-use lictor_core::facts::{Access, Existence, Facts, OpaqueWhat, Place};
+use lictor_core::facts::{Access, Cardinality, Effect, Existence, Facts, OpaqueWhat, Place};
 use lictor_shell::patch::PatchEffect;
 use serde_json::Value;
 
@@ -93,8 +93,24 @@ pub(super) fn write(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     }
     for path in named {
         let access = write_access(action, path, looker);
-        looker.add_place(facts, looker.path(path, access, false), access, false, None);
+        let place = looker.path(path, access, false);
+        if written(action).iter().any(|text| lictor_shell::governs_sessions(&place.path, text)) {
+            facts.effects.push(Effect::Deed {
+                verb: "change".to_owned(),
+                object: "startup".to_owned(),
+                cardinality: Cardinality::Single,
+            });
+        }
+        looker.add_place(facts, place, access, false, None);
     }
+}
+
+/// The texts that a call puts into a file.
+fn written(action: &Action) -> Vec<&str> {
+    const FIELDS: [&str; 5] = ["content", "new", "new_string", "new_source", "newText"];
+    let edits = action.payload.get("edits").and_then(Value::as_array).into_iter().flatten();
+    let edited = edits.filter_map(|edit| FIELDS.iter().find_map(|field| edit.get(field)?.as_str()));
+    FIELDS.iter().filter_map(|field| action.text(field)).chain(edited).collect()
 }
 
 fn write_access(action: &Action, path: &str, looker: &Looker<'_>) -> Access {
@@ -143,8 +159,8 @@ fn missing() -> Place {
     Place { malformed: true, ..Place::unknown("") }
 }
 
-fn file(access: Access, target: Place) -> lictor_core::facts::Effect<Place> {
-    lictor_core::facts::Effect::File { access, target, recursive: false, by: None }
+fn file(access: Access, target: Place) -> Effect<Place> {
+    Effect::File { access, target, recursive: false, by: None }
 }
 
 #[cfg(test)]

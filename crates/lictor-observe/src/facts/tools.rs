@@ -82,8 +82,11 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     let runs = words.iter().any(|word| {
         matches!(word.as_str(), "run" | "exec" | "execute" | "shell" | "bash" | "terminal" | "command")
     });
-    if runs && let Some(command) = COMMANDS.iter().find_map(|field| action.text(field)) {
-        looker.add(facts, lictor_shell::read(command, looker));
+    if runs && let Some(command) = command_line(action) {
+        looker.add(facts, lictor_shell::read(&command, looker));
+    }
+    if words.iter().any(|word| UNPACKING.contains(&word.as_str())) {
+        unpacked(action, looker, facts);
     }
     let directory =
         words.iter().any(|word| matches!(word.as_str(), "directory" | "dir" | "folder" | "mkdir"));
@@ -110,6 +113,61 @@ pub(super) fn tool(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     }
     for target in DESTINATIONS.iter().filter_map(|field| action.text(field)).filter(|path| is_path(path)) {
         looker.add_place(facts, looker.path(target, Access::Write, false), Access::Write, false, None);
+    }
+}
+
+/// Words of names of tools that unpack archives.
+const UNPACKING: [&str; 8] =
+    ["unzip", "untar", "unpack", "extract", "decompress", "uncompress", "expand", "inflate"];
+
+/// The command that a tool is to run: a text, the words of one, or a program with its words beside it.
+pub(super) fn command_line(action: &Action) -> Option<String> {
+    const PROGRAMS: [&str; 3] = ["program", "executable", "binary"];
+    let text = COMMANDS.iter().find_map(|field| action.text(field)).map(str::to_owned);
+    let program = || PROGRAMS.iter().find_map(|field| action.text(field)).map(|program| quoted(&[program]));
+    let line = text.or_else(|| COMMANDS.iter().find_map(|field| words_in(action, field))).or_else(program);
+    match (line, arguments(action)) {
+        (Some(line), Some(rest)) => Some(format!("{line} {rest}")),
+        (line, rest) => line.or(rest),
+    }
+}
+
+/// The words that stand beside a command.
+pub(super) fn arguments(action: &Action) -> Option<String> {
+    ["args", "arguments", "argv"].iter().find_map(|field| words_in(action, field))
+}
+
+fn words_in(action: &Action, field: &str) -> Option<String> {
+    let list: Vec<&str> = action.payload.get(field)?.as_array()?.iter().filter_map(Value::as_str).collect();
+    Some(quoted(&list))
+}
+
+/// Words as a shell takes each for one. Plain ones stay as they are.
+pub(super) fn quoted(words: &[&str]) -> String {
+    let plain = |word: &str| {
+        !word.is_empty()
+            && word.chars().all(|letter| letter.is_alphanumeric() || "-_./=:,@%+~".contains(letter))
+    };
+    let one = |word: &&str| match plain(word) {
+        true => (*word).to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.iter().map(one).collect::<Vec<_>>().join(" ")
+}
+
+/// An archive that holds what would govern where it is unpacked.
+fn unpacked(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
+    let mut fields: Vec<(&str, String)> = Vec::new();
+    for (name, value) in &action.payload {
+        texts(name, value, 0, &mut fields);
+    }
+    let holds = fields.iter().any(|(_, archive)| {
+        let path = looker.path(archive, Access::Read, false).path;
+        let into = fields.iter().map(|(_, directory)| lictor_shell::Cwd::Known(directory.clone()));
+        into.chain([lictor_shell::Cwd::Start]).any(|cwd| looker.unpacks_what_governs(&cwd, &path))
+    });
+    if holds {
+        facts.opaque.push(opaque(OpaqueWhat::Target, &action.tool));
     }
 }
 
@@ -230,8 +288,16 @@ fn governing(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     }
 }
 
+/// Without what makes a browser show the same thing in another way.
+fn plain_address(text: &str) -> &str {
+    const AROUND: [&str; 3] = ["view-source:", "blob:", "filesystem:"];
+    let start =
+        |around: &&str| text.get(..around.len()).is_some_and(|start| start.eq_ignore_ascii_case(around));
+    AROUND.iter().find(|around| start(around)).and_then(|around| text.get(around.len()..)).unwrap_or(text)
+}
+
 pub(super) fn is_file_address(text: &str) -> bool {
-    text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+    plain_address(text).get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
 }
 
 /// The path of a `file:` address, without host and escapes; anything else as it is.
@@ -239,7 +305,7 @@ pub(super) fn local_path(text: &str) -> String {
     if !is_file_address(text) {
         return text.to_owned();
     }
-    let rest = text.get(5..).unwrap_or_default();
+    let rest = plain_address(text).get(5..).unwrap_or_default();
     let path = match rest.strip_prefix("//") {
         // The host, when there is one, is this machine.
         Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),

@@ -39,6 +39,10 @@ impl FakeObserver {
             .file("/home/user/project/.git/config", "[core]\n\tbare = false\n")
             .file("/home/user/project/.git/HEAD", "ref: refs/heads/main\n")
             .file("/home/user/kept.txt", "worth keeping\n")
+            // Hooks of the agents that commands may start.
+            .file("/etc/claude-code/managed-settings.d/lictor.json", "{\"hooks\": \"lictor hook\"}")
+            .file("/etc/codex/config.toml", "{\"hooks\": \"lictor hook\"}")
+            .file("/etc/gemini-cli/settings.json", "{\"hooks\": \"lictor hook\"}")
             .variable_set("HOME", "/home/user")
             .variable_set("USER", "user")
             .user("root", "/root")

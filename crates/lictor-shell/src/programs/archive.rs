@@ -15,6 +15,8 @@ const TAR: Grammar = Grammar::anywhere(
      new-volume-script= rsh-command= rmt-command= format= one-top-level? remove-files extract get create append update \
      list diff compare delete concatenate catenate to-stdout overwrite keep-old-files gzip bzip2 xz zstd verbose",
 );
+/// How many folders in front of a member's name a pattern that renames members is taken to drop.
+const DEEPEST_RENAMED: usize = 3;
 const RSYNC: Grammar = Grammar::anywhere(
     "efBTM",
     "rsh= rsync-path= exclude= exclude-from= include= include-from= files-from= filter= log-file= backup-dir= suffix= \
@@ -186,6 +188,12 @@ fn tar(call: &Call<'_>, report: &mut Report) {
             // A member that is renamed may become anything.
             let file = archive.cloned().filter(|_| !renames);
             extract(call, report, directory.as_ref(), file, strip);
+            // Most often folders in front go.
+            for strip in 0..=DEEPEST_RENAMED {
+                if let Some(archive) = archive.filter(|_| renames) {
+                    extract(call, report, directory.as_ref(), Some(archive.clone()), strip);
+                }
+            }
             let text = options.value(&["transform", "xform", "s"]).map(Arg::prefix).unwrap_or_default();
             if renames && text.contains(['.', '&', '\\']) {
                 report.opaque(OpaqueWhat::Target, &super::report::written(call));

@@ -1,10 +1,12 @@
 //! git: global options, aliases, and the commands that are not about the working tree, pushing or configuration.
 
 mod config;
+mod grammar;
 mod notes;
 mod push;
 mod shown;
 mod tree;
+mod words;
 
 use lictor_core::facts::{Access, GitEffect, GuardOff, OpaqueWhat};
 
@@ -14,11 +16,9 @@ use super::report::{chdir, joined};
 use crate::call::{Call, Next, Report, Stdin};
 use crate::operand::{Arg, Cwd, Incoming};
 
-pub(crate) const GLOBAL: Grammar = Grammar::until_operand(
-    "Cc",
-    "git-dir= work-tree= namespace= exec-path? super-prefix= config-env= attr-source= list-cmds= no-pager paginate bare \
-     help version html-path man-path info-path no-replace-objects literal-pathspecs no-optional-locks no-lazy-fetch",
-);
+pub(crate) use grammar::GLOBAL;
+pub(crate) use shown::shown_paths;
+pub use words::GitWords;
 
 /// Commands that an alias cannot hide.
 const BUILTIN: &str = " add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore checkout \
@@ -44,6 +44,11 @@ pub(super) struct Git<'a, 'b> {
 impl Git<'_, '_> {
     fn parse(&self, grammar: Grammar) -> Options {
         grammar.parse(self.args)
+    }
+
+    /// The words of a command, by its own options.
+    fn options(&self, command: &str) -> Options {
+        grammar::of(command).parse(self.args)
     }
 
     /// Files whose names only git knows are written below a directory.
@@ -245,6 +250,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             if !options.has(&["e", "t", "s"]) {
                 shown::kept(&git, report, &options.operands);
             }
+            // `--batch` reads the names of what it prints.
+            if let (true, Stdin::Text(names)) = (options.has(&["batch"]), git.call.stdin) {
+                let objects: Vec<Arg> = names.lines().map(|name| Arg::literal(name.trim())).collect();
+                shown::kept(&git, report, &objects);
+            }
         }
         "ls-files" => {
             let options = git
@@ -258,6 +268,11 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
             // `git hook run` only runs what is installed.
         }
         "rev-parse" if args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
+        // The number of a file stands for the file.
+        "rev-parse" => {
+            let path = |arg: &Arg| arg.known()?.split_once(':').map(|(_, path)| Arg::literal(path));
+            report.names = args.iter().filter_map(path).collect();
+        }
         _ => {}
     }
 }
@@ -342,19 +357,8 @@ fn follow_alias(call: &Call<'_>, report: &mut Report, value: &str, cwd: &Cwd) {
     });
 }
 
-const COMMIT: Grammar = Grammar::anywhere(
-    "mCcFtXs",
-    "message= reuse-message= reedit-message= fixup= squash= file= author= date= template= cleanup= pathspec-from-file= \
-     trailer= gpg-sign? untracked-files? amend no-edit edit no-verify verify all signoff dry-run allow-empty \
-     allow-empty-message interactive patch include only quiet verbose strategy= strategy-option= abort continue quit \
-     skip no-commit ff no-ff ff-only squash-merge stat no-stat into-name= mainline= no-post-rewrite reset-author short",
-)
-.attached("uS");
-
 fn commit(git: &Git<'_, '_>, report: &mut Report, name: &str) {
-    // `-s` takes a strategy in merge and nothing in commit.
-    let grammar = if name == "commit" { COMMIT_ONLY } else { COMMIT };
-    let options = git.parse(grammar);
+    let options = git.options(name);
     if options.has(&["dry-run"]) {
         return;
     }
@@ -366,21 +370,8 @@ fn commit(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
 }
 
-const COMMIT_ONLY: Grammar = Grammar::anywhere(
-    "mCcFt",
-    "message= reuse-message= reedit-message= fixup= squash= file= author= date= template= cleanup= pathspec-from-file= \
-     trailer= gpg-sign? untracked-files? amend no-edit edit no-verify verify all signoff no-signoff dry-run allow-empty \
-     allow-empty-message interactive patch include only quiet verbose no-post-rewrite reset-author short branch porcelain \
-     long null status no-status no-gpg-sign",
-)
-.attached("uS");
-
 fn rebase(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere(
-        "xsXC",
-        "exec= onto= strategy= strategy-option= whitespace= no-verify verify interactive autostash abort continue skip quit \
-         edit-todo root keep-base update-refs autosquash empty= rebase-merges? force-rebase",
-    ));
+    let options = git.options("rebase");
     for command in options.values(&["x", "exec"]) {
         report.then_shell(command, &[], "git rebase --exec");
     }
@@ -390,15 +381,7 @@ fn rebase(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 fn branch(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(
-        Grammar::anywhere(
-            "u",
-            "set-upstream-to= contains= no-contains= merged? no-merged? sort= points-at= format= column? color? abbrev? \
-             delete force move copy list remotes all verbose quiet unset-upstream edit-description show-current track? \
-             ignore-case create-reflog recurse-submodules",
-        )
-        .attached(""),
-    );
+    let options = git.options("branch");
     let force = options.has(&["f", "force"]);
     let moves = options.has(&["m", "move", "c", "copy", "M", "C"]);
     let target = joined(&options.operands).text;
@@ -410,7 +393,7 @@ fn branch(git: &Git<'_, '_>, report: &mut Report) {
 
 fn worktree(git: &Git<'_, '_>, report: &mut Report) {
     let Some((sub, args)) = git.args.split_first() else { return };
-    let options = Grammar::anywhere("bB", "force reason= expire= detach checkout lock quiet").parse(args);
+    let options = grammar::of("worktree").parse(args);
     match sub.known() {
         Some("remove") if options.has(&["f", "force"]) => {
             report.git(GitEffect::DiscardCommits, options.operands.first().map(|arg| arg.text.as_str()));
@@ -431,10 +414,7 @@ fn worktree(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 fn submodule(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere(
-        "b",
-        "force all recursive init remote branch= reference= depth= jobs= name= quiet",
-    ));
+    let options = git.options("submodule");
     match options.word(0) {
         "foreach" => {
             let at = git.args.iter().position(|arg| arg.known() == Some("foreach")).unwrap_or_default();
@@ -562,11 +542,12 @@ fn apply(git: &Git<'_, '_>, report: &mut Report) {
         return;
     }
     let strip = options.text(&["p"]).and_then(|n| n.parse().ok()).unwrap_or(1);
-    for file in &options.operands {
+    let is_input = |arg: &Arg| matches!(arg.known(), Some("-" | "/dev/stdin"));
+    for file in options.operands.iter().filter(|arg| !is_input(arg)) {
         report.file(git.call, Access::Read, file, false);
         crate::patch::report_diff_file(git.call, report, file, strip, options.value(&["directory"]));
     }
-    if options.operands.is_empty() {
+    if options.operands.is_empty() || options.operands.iter().any(is_input) {
         crate::patch::report_diff(git.call, report, strip, options.value(&["directory"]));
     }
 }

@@ -100,7 +100,11 @@ pub(crate) fn unset(name: &str, report: &mut Report) {
 
 /// What shows another file system or another home to what it starts, and code that says where and with which variables it
 /// starts others.
-const OTHER_VIEWS: [&str; 19] = [
+const OTHER_VIEWS: [&str; 23] = [
+    "systemd-run",
+    "flatpak-spawn",
+    "distrobox",
+    "toolbox",
     "sudo",
     "doas",
     "su",
@@ -126,7 +130,7 @@ const OTHER_VIEWS: [&str; 19] = [
 pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     let Some(launch) = launch::by_program(call.program) else { return };
     let options = Grammar::anywhere(launch::SHORT_WITH_VALUE, launch::LONG_WITH_VALUE).parse(call.args);
-    if call.args.len() == 1 && options.has(&["version", "help", "v", "h"]) {
+    if options.has(&["version", "help"]) || call.args.len() == 1 && options.has(&["v", "h"]) {
         return;
     }
     let first = options.word(0);
@@ -159,7 +163,7 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         || call.env.runs_through(&OTHER_VIEWS)
         // Another directory has other settings.
         || *call.cwd != Cwd::Start
-        || options.has(&["C", "cd", "dir", "settings", "config-dir", "plugin-dir"])
+        || options.has(&["C", "cd", "dir", "cwd", "settings", "config-dir", "plugin-dir", "worktree", "w"])
         || options.value(&["setting-sources"]).is_some_and(|from| !from.prefix().contains("project"));
     // Nothing governs what an agent without an adapter does with a task. One name is also that of a database tool.
     let has_task = matches!(first, "run" | "exec" | "session" | "chat")

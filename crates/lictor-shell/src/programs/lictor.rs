@@ -185,7 +185,17 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
             | "skill"
             | "snice"
             | "fuser"
-    );
+            | "perf"
+            | "py-spy"
+            | "rbspy"
+            | "austin"
+    ) || match call.program {
+        "node" => call.args.first().and_then(Arg::known) == Some("inspect"),
+        "systemctl" | "loginctl" => call.args.iter().filter_map(Arg::known).any(|word| {
+            ["stop", "kill", "disable", "mask", "terminate", "freeze"].iter().any(|end| word.starts_with(end))
+        }),
+        _ => false,
+    };
     let names = |arg: &Arg| {
         arg.known() == Some(super::system::OUR_PROCESSES)
             || !arg.prefix().starts_with('/') && names_process(&arg.text)
@@ -247,7 +257,11 @@ pub(crate) fn set_for_later(call: &Call<'_>, report: &mut Report) {
         "fish" => call.args.iter().any(|arg| arg.prefix().contains("set -U") || arg.prefix().contains("-U")),
         _ => false,
     };
-    let moves = |word: &str| launch::moves_settings(word) || word.starts_with("LICTOR_");
+    let moves = |word: &str| {
+        launch::moves_settings(word)
+            || word.starts_with("LICTOR_")
+            || matches!(word, "XDG_STATE_HOME" | "XDG_CONFIG_HOME")
+    };
     let names = |arg: &Arg| arg.prefix().split(|c: char| c.is_whitespace() || c == '=').any(moves);
     if sets && call.args.iter().any(names) {
         report.deed("change", "startup");

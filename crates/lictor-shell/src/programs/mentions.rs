@@ -5,7 +5,7 @@
 use super::table::{Entry, Family};
 use crate::call::{Call, Stdin};
 use crate::operand::{Arg, Operand};
-use crate::reading::Mention;
+use crate::reading::{Done, Mention};
 
 /// The longest word that is taken for a path.
 const LONGEST: usize = 300;
@@ -33,7 +33,7 @@ fn words_of(entry: Option<&Entry>, program: &str) -> Words {
         Some(
             Builtins | Readers | Text | Find | Files | Shells | Agents | Sessions | Git | Attack | Windows,
         ) => Words::LongTargets,
-        Some(_) if matches!(program, "socat" | "sshfs") => Words::All,
+        Some(_) if matches!(program, "socat" | "sshfs" | "nc" | "ncat" | "netcat") => Words::All,
         Some(Clouds | Forges | Storage) => Words::Targets,
         Some(Network) if matches!(program, "ssh" | "mosh" | "autossh" | "sshpass") => Words::LongTargets,
         Some(
@@ -63,6 +63,13 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
     let text = takes_text(entry, &name);
     let mut found = in_assignments(call);
     found.extend(before_host(call, &name));
+    if name == "git" {
+        found.extend(
+            super::git::shown_paths(call)
+                .into_iter()
+                .map(|path| Mention { done: Done::Shown, ..mention(call, &path, true) }),
+        );
+    }
     if only_looks(call) {
         return found;
     }
@@ -83,6 +90,9 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
         };
         // `--color=auto x`: the value has been given.
         before = if word.contains('=') { "" } else { word };
+        if let Some(file) = database_file(value) {
+            add(&file, false);
+        }
         if leaves_out(option) || value.contains("://") {
             continue;
         }
@@ -126,6 +136,13 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
     }
     if let (true, Stdin::Text(input)) = (text, call.stdin) {
         tokens(input).for_each(|token| add(token, takes_commands(call.program)));
+    }
+    // Arguments of a script: what it does with them stands in a file that is not looked at.
+    if entry.is_some_and(|entry| matches!(entry.family, Family::Interpreters | Family::Shells)) {
+        let mut operands = call.args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-'));
+        let script = operands.next().is_some_and(is_path);
+        let given = operands.filter(|word| script && is_path(word)).take(MOST);
+        found.extend(given.map(|word| Mention { done: Done::Given, ..mention(call, word, false) }));
     }
     found
 }
@@ -186,6 +203,8 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
                     || open.is_empty() && is_question(last_name(front))
                     // Data, no code: it is only read.
                     || name == Some("require") && text.ends_with(".json");
+                let address = database_file(text);
+                let text = address.as_deref().unwrap_or(text);
                 if is_path(text) && !asks && !compares(front) && found.len() < MOST {
                     let given =
                         name.is_some_and(|name| !name.is_empty()) || open.is_empty() && !front.ends_with('=');
@@ -202,7 +221,22 @@ pub fn in_code(language: &str, body: &str, call: &Call<'_>) -> Vec<Mention> {
 
 fn mention(call: &Call<'_>, path: &str, directory: bool) -> Mention {
     let file = Operand::new(Arg::literal(path), call.cwd.clone());
-    Mention { file, directory, archive: false, by: super::report::written(call) }
+    Mention { file, directory, archive: false, by: super::report::written(call), done: Done::Anything }
+}
+
+/// The file that the address of a database names: `sqlite:///x.db`, `file:x.db?mode=rw`, `dbi:SQLite:dbname=x.db`.
+fn database_file(word: &str) -> Option<String> {
+    let lower = word.to_ascii_lowercase();
+    let named = ["sqlite", "file:", "duckdb:", "jdbc:sqlite:", "jdbc:duckdb:", "dbi:sqlite:"];
+    if !named.iter().any(|start| lower.starts_with(start)) {
+        return None;
+    }
+    let address = word.split(['?', ';', '#']).next().unwrap_or_default();
+    let path = match address.split_once("://") {
+        Some((_, path)) => format!("/{}", path.trim_start_matches('/')),
+        None => address.rsplit([':', '=']).next().unwrap_or_default().to_owned(),
+    };
+    is_path(&path).then_some(path)
 }
 
 /// Whether a name is that of an archive.

@@ -176,4 +176,7 @@ pub(crate) fn list(call: &Call<'_>, report: &mut Report) {
     let as_written = options.has(&["d", "directory"]) || options.operands.iter().any(|arg| arg.glob);
     report.names =
         if as_written && !options.operands.is_empty() { options.operands.clone() } else { vec![glob("*")] };
+    if !as_written && options.has(&["a", "A", "all", "almost-all"]) {
+        report.names.push(glob(".*"));
+    }
 }

@@ -6,7 +6,7 @@ use lictor_core::facts::{Access, Effect};
 use super::Walker;
 use crate::operand::{Arg, Operand};
 use crate::programs::mentions::is_path;
-use crate::reading::Mention;
+use crate::reading::{Done, Mention};
 
 /// The most names of one list that are looked at.
 const MOST_NAMES: usize = 256;
@@ -66,6 +66,7 @@ impl Walker<'_> {
                 directory: false,
                 archive: false,
                 by: format!("{name} in {path}"),
+                done: Done::Anything,
             });
         }
     }

@@ -81,7 +81,30 @@ impl Walker<'_> {
             [Effect::Run(command), Effect::File { access: Access::Read, target, .. }]
                 if matches!(
                     command.program.as_str(),
-                    "cat" | "gunzip" | "zcat" | "gzip" | "head" | "tail" | "sort" | "grep"
+                    "cat"
+                        | "gunzip"
+                        | "zcat"
+                        | "gzip"
+                        | "pigz"
+                        | "unpigz"
+                        | "bzip2"
+                        | "bunzip2"
+                        | "bzcat"
+                        | "xz"
+                        | "unxz"
+                        | "xzcat"
+                        | "lzcat"
+                        | "zstd"
+                        | "unzstd"
+                        | "zstdcat"
+                        | "lz4"
+                        | "lz4cat"
+                        | "dd"
+                        | "pv"
+                        | "head"
+                        | "tail"
+                        | "sort"
+                        | "grep"
                 ) =>
             {
                 Some(target.arg.clone())

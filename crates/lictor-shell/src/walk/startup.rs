@@ -114,7 +114,7 @@ const TOOL_RUNS: [&str; 20] = [
 ];
 
 /// Files of a project from which tools take variables for every session in it.
-const ENVIRONMENTS: [&str; 9] = [
+const ENVIRONMENTS: [&str; 12] = [
     ".envrc",
     ".env",
     ".env.local",
@@ -123,6 +123,9 @@ const ENVIRONMENTS: [&str; 9] = [
     ".vscode/settings.json",
     ".zed/settings.json",
     "devbox.json",
+    ".devcontainer.json",
+    "devcontainer.json",
+    ".vscode/tasks.json",
     ".xonshrc",
 ];
 
@@ -246,6 +249,14 @@ const GIT_RUNS: [&str; 12] = [
     "templatedir",
 ];
 
+/// Whether a file would make tools point agents, Lictor or git elsewhere, in every session in the project.
+#[must_use]
+pub fn governs_sessions(path: &str, text: &str) -> bool {
+    let takes_variables =
+        |name: &&str| path.strip_suffix(*name).is_some_and(|front| front.is_empty() || front.ends_with('/'));
+    ENVIRONMENTS.iter().any(takes_variables) && governs_next_session(text)
+}
+
 impl Walker<'_> {
     /// Something is added to a file. Variables, aliases and the usual setups are what such files are for; anything else
     /// is run by whoever opens the next shell, unseen.
@@ -259,14 +270,9 @@ impl Walker<'_> {
         let adds = matches!(access, Access::Append | Access::Write);
         let Some(path) = target.arg.known().filter(|_| adds) else { return };
         let key = crate::paths::key(&target.cwd, path);
-        let takes_variables = |name: &&str| {
-            key.strip_suffix(*name).is_some_and(|front| front.is_empty() || front.ends_with('/'))
-        };
         // A function of fish has the name of its file.
         let function = key.rsplit_once("/fish/functions/").and_then(|(_, file)| file.strip_suffix(".fish"));
-        if ENVIRONMENTS.iter().any(takes_variables) && added.is_some_and(governs_next_session)
-            || function.is_some_and(is_governed)
-        {
+        if added.is_some_and(|text| governs_sessions(&key, text)) || function.is_some_and(is_governed) {
             return self.persists();
         }
         let home = self.outside().variable("HOME").filter(|home| !home.is_empty());

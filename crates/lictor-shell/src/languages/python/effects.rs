@@ -243,7 +243,9 @@ impl Python<'_, '_> {
                 }
             }
             // GitPython: `repo.git.push("--force")` is `git push --force`.
-            _ if self.text(object).ends_with(".git") && self.body.contains("import git") => {
+            _ if self.text(object).ends_with(".git")
+                && ["import git", "from git import"].iter().any(|way| self.body.contains(way)) =>
+            {
                 let mut argv = vec![Arg::literal("git"), Arg::literal(name.replace('_', "-"))];
                 argv.extend(invocation.positional.iter().flat_map(|value| value.args(invocation.text)));
                 report.then_argv(&argv, "python");

@@ -3,21 +3,14 @@
 use lictor_core::facts::{Access, GitEffect};
 
 use super::super::network;
-use super::super::options::{Grammar, Options};
+use super::super::options::Options;
 use super::super::report::joined;
 use super::{Git, config};
 use crate::call::Report;
 use crate::operand::{Arg, Incoming};
 
-const PUSH: Grammar = Grammar::anywhere(
-    "o",
-    "repo= receive-pack= exec= push-option= force-with-lease? no-force-with-lease signed? recurse-submodules= all branches \
-     mirror tags delete dry-run force no-verify verify prune follow-tags set-upstream porcelain quiet verbose atomic thin \
-     no-thin ipv4 ipv6 force-if-includes progress",
-);
-
 pub(super) fn push(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(PUSH);
+    let options = git.options("push");
     if options.has(&["n", "dry-run"]) {
         return;
     }
@@ -92,12 +85,7 @@ fn remote_helper(report: &mut Report, remote: &Arg) {
 }
 
 pub(super) fn fetch(git: &Git<'_, '_>, report: &mut Report, name: &str) {
-    let options = git.parse(Grammar::anywhere(
-        if name == "clone" { "bcjou" } else { "joXs" },
-        "upload-pack= config= template= branch= origin= depth= reference= reference-if-able= separate-git-dir= jobs= filter= \
-         shallow-since= shallow-exclude= recurse-submodules? refmap= server-option= negotiation-tip= strategy= \
-         strategy-option= exec= sort= no-verify rebase? bundle-uri=",
-    ));
+    let options = git.options(name);
     for command in options.values(&["upload-pack", "exec"]) {
         report.then_shell(command, &[], "git --upload-pack");
     }

@@ -5,7 +5,7 @@ use lictor_core::facts::{Access, GitEffect};
 use super::super::options::Grammar;
 use super::super::{report, secrets};
 use super::Git;
-use crate::call::Report;
+use crate::call::{Call, Report};
 use crate::operand::Arg;
 
 /// `REV:path` takes a file out of git's store.
@@ -33,6 +33,47 @@ pub(super) fn paths(git: &Git<'_, '_>, report: &mut Report, operands: &[Arg]) {
             secrets::read(git.call, report, path, false);
         }
     }
+}
+
+/// Words that name commits, not files.
+fn is_revision(word: &str) -> bool {
+    word.is_empty() || word == "HEAD" || word.contains("..") || word.contains(['^', '~', '@', ':'])
+}
+
+/// Paths whose content a command shows as git has it; `.` where it shows the content of everything there ever was.
+pub(crate) fn shown_paths(call: &Call<'_>) -> Vec<String> {
+    let global = super::GLOBAL.parse(call.args);
+    let Some((verb, args)) = global.operands.split_first() else { return Vec::new() };
+    let options = Grammar::anywhere(
+        "OGSLno",
+        "output= max-count= skip= since= after= until= before= author= grep= format= pretty? diff-filter= root all patch \
+         name-only name-status stat shortstat numstat summary no-patch quiet stdin",
+    )
+    .parse(args);
+    let short =
+        ["name-only", "name-status", "stat", "shortstat", "numstat", "summary", "no-patch", "s", "quiet"];
+    let verb = verb.known().unwrap_or_default();
+    let shows = match verb {
+        "log" | "reflog" => options.has(&["p", "u", "patch", "cc", "c"]),
+        "show" | "diff" | "whatchanged" | "format-patch" => true,
+        "fast-export" | "cat-file" => true,
+        "bundle" => options.word(0) == "create",
+        _ => false,
+    };
+    if !shows || options.has(&short) {
+        return Vec::new();
+    }
+    let limited = options.has(&["n", "max-count", "since", "after", "until", "before"])
+        || options.given().any(|(name, _)| name.bytes().all(|byte| byte.is_ascii_digit()))
+        || options.words().any(|word| word.contains(".."));
+    let named: Vec<String> = options.words().filter(|word| !is_revision(word)).map(str::to_owned).collect();
+    let everything = match verb {
+        "log" | "whatchanged" => named.is_empty() && !limited,
+        "fast-export" | "bundle" => !limited,
+        "format-patch" => options.has(&["root"]),
+        _ => false,
+    };
+    if everything { vec![".".to_owned()] } else { named }
 }
 
 pub(super) fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {

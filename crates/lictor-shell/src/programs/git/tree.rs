@@ -8,13 +8,6 @@ use super::Git;
 use crate::call::Report;
 use crate::operand::{Arg, Incoming};
 
-const CHECKOUT: Grammar = Grammar::anywhere(
-    "bBU",
-    "orphan= conflict= pathspec-from-file= unified= inter-hunk-context= track? recurse-submodules? force detach quiet ours \
-     theirs merge patch guess no-guess overlay no-overlay ignore-skip-worktree-bits overwrite-ignore progress no-track \
-     pathspec-file-nul ignore-other-worktrees",
-);
-
 fn discard(report: &mut Report, what: &[Arg]) {
     report.git(
         GitEffect::DiscardWork,
@@ -38,7 +31,7 @@ fn put_back(git: &Git<'_, '_>, report: &mut Report, what: &[Arg]) {
 }
 
 pub(super) fn checkout(git: &Git<'_, '_>, report: &mut Report) {
-    let mut options = git.parse(CHECKOUT);
+    let mut options = git.options("checkout");
     if options.has(&["f", "force"]) {
         return discard(report, &options.operands);
     }
@@ -113,22 +106,14 @@ fn is_path(arg: &Arg) -> bool {
 }
 
 pub(super) fn switch(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere(
-        "cC",
-        "create= force-create= orphan= conflict= discard-changes force detach guess no-guess quiet merge track? \
-         recurse-submodules? progress ignore-other-worktrees",
-    ));
+    let options = git.options("switch");
     if options.has(&["f", "force", "discard-changes"]) {
         discard(report, &options.operands);
     }
 }
 
 pub(super) fn restore(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere(
-        "sU",
-        "source= staged worktree patch pathspec-from-file= pathspec-file-nul ours theirs merge conflict= quiet progress \
-         overlay no-overlay ignore-unmerged ignore-skip-worktree-bits recurse-submodules? unified= inter-hunk-context=",
-    ));
+    let options = git.options("restore");
     let staged_only = options.has(&["S", "staged"]) && !options.has(&["W", "worktree"]);
     let names_something = !options.operands.is_empty() || options.has(&["pathspec-from-file", "p", "patch"]);
     if !staged_only && names_something && !options.has(&["ours", "theirs"]) {
@@ -140,18 +125,14 @@ pub(super) fn restore(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 pub(super) fn reset(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.parse(Grammar::anywhere(
-        "U",
-        "soft mixed hard merge keep quiet patch recurse-submodules? no-recurse-submodules pathspec-from-file= intent-to-add \
-         refresh no-refresh pathspec-file-nul",
-    ));
+    let options = git.options("reset");
     if options.has(&["hard", "merge", "keep"]) {
         discard(report, &options.operands);
     }
 }
 
 pub(super) fn clean(git: &Git<'_, '_>, report: &mut Report, force_not_needed: bool) {
-    let options = git.parse(Grammar::anywhere("e", "force dry-run interactive quiet exclude="));
+    let options = git.options("clean");
     if options.has(&["n", "dry-run"]) || (options.has(&["i", "interactive"]) && !options.has(&["f", "force"]))
     {
         return;
@@ -163,10 +144,7 @@ pub(super) fn clean(git: &Git<'_, '_>, report: &mut Report, force_not_needed: bo
 
 pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
     let sub = git.args.iter().find(|arg| !arg.prefix().starts_with('-')).and_then(Arg::known);
-    let options = git.parse(Grammar::anywhere(
-        "m",
-        "message= pathspec-from-file= all include-untracked no-include-untracked keep-index staged patch quiet",
-    ));
+    let options = git.options("stash");
     let all = options.has(&["a", "all"]);
     let untracked = all || options.has(&["u", "include-untracked"]);
     if untracked && !matches!(sub, Some("list" | "show" | "pop" | "apply" | "branch" | "drop" | "clear")) {
@@ -194,8 +172,7 @@ pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
-    let options =
-        git.parse(Grammar::anywhere("", "reset prefix= index-output= exclude-per-directory= dry-run empty"));
+    let options = git.options("read-tree");
     if let Some(directory) = options.value(&["prefix"]).filter(|_| options.has(&["u"])) {
         git.fills(report, directory);
     }
@@ -207,8 +184,7 @@ pub(super) fn read_tree(git: &Git<'_, '_>, report: &mut Report) {
 }
 
 pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
-    let options =
-        git.parse(Grammar::anywhere("", "prefix= stage= temp stdin all force index quiet no-create mkdir"));
+    let options = git.options("checkout-index");
     if let Some(directory) = options.value(&["prefix"]) {
         // A prefix of nothing is the work tree itself.
         let here = matches!(directory.known(), Some("" | "." | "./"));

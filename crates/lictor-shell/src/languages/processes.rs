@@ -1,0 +1,54 @@
+//! Code that lays hands on processes which it did not start: Lictor's, the agent's, or what started it.
+
+use lictor_agents::launch;
+use lictor_core::facts::{GuardOff, OpaqueWhat};
+
+use crate::call::Report;
+use crate::programs::GUARD;
+
+/// What stops a process, slows it down or takes it over.
+const ACTS: [&str; 20] = [
+    "kill -",
+    "pkill ",
+    "setPriority(",
+    "os.kill(",
+    "killpg(",
+    ".kill(",
+    ".terminate(",
+    ".suspend(",
+    ".send_signal(",
+    "prlimit(",
+    ".rlimit(",
+    ".nice(",
+    ".ionice(",
+    ".cpu_affinity(",
+    "Process.kill",
+    "process.kill",
+    "posix_kill(",
+    "setpriority(",
+    "sched_setscheduler(",
+    "sched_setaffinity(",
+];
+
+/// How processes of others are found.
+const FINDS: [&str; 7] = ["process_iter", "pgrep", "pidof", "psutil.pids", "ps aux", "/proc", "ps-list"];
+
+/// How code names what started it.
+const PARENTS: [&str; 3] = ["ppid", ".parent()", ".parents()"];
+
+pub(super) fn judge(body: &str, report: &mut Report) {
+    let contains = |words: &[&str]| words.iter().any(|word| body.contains(word));
+    if contains(&["ptrace(", "process_vm_writev("]) {
+        report.opaque(OpaqueWhat::Code, body);
+    }
+    if !contains(&ACTS) {
+        return;
+    }
+    let named = || {
+        body.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
+            .any(|word| word == GUARD || launch::by_program(word).is_some())
+    };
+    if contains(&PARENTS) || contains(&FINDS) && named() {
+        report.guard_off(GuardOff::LictorBinary, body);
+    }
+}
