@@ -19,16 +19,38 @@ pub struct Program {
 }
 
 impl Program {
-    /// The files of the repository that the command line names: the program itself and arguments that are files.
+    /// The files of the repository that decide what is run: the program itself, arguments that are files, and those that
+    /// the program runs without being told to (`make` a `Makefile`).
     #[must_use]
     pub fn files(&self, root: &Path) -> Vec<PathBuf> {
         let first = self.argv.first().is_some_and(|program| program.contains('/'));
-        self.argv
-            .iter()
-            .skip(usize::from(!first))
-            .map(|word| root.join(word))
-            .filter(|file| file.is_file())
-            .collect()
+        let named = self.argv.iter().skip(usize::from(!first)).map(|word| root.join(word));
+        let mut found: Vec<PathBuf> = named.chain(self.recipes().map(|name| root.join(name))).collect();
+        found.retain(|file| file.is_file());
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Files that one of the words, as a program, runs when it finds them: `env make review` runs a `Makefile` too.
+    fn recipes(&self) -> impl Iterator<Item = &'static str> {
+        let words = self.argv.iter().flat_map(|word| word.split_whitespace());
+        words.flat_map(|word| lictor_observe::recipes_of(word.rsplit('/').next().unwrap_or(word)))
+    }
+
+    /// What of it stays open although it is pinned: files that decide what it does and that nobody named.
+    #[must_use]
+    pub fn unpinned(&self, root: &Path) -> Option<String> {
+        let shown = self.argv.join(" ");
+        let by_path = self.argv.first().is_some_and(|program| program.contains('/'));
+        if self.files(root).is_empty() && !by_path {
+            return Some(format!(
+                "`{shown}` names no file of the project: what it finds there decides what it does, and none of that is pinned"
+            ));
+        }
+        self.recipes().any(|file| root.join(file).is_file()).then(|| {
+            format!("files that those of `{shown}` include or run are not pinned: name them as arguments to pin them")
+        })
     }
 
     /// The fingerprint of the command line and of every file it names.
@@ -66,3 +88,6 @@ impl Program {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

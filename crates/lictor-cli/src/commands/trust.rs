@@ -57,6 +57,9 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
         let mut trusted = program.is_trusted(&*store, root)?;
         if !trusted && !args.common.json {
             output::print(&contents(&program, root))?;
+            if let Some(open) = program.unpinned(root) {
+                output::print(&format!("note: {}\n", Plain(&open)))?;
+            }
         }
         if !trusted && !args.list && (args.yes || confirmed(&shown, args.common.json)?) {
             program.trust(&*store, root, &here::person(), time_format::now())?;
