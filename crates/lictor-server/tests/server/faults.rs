@@ -15,6 +15,15 @@ use crate::world::{POLICY, World, send, tool};
 
 const FAST: &str = "{version: 1, known_tools: {known: [read_file]}}";
 
+/// Asks, and limits nothing: many rounds fit into a minute.
+const ASKING: &str = "
+version: 1
+known_tools: {known: [write_file]}
+guards:
+  careful: {expr: 'action.tool != \"write_file\"', decision: ask, reason: really write?, fix: ask a person}
+policy: careful
+";
+
 fn rounds() -> usize {
     std::env::var("LICTOR_SERVER_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(3)
 }
@@ -116,7 +125,7 @@ fn what_was_acknowledged_survives_kill_9_of_server_and_database() {
 #[test]
 fn a_yes_counts_once_across_kills() {
     let mut world = World::new();
-    world.tenant("acme", &json!({}), POLICY);
+    world.tenant("acme", &json!({}), ASKING);
     let (ada, bob) = (world.token("acme", "person", "ada"), world.token("acme", "person", "bob"));
     for round in 0..rounds() {
         let write = json!({"action": {"kind": "tool", "tool": "write_file", "session_id": format!("s{round}")}, "unattended": true});
