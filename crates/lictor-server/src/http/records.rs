@@ -1,6 +1,7 @@
 //! The record: looked through, checked, and sent by machines.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -119,12 +120,14 @@ pub(super) fn one(call: &Call) -> Answer {
 }
 
 pub(super) fn verify_all(call: &Call) -> Answer {
-    verified(&*store(call)?)
+    let since = call.number("since", 0..=MOST_SEQ)?.unwrap_or(0);
+    let until = call.number("until", 0..=MOST_SEQ)?.unwrap_or(u64::MAX);
+    verified(&*store(call)?, since.saturating_add(1)..=until)
 }
 
-/// What checking a whole record comes to.
-pub(crate) fn verified(store: &dyn Store) -> Answer {
-    let result = store.view(|view| verify(view, 1..=u64::MAX, None))?;
+/// What checking a record comes to, or a part of it.
+pub(crate) fn verified(store: &dyn Store, range: RangeInclusive<u64>) -> Answer {
+    let result = store.view(|view| verify(view, range, None))?;
     let faults: Vec<String> = result.faults.iter().map(ToString::to_string).collect();
     Ok(json!({"sound": result.is_sound(), "records": result.records, "faults": faults,
               "head": {"seq": result.head.seq, "hash": result.head.hash}, "sealing": result.sealing.to_string()}))

@@ -132,6 +132,17 @@ const RECORDS: &[Param] = &[
     number("limit", 1, records::MOST, "At most so many; 100 when it is not said."),
 ];
 
+const VERIFIED: &[Param] = &[
+    number(
+        "since",
+        0,
+        MOST_SEQ,
+        "Only records after this one: what was checked before, or a part of a long record.",
+    ),
+    number("until", 0, MOST_SEQ, "Only records up to this one."),
+    MACHINE,
+];
+
 impl Endpoint {
     fn new(
         method: &Method,
@@ -317,7 +328,7 @@ fn of_records() -> Vec<Endpoint> {
             records::verify_all,
             "Check chain, seals and entries.",
         )
-        .query(&[&[MACHINE]])
+        .query(&[VERIFIED])
         .gives("Verification"),
         Endpoint::new(
             get,
