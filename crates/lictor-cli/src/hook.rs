@@ -30,6 +30,7 @@ pub fn main(args: &[OsString]) -> u8 {
     // Where memory runs out the process aborts, which agents take for a hook that is broken and let the call proceed.
     let always = Arc::new(AtomicBool::new(true));
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, always);
+    lictor::bound_memory();
     // A file size limit has to become a write that fails, and so a block, not a death that lets the call proceed.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let out = Out { confirm: args.iter().any(|arg| arg == install::CONFIRM) };

@@ -427,7 +427,7 @@ fn handle(
     let query = parse_query(address.split_once('?').map_or("", |(_, query)| query));
     let call = Call { server: Arc::clone(server), caller, path, query, body, from: "server" };
     if call.path.contains_key("tenant") {
-        call.tenant()?;
+        crate::registry::name(call.tenant()?)?;
     }
     handler(&call)
 }

@@ -87,6 +87,7 @@ pub use councils::{ActiveCouncils, CouncilMoment, summoned::Looked};
 pub use dirs::Dirs;
 pub use error::Error;
 pub use hook::HookReply;
+pub use memory::bound_memory;
 pub use options::{Environment, Options};
 pub use policy_files::Snapshot;
 pub use programs::NoPrograms;

@@ -110,3 +110,26 @@ fn who_may_not_change_the_policy_changes_nothing() {
     }
     assert_eq!(world.judge(&bob, &tool("read_file"))["policy_version"], 1);
 }
+
+/// Many tenants judge at once, each with files and threads of its own: one judgement takes nothing from the others.
+#[test]
+fn sixty_four_tenants_judge_at_once() {
+    let world = World::new();
+    let tokens: Vec<String> = (0..64)
+        .map(|number| {
+            let name = format!("t{number}");
+            world.tenant(&name, &json!({}), "{version: 1, known_tools: {known: [read_file]}}");
+            world.token(&name, "person", "bob")
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for token in &tokens {
+            let world = &world;
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    assert_eq!(world.judge(token, &tool("read_file"))["decision"], "pass");
+                }
+            });
+        }
+    });
+}
