@@ -1,7 +1,7 @@
 //! What Lictor costs, beside what it stands against. `docs/benchmarks.md` has the figures and how to read them.
 
 mod hook;
-mod paper;
+pub mod paper;
 mod plot;
 mod record;
 mod samples;

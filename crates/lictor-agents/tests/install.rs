@@ -180,6 +180,11 @@ fn the_doctor_sees_what_is_wrong() {
         all
     };
     let rows = [
+        (
+            "{",
+            "{\"tools\": {\"executionSandbox\": {\"filesystem\": \"read-only\"}},",
+            Problem::Disabled("tools.executionSandbox".into()),
+        ),
         ("{", "{\"disableAllHooks\": true,", Problem::Disabled("disableAllHooks: true".into())),
         (BINARY, "./lictor", Problem::RelativePath),
         ("/usr/local/bin/lictor hook", "lictor hook", Problem::Outdated),

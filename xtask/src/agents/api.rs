@@ -52,11 +52,13 @@ pub fn other(api: Api, path: &str) -> (u16, &'static str, String) {
 }
 
 /// The turn in the API's words.
-pub fn reply(api: Api, path: &str, body: &Value, turn: &Turn) -> (u16, &'static str, String) {
+///
+/// Where the conversation is long, the model says that it has read as many tokens as that.
+pub fn reply(api: Api, path: &str, body: &Value, turn: &Turn, long: u64) -> (u16, &'static str, String) {
     match api {
         Api::Messages => messages(body, turn),
         Api::Responses => responses(turn),
-        Api::Chat => chat(body, turn),
+        Api::Chat => chat(body, turn, long),
         Api::Gemini => gemini(path, turn),
     }
 }
@@ -145,7 +147,7 @@ fn responses(turn: &Turn) -> (u16, &'static str, String) {
     (200, "text/event-stream", text)
 }
 
-fn chat(body: &Value, turn: &Turn) -> (u16, &'static str, String) {
+fn chat(body: &Value, turn: &Turn, long: u64) -> (u16, &'static str, String) {
     let said: Vec<&str> = turn
         .iter()
         .filter_map(|act| match act {
@@ -163,7 +165,8 @@ fn chat(body: &Value, turn: &Turn) -> (u16, &'static str, String) {
         })
         .collect();
     let reason = if calls.is_empty() { "stop" } else { "tool_calls" };
-    let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
+    let read = long.max(1);
+    let usage = json!({"prompt_tokens": read, "completion_tokens": 1, "total_tokens": read + 1});
     if body.get("stream") != Some(&Value::Bool(true)) {
         let mut message = json!({"role": "assistant", "content": said.join("\n")});
         if !calls.is_empty() {

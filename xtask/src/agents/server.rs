@@ -25,6 +25,8 @@ pub enum Act {
 pub struct Script {
     pub api: Api,
     pub turns: Vec<Turn>,
+    /// How many tokens the model says that it has read, by turn; 0 for few.
+    pub long: Vec<u64>,
     /// Run before the turn of that number: what a person does meanwhile.
     pub before: Vec<Box<dyn Fn() + Send>>,
     pub asked: Vec<Value>,
@@ -112,7 +114,7 @@ fn respond(method: &str, path: &str, body: &Value, script: &Mutex<Script>) -> (u
         return api::other(api, path);
     }
     if !api::has_tools(api, body) {
-        return api::reply(api, path, body, &vec![Act::Say(api::side_answer(api, body).to_owned())]);
+        return api::reply(api, path, body, &vec![Act::Say(api::side_answer(api, body).to_owned())], 0);
     }
     let number = script.asked.len();
     script.asked.push(body.clone());
@@ -120,5 +122,6 @@ fn respond(method: &str, path: &str, body: &Value, script: &Mutex<Script>) -> (u
         person();
     }
     let turn = script.turns.get(number).cloned().unwrap_or_else(|| vec![Act::Say("done".to_owned())]);
-    api::reply(api, path, body, &turn)
+    let long = script.long.get(number).copied().unwrap_or_default();
+    api::reply(api, path, body, &turn, long)
 }

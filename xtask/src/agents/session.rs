@@ -146,6 +146,10 @@ pub fn run(agent: &AgentFile, session: &SessionFile, lictor: &Path, keep: bool) 
             .enumerate()
             .map(|(at, turn)| acts(agent, &scratch, at, turn))
             .collect::<Result<_>>()?,
+        long: turns
+            .iter()
+            .map(|turn| if turn.contains(&Step::Long(true)) { agent.long } else { 0 })
+            .collect(),
         before: turns.iter().map(|turn| person(&scratch, turn)).collect(),
         asked: Vec::new(),
         paths: Vec::new(),
@@ -314,7 +318,7 @@ fn acts(agent: &AgentFile, scratch: &Scratch, at: usize, steps: &[Step]) -> Resu
     for (number, step) in steps.iter().enumerate() {
         match step {
             Step::Say(text) => turn.push(Act::Say(text.clone())),
-            Step::Person(_) => {}
+            Step::Person(_) | Step::Long(_) => {}
             Step::Call(name, arguments) => {
                 let call =
                     agent.calls.get(name).with_context(|| format!("{} has no `{name}`", agent.agent))?;

@@ -42,6 +42,9 @@ pub struct AgentFile {
     /// How it is started again: `resume` goes on with the session before, `compact` makes it shorter.
     #[serde(default)]
     pub again: BTreeMap<String, Mode>,
+    /// How many tokens make it shorten a conversation by itself, where a person cannot tell it to; 0 where one can.
+    #[serde(default)]
+    pub long: u64,
     /// How it is used in a terminal, where it has a question of its own.
     #[serde(default)]
     pub terminal: Option<TerminalUse>,
@@ -205,7 +208,7 @@ fn project() -> String {
 }
 
 /// One thing that the model does in a turn.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
     /// A tool call: which, and its arguments.
@@ -214,6 +217,8 @@ pub enum Step {
     Say(String),
     /// Not the model: a person does this in the project meanwhile.
     Person(String),
+    /// The conversation is so long now that agents shorten it that do so by themselves.
+    Long(bool),
 }
 
 /// What has to be so at the end.
@@ -260,9 +265,16 @@ impl AgentFile {
             .then(|| "switching hooks off".to_owned());
         let asks = (session.answer.is_some() && self.terminal.is_none())
             .then(|| "question of its own that a person answers in a terminal".to_owned());
-        let lacking = calls.map(|call| format!("a tool for {call}"));
+        let lacking = calls.map(|call| match call.as_str() {
+            "shell-open" => "a tool that types into a command that runs".to_owned(),
+            call => format!("a tool for {call}"),
+        });
         let lacking = lacking.chain(ways.map(|way| format!("a way to {way} without a person")));
-        lacking.chain(modes.map(|mode| format!("a mode {mode}"))).chain(off).chain(asks).collect()
+        lacking
+            .chain(modes.map(|mode| format!("a mode of its own that is {mode}")))
+            .chain(off)
+            .chain(asks)
+            .collect()
     }
 
     /// The calls that `read*` stands for: `read` and every one whose name begins with `read-`.

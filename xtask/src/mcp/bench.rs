@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use serde_json::json;
@@ -13,6 +13,7 @@ use super::client::Client;
 use super::conformance::{Running, started};
 use super::session::Scratch;
 use super::spec::{self, Era, ServerFile};
+use crate::bench::paper;
 use crate::shell;
 
 /// The server that is called: its `echo` costs next to nothing.
@@ -35,25 +36,51 @@ pub fn install() -> Result<()> {
     spec::npm(&cache(), &[OTHER.to_owned()])
 }
 
-/// Calls the same tool with and without Lictor, in turns, so that all see the same machine.
+/// Calls the same tool with and without Lictor, in turns, so that all see the same machine, and writes the figures down.
 pub fn run(lictor: &Path) -> Result<()> {
     let servers = spec::servers()?;
     let server = servers.iter().find(|server| server.name == SERVER).context("the server to call")?;
     let scratch = Scratch::new("bench")?;
-    println!("calls of `echo` of server-everything, {ROUNDS} each, in turns");
     let direct = Client::start(scratch.server(server, None)?, Era::Handshake)?;
     let governed = Client::start(scratch.server(server, Some(lictor))?, Era::Handshake)?;
-    measure(vec![("a server over stdio, directly", direct), ("behind `lictor mcp run`", governed)])?;
-    let _listening = listening(&scratch, server)?;
+    let mut rows =
+        measure(vec![("a server over stdio, directly", direct), ("behind `lictor mcp run`", governed)])?;
+    let listening = listening(&scratch, server)?;
     let address = format!("http://127.0.0.1:{PORT}/mcp");
     let mut own = scratch.command(lictor);
     own.args(["mcp", "run", "--name", SERVER, "--url", &address]);
     let mut other = scratch.command(cache().join("node_modules/.bin/mcp-remote"));
     other.args([&address, "--allow-http", "--transport", "http-only"]);
-    measure(vec![
-        ("a server over HTTP, behind `lictor mcp run --url`", quiet(own, &scratch)?),
-        ("behind mcp-remote", quiet(other, &scratch)?),
-    ])
+    rows.extend(measure(vec![
+        ("the same server over HTTP, behind `lictor mcp run --url`", quiet(own, &scratch)?),
+        ("the same, behind mcp-remote, which judges nothing", quiet(other, &scratch)?),
+    ])?);
+    drop(listening);
+    let head = format!(
+        "{ROUNDS} calls of `echo` of server-everything each; `{OTHER}`.\n\n\
+         | milliseconds | p50 | p99 | added, p50 | MB |\n|---|---|---|---|---|\n"
+    );
+    let table = rows.iter().fold(head, |table, row| table + &row.line());
+    println!("{table}");
+    paper::write("mcp", &table)
+}
+
+/// One line of the table.
+struct Row {
+    what: String,
+    middle: f64,
+    late: f64,
+    /// Against the first of those that were measured together, call by call.
+    added: Option<f64>,
+    memory: f64,
+}
+
+impl Row {
+    fn line(&self) -> String {
+        let Self { what, middle, late, memory, .. } = self;
+        let added = self.added.map_or_else(|| "–".to_owned(), |added| format!("{added:.3}"));
+        format!("| {what} | {middle:.3} | {late:.3} | {added} | {memory:.1} |\n")
+    }
 }
 
 fn quiet(mut command: Command, scratch: &Scratch) -> Result<Client> {
@@ -68,8 +95,8 @@ fn listening(scratch: &Scratch, server: &ServerFile) -> Result<Running> {
     started(command, PORT)
 }
 
-fn measure(mut clients: Vec<(&str, Client)>) -> Result<()> {
-    let mut times: Vec<Vec<Duration>> = clients.iter().map(|_| Vec::new()).collect();
+fn measure(mut clients: Vec<(&str, Client)>) -> Result<Vec<Row>> {
+    let mut times: Vec<Vec<f64>> = clients.iter().map(|_| Vec::new()).collect();
     for round in 0..ROUNDS + 20 {
         for ((_, client), times) in clients.iter_mut().zip(&mut times) {
             let start = Instant::now();
@@ -79,24 +106,31 @@ fn measure(mut clients: Vec<(&str, Client)>) -> Result<()> {
             anyhow::ensure!(answer.to_string().contains(&format!("hello {round}")), "not the echo: {answer}");
             // The first calls start the server's own machinery.
             if round >= 20 {
-                times.push(time);
+                times.push(time.as_secs_f64() * 1000.0);
             }
         }
     }
-    for ((what, client), times) in clients.into_iter().zip(&mut times) {
-        let (middle, late) = percentiles(times);
-        let memory = peak_memory(client.pid())? / 1024.0;
-        println!("  {what}: p50 {middle:.3} ms, p99 {late:.3} ms, at most {memory:.1} MB");
+    let first = times.first().cloned().unwrap_or_default();
+    let mut rows = Vec::new();
+    for (number, ((what, client), times)) in clients.into_iter().zip(times).enumerate() {
+        let more: Vec<f64> = times.iter().zip(&first).map(|(time, first)| time - first).collect();
+        rows.push(Row {
+            what: what.to_owned(),
+            middle: at(&times, 50),
+            late: at(&times, 99),
+            added: (number > 0).then(|| at(&more, 50)),
+            memory: peak_memory(client.pid())? / 1024.0,
+        });
         client.end()?;
     }
-    Ok(())
+    Ok(rows)
 }
 
-fn percentiles(times: &mut [Duration]) -> (f64, f64) {
-    times.sort();
-    let at =
-        |share: usize| times.get(times.len() * share / 100).map_or(0.0, |time| time.as_secs_f64() * 1000.0);
-    (at(50), at(99))
+/// That percentile.
+fn at(times: &[f64], share: usize) -> f64 {
+    let mut times = times.to_vec();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() * share / 100).copied().unwrap_or_default()
 }
 
 /// In kilobytes.

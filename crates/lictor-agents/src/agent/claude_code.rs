@@ -37,7 +37,8 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         ],
     }),
     advice: &[
-        "accept the workspace trust dialog: until then no hook of a settings file runs",
+        "in a terminal it asks whether you trust the folder, and does nothing before the answer; `claude -p` does not ask, and \
+         runs the hooks",
         "files named with `@` reach the model without a hook: add `Read(...)` deny rules for secrets",
     ],
     ..AgentSpec::like_claude("claude-code", EVENTS, TOOLS)
@@ -70,8 +71,9 @@ const CONTEXT: TellForm = TellForm::AdditionalContext;
 
 const EVENTS: &[Row] = &[
     Row::new("PreToolUse", Moment::PreTool)
-        // Exit code 2 stops the call in every version, also where a JSON answer would not be read. Where it is, the
-        // model reads the reason alone and not that the hook had an error.
+        // Exit code 2 stops the call in every version, also where a JSON answer would not be read or came in part. The
+        // model reads the same with exit code 0: `PreToolUse:Bash hook error:` stands before every refusal. The JSON
+        // keeps the path of the program out of it.
         .blocks(BlockForm::PermissionDecisionExitTwo)
         .asks(AskForm::PermissionDecision)
         .tells(CONTEXT),

@@ -40,7 +40,10 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Option("allow-all-urls"),
         ],
     }),
-    advice: &["trust the folder; with `-p` set GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true"],
+    advice: &[
+        "trust the folder; with `-p` set GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true",
+        "with `--sandbox` hooks run inside of its sandbox, and what they record is gone with it: use `lictor run` instead",
+    ],
     ..AgentSpec::like_claude("copilot-cli", EVENTS, TOOLS)
 };
 

@@ -124,6 +124,10 @@ fn switches(root: &Value) -> Vec<Problem> {
             problems.push(Problem::Disabled(name.to_owned()));
         }
     }
+    // Qwen Code runs no hooks while its own sandbox is on, whatever that is told.
+    if root.pointer("/tools/executionSandbox").is_some_and(Value::is_object) {
+        problems.push(Problem::Disabled("tools.executionSandbox".to_owned()));
+    }
     let names = root.pointer("/hooksConfig/disabled").and_then(Value::as_array);
     if names.into_iter().flatten().any(|name| name == "lictor") {
         problems.push(Problem::Disabled("hooksConfig.disabled: [\"lictor\"]".to_owned()));
