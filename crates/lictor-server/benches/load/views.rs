@@ -17,7 +17,7 @@ const VIEWS: [&str; 14] = [
     "/feed?decision=block",
     "/feed?text=nothing-like-this",
     "/sessions",
-    "/session?key=claude-code:s7",
+    "/session?key=claude-code:s1",
     "/decisions/1000",
     "/rules",
     "/policy",
