@@ -51,17 +51,25 @@ pub(crate) fn is_at_or_below(path: &str, top: &str) -> bool {
     }
 }
 
+/// Whether a path stands for a file that the process itself has open.
+fn is_descriptor(path: &str) -> bool {
+    ["/dev/fd/", "/proc/self/fd/", "/proc/thread-self/fd/"]
+        .iter()
+        .find_map(|folder| path.strip_prefix(folder))
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
 /// The zone of an absolute path without `.` and `..`.
 pub(crate) fn zone_of(path: &str, project: &Project) -> Zone {
     if path == "/" {
         return Zone::Root;
     }
     if is_at_or_below(path, "/dev") && !is_at_or_below(path, "/dev/shm") {
-        let descriptor = path
-            .strip_prefix("/dev/fd/")
-            .is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()));
-        let harmless = HARMLESS_DEVICES.contains(&path) || descriptor || path == "/dev/fd";
+        let harmless = HARMLESS_DEVICES.contains(&path) || is_descriptor(path) || path == "/dev/fd";
         return if harmless { Zone::HarmlessDevice } else { Zone::Device };
+    }
+    if is_descriptor(path) {
+        return Zone::HarmlessDevice;
     }
     for root in project.roots() {
         if is_at_or_below(root, path) {

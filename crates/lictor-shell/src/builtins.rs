@@ -60,7 +60,9 @@ impl Walker<'_> {
             "unalias" | ":" => {}
             "read" => {
                 self.reads_names(source.as_ref());
-                self.with_stdin(stdin, |this| this.read_line(args));
+                let by = argv.assignments.iter().find(|(name, _)| name == "IFS");
+                let by = by.and_then(|(_, value)| value.known());
+                self.with_stdin(stdin, |this| this.read_line(args, by));
             }
             "mapfile" | "readarray" | "getopts" | "let" => {
                 if matches!(name, "mapfile" | "readarray") {

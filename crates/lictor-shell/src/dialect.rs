@@ -282,7 +282,7 @@ fn closing(text: &str) -> Option<usize> {
             b'(' => depth += 1,
             b')' if depth == 0 => return Some(at),
             b')' => depth -= 1,
-            b'\n' => return None,
+            b'\n' if !text.get(..at).is_some_and(|line| line.ends_with('\\')) => return None,
             _ => {}
         }
     }
@@ -294,7 +294,9 @@ fn is_make_name(name: &str) -> bool {
     let name = name.split(':').next().unwrap_or_default();
     let capitals = name.bytes().filter(u8::is_ascii_uppercase).count();
     let small = name.bytes().filter(u8::is_ascii_lowercase).count();
+    let ends = ["dir", "dirs", "files", "objs", "srcs"].iter().any(|end| name.ends_with(end));
     DIRECTORIES.contains(&name)
+        || name.contains('_') && ends
         || name.starts_with("am__")
         || name.len() > 1 && capitals > 0 && (small == 0 || name.contains('_'))
         || name == "Q"
@@ -402,4 +404,51 @@ fn placeholder(line: &str) -> Option<(usize, usize)> {
             && !name.contains(['<', '$', '`', '"', '\n']);
         plain.then_some((open, open + 1 + close))
     })
+}
+
+/// Whether anything stands where a command begins, from the line on in which a shell stops reading, that is a program as
+/// far as anybody knows. Pages show output, tables and sentences between commands: a shell refuses those.
+pub(crate) fn names_program(text: &str, fault: usize) -> bool {
+    const KEYWORDS: [&str; 12] =
+        ["if", "then", "else", "elif", "do", "while", "until", "for", "case", "in", "!", "time"];
+    let before = text.get(..fault).unwrap_or_default();
+    let from = before.rfind('\n').map_or(0, |line| line + 1);
+    let rest = text.get(from..).unwrap_or(text);
+    if rest.len() > LONGEST {
+        return true;
+    }
+    rest.split(['\n', ';', '|', '&', '(', ')', '{', '}', '`', '<', '>']).any(|piece| {
+        let words = piece.split_whitespace().map(|word| word.replace(['"', '\'', '\\'], ""));
+        let assigns = |word: &str| word.split_once('=').is_some_and(|(name, _)| is_name(name));
+        let first = words.into_iter().find(|word| !KEYWORDS.contains(&word.as_str()) && !assigns(word));
+        first.is_some_and(|word| {
+            let name = word.rsplit('/').next().unwrap_or_default();
+            word.len() > 1 && word.contains('$') || crate::programs::names_program(name)
+        })
+    })
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// A piece of a loop or a condition (`for f in *.py`, `do sleep 5`, `done`), made whole. A shell refuses it alone; lists of
+/// commands that are allowed are full of them.
+pub(crate) fn fragment(text: &str) -> Option<String> {
+    let text = text.trim();
+    if text.len() > LONGEST || text.contains('\n') {
+        return None;
+    }
+    let (first, rest) = text.split_once([' ', ';']).unwrap_or((text, ""));
+    let has = |word: &str| text.split([' ', ';']).any(|found| found == word);
+    match first {
+        "do" | "then" | "else" | "done" | "fi" | "esac" | ";;" | "}" => {
+            let rest = rest.trim_start_matches([' ', ';']);
+            let whole = ["done", "fi", "esac"].iter().find_map(|end| rest.strip_suffix(end)).unwrap_or(rest);
+            Some(fragment(whole).unwrap_or_else(|| whole.to_owned()))
+        }
+        "for" | "while" | "until" if !has("do") => Some(format!("{text}; do :; done")),
+        "if" | "elif" if !has("then") => Some(format!("if {rest}; then :; fi")),
+        _ => None,
+    }
 }

@@ -73,32 +73,32 @@ const SETUPS: &[(&str, &[&str])] = &[
     ("vault", &["-autocomplete-install"]),
 ];
 
-/// Whether `words` is `eval` or `source` of what such a program prints.
-pub(crate) fn is_harmless(words: &[Word]) -> bool {
+/// Whether `words` is `eval` or `source` of what such a program prints. The line may have a function of that name.
+pub(crate) fn is_harmless(words: &[Word], is_function: &dyn Fn(&str) -> bool) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
     if !matches!(program.literal(), Some("eval" | "source" | ".")) {
         return false;
     }
     match rest {
-        [word] => prints_setup(word),
+        [word] => prints_setup(word, is_function),
         // `eval set -- "$(getopt …)"` only sets the positional parameters.
         [set, dashes, ..] => set.literal() == Some("set") && dashes.literal() == Some("--"),
         [] => false,
     }
 }
 
-fn prints_setup(word: &Word) -> bool {
+fn prints_setup(word: &Word, is_function: &dyn Fn(&str) -> bool) -> bool {
     let mut parts = word.parts.as_slice();
     if let [Part::Double(inner)] = parts {
         parts = inner;
     }
     match parts {
-        [Part::Command(script) | Part::ProcessIn(script)] => is_setup(script),
+        [Part::Command(script) | Part::ProcessIn(script)] => is_setup(script, is_function),
         _ => false,
     }
 }
 
-fn is_setup(script: &Script) -> bool {
+fn is_setup(script: &Script, is_function: &dyn Fn(&str) -> bool) -> bool {
     let [item] = script.items.as_slice() else { return false };
     let [Node::Simple(simple)] = item.first.stages.as_slice() else { return false };
     let fallbacks = item.rest.iter().all(|(_, pipeline)| match pipeline.stages.as_slice() {
@@ -114,13 +114,48 @@ fn is_setup(script: &Script) -> bool {
     let program =
         words.next().map(|word| word.literal().unwrap_or_else(|| word.written())).unwrap_or_default();
     let name = program.trim_matches('"').rsplit('/').next().unwrap_or_default();
+    if is_function(name) {
+        return false;
+    }
     let words: Vec<&str> = words.filter_map(Word::literal).collect();
-    is_setup_command(name, &words)
+    // `COMPLETE=bash tool`, `_TOOL_COMPLETE=bash_source tool`: the tool prints its completions and does nothing else.
+    let completes = simple.assignments.iter().any(|set| set.name.ends_with("COMPLETE")) && words.is_empty();
+    completes && prints_own_text(name) || is_setup_command(name, &words)
+}
+
+/// `completion`, `--completions`, `complete-zsh`, `--generate-shell-completion`: what tools call the shell code that
+/// completes their arguments.
+fn asks_for_completions(word: &str) -> bool {
+    word.split(['-', '=', '_', ':']).any(|part| matches!(part, "completion" | "completions" | "complete"))
+}
+
+/// Whether a program is one of its own, that says what it always says: none that shows files, runs code or fetches.
+fn prints_own_text(program: &str) -> bool {
+    use crate::programs::table::{Family, find};
+    !program.is_empty()
+        && program.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
+        && !matches!(program, "echo" | "printf" | "cat" | "curl" | "wget")
+        && find(program).is_none_or(|entry| {
+            !matches!(
+                entry.family,
+                Family::Builtins
+                    | Family::Documents
+                    | Family::Editors
+                    | Family::Files
+                    | Family::Find
+                    | Family::Interpreters
+                    | Family::Network
+                    | Family::Readers
+                    | Family::Shells
+                    | Family::Text
+                    | Family::Wrappers
+            )
+        })
 }
 
 /// Whether a command prints shell code for the current shell.
 pub(crate) fn is_setup_command(program: &str, words: &[&str]) -> bool {
-    if words.iter().any(|word| matches!(*word, "--completion-bash" | "--completion" | "--completions")) {
+    if prints_own_text(program) && words.iter().any(|word| asks_for_completions(word)) {
         return true;
     }
     let Some((_, required)) = SETUPS.iter().find(|(setup, _)| *setup == program) else { return false };

@@ -10,12 +10,14 @@ mod bombs;
 mod broken;
 mod calls;
 mod endless;
+mod functions;
 mod javascript;
 mod mentioned;
 mod processes;
 mod python;
 mod scripting;
 pub(crate) mod sed;
+mod shown;
 mod tokens;
 mod tree;
 mod value;
@@ -47,24 +49,13 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     if let Some(library) = named_with(&COMMITS, body) {
         report.git(lictor_core::facts::GitEffect::SkipHooks, Some(library));
     }
-    if uses_own_keys(body) {
-        without_own_keys(report, from);
-    }
+    keep_what_stays(language, body, call, report, from);
     if body.contains("lictor")
         && ["import lictor", "from lictor", "require(\"lictor\")"].iter().any(|way| body.contains(way))
     {
         let answers = [".approve(", ".deny(", ".trust(", ".resolve(", ".allow("];
         if answers.iter().any(|answer| body.contains(answer)) {
             report.guard_off(lictor_core::facts::GuardOff::LictorCommand, body);
-        }
-    }
-    if shows_names_only(body) {
-        for effect in report.effects.get_mut(from..).unwrap_or_default() {
-            if let crate::Effect::File { access: access @ Access::Read, target, .. } = effect
-                && target.arg.known().is_some_and(crate::programs::is_environment_path)
-            {
-                *access = Access::List;
-            }
         }
     }
     if has_scratch_database(body) {
@@ -76,28 +67,38 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Whether code makes a server or a client that proves who it is with a key.
-fn uses_own_keys(body: &str) -> bool {
-    const MAKES: [&str; 8] = [
-        "createServer(",
-        "createSecureServer(",
-        "tls.connect(",
-        "https.request(",
-        "https.Agent(",
-        "http2.connect(",
-        "load_cert_chain(",
-        "createSecureContext(",
-    ];
-    MAKES.iter().any(|call| body.contains(call))
-}
-
-/// A key of the project that code proves itself with is used, and not shown. What is sent stays sent.
-fn without_own_keys(report: &mut Report, from: usize) {
-    for effect in report.effects.get_mut(from..).unwrap_or_default() {
-        let crate::Effect::File { access: access @ Access::Read, target, .. } = effect else { continue };
-        let path = target.arg.known().unwrap_or_default();
-        let is_key = [".pem", ".key", ".crt", ".p12", ".pfx"].iter().any(|end| path.ends_with(end));
-        if is_key && !path.starts_with(['/', '~']) {
+/// A secret that code reads and does not let out is looked at, and not shown. What is sent stays sent.
+fn keep_what_stays(language: &str, body: &str, call: &Call<'_>, report: &mut Report, from: usize) {
+    let grammar = match language {
+        "python" => tree_sitter_python::LANGUAGE.into(),
+        "javascript" => tree_sitter_javascript::LANGUAGE.into(),
+        "typescript" => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+        _ => return,
+    };
+    let is_secret = |effect: &crate::Effect<crate::operand::Operand>| match effect {
+        crate::Effect::File { access: Access::Read, target, .. } => crate::programs::is_secret(&target.arg),
+        _ => false,
+    };
+    let effects = report.effects.get_mut(from..).unwrap_or_default();
+    if !effects.iter().any(is_secret) {
+        return;
+    }
+    // Some interpreters show the value of what they are given.
+    let shows = call.args.iter().filter_map(crate::operand::Arg::known).any(|word| {
+        word == "--print" || word.starts_with('-') && !word.starts_with("--") && word.contains('p')
+    });
+    let plain = ["python", "node", "deno", "bun", "tsx", "ts-node", "nodejs", "uv", "pypy"];
+    let prints = shows && language != "python" || !plain.iter().any(|name| call.program.starts_with(name));
+    let stays = !prints && tree::parse(&grammar, body).is_some_and(|parsed| !shown::lets_out(&parsed, body));
+    // Only what the code names as a whole has been followed.
+    let is_named = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        !name.is_empty() && !name.contains(['*', '?']) && body.contains(name)
+    };
+    for effect in effects.iter_mut().filter(|effect| stays && is_secret(effect)) {
+        if let crate::Effect::File { access, target, .. } = effect
+            && target.arg.known().is_some_and(is_named)
+        {
             *access = Access::List;
         }
     }
@@ -122,28 +123,6 @@ fn imports(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
             });
         }
     }
-}
-
-/// Whether code that prints shows only the names in a file of variables, or how many there are.
-fn shows_names_only(body: &str) -> bool {
-    const NAMES: [&str; 9] = [
-        ".keys()",
-        "split('=')[0]",
-        "split(\"=\")[0]",
-        "split('=', 1)[0]",
-        "split(\"=\", 1)[0]",
-        "split('=',1)[0]",
-        "partition('=')[0]",
-        "partition(\"=\")[0]",
-        "Object.keys(",
-    ];
-    let mut printed = ["print(", "console.log("].iter().flat_map(|call| body.split(call).skip(1)).peekable();
-    printed.peek().is_some()
-        && printed.all(|rest| {
-            let statement = rest.lines().next().unwrap_or_default();
-            let statement = statement.split(';').next().unwrap_or_default();
-            statement.starts_with("len(") || NAMES.iter().any(|name| statement.contains(name))
-        })
 }
 
 /// Whether code adds something to a start-up file of a shell that runs more than a setup.
@@ -190,7 +169,21 @@ fn has_scratch_database(body: &str) -> bool {
     ];
     const OTHERS: [&str; 6] =
         ["psycopg", "pymysql", "postgres://", "postgresql://", "mysql://", "MongoClient("];
-    MADE_HERE.iter().any(|mark| body.contains(mark)) && !OTHERS.iter().any(|mark| body.contains(mark))
+    let made = MADE_HERE.iter().any(|mark| body.contains(mark))
+        || body.contains("tempfile") && body.contains("sqlite3.connect(");
+    (made || names_test_database(body)) && !OTHERS.iter().any(|mark| body.contains(mark))
+}
+
+/// Whether a text in code names a database file that is called after a test, or a set of settings for tests.
+fn names_test_database(body: &str) -> bool {
+    body.split(['"', '\'']).skip(1).step_by(2).any(|text| {
+        let name = text.rsplit(['/', ':']).next().unwrap_or(text);
+        let file = [".db", ".sqlite", ".sqlite3"].iter().any(|ending| name.ends_with(ending));
+        file && crate::walk::throwaway::is_marked(name)
+    }) || body
+        .split("create_app(")
+        .skip(1)
+        .any(|given| given.trim_start_matches(['"', '\'']).starts_with("test"))
 }
 
 /// Words of code by which something gets into a file that is open, be it by another program.
@@ -277,17 +270,17 @@ fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         "python" => python::judge(body, call, report),
         "javascript" => javascript::judge(body, false, call, report),
         "typescript" => javascript::judge(body, true, call, report),
-        "perl" => scripting::judge("perl", body, call, report),
-        "ruby" => scripting::judge("ruby", body, call, report),
-        "php" => scripting::judge("php", body, call, report),
-        "lua" => scripting::judge("lua", body, call, report),
+        "perl" => scripting::judge("perl", &with_environment(body, call), call, report),
+        "ruby" => scripting::judge("ruby", &with_environment(body, call), call, report),
+        "php" => scripting::judge("php", &with_environment(body, call), call, report),
+        "lua" => scripting::judge("lua", &with_environment(body, call), call, report),
         "awk" => scripting::judge("awk", body, call, report),
         "sql" => crate::programs::sql::judge(body, report),
         "compiled" => {
-            calls::judge(&with_home(body), call, report);
+            calls::judge(&with_home(&with_environment(body, call)), call, report);
         }
         "other" => {
-            let body = &with_home(body);
+            let body = &with_home(&with_environment(body, call)).into_owned();
             mentioned::judge(body, call, report);
             if ["tclsh", "wish", "expect"].iter().any(|name| call.program.starts_with(name)) {
                 calls::tcl(body, call, report);
@@ -301,6 +294,44 @@ fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
             }
         }
     }
+}
+
+/// How languages spell the value of a variable of the environment, up to its name, and what stands behind the name.
+const VARIABLES: [(&str, &str); 12] = [
+    ("os.Getenv(\"", "\")"),
+    ("System.getenv(\"", "\")"),
+    ("Sys.getenv(\"", "\")"),
+    ("os.getenv(\"", "\")"),
+    ("os.getenv('", "')"),
+    ("getenv(\"", "\")"),
+    ("getenv('", "')"),
+    ("ENV.fetch(\"", "\")"),
+    ("ENV[\"", "\"]"),
+    ("ENV['", "']"),
+    ("$ENV{", "}"),
+    ("Platform.environment[\"", "\"]"),
+];
+
+/// A body with what the line set in place of variables of the environment. The home directory is spelled elsewhere.
+fn with_environment<'b>(body: &'b str, call: &Call<'_>) -> std::borrow::Cow<'b, str> {
+    let mut out = std::borrow::Cow::Borrowed(body);
+    for (front, behind) in VARIABLES {
+        let mut from = 0;
+        while let Some(at) = out.get(from..).and_then(|rest| rest.find(front)).map(|at| from + at) {
+            let start = at + front.len();
+            let name =
+                out.get(start..).and_then(|rest| rest.split_once(behind)).map(|(name, _)| name.to_owned());
+            from = start;
+            let Some(name) = name.filter(|name| name.len() < 64 && name != "HOME") else { continue };
+            let value = call.env.variable(name.trim_matches(['"', '\'']));
+            let Some(value) = value.filter(|value| !value.contains(['"', '\\'])) else { continue };
+            let end = start + name.len() + behind.len();
+            let mut text = out.into_owned();
+            text.replace_range(at..end, &format!("\"{value}\""));
+            out = text.into();
+        }
+    }
+    out
 }
 
 /// How languages that are not read spell the home directory.

@@ -68,10 +68,14 @@ pub(crate) fn is_stream(path: &str) -> bool {
     let path = clean(path);
     matches!(path.as_str(), "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin" | "/dev/tty")
         || is_descriptor(&path)
+        || path.strip_prefix("/proc/self/fd/").is_some_and(is_number)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// `/dev/fd/3`, and nothing below it.
 pub(crate) fn is_descriptor(path: &str) -> bool {
-    path.strip_prefix("/dev/fd/")
-        .is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
+    path.strip_prefix("/dev/fd/").is_some_and(is_number)
 }

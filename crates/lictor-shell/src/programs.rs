@@ -38,7 +38,7 @@ mod socat;
 pub(crate) mod sql;
 mod ssh;
 mod system;
-mod table;
+pub(crate) mod table;
 pub(crate) mod text;
 mod uploads;
 mod variables;
@@ -46,6 +46,7 @@ mod wrappers;
 mod xargs;
 
 use crate::patch::report_patch as apply_patch;
+pub(crate) use containers::STARTED;
 pub use git::GitWords;
 pub use guard::assignment as judge_assignment;
 pub(crate) use lictor::NAME as GUARD;
@@ -318,6 +319,62 @@ fn takes_command(option: &str) -> bool {
 /// Whether one of the first words says that something goes, as the tools of stores, queues and services say it.
 fn destroys(call: &Call<'_>) -> bool {
     const GONE: [&str; 8] = ["delete", "destroy", "purge", "drop", "terminate", "unregister", "wipe", "nuke"];
+    // Sheets of a table, notes and sessions have the same verbs: with those, what goes has to be named.
+    const SERVED: [&str; 53] = [
+        "account",
+        "app",
+        "apps",
+        "application",
+        "backup",
+        "bucket",
+        "cluster",
+        "clusters",
+        "collection",
+        "container",
+        "database",
+        "databases",
+        "db",
+        "deployment",
+        "domain",
+        "droplet",
+        "env",
+        "environment",
+        "function",
+        "group",
+        "image",
+        "index",
+        "instance",
+        "instances",
+        "job",
+        "key",
+        "keyspace",
+        "machine",
+        "namespace",
+        "network",
+        "node",
+        "org",
+        "organization",
+        "pipeline",
+        "pod",
+        "project",
+        "queue",
+        "release",
+        "repo",
+        "repository",
+        "server",
+        "service",
+        "site",
+        "snapshot",
+        "stack",
+        "storage",
+        "stream",
+        "table",
+        "tenant",
+        "topic",
+        "user",
+        "vm",
+        "volume",
+    ];
     let says = |word: &str| {
         GONE.iter().any(|gone| match word.strip_prefix(gone) {
             // A cache is there to be thrown away.
@@ -328,11 +385,18 @@ fn destroys(call: &Call<'_>) -> bool {
     let words = call.args.iter().map_while(Arg::known).take_while(|word| !word.starts_with('-')).take(2);
     let runs =
         call.args.first().and_then(Arg::known).is_some_and(|word| matches!(word, "run" | "test" | "exec"));
+    let mut named =
+        call.args.iter().map_while(Arg::known).take(3).flat_map(|word| word.split(['-', ':', '_']));
+    let mild = |word: &str| ["delete", "drop"].iter().any(|verb| word.contains(verb));
+    let served = named.any(|part| SERVED.contains(&part.trim_end_matches('s')) || SERVED.contains(&part));
     let harmless = |word: &str| {
         matches!(word, "--dry-run" | "--help" | "-h" | "-n" | "help" | "--dryrun" | "--simulate")
     };
     let local = matches!(call.program, "xcrun" | "pyenv" | "todo" | "task" | "watson" | "timew");
-    !runs && !local && words.into_iter().any(says) && !call.args.iter().filter_map(Arg::known).any(harmless)
+    !runs
+        && !local
+        && words.into_iter().any(|word| says(word) && (served || !mild(word)))
+        && !call.args.iter().filter_map(Arg::known).any(harmless)
 }
 
 /// An unknown program one of whose first words, or the first behind `--`, is a program that destroys may be a wrapper:
@@ -414,12 +478,17 @@ fn shows_what_it_is_given(family: Option<Family>) -> Option<bool> {
     }
 }
 
-/// Whether the name of a long option says that its value is written: `--output`, `--descriptor_set_out`, `--log-file`.
+/// Whether the name of a long option says that its value is written: `--output`, `--descriptor_set_out`, `--log-file`,
+/// `--outFile`.
 fn names_output(option: &str) -> bool {
     const PARTS: [&str; 9] =
         ["output", "out", "outfile", "outputfile", "outdir", "logfile", "dest", "destination", "dump"];
     let Some(name) = option.strip_prefix("--") else { return false };
-    name.split(['-', '_']).any(|part| PARTS.contains(&part)) || name.ends_with("log-file")
+    let lower = name.to_ascii_lowercase();
+    name.split(['-', '_']).any(|part| PARTS.contains(&part))
+        || PARTS.contains(&lower.as_str())
+        || lower.ends_with("log-file")
+        || ["-xml", "-json", "-html", "-report"].iter().any(|format| lower.ends_with(format))
 }
 
 /// The last word of a program of which nobody said what it does with its files, when it names something that is run

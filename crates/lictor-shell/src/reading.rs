@@ -13,6 +13,8 @@ pub struct Reading {
     pub opaque: Vec<Opaque>,
     /// Words that may name files although nothing is said of them.
     pub mentions: Vec<Mention>,
+    /// A shell refuses some of the text, and nothing in that part is a program as far as anybody knows.
+    pub refused: bool,
 }
 
 /// A word that may name a file of which nothing else is said. It counts where the file governs or is watched.

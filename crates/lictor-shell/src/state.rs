@@ -85,6 +85,16 @@ pub(crate) enum Value {
 }
 
 impl Value {
+    /// The text of a plain variable, when all of it is known.
+    fn plain_text(&self) -> Option<String> {
+        match self {
+            Self::Scalar(datum) if datum.taint == Taint::default() && !datum.glob => {
+                datum.text().map(str::to_owned)
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn unknown(taint: Taint) -> Self {
         Self::Scalar(Datum::unknown(taint))
     }
@@ -175,6 +185,8 @@ pub(crate) enum Positional {
 
 pub(crate) struct State {
     variables: BTreeMap<String, Value>,
+    /// What variables are that got one value or another, depending on a condition.
+    either: BTreeMap<String, Vec<String>>,
     functions: BTreeMap<String, Defined>,
     aliases: BTreeMap<String, Rc<str>>,
     files: BTreeMap<String, Content>,
@@ -210,6 +222,7 @@ impl State {
     pub(crate) fn new() -> Self {
         Self {
             variables: BTreeMap::new(),
+            either: BTreeMap::new(),
             functions: BTreeMap::new(),
             aliases: BTreeMap::new(),
             files: BTreeMap::new(),
@@ -240,6 +253,7 @@ impl State {
             _ => None,
         };
         let name = meant.as_deref().unwrap_or(name);
+        self.either.remove(name);
         let before = self.variables.insert(name.to_owned(), value);
         self.journal.push(Change::Variable(name.to_owned(), before));
     }
@@ -363,7 +377,10 @@ impl State {
             *held = now;
         }
         match change {
-            Change::Variable(name, held) => exchange(&mut self.variables, name, held),
+            Change::Variable(name, held) => {
+                self.either.remove(name.as_str());
+                exchange(&mut self.variables, name, held);
+            }
             Change::Function(name, held) => exchange(&mut self.functions, name, held),
             Change::Alias(name, held) => exchange(&mut self.aliases, name, held),
             Change::File(name, held) => exchange(&mut self.files, name, held),
@@ -438,6 +455,8 @@ impl State {
         if !everywhere && let Some(before) = self.variables.get(name) {
             values.push(before.clone());
         }
+        let either: Option<Vec<String>> = values.iter().map(Value::plain_text).collect();
+        let either = either.filter(|_| everywhere || self.variables.contains_key(name));
         let same = values.windows(2).all(|pair| pair.first() == pair.last());
         let first = values.first().cloned();
         let known_before = self.variables.contains_key(name);
@@ -457,6 +476,14 @@ impl State {
             }
         };
         self.set(name, merged);
+        if let Some(either) = either.filter(|_| !same) {
+            self.either.insert(name.to_owned(), either);
+        }
+    }
+
+    /// The values of a variable of which a condition decides.
+    pub(crate) fn either(&self, name: &str) -> Option<&[String]> {
+        self.either.get(name).map(Vec::as_slice)
     }
 
     fn merge_directories(&mut self, ends: Vec<Directories>, exhaustive: bool, count: usize) {

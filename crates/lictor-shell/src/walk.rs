@@ -26,7 +26,7 @@ pub(crate) mod simple;
 pub(crate) mod startup;
 pub use startup::governs_sessions;
 mod subscript;
-mod throwaway;
+pub(crate) mod throwaway;
 mod written;
 
 #[cfg(test)]
@@ -340,6 +340,14 @@ impl<'s> Walker<'s> {
         if let Some(page) = &page {
             parsed = parser::parse(page, depth);
         }
+        let piece = page.is_none().then(|| crate::dialect::fragment(text)).flatten();
+        if let Some(whole) =
+            piece.filter(|_| parsed.fault.syntax.is_some()).map(|whole| parser::parse(&whole, depth))
+            && whole.fault.syntax.is_none()
+        {
+            self.reading.refused = true;
+            parsed = whole;
+        }
         let text = page.as_deref().unwrap_or(text);
         if parsed.fault.depth {
             self.over_limit("constructs nested too deep");
@@ -348,7 +356,10 @@ impl<'s> Walker<'s> {
             self.over_limit("more commands than can be followed");
             self.cut = true;
         }
-        if let Some(at) = parsed.fault.syntax.filter(|_| !self.reads_another_language()) {
+        let fault = parsed.fault.syntax.filter(|_| !self.reads_another_language());
+        let open = parsed.fault.unclosed.is_some();
+        self.reading.refused |= fault.is_some();
+        if let Some(at) = fault.filter(|at| open || crate::dialect::names_program(text, *at)) {
             let shown: String = text.get(at..).unwrap_or_default().chars().take(60).collect();
             self.opaque(OpaqueWhat::Syntax, if shown.is_empty() { text } else { &shown });
         }

@@ -49,11 +49,12 @@ impl Judge {
     }
 
     pub fn with(rules: Rules) -> Self {
-        Self::of(vec![
-            Arc::new(SelfProtection) as SharedGuard,
-            Arc::new(rules),
-            Arc::new(KnownTools::default()),
-        ])
+        Self::of(default_guards(rules))
+    }
+
+    /// The default policy in another world.
+    pub fn in_world(world: FakeObserver) -> Self {
+        Self::seeing(default_guards(Rules::recommended()), world)
     }
 
     pub fn of(guards: Vec<SharedGuard>) -> Self {
@@ -84,6 +85,10 @@ impl Judge {
     pub fn decision(&self, command: &str) -> Decision {
         self.command(command).value.settle()
     }
+}
+
+fn default_guards(rules: Rules) -> Vec<SharedGuard> {
+    vec![Arc::new(SelfProtection) as SharedGuard, Arc::new(rules), Arc::new(KnownTools::default())]
 }
 
 pub fn read_cases(path: &Path) -> Vec<Case> {

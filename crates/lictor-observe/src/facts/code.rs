@@ -51,7 +51,7 @@ pub(super) fn run_body(language: &str, body: &str, looker: &Looker<'_>, facts: &
         }
     }
     let mentions = lictor_shell::programs::strings_in_code(language, body, &call);
-    looker.add(facts, Reading { effects: report.effects, opaque: report.opaque, mentions });
+    looker.add(facts, Reading { effects: report.effects, opaque: report.opaque, mentions, refused: false });
 }
 
 /// The program of that language without arguments, as if it were given the text.

@@ -190,13 +190,12 @@ impl Observer for FakeObserver {
     }
 
     fn stat(&self, path: &str) -> Option<Stat> {
-        match self.node(path) {
-            Some(Node::File(text)) => {
-                let size = u32::try_from(text.len()).ok()?;
-                Some(Stat { size, modified: (0, 0), changed: (0, 0) })
-            }
-            _ => None,
-        }
+        let length = match self.node(path) {
+            Some(Node::File(text)) => text.len(),
+            Some(Node::Bytes(bytes)) => bytes.len(),
+            _ => return None,
+        };
+        Some(Stat { size: u32::try_from(length).ok()?, modified: (0, 0), changed: (0, 0) })
     }
 
     fn identity(&self, path: &str) -> Option<Identity> {

@@ -73,6 +73,8 @@ fn zones_are_told_by_whole_components() {
         ("/tmpx", Zone::Outside),
         ("/dev/null", Zone::HarmlessDevice),
         ("/dev/fd/3", Zone::HarmlessDevice),
+        ("/proc/self/fd/3", Zone::HarmlessDevice),
+        ("/proc/self/fd/3/x", Zone::System),
         ("/dev/sda", Zone::Device),
         ("/srv2", Zone::Outside),
     ] {

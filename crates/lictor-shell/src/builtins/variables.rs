@@ -170,8 +170,10 @@ impl Walker<'_> {
     }
 
     /// `read`: the words of a known line, or something unknown with the taint of what is read.
-    pub(super) fn read_line(&mut self, args: &[Expanded]) {
+    pub(super) fn read_line(&mut self, args: &[Expanded], by: Option<&str>) {
         let taint = self.stdin_taint();
+        // `IFS== read name value`: what stands in front of the sign is no secret.
+        let splits_off_name = by == Some("=");
         let line = match self.input() {
             Stdin::Text(text) => text.lines().next().map(|line| line.trim().to_owned()),
             _ => None,
@@ -200,6 +202,7 @@ impl Walker<'_> {
         let mut rest = line.filter(|_| !odd);
         for (index, name) in names.into_iter().enumerate() {
             let value = match rest.take() {
+                None if index == 0 && last > 0 && splits_off_name => Value::unknown(Taint::default()),
                 None => Value::unknown(taint),
                 Some(line) if index == last => Value::Scalar(Datum::open(&line)),
                 Some(line) => {

@@ -112,6 +112,21 @@ pub(super) fn takes_private(name: &str) -> bool {
     PYTHON_PRIVATE.contains(&name)
 }
 
+/// Whether a function or method keeps what it is given to itself, or hands it back.
+pub(super) fn keeps_to_itself(name: &str) -> bool {
+    PYTHON_KEEPS.contains(&name) || JAVASCRIPT_KEEPS.contains(&name)
+}
+
+/// Whether a function or method takes a key to prove with, and gives nothing of it away.
+pub(super) fn proves_with(name: &str) -> bool {
+    PYTHON_PROVES.contains(&name) || JAVASCRIPT_PROVES.contains(&name)
+}
+
+/// Whether what a function or method answers says nothing of what it was asked about.
+pub(super) fn only_asks(name: &str) -> bool {
+    PYTHON_ASKS.contains(&name) || JAVASCRIPT_ASKS.contains(&name)
+}
+
 /// JavaScript: Node, Deno, Bun and a few packages.
 pub(super) fn javascript(name: &str) -> Option<Api> {
     let name = name.strip_prefix("globalThis.").or_else(|| name.strip_prefix("global.")).unwrap_or(name);

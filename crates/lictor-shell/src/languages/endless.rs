@@ -20,12 +20,12 @@ pub(super) fn judge(body: &str, report: &mut Report) {
         return;
     }
     let code = without_quotes(body);
-    // A process that is made by the condition itself, which then holds.
-    let forks_on = code.contains("while")
-        && ["fork()orTrue", "fork()or1", "fork()||true"].iter().any(|end| code.contains(end));
+    let forks_on = forks_in_condition(&code);
     let endless =
         ENDLESS.iter().any(|start| code.contains(start)) || super::bombs::counts_too_far(body) || forks_on;
-    if !endless || WAITS.iter().any(|word| code.contains(word)) {
+    // A loop that only makes processes is none the better for their sleep.
+    let forks = code.contains("fork");
+    if !endless || WAITS.iter().any(|word| code.contains(word) && !(forks && *word == "sleep")) {
         return;
     }
     let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
@@ -45,6 +45,15 @@ pub(super) fn judge(body: &str, report: &mut Report) {
     {
         report.deed("attack", "machine");
     }
+}
+
+/// Whether the condition of a loop makes a process, however it goes on: the parent sees the number of its child, which is
+/// true, and goes on.
+fn forks_in_condition(code: &str) -> bool {
+    ["while", "until"].iter().flat_map(|word| code.split(word).skip(1)).any(|rest| {
+        let condition = rest.split([':', '{', ';', '\n']).next().unwrap_or_default();
+        condition.contains("fork") && !condition.contains("wait")
+    })
 }
 
 /// How values get longer in every round.

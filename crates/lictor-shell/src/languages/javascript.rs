@@ -1,5 +1,6 @@
 //! JavaScript and TypeScript, through their grammars: `require` and `import` with renaming, constants, calls by full name.
 
+mod functions;
 mod mentions;
 
 use tree_sitter::{Language, Node};
@@ -7,6 +8,7 @@ use tree_sitter::{Language, Node};
 use super::act::{Actor, Invocation, content_of};
 use super::api::{self, Api};
 use super::broken;
+use super::functions::Functions;
 use super::python::{environment, home};
 use super::tree::{self, DEPTH, FUEL};
 use super::value::{KEPT, Scope, Value, join_path};
@@ -19,6 +21,7 @@ struct Script<'a, 'b> {
     call: &'a Call<'b>,
     scope: Scope,
     fuel: usize,
+    functions: Functions,
 }
 
 fn grammar(typed: bool) -> Language {
@@ -35,7 +38,9 @@ pub(super) fn judge(body: &str, typed: bool, call: &Call<'_>, report: &mut Repor
     let Some(parsed) = tree::parse(&grammar(typed), body) else {
         return report.opaque(lictor_core::facts::OpaqueWhat::Syntax, body);
     };
-    let mut script = Script { body, call, scope: Scope::default(), fuel: FUEL };
+    let mut script =
+        Script { body, call, scope: Scope::default(), fuel: FUEL, functions: Functions::default() };
+    script.look_ahead(&parsed);
     tree::walk(&parsed, |node| {
         script.visit(node, report);
         script.fuel = script.fuel.saturating_sub(1);
@@ -65,6 +70,8 @@ impl Script<'_, '_> {
     }
 
     fn visit(&mut self, node: Node<'_>, report: &mut Report) {
+        self.functions.leave(node.start_byte());
+        self.scope.leave(node.start_byte());
         match node.kind() {
             "import_statement" => self.import(node),
             "variable_declarator" => {
@@ -80,7 +87,7 @@ impl Script<'_, '_> {
                     (node.child_by_field_name("left"), node.child_by_field_name("right"))
                 {
                     let value = self.value(right, 0);
-                    self.bind(left, value);
+                    self.set_outside(left, value);
                 }
             }
             "augmented_assignment_expression" => {
@@ -88,7 +95,7 @@ impl Script<'_, '_> {
                     (node.child_by_field_name("left"), node.child_by_field_name("right"))
                 {
                     let value = self.value(left, 0).concat(self.value(right, 0));
-                    self.bind(left, value);
+                    self.set_outside(left, value);
                 }
             }
             "for_in_statement" => {
@@ -102,9 +109,28 @@ impl Script<'_, '_> {
                     self.bind(left, value);
                 }
             }
-            "call_expression" | "new_expression" => self.call(node, report),
+            "function_declaration"
+            | "generator_function_declaration"
+            | "function_expression"
+            | "arrow_function"
+            | "method_definition" => self.define(node),
+            "return_statement" => self.gives(node),
+            "identifier" | "shorthand_property_identifier" => self.mention(node),
+            "call_expression" | "new_expression" => {
+                self.note_call(node);
+                self.call(node, report);
+            }
             _ => {}
         }
+    }
+
+    /// Sets a variable that may belong to a function further out.
+    fn set_outside(&mut self, target: Node<'_>, value: Value) {
+        if target.kind() == "identifier" {
+            let name = self.text(target).to_owned();
+            return self.scope.set_outside(&name, value);
+        }
+        self.bind(target, value);
     }
 
     fn bind(&mut self, target: Node<'_>, value: Value) {
@@ -203,7 +229,7 @@ impl Script<'_, '_> {
         let mut actor = Actor { call: self.call, report, language: "javascript" };
         if let Some(name) = callee.name() {
             match name {
-                "require" | "import" if positional.first().is_some_and(|value| !value.all_known()) => {
+                "require" | "import" if positional.first().is_some_and(|value| !names_module(value)) => {
                     actor.report.opaque(lictor_core::facts::OpaqueWhat::Code, &text);
                 }
                 "setTimeout" | "setInterval" | "setImmediate"
@@ -472,6 +498,9 @@ impl Script<'_, '_> {
         };
         let positional = self.arguments(node, depth + 1);
         let first = positional.first().cloned().unwrap_or_else(Value::unknown);
+        if let Some(value) = self.result_of_own(function, &positional) {
+            return value;
+        }
         if function.kind() == "member_expression"
             && let (Some(object), Some(property)) =
                 (function.child_by_field_name("object"), function.child_by_field_name("property"))
@@ -539,6 +568,18 @@ impl Script<'_, '_> {
             }
             _ => Value::unknown(),
         }
+    }
+}
+
+/// Whether something that is loaded is known, at least as a file: to run one of the project is fine.
+fn names_module(value: &Value) -> bool {
+    match value {
+        Value::Text(arg) => {
+            let clean = arg.taint == Taint::default();
+            arg.known().is_some() || clean && arg.prefix().contains('/') && !arg.prefix().contains("://")
+        }
+        Value::Any(values) => values.iter().all(names_module),
+        _ => false,
     }
 }
 

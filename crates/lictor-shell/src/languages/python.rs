@@ -12,6 +12,7 @@ use tree_sitter::Node;
 use super::act::{Actor, Invocation};
 use super::api::{self, Api};
 use super::broken;
+use super::functions::Functions;
 use super::tree::{self, DEPTH, FUEL};
 use super::value::{KEPT, Scope, Value, join_path};
 use crate::call::{Call, Report};
@@ -51,8 +52,7 @@ struct Python<'a, 'b> {
     call: &'a Call<'b>,
     scope: Scope,
     fuel: usize,
-    /// What functions of the code are called with, by name.
-    called: functions::Called,
+    functions: Functions,
     /// A socket was connected.
     connected: bool,
     /// Standard input and output were put on another descriptor, or a terminal was made.
@@ -80,7 +80,7 @@ pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
         call,
         scope: Scope::default(),
         fuel: FUEL,
-        called: functions::Called::new(),
+        functions: Functions::default(),
         connected: false,
         redirected: false,
         fetched: Vec::new(),
@@ -108,6 +108,8 @@ impl Python<'_, '_> {
     }
 
     fn visit(&mut self, node: Node<'_>, report: &mut Report) {
+        self.functions.leave(node.start_byte());
+        self.scope.leave(node.start_byte());
         match node.kind() {
             "import_statement" => self.import(node),
             "import_from_statement" => self.import_from(node),
@@ -123,9 +125,17 @@ impl Python<'_, '_> {
             }
             "for_statement" => self.bind_loop(node),
             "function_definition" => {
-                self.bind_parameters(node);
+                self.define(node);
                 self.multiplies(node, report);
             }
+            "lambda" => self.define(node),
+            "return_statement" => self.gives(node),
+            "global_statement" | "nonlocal_statement" => {
+                for name in tree::children(node, KEPT) {
+                    self.scope.share(tree::text(name, self.body));
+                }
+            }
+            "identifier" => self.mention(node),
             // The body of a comprehension stands in front of what it loops over.
             "list_comprehension"
             | "generator_expression"
@@ -146,6 +156,7 @@ impl Python<'_, '_> {
                 }
             }
             "call" => {
+                self.note_call(node);
                 self.call(node, report);
                 self.follow(node, report);
             }
@@ -431,9 +442,7 @@ impl Python<'_, '_> {
                     _ => Value::unknown(),
                 }
             }
-            "list" | "tuple" | "set" | "expression_list" => Value::List(
-                tree::children(node, KEPT).into_iter().map(|item| self.value(item, depth + 1)).collect(),
-            ),
+            "list" | "tuple" | "set" | "expression_list" => self.list(node, depth),
             "list_comprehension" | "generator_expression" | "set_comprehension" => {
                 for clause in
                     tree::children(node, 8).into_iter().filter(|child| child.kind() == "for_in_clause")
@@ -463,6 +472,29 @@ impl Python<'_, '_> {
             "subscript" => self.subscript(node, depth),
             _ => Value::unknown(),
         }
+    }
+
+    /// A list, in which `*more` stands for any number of elements.
+    fn list(&mut self, node: Node<'_>, depth: usize) -> Value {
+        let mut lists = vec![Value::List(Vec::new())];
+        for item in tree::children(node, KEPT) {
+            let inner = tree::children(item, 1).first().copied().filter(|_| item.kind() == "list_splat");
+            let more = match inner {
+                Some(inner) => match self.value(inner, depth + 1) {
+                    more @ (Value::List(_) | Value::Any(_) | Value::Unknown(_)) => more,
+                    more => Value::List(vec![more]),
+                },
+                None => Value::List(vec![self.value(item, depth + 1)]),
+            };
+            lists = match more {
+                Value::Any(ways) if lists.len() * ways.len() <= 64 => lists
+                    .iter()
+                    .flat_map(|list| ways.iter().map(|way| list.clone().concat(way.clone())))
+                    .collect(),
+                more => lists.into_iter().map(|list| list.concat(more.clone())).collect(),
+            };
+        }
+        Value::one_of(lists)
     }
 
     fn string(&mut self, node: Node<'_>, depth: usize) -> Value {
@@ -570,7 +602,9 @@ impl Python<'_, '_> {
         let index = node.child_by_field_name("subscript");
         let object_text = self.text(object).to_owned();
         let key = index.map_or_else(Value::unknown, |index| self.value(index, depth + 1));
-        if object_text.ends_with("environ") {
+        if object_text.ends_with("environ")
+            || self.scope.get(&object_text).and_then(Value::name) == Some("os.environ")
+        {
             return environment(self.call, key.known());
         }
         if matches!(

@@ -202,6 +202,8 @@ impl Reader<'_, '_> {
                 let value = self.listed.clone().unwrap_or_else(Value::unknown);
                 self.variables.insert(name.clone(), value);
             }
+            [Token::Word(word), ..] if matches!(word.as_str(), "for" | "foreach") && self.bind_loop(rest) => {
+            }
             [Token::Word(name), ..] => {
                 if let Some((value @ Value::Text(_), _)) = self.word(name, rest.get(1..).unwrap_or_default())
                     && matches!(name.as_str(), "Dir.glob" | "glob" | "Dir" | "Pathname.glob")
@@ -223,6 +225,48 @@ impl Reader<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// `foreach (glob("*.o") as $f)`, `for my $f (glob("*.o"))`: the variable is each of what the loop goes through.
+    fn bind_loop(&mut self, rest: &[Token]) -> bool {
+        let is_variable = |token: &Token| matches!(token, Token::Word(word) if word.starts_with('$'));
+        let (name, value) = match (self.language, rest) {
+            ("php", [_, Token::Sign('('), list @ ..]) => {
+                let value = match list {
+                    // The elements of a list that is written out.
+                    [Token::Sign('['), inner @ ..] => {
+                        let inner = inner.iter().take_while(|token| !matches!(token, Token::Sign(']')));
+                        let texts = inner.map(|token| match token {
+                            Token::Text(text, _) => Some(Value::text(text)),
+                            Token::Sign(',') => None,
+                            _ => Some(Value::unknown()),
+                        });
+                        Value::one_of(texts.flatten().collect())
+                    }
+                    list => self.expression(list).0,
+                };
+                let behind =
+                    list.iter().skip_while(|token| !matches!(token, Token::Word(word) if word == "as"));
+                let inside = behind.take_while(|token| !matches!(token, Token::Sign(')')));
+                (inside.filter(|token| is_variable(token)).last(), value)
+            }
+            ("perl", [_, rest @ ..]) => {
+                let Some(at) = rest.iter().take(3).position(|token| matches!(token, Token::Sign('('))) else {
+                    return false;
+                };
+                let (values, _) = self.arguments(rest.get(at..).unwrap_or_default());
+                let named = rest.get(..at).unwrap_or_default().iter().find(|token| is_variable(token));
+                (named, Value::one_of(values))
+            }
+            _ => return false,
+        };
+        let Some(Token::Word(name)) = name else { return false };
+        let value = match value {
+            Value::List(values) => Value::one_of(values),
+            value => value,
+        };
+        self.variables.insert(name.clone(), value);
+        true
     }
 
     /// `unlink` of `$_`: of each name in the list around it or behind it, or of each that a walk comes by.

@@ -7,6 +7,9 @@ use crate::operand::{Arg, Known, Taint};
 /// How many alternatives or elements are kept.
 pub(super) const KEPT: usize = 256;
 
+/// The longest text that is put together.
+const LONGEST: usize = 1 << 20;
+
 /// A value, as far as the text of the program tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
@@ -119,12 +122,53 @@ impl Value {
         matches!(self.name(), Some("True" | "true"))
     }
 
+    /// One of several values: the value itself, where there is only one.
+    pub(super) fn one_of(values: Vec<Self>) -> Self {
+        let mut different: Vec<Self> = Vec::new();
+        for value in values {
+            let parts = match value {
+                Self::Any(parts) => parts,
+                value => vec![value],
+            };
+            for part in parts {
+                if different.len() < KEPT && !different.contains(&part) {
+                    different.push(part);
+                }
+            }
+        }
+        match different.len() {
+            0 => Self::unknown(),
+            1 => different.remove(0),
+            _ => Self::Any(different),
+        }
+    }
+
+    /// The value, and what is not known of it comes from there as well.
+    pub(super) fn with_taint(self, from: Taint) -> Self {
+        match self {
+            Self::Unknown(taint) => Self::Unknown(taint.and(from)),
+            Self::Any(values) => Self::Any(values.into_iter().map(|value| value.with_taint(from)).collect()),
+            value => value,
+        }
+    }
+
+    /// A text without its pattern: what stands in front of it is known.
+    fn opened(self) -> Self {
+        match self {
+            Self::Text(arg) if arg.glob => {
+                let start = arg.prefix().split(['*', '?', '[', '{']).next().unwrap_or_default();
+                Self::starts(start, arg.taint)
+            }
+            value => value,
+        }
+    }
+
     /// Two strings put together.
     pub(super) fn concat(self, other: Self) -> Self {
         match (self, other) {
             (Self::Text(left), Self::Text(right)) => Self::Text(concat(&left, &right)),
-            (Self::Any(values), other) if plain(&values) && !matches!(other, Self::Any(_)) => {
-                Self::Any(values.into_iter().map(|value| value.concat(other.clone())).collect())
+            (Self::Any(values), other) if started(&values) && !matches!(other, Self::Any(_)) => {
+                Self::Any(values.into_iter().map(|value| value.opened().concat(other.clone())).collect())
             }
             (value, Self::Any(values)) if plain(&values) && !matches!(value, Self::Any(_)) => {
                 Self::Any(values.into_iter().map(|other| value.clone().concat(other)).collect())
@@ -132,6 +176,11 @@ impl Value {
             (Self::List(mut left), Self::List(right)) => {
                 left.extend(right);
                 left.truncate(KEPT);
+                Self::List(left)
+            }
+            // A known start, and more words after it.
+            (Self::List(mut left), Self::Unknown(taint)) => {
+                left.push(Self::Text(Arg { taint, ..Arg::unknown("…") }));
                 Self::List(left)
             }
             (Self::Text(left), other) => {
@@ -152,8 +201,17 @@ fn plain(values: &[Value]) -> bool {
     values.iter().all(|value| matches!(value, Value::Text(arg) if !arg.glob && arg.known().is_some()))
 }
 
+/// Whether the start of each alternative is known.
+fn started(values: &[Value]) -> bool {
+    values.iter().all(|value| matches!(value, Value::Text(arg) if !arg.prefix().is_empty()))
+}
+
 fn concat(left: &Arg, right: &Arg) -> Arg {
     let value = match (&left.value, &right.value) {
+        // Text that doubles with each line is not followed for ever.
+        (Known::Text(a), Known::Text(b)) if a.len() + b.len() > LONGEST => {
+            Known::Partly { prefix: a.clone(), suffix: String::new() }
+        }
         (Known::Text(a), Known::Text(b)) => Known::Text(format!("{a}{b}")),
         (Known::Text(a), Known::Partly { prefix, suffix }) => {
             Known::Partly { prefix: format!("{a}{prefix}"), suffix: suffix.clone() }
@@ -205,10 +263,59 @@ pub(super) fn join_path(parts: Vec<Value>) -> Value {
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     values: BTreeMap<String, Value>,
+    /// Functions whose bodies are being read.
+    frames: Vec<Frame>,
+}
+
+/// One function while its body is read.
+#[derive(Debug)]
+struct Frame {
+    /// Where the body ends.
+    end: usize,
+    /// What its variables stood for outside.
+    outside: BTreeMap<String, Option<Value>>,
+    /// Names that are not its own.
+    shared: Vec<String>,
 }
 
 impl Scope {
+    /// The body of a function begins: what it sets is its own.
+    pub(super) fn enter(&mut self, end: usize) {
+        self.frames.push(Frame { end, outside: BTreeMap::new(), shared: Vec::new() });
+    }
+
+    /// Bodies that end before a place are over.
+    pub(super) fn leave(&mut self, at: usize) {
+        while let Some(frame) = self.frames.pop_if(|frame| frame.end <= at) {
+            for (name, value) in frame.outside {
+                match value {
+                    Some(value) => self.values.insert(name, value),
+                    None => self.values.remove(&name),
+                };
+            }
+        }
+    }
+
+    /// A variable of the function that is being read is one from outside.
+    pub(super) fn share(&mut self, name: &str) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.shared.push(name.to_owned());
+        }
+    }
+
+    /// Sets a variable, of the function that is being read when there is one. Fields of objects outlive it.
     pub(super) fn set(&mut self, name: &str, value: Value) {
+        if let Some(frame) = self.frames.last_mut()
+            && !name.contains('.')
+            && !frame.shared.iter().any(|shared| shared == name)
+        {
+            frame.outside.entry(name.to_owned()).or_insert_with(|| self.values.get(name).cloned());
+        }
+        self.set_outside(name, value);
+    }
+
+    /// Sets a variable wherever it is from.
+    pub(super) fn set_outside(&mut self, name: &str, value: Value) {
         if self.values.len() < 10_000 || self.values.contains_key(name) {
             self.values.insert(name.to_owned(), value);
         }

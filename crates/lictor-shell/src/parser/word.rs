@@ -190,8 +190,10 @@ impl Parser<'_> {
         let before = self.bytes.get(start..self.at).unwrap_or_default();
         let path = before.contains(&b'/') || before.iter().any(|byte| matches!(byte, b'*' | b'?'));
         let rest = self.rest();
-        let inside =
-            rest.iter().skip(1).take_while(|byte| byte.is_ascii_alphanumeric() || b"._-[]".contains(byte));
+        let inside = rest
+            .iter()
+            .skip(1)
+            .take_while(|byte| byte.is_ascii_alphanumeric() || b"._-[],/#^@=:".contains(byte));
         let length = inside.count() + 1;
         let closed = rest.get(length) == Some(&b')') && length > 1;
         if path && closed { length + 1 } else { 0 }

@@ -98,6 +98,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 };
                 named.iter().for_each(|file| secrets::read(call, report, file, false));
             }
+            // `pax -w FILE`: into an archive on the output.
+            if call.program == "pax" && options.has(&["w"]) && !options.has(&["r"]) {
+                return options.operands.iter().for_each(|file| secrets::read(call, report, file, true));
+            }
             if options.has(&["p", "pass-through"]) || call.program == "pax" && options.has(&["w"]) {
                 if let Some((target, sources)) = options.operands.split_last() {
                     let linked = options.has(&["l", "link"]);
@@ -251,16 +255,19 @@ fn seven_zip(call: &Call<'_>, report: &mut Report) {
     let Some(mode) = call.args.first().and_then(Arg::known) else { return };
     let deletes = call.args.iter().any(|arg| arg.known() == Some("-sdel"));
     let operands: Vec<&Arg> = call.args.iter().skip(1).filter(|arg| !arg.prefix().starts_with('-')).collect();
+    // `-an`: there is no archive among the words, it comes or goes by the stream.
+    let unnamed = call.args.iter().any(|arg| arg.known() == Some("-an"));
+    let skip = usize::from(!unnamed);
     match mode {
         "x" | "e" => {
             let target = call.args.iter().find(|arg| arg.prefix().starts_with("-o")).map(|arg| after(arg, 2));
             extract(call, report, target.as_ref(), operands.first().map(|arg| (*arg).clone()), 0);
         }
         "a" | "u" | "d" | "rn" => {
-            if let Some(archive) = operands.first() {
+            if let Some(archive) = operands.first().filter(|_| !unnamed) {
                 report.file(call, Access::Modify, archive, false);
             }
-            for file in operands.iter().skip(1).filter(|_| mode != "d") {
+            for file in operands.iter().skip(skip).filter(|_| mode != "d") {
                 if file.prefix().starts_with('@') {
                     report.lists.push(after(file, 1));
                     continue;

@@ -98,6 +98,9 @@ fn mounts(options: &Options) -> Vec<Mount> {
     found
 }
 
+/// What `docker run -d` prints: the number of the container that it started.
+pub(crate) const STARTED: &str = "container-of-this-line";
+
 /// `docker run`.
 pub(crate) fn run(call: &Call<'_>, report: &mut Report) {
     let options = RUN.parse(call.args);
@@ -108,9 +111,7 @@ pub(crate) fn run(call: &Call<'_>, report: &mut Report) {
             "" | "/etc" | "/usr" | "/var" | "/home" | "/root" | "/boot" | "~" | "/dev" | "/proc" | "/sys"
         ) || mount.host.contains("docker.sock")
     });
-    let host_namespace = ["pid", "net", "network", "ipc", "userns"]
-        .iter()
-        .any(|name| options.text(&[name]) == Some("host") && matches!(*name, "pid" | "userns" | "ipc"));
+    let host_namespace = ["pid", "userns"].iter().any(|name| options.text(&[name]) == Some("host"));
     let capable = options.text(&["cap-add"]).is_some_and(|cap| {
         matches!(cap.trim_start_matches("CAP_"), "ALL" | "all" | "SYS_ADMIN" | "SYS_PTRACE" | "SYS_MODULE")
     });
@@ -121,6 +122,9 @@ pub(crate) fn run(call: &Call<'_>, report: &mut Report) {
     });
     if broad || host_namespace || capable || disk || options.has(&["privileged"]) {
         report.privilege(Privilege::Container);
+    }
+    if options.has(&["d", "detach"]) {
+        report.stdout = Some(STARTED.to_owned());
     }
     let entry = options.value(&["entrypoint"]);
     let mut argv: Vec<Arg> = entry.cloned().into_iter().collect();

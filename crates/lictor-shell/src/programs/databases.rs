@@ -94,7 +94,8 @@ fn meta(call: &Call<'_>, report: &mut Report, text: &str) {
 /// Effects of a script for the shell of MongoDB.
 pub(crate) fn mongo_script(text: &str, report: &mut Report) {
     let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    if dense.contains("dropDatabase(") {
+    if dense.contains("dropDatabase(") || dense.contains("dropDatabase:") || dense.contains("dropDatabase\":")
+    {
         report.database(DatabaseEffect::DropAll, text);
     } else if dense.contains(".drop(")
         || dense.contains("deleteMany({})")

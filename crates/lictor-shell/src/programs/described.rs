@@ -109,10 +109,11 @@ impl Reader<'_> {
 
     fn is_quiet(&self) -> bool {
         let dry = |name: &str| matches!(name, "dry-run" | "dryrun" | "help" | "what-if" | "whatif");
-        let asks = self
-            .options
-            .given()
-            .any(|(name, value)| dry(name) && !matches!(value.and_then(Arg::known), Some("none" | "false")));
+        // The last one counts: `--dry-run --no-dry-run` does it.
+        let last = self.options.given().filter(|(name, _)| dry(name.trim_start_matches("no-"))).last();
+        let asks = last.is_some_and(|(name, value)| {
+            dry(name) && !matches!(value.and_then(Arg::known), Some("none" | "false"))
+        });
         let set = |wanted: &Given| {
             self.call.assignments.iter().any(|(name, value)| {
                 wanted.names.iter().any(|known| known == name) && value.known() == wanted.value.as_deref()

@@ -396,7 +396,8 @@ fn worktree(git: &Git<'_, '_>, report: &mut Report) {
     let options = grammar::of("worktree").parse(args);
     match sub.known() {
         Some("remove") if options.has(&["f", "force"]) => {
-            report.git(GitEffect::DiscardCommits, options.operands.first().map(|arg| arg.text.as_str()));
+            let tree = options.operands.first().map(|arg| arg.known().unwrap_or(&arg.text));
+            report.git(GitEffect::DiscardCommits, tree);
         }
         Some("add") => {
             if let Some(path) = options.operands.first() {

@@ -219,10 +219,16 @@ impl Options {
     }
 
     /// Whether one of these was given. A short option is its letter, a long one its name; `--flag=false` is as good as
-    /// no flag.
+    /// no flag. Of `--flag` and `--no-flag` the last one counts.
     pub(crate) fn has(&self, names: &[&str]) -> bool {
-        self.given.iter().any(|given| {
-            names.contains(&given.name.as_str()) && given.value.as_ref().and_then(Arg::known) != Some("false")
+        let denied = |name: &str| name.strip_prefix("no-").is_some_and(|denied| names.contains(&denied));
+        let last = self.given.iter().rev().find(|given| {
+            let name = given.name.as_str();
+            names.contains(&name) || denied(name)
+        });
+        last.is_some_and(|given| {
+            let off = given.value.as_ref().and_then(Arg::known) == Some("false");
+            names.contains(&given.name.as_str()) && !off
         })
     }
 

@@ -148,6 +148,11 @@ pub(crate) fn some_of(names: &Arg) -> Arg {
         Some(start) if names.glob && (start.is_empty() || start.ends_with('/')) => {
             glob(&format!("{start}**/?"))
         }
+        // What lies at or below a directory.
+        None if !names.glob && names.known().is_some() => {
+            let root = names.known().unwrap_or_default().trim_end_matches('/');
+            glob(&format!("{root}/**/?"))
+        }
         _ => names.clone(),
     }
 }

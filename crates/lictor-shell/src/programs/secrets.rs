@@ -21,7 +21,7 @@ pub fn is_secret_path(path: &str) -> bool {
     if is_environment_file(&lower) {
         return true;
     }
-    const NAMES: [&str; 45] = [
+    const NAMES: [&str; 46] = [
         "id_rsa",
         "id_dsa",
         "id_ecdsa",
@@ -50,6 +50,7 @@ pub fn is_secret_path(path: &str) -> bool {
         "master.key",
         "shadow",
         "gshadow",
+        "master.passwd",
         "sudoers",
         "kubeconfig",
         ".vault-token",
@@ -82,7 +83,7 @@ pub fn is_secret_path(path: &str) -> bool {
         ".gpg-key",
         ".keychain-db",
     ];
-    if matches!(lower.as_str(), "shadow" | "gshadow" | "sudoers" | "identity") {
+    if matches!(lower.as_str(), "shadow" | "gshadow" | "master.passwd" | "sudoers" | "identity") {
         return path.starts_with("/etc/") || under(".ssh");
     }
     if super::credentials::is_kept(path) {

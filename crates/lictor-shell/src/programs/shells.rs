@@ -136,6 +136,16 @@ fn interpreter_grammar(language: &str) -> (Grammar, &'static [&'static str]) {
     }
 }
 
+/// Whether a word is a variable that nothing is known of but that its name says it holds options.
+fn holds_options(arg: &Arg) -> bool {
+    let name = arg.text.to_ascii_uppercase();
+    let unset =
+        arg.known().is_none() && arg.prefix().is_empty() && arg.splits && arg.taint == Taint::default();
+    unset
+        && name.starts_with('$')
+        && ["FLAGS", "OPTS", "OPTIONS", "ARGS"].iter().any(|part| name.contains(part))
+}
+
 /// `python`, `node`, `perl`, …
 fn interpret(call: &Call<'_>, report: &mut Report, language: &'static str) {
     if matches!(call.program, "deno" | "bun") && super::packages::javascript_runtime(call, report) {
@@ -150,7 +160,9 @@ fn interpret(call: &Call<'_>, report: &mut Report, language: &'static str) {
         return bodies.for_each(|body| report.then_code(language, body));
     }
     let (grammar, code_options) = interpreter_grammar(language);
-    let options = grammar.parse(call.args);
+    // `python $PYTHON_FLAGS -m pytest`: a variable that is called after options holds options.
+    let args: Vec<Arg> = call.args.iter().filter(|arg| !holds_options(arg)).cloned().collect();
+    let options = grammar.parse(if args.is_empty() { call.args } else { &args });
     let mut ran = false;
     // `node -p CODE` and `node -pe CODE`: the first word that no option takes.
     if matches!(language, "javascript" | "typescript") && options.has(&["p"]) && !options.has(&["e", "eval"])

@@ -338,6 +338,13 @@ pub(crate) fn debugger(call: &Call<'_>, report: &mut Report) {
                         report.then_code("python", &Arg::literal(code));
                     }
                 }
+                // `dump value FILE EXPRESSION`.
+                let mut words = text.split_whitespace();
+                if matches!(words.next(), Some("dump" | "append"))
+                    && let Some(file) = words.find(|word| word.contains('/') || word.contains('.'))
+                {
+                    report.file(call, Access::Write, &Arg::literal(file), false);
+                }
                 if text.contains("system(") {
                     let inner = text.split('"').nth(1).unwrap_or_default();
                     report.then_shell(&Arg::literal(inner), &[], call.program);

@@ -110,6 +110,7 @@ impl Walker<'_> {
         let mut taint = Taint::default();
         for (index, (condition, body)) in arms.iter().enumerate() {
             let certain = scene.certain && index == 0;
+            self.note_conditions(condition);
             self.list(condition, Scene { certain, attributable: false, capture: false });
             let mark = self.state.mark();
             taint = taint.and(self.list(body, Scene { certain: false, ..scene }).taint());
@@ -178,6 +179,7 @@ impl Walker<'_> {
             return self.rounds(&name, lines, body, changes, scene);
         }
         self.unsettle(changes);
+        self.note_conditions(condition);
         self.list(condition, Scene { attributable: false, capture: false, ..scene });
         self.repeated(body, scene)
     }

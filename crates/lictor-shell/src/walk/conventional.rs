@@ -118,6 +118,18 @@ impl Walker<'_> {
             .filter(|name| self.state.function(name).is_none() && self.state.alias(name).is_none())
     }
 
+    /// The macro of make that `$(compile)` stands for: nobody knows a program of that name, and the line has none.
+    fn make_macro<'s>(&self, script: &'s Script) -> Option<&'s str> {
+        let name = lone_word(script)?;
+        let plain = name.len() > 2
+            && name.starts_with(|letter: char| letter.is_ascii_lowercase())
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
+        let here = self.state.function(name).is_some()
+            || self.state.alias(name).is_some()
+            || self.state.files().next().is_some();
+        (plain && !here && !crate::programs::names_program(name)).then_some(name)
+    }
+
     /// The program that the first word of a recipe names, when it is written as make writes it: `$(CC)`, `@$(RM)`,
     /// `@echo`. A shell knows no such program, so that nothing else can be meant.
     pub(super) fn of_recipe(&self, word: &Word) -> Option<String> {
@@ -137,6 +149,9 @@ impl Walker<'_> {
         if mark && let Some(function) = make_function(variable) {
             return Some(function.to_owned());
         }
+        if mark && let Some(name) = self.make_macro(variable) {
+            return Some(name.to_owned());
+        }
         let name = self.make_variable(variable).filter(|_| mark)?;
         Some(program_of(name).map_or_else(|| name.to_ascii_lowercase(), str::to_owned))
     }
@@ -152,6 +167,31 @@ impl Walker<'_> {
             Some(only) => *only,
             None => self.state.variable(name).is_none() && is_switch(name),
         })
+    }
+
+    /// The programs that a word stands for: a variable to which the line gave one value or another.
+    pub(super) fn either_program(&self, word: &Arg) -> Option<Vec<String>> {
+        let programs = self.state.either(variable(&word.text)?)?;
+        let plain = programs.iter().all(|program| !program.trim().is_empty());
+        (plain && programs.len() <= 8).then(|| programs.to_vec())
+    }
+
+    /// A variable that is the whole of a condition, and that the line did not set, is a switch of whoever calls it.
+    pub(super) fn note_conditions(&mut self, condition: &Script) {
+        for item in &condition.items {
+            let rest = item.rest.iter().map(|(_, pipeline)| pipeline);
+            for pipeline in std::iter::once(&item.first).chain(rest) {
+                let [Node::Simple(simple)] = pipeline.stages.as_slice() else { continue };
+                let [word] = simple.words.as_slice() else { continue };
+                let written = word.written();
+                let Some(name) = variable(written).filter(|_| simple.assignments.is_empty()) else {
+                    continue;
+                };
+                if self.state.variable(name).is_none() {
+                    self.switches.entry(name.to_owned()).or_insert(true);
+                }
+            }
+        }
     }
 
     /// Notes what a variable is set to: `true` and `false` only, or something else.
@@ -171,17 +211,21 @@ fn make_function(script: &Script) -> Option<&str> {
         .then_some(name)
 }
 
-/// The name of a variable of make: `$(NAME)` reads like a command that is one word in capitals.
-fn make_variable(script: &Script) -> Option<&str> {
+/// The only word of a script.
+fn lone_word(script: &Script) -> Option<&str> {
     let [item] = script.items.as_slice() else { return None };
     let [Node::Simple(simple)] = item.first.stages.as_slice() else { return None };
     let [word] = simple.words.as_slice() else { return None };
-    // `$(OBJECTS:.o=.d)` is the same list with other endings.
-    let name = word.bare()?.split(':').next()?;
-    let capitals = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
     let plain = item.rest.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty();
-    (plain
-        && name.len() > 1
+    word.bare().filter(|_| plain)
+}
+
+/// The name of a variable of make: `$(NAME)` reads like a command that is one word in capitals.
+fn make_variable(script: &Script) -> Option<&str> {
+    // `$(OBJECTS:.o=.d)` is the same list with other endings.
+    let name = lone_word(script)?.split(':').next()?;
+    let capitals = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+    (name.len() > 1
         && name.starts_with(|letter: char| letter.is_ascii_uppercase())
         && name.chars().all(capitals))
     .then_some(name)

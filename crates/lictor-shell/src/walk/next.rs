@@ -361,7 +361,8 @@ impl Walker<'_> {
         let Some(known) = path.known() else {
             self.flow_into_shell(path.taint, &path.text);
             // `"$NVM_DIR/nvm.sh"` is a script like any other; `"$X"` could be anything.
-            if matches!(path.value, Known::Nothing) || path.taint != Taint::default() {
+            let descriptor = ["/dev/fd/", "/proc/"].iter().any(|place| path.prefix().starts_with(place));
+            if matches!(path.value, Known::Nothing) || path.taint != Taint::default() || descriptor {
                 self.opaque(OpaqueWhat::Code, &path.text);
             }
             return Output::unknown();

@@ -84,6 +84,8 @@ impl Walker<'_> {
                 self.open_text(fd, stdin_of(datum), plumbing);
                 return;
             }
+            // Nothing behind the sign: the shell refuses the line.
+            Target::Word(word) if word.parts.is_empty() => return,
             Target::Word(word) => (self.value(word), word.written()),
         };
         let input = fd.is_none_or(|fd| fd == 0);

@@ -176,6 +176,11 @@ fn is_local(effect: GitEffect) -> bool {
     )
 }
 
+/// A word, also one of which only the start is known: the line writes it the same way wherever it means the same.
+fn named(arg: &Arg) -> Option<&str> {
+    arg.known().or_else(|| (!arg.prefix().is_empty()).then_some(arg.text.as_str()))
+}
+
 /// Where git works, and its words behind the global options.
 fn git_words<'a>(context: &'a Context<'_>) -> (Cwd, Vec<&'a str>) {
     let mut cwd = context.cwd.clone();
@@ -194,10 +199,7 @@ fn git_words<'a>(context: &'a Context<'_>) -> (Cwd, Vec<&'a str>) {
                 args.next();
             }
             Some(option) if option.starts_with('-') => {}
-            other => {
-                let rest = args.filter_map(Arg::known);
-                return (cwd, other.into_iter().chain(rest).collect());
-            }
+            _ => return (cwd, std::iter::once(arg).chain(args).filter_map(named).collect()),
         }
     }
     (cwd, Vec::new())

@@ -94,8 +94,30 @@ impl Walker<'_> {
         if let Some(output) = self.alias(simple, &words, scene) {
             return output;
         }
-        let harmless = crate::harmless::is_harmless(&simple.words);
+        let harmless =
+            crate::harmless::is_harmless(&simple.words, &|name| self.state.function(name).is_some());
         self.argv(Argv { words, assignments, plumbing, scene, by_shell: true, harmless })
+    }
+
+    /// Runs each of the programs that the first word may stand for.
+    fn run_either(&mut self, mut argv: Argv, programs: &[String]) -> Output {
+        let rest: Vec<Expanded> = argv.words.drain(1..).collect();
+        let words = |program: &str| -> Vec<Expanded> {
+            let own =
+                program.split_whitespace().map(|word| Expanded { arg: Arg::literal(word), template: None });
+            own.chain(rest.iter().cloned()).collect()
+        };
+        let Some((last, others)) = programs.split_last() else { return Output::unknown() };
+        for program in others {
+            self.argv(Argv {
+                words: words(program),
+                assignments: argv.assignments.clone(),
+                plumbing: Plumbing::default(),
+                ..argv
+            });
+        }
+        argv.words = words(last);
+        self.argv(argv)
     }
 
     /// Runs an argument vector.
@@ -129,6 +151,9 @@ impl Walker<'_> {
         }
         let Some(first) = argv.words.first() else { return Output::unknown() };
         let Some(program) = program_name(&first.arg) else {
+            if let Some(programs) = self.either_program(&first.arg) {
+                return self.run_either(argv, &programs);
+            }
             let written = first.arg.text.clone();
             if argv.words.len() == 1 && self.is_switch(&first.arg) && first.arg.taint == Taint::default() {
                 return self.report_plumbing(argv.plumbing, None, Some(Output::silent()));

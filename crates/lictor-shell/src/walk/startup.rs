@@ -133,7 +133,8 @@ const ENVIRONMENTS: [&str; 12] = [
 const SHELL_FOLDERS: [&str; 4] = ["/.bashrc.d/", "/.zshrc.d/", "/.oh-my-zsh/custom/", "/fish/conf.d/"];
 
 /// Directories whose files are run later: by timers, at a start, at a login, by git.
-const RUN_LATER: [&str; 20] = [
+const RUN_LATER: [&str; 21] = [
+    "/usr/local/etc/rc.d/",
     "/etc/cron",
     "/etc/init.d",
     "/etc/rc",
@@ -330,7 +331,7 @@ impl Walker<'_> {
             // `alias ls="rm -rf"`: what follows the everyday name goes.
             let mut words = text.split_whitespace().skip_while(|word| *word == "sudo");
             let program = words.next().unwrap_or_default();
-            destroys |= matches!(program, "rm" | "shred" | "unlink" | "dd" | "wipe" | "srm")
+            destroys |= loses_files(program)
                 && (program != "rm" || words.next().is_some_and(|option| option.contains(['r', 'f'])))
                 && !text.contains(" -i")
                 && !text.contains(" -I");
@@ -432,11 +433,18 @@ fn governs_next_session(text: &str) -> bool {
         })
 }
 
+/// Programs that take away what they are given.
+fn loses_files(program: &str) -> bool {
+    matches!(program, "rm" | "shred" | "unlink" | "dd" | "wipe" | "srm" | "truncate")
+}
+
 fn sets_up(command: &Command) -> bool {
     if command.program == "alias" {
         return command.args.iter().flatten().all(|alias| match alias.split_once('=') {
             Some((name, value)) => {
-                !TRUSTED.contains(&name) || value.split_whitespace().next().is_some_and(|first| first == name)
+                let first = value.split_whitespace().next().unwrap_or_default();
+                let known = name != first && crate::programs::is_known(name);
+                first == name || !(TRUSTED.contains(&name) || known && loses_files(first))
             }
             None => true,
         });

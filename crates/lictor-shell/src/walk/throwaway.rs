@@ -17,7 +17,7 @@ const STAGES: [&str; 8] =
     ["RAILS_ENV", "RACK_ENV", "NODE_ENV", "APP_ENV", "MIX_ENV", "DJANGO_ENV", "FLASK_ENV", "ENVIRONMENT"];
 
 /// Whether a name is marked: one of its parts says so (`app_test`, `test-postgres`).
-pub(super) fn is_marked(name: &str) -> bool {
+pub(crate) fn is_marked(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let mut parts = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
     parts.any(|part| {
@@ -78,6 +78,7 @@ impl Walker<'_> {
             .peekable();
         named.peek().is_some()
             && named.all(|arg| match arg.known() {
+                Some(crate::programs::STARTED) => true,
                 Some(name) => is_marked(name) || self.containers.iter().any(|made| made == name),
                 None => filter(&arg.text) || arg.text == "…" && self.picked_by_filter,
             })
@@ -114,11 +115,17 @@ impl Walker<'_> {
     }
 }
 
-/// `sqlite3 /tmp/x.db …`.
+/// `sqlite3 /tmp/x.db …`, `sqlite3 test.db …`.
 fn in_temporary_file(context: &Context<'_>) -> bool {
     matches!(context.program, "sqlite3" | "sqlite" | "litecli" | "duckdb")
         && context.args.iter().filter_map(Arg::known).find(|word| !word.starts_with('-')).is_some_and(
-            |file| file == ":memory:" || file.starts_with("/tmp/") || file.starts_with("/var/tmp/"),
+            |file| {
+                let name = file.rsplit('/').next().unwrap_or(file);
+                file == ":memory:"
+                    || file.starts_with("/tmp/")
+                    || file.starts_with("/var/tmp/")
+                    || is_marked(name)
+            },
         )
 }
 

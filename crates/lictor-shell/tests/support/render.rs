@@ -48,7 +48,9 @@ pub(crate) fn render(reading: &Reading, standing: bool) -> Vec<String> {
     let effects = reading.effects.iter().map(|each| effect(each, standing));
     let opaque =
         reading.opaque.iter().map(|opaque| format!("opaque {}", name(&format!("{:?}", opaque.what))));
-    effects.chain(opaque).collect()
+    let told = reading.opaque.iter().any(|opaque| format!("{:?}", opaque.what) == "Syntax");
+    let refused = (reading.refused && !told).then(|| "opaque syntax".to_owned());
+    effects.chain(refused).chain(opaque).collect()
 }
 
 /// Whether a line is about what the reader itself works out. What programs read, list or say to a repository is

@@ -19,6 +19,9 @@ impl Python<'_, '_> {
         let Some(function) = node.child_by_field_name("function") else { return Value::unknown() };
         let (positional, named) = self.arguments(node, depth + 1);
         let first = positional.first().cloned().unwrap_or_else(Value::unknown);
+        if let Some(value) = self.result_of_own(function, &positional, &named) {
+            return value;
+        }
         if function.kind() == "attribute"
             && let (Some(object), Some(method)) =
                 (function.child_by_field_name("object"), function.child_by_field_name("attribute"))
@@ -67,8 +70,11 @@ impl Python<'_, '_> {
                     _ => value,
                 }
             }
+            // A descriptor, and the name of the file.
+            "tempfile.mkstemp" => {
+                Value::List(vec![Value::unknown(), Value::starts("/tmp/tmp", Taint::default())])
+            }
             "tempfile.mkdtemp"
-            | "tempfile.mkstemp"
             | "tempfile.gettempdir"
             | "tempfile.TemporaryDirectory"
             | "tempfile.NamedTemporaryFile"
@@ -89,12 +95,11 @@ impl Python<'_, '_> {
                 Value::Text(arg) => Value::Text(crate::programs::report::below(&arg, "*")),
                 _ => Value::Text(crate::programs::report::glob("*")),
             },
-            "shlex.split" => match first.known() {
-                Some(text) => Value::List(
-                    text.split_whitespace().map(|word| Value::text(word.trim_matches(['"', '\'']))).collect(),
-                ),
-                None => Value::unknown(),
+            "shlex.split" => match &first {
+                Value::Any(lines) => Value::Any(lines.iter().map(words_of).collect()),
+                line => words_of(line),
             },
+            "ast.parse" | "ast.fix_missing_locations" => first,
             "base64.b64decode"
             | "base64.urlsafe_b64decode"
             | "base64.standard_b64decode"
@@ -187,6 +192,31 @@ impl Python<'_, '_> {
             }
         }
     }
+}
+
+impl Python<'_, '_> {
+    /// What a function of the code itself returns.
+    fn result_of_own(
+        &self,
+        function: Node<'_>,
+        positional: &[Value],
+        named: &[(String, Value)],
+    ) -> Option<Value> {
+        let name = match function.kind() {
+            "identifier" => self.text(function).to_owned(),
+            "attribute" => format!(".{}", self.text(function.child_by_field_name("attribute")?)),
+            _ => return None,
+        };
+        let given = positional.iter().chain(named.iter().map(|(_, value)| value));
+        let taint = given.fold(Taint::default(), |taint, value| taint.and(value.taint()));
+        self.functions.result(&name, taint)
+    }
+}
+
+/// The words of a line, as a shell takes them apart.
+fn words_of(line: &Value) -> Value {
+    let Some(text) = line.known() else { return Value::Unknown(line.taint()) };
+    Value::List(text.split_whitespace().map(|word| Value::text(word.trim_matches(['"', '\'']))).collect())
 }
 
 /// The values that a loop over something goes through.

@@ -101,6 +101,11 @@ fn runs_program(key: &str) -> bool {
 
 /// Programs that people set as editor, pager or helper.
 fn is_usual(value: &str) -> bool {
+    // Settings by which `ssh` runs something else on the way.
+    let lower = value.to_ascii_lowercase();
+    if ["proxycommand", "localcommand", "knownhostscommand"].iter().any(|setting| lower.contains(setting)) {
+        return false;
+    }
     let first = value.split_whitespace().next().unwrap_or_default();
     let name = first.rsplit('/').next().unwrap_or_default();
     matches!(
