@@ -108,7 +108,9 @@ impl Reader<'_> {
     }
 
     fn is_quiet(&self) -> bool {
-        let dry = |name: &str| matches!(name, "dry-run" | "dryrun" | "help" | "what-if" | "whatif");
+        let dry = |name: &str| {
+            matches!(name, "dry-run" | "dryrun" | "dryRun" | "dry_run" | "help" | "what-if" | "whatif")
+        };
         // The last one counts: `--dry-run --no-dry-run` does it.
         let last = self.options.given().filter(|(name, _)| dry(name.trim_start_matches("no-"))).last();
         let asks = last.is_some_and(|(name, value)| {

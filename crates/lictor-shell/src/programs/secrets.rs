@@ -15,7 +15,7 @@ pub fn is_secret_path(path: &str) -> bool {
     let under = |folder: &str| {
         path.split('/').rev().skip(1).any(|part| part == folder) || path.trim_start_matches("./") == folder
     };
-    if lower.ends_with(".pub") || lower.ends_with(".pem.crt") {
+    if lower.ends_with(".pub") || lower.contains(".pub.") || lower.ends_with(".pem.crt") {
         return false;
     }
     if is_environment_file(&lower) {
