@@ -123,13 +123,15 @@ impl Store for Watched {
 /// Counts texts of an action that come to be redacted, while nobody writes and while somebody does.
 struct Counting {
     writing: Arc<AtomicBool>,
-    seen: Arc<[AtomicUsize; 2]>,
+    before: Arc<AtomicUsize>,
+    meanwhile: Arc<AtomicUsize>,
 }
 
 impl Redact for Counting {
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if text.contains("hunter2") {
-            self.seen[usize::from(self.writing.load(Ordering::SeqCst))].fetch_add(1, Ordering::SeqCst);
+            let seen = if self.writing.load(Ordering::SeqCst) { &self.meanwhile } else { &self.before };
+            seen.fetch_add(1, Ordering::SeqCst);
         }
         match text.contains("hunter2") {
             true => Cow::Owned(text.replace("hunter2", "[redacted]")),
@@ -142,17 +144,17 @@ impl Redact for Counting {
 #[test]
 fn an_action_is_redacted_before_the_store_is_held() {
     let writing = Arc::new(AtomicBool::new(false));
-    let seen = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+    let (before, meanwhile) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let store: Arc<dyn Store> =
         Arc::new(Watched { store: MemoryStore::new(), writing: Arc::clone(&writing) });
     let engine = PolicyEngine::builder(no_rm())
         .shared_store(Arc::clone(&store))
-        .redact(Counting { writing, seen: Arc::clone(&seen) })
+        .redact(Counting { writing, before: Arc::clone(&before), meanwhile: Arc::clone(&meanwhile) })
         .build()
         .unwrap();
     assert!(engine.evaluate(&Action::bash("curl -u me:hunter2 x.example").in_session("s")).passed());
-    assert!(seen[0].load(Ordering::SeqCst) > 0);
-    assert_eq!(seen[1].load(Ordering::SeqCst), 0);
+    assert!(before.load(Ordering::SeqCst) > 0);
+    assert_eq!(meanwhile.load(Ordering::SeqCst), 0);
     let records = store.view(|view| view.records(&Query::all().kind("evaluated"))).unwrap();
     assert!(records[0].body.contains("me:[redacted] x.example"), "{}", records[0].body);
     let read: lictor_engine::log::Evaluated<'_> = serde_json::from_str(&records[0].body).unwrap();
