@@ -305,7 +305,8 @@ fn sixteen_programs_at_once_lose_nothing() {
             let sandbox = &sandbox;
             scope.spawn(move || {
                 let line = |number: usize| {
-                    let session = if number % 2 == 0 { "shared".to_owned() } else { format!("own-{client}") };
+                    let session =
+                        if number.is_multiple_of(2) { "shared".to_owned() } else { format!("own-{client}") };
                     let action = json!({"kind": "bash", "payload": {"command": "ls"}, "session_id": session});
                     call(number as u64, "evaluate", json!({"action": action}))
                 };
