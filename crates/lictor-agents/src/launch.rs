@@ -30,6 +30,16 @@ pub enum Unchecked {
     Variable(&'static str, &'static str),
 }
 
+/// Libraries that start an agent, which reads no settings of its own accord, with the calls that do.
+pub const LIBRARIES: [(&str, &str); 6] = [
+    ("claude_agent_sdk", "query("),
+    ("claude_code_sdk", "query("),
+    ("claude-agent-sdk", "query("),
+    ("claude_agent_sdk", "ClaudeSDKClient("),
+    ("codex-sdk", "startThread("),
+    ("@anthropic-ai/claude-code", "query("),
+];
+
 /// Short options with a value, of whatever agent.
 pub const SHORT_WITH_VALUE: &str = "pmscCa";
 /// Long options with a value, of whatever agent.
@@ -42,8 +52,12 @@ pub const MANAGING: &[&str] = &[
     "config",
     "doctor",
     "update",
+    "upgrade",
     "login",
     "logout",
+    "help",
+    "completion",
+    "completions",
     "--version",
     "plugin",
     "plugins",

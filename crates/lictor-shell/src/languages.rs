@@ -43,7 +43,7 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     }
     imports(language, body, call, report);
     processes::judge(body, report);
-    if let Some(agent) = named_with(&AGENTS, body) {
+    if let Some(agent) = named_with(&lictor_agents::launch::LIBRARIES, body) {
         report.guard_off(lictor_core::facts::GuardOff::UngovernedAgent, agent);
     }
     if let Some(library) = named_with(&COMMITS, body) {
@@ -235,16 +235,6 @@ fn empties(language: &str, body: &str, effects: &mut [crate::Effect<crate::opera
         }
     }
 }
-
-/// Libraries that start an agent, which reads no settings of its own accord, with the calls that do.
-const AGENTS: [(&str, &str); 6] = [
-    ("claude_agent_sdk", "query("),
-    ("claude_code_sdk", "query("),
-    ("claude-agent-sdk", "query("),
-    ("claude_agent_sdk", "ClaudeSDKClient("),
-    ("codex-sdk", "startThread("),
-    ("@anthropic-ai/claude-code", "query("),
-];
 
 /// Libraries that make commits themselves, with the calls that do: no hook of the repository sees these.
 const COMMITS: [(&str, &str); 9] = [

@@ -42,6 +42,9 @@ fn scratch(pack: &str) -> Sandbox {
     sandbox.write(".env", "KEY=value\n");
     sandbox.write("src/app.py", "a = 1\n");
     sandbox.write_at(&sandbox.home().join("kept.txt"), "text\n");
+    // An agent that is told to start another one finds hooks there.
+    let init = sandbox.lictor(&["init", "--yes", "--agent", "claude-code"]);
+    assert_eq!(init.code, 0, "{}", init.stderr);
     sandbox.program("git", &["add", "-A"], "");
     sandbox.program("git", &["-c", "user.email=a@b", "-c", "user.name=a", "commit", "-qm", "x"], "");
     // Work of a person that is not committed: what would throw it away is stopped.

@@ -130,7 +130,10 @@ const OTHER_VIEWS: [&str; 23] = [
 pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     let Some(launch) = launch::by_program(call.program) else { return };
     let options = Grammar::anywhere(launch::SHORT_WITH_VALUE, launch::LONG_WITH_VALUE).parse(call.args);
-    if options.has(&["version", "help"]) || call.args.len() == 1 && options.has(&["v", "h"]) {
+    // `--list-sessions`, `--list-extensions` and their like print and end.
+    let lists = |arg: &Arg| arg.known().is_some_and(|text| text.starts_with("--list-"));
+    let shows = options.has(&["version", "help"]) || call.args.len() == 1 && options.has(&["v", "h"]);
+    if shows || call.args.iter().any(lists) {
         return;
     }
     let first = options.word(0);
