@@ -209,8 +209,9 @@ impl Looker<'_> {
             }
             Effect::Delegate { agent } => {
                 let known = lictor_agents::launch::agent_of(&agent);
-                if known.is_some_and(|known| !governing_file::is_governed(known, self.project, self.observer))
-                {
+                if known.is_some_and(|known| {
+                    governing_file::leads_around_hooks(known, self.project, self.observer)
+                }) {
                     facts
                         .effects
                         .push(Effect::GuardOff { what: GuardOff::UngovernedAgent, text: agent.clone() });

@@ -100,7 +100,7 @@ pub(crate) fn is_own(path: &str, tree: bool, project: &Project, observer: &dyn O
 }
 
 /// Whether Lictor's hooks are installed where an agent reads them when it is started in the project.
-pub(crate) fn is_governed(agent: Agent, project: &Project, observer: &dyn Observer) -> bool {
+fn is_governed(agent: Agent, project: &Project, observer: &dyn Observer) -> bool {
     let variable =
         |name: &str| project.moved.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
     governing_files_of(agent).filter(|file| file.may_hold_hooks()).any(|file| {
@@ -113,6 +113,13 @@ pub(crate) fn is_governed(agent: Agent, project: &Project, observer: &dyn Observ
             .chain(elsewhere)
             .any(|place| observer.text(&place, LIMIT).is_some_and(|text| text.contains(PROGRAM)))
     })
+}
+
+/// Whether starting that agent in the project leads around Lictor's hooks: other agents have them there, and it has
+/// not. Where no agent has hooks, starting one bypasses none.
+pub(crate) fn leads_around_hooks(agent: Agent, project: &Project, observer: &dyn Observer) -> bool {
+    !is_governed(agent, project, observer)
+        && Agent::ALL.iter().any(|other| is_governed(*other, project, observer))
 }
 
 /// Whether a path is Lictor's own record, with its keys.

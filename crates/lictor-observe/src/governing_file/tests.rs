@@ -206,3 +206,19 @@ fn a_tree_with_moved_settings_is_own() {
     assert!(!owns(&world, "/srv/other", true));
     assert!(!owns(&world_with(Some("CODEX_HOME")), "/srv/Moved", true), "nothing is there");
 }
+
+#[test]
+fn an_agent_without_hooks_leads_around_those_of_others() {
+    let bare = FakeObserver::empty().directory("/home/user/project/.git").variable_set("HOME", "/home/user");
+    let hooks = "{\"hooks\": \"lictor hook\"}";
+    let hooked = bare.clone().file("/home/user/project/.claude/settings.json", hooks);
+    for (world, agent, around) in [
+        (&bare, Agent::ClaudeCode, false),
+        (&bare, Agent::Codex, false),
+        (&hooked, Agent::ClaudeCode, false),
+        (&hooked, Agent::Codex, true),
+    ] {
+        let project = Project::discover("/home/user/project", world);
+        assert_eq!(leads_around_hooks(agent, &project, world), around, "{agent:?}");
+    }
+}
