@@ -49,6 +49,8 @@ fn main() {
     }
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets it"));
     std::fs::write(out.join("programs.rs"), emit.finish()).expect("the table can be written");
+    std::fs::write(out.join("words.rs"), words(&folder.join("sets/words.yaml")))
+        .expect("the lists can be written");
     std::fs::write(out.join("languages.rs"), languages(&folder.join("languages")))
         .expect("the table can be written");
 }
@@ -285,6 +287,17 @@ fn variables(file: &Path) -> String {
         rows.extend(names.split_whitespace().map(|name| format!("({name:?}, {kind:?})")));
     }
     format!("pub(super) static VARIABLES: [(&str, &str); {}] = [{}];\n", rows.len(), rows.join(", "))
+}
+
+/// A list for each set of words: `SECRET_NAMES`.
+fn words(file: &Path) -> String {
+    let mut out = String::new();
+    for (name, words) in &yaml::<BTreeMap<String, String>>(file) {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let name = name.to_ascii_uppercase();
+        writeln!(out, "pub(crate) static {name}: &[&str] = &{words:?};").expect("a string takes text");
+    }
+    out
 }
 
 /// A file of the folder, which is looked at again when it changes.

@@ -269,6 +269,8 @@ pub enum Consequence {
     Pushes,
     /// A commit is made.
     Commits,
+    /// Commits are made that no hook sees.
+    CommitsUnseen,
 }
 
 /// What the standard output holds.

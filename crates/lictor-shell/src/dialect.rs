@@ -10,56 +10,12 @@ use crate::walk::conventional;
 /// Longer texts are none of these.
 const LONGEST: usize = 4 * 1024;
 /// What a placeholder stands for: a variable that nothing is known of.
-const PLACEHOLDER: &str = "${PLACEHOLDER}";
+pub(crate) const PLACEHOLDER: &str = "${PLACEHOLDER}";
 /// Variables of make that are the environment's.
 const ENVIRONMENT: &[&str] = &["HOME", "USER", "PWD", "TMPDIR", "PATH", "SHELL", "OLDPWD", "XDG_CONFIG_HOME"];
-/// Functions of make that no shell has a program for.
-const FUNCTIONS: &[&str] = &[
-    "abspath",
-    "addprefix",
-    "addsuffix",
-    "call",
-    "filter",
-    "filter-out",
-    "findstring",
-    "firstword",
-    "foreach",
-    "lastword",
-    "notdir",
-    "patsubst",
-    "shell",
-    "subst",
-    "wildcard",
-    "words",
-];
-/// Names in small letters that makefiles have by convention.
-const DIRECTORIES: &[&str] = &[
-    "bindir",
-    "builddir",
-    "datadir",
-    "datarootdir",
-    "distdir",
-    "docdir",
-    "exec_prefix",
-    "includedir",
-    "infodir",
-    "libdir",
-    "libexecdir",
-    "localstatedir",
-    "mandir",
-    "objdir",
-    "outdir",
-    "pkgdatadir",
-    "pkglibdir",
-    "prefix",
-    "sbindir",
-    "srcdir",
-    "sysconfdir",
-    "top_builddir",
-    "top_srcdir",
-    "abs_srcdir",
-    "abs_builddir",
-];
+/// Variables of makefiles that whoever installs may set, and most do not.
+const EMPTY_BY_DEFAULT: &[&str] =
+    &["BUILDROOT", "DESTDIR", "EXEC_PREFIX", "INSTALL_ROOT", "PREFIX", "ROOT", "SYSROOT", "RPM_BUILD_ROOT"];
 /// What lies directly below the root of a system: `$(X)/etc` is that when nobody sets `X`.
 const BELOW_ROOT: &[&str] = &[
     "",
@@ -200,13 +156,12 @@ fn filled(text: &str, marked: bool) -> String {
 
 /// What a variable of make is taken for: its program, a name of the project, or nothing.
 fn variable(name: &str, behind: &str, starts_word: bool, marked: bool) -> Option<String> {
-    // Makefiles name their directories like this, and a recipe is where such a name is set.
-    let names_directory = marked && name.to_ascii_lowercase().ends_with("dir");
+    // No shell runs a line with a mark, and a makefile sets what it uses.
+    let is_set = marked && !EMPTY_BY_DEFAULT.contains(&name.to_ascii_uppercase().as_str());
     if let Some(below) = behind.strip_prefix('/') {
         let first = below.split(|c: char| c == '/' || c.is_whitespace() || "\"';|&)".contains(c)).next();
-        let below_root = first.is_some_and(|first| {
-            BELOW_ROOT.contains(&first) && !(names_directory && matches!(first, "" | "*"))
-        });
+        let below_root =
+            first.is_some_and(|first| BELOW_ROOT.contains(&first) && !(is_set && matches!(first, "" | "*")));
         if starts_word && below_root {
             return None;
         }
@@ -256,7 +211,7 @@ fn inside_brackets(inside: &str) -> Option<Dollar<'_>> {
         return match function {
             "shell" => Some(Dollar::Shell(rest)),
             "eval" if rest.contains(":=") || rest.contains(" = ") => Some(Dollar::Definition),
-            _ if FUNCTIONS.contains(&function) => Some(Dollar::Function),
+            _ if crate::words::MAKE_FUNCTIONS.contains(&function) => Some(Dollar::Function),
             // Words that a shell has too: make puts commas between what they are given.
             "if" | "or" | "and" | "strip" | "dir" | "sort" | "join" | "word" | "basename"
                 if rest.contains('$') && (rest.contains(',') || !rest.contains([' ', ';', '|'])) =>
@@ -294,9 +249,7 @@ fn is_make_name(name: &str) -> bool {
     let name = name.split(':').next().unwrap_or_default();
     let capitals = name.bytes().filter(u8::is_ascii_uppercase).count();
     let small = name.bytes().filter(u8::is_ascii_lowercase).count();
-    let ends = ["dir", "dirs", "files", "objs", "srcs"].iter().any(|end| name.ends_with(end));
-    DIRECTORIES.contains(&name)
-        || name.contains('_') && ends
+    crate::words::MAKE_DIRECTORIES.contains(&name)
         || name.starts_with("am__")
         || name.len() > 1 && capitals > 0 && (small == 0 || name.contains('_'))
         || name == "Q"
@@ -407,7 +360,9 @@ fn placeholder(line: &str) -> Option<(usize, usize)> {
 }
 
 /// Whether anything stands where a command begins, from the line on in which a shell stops reading, that is a program as
-/// far as anybody knows. Pages show output, tables and sentences between commands: a shell refuses those.
+/// far as anybody knows. Pages show output, tables and sentences between commands: a shell refuses those. zsh takes some
+/// of them, and would then run a program that nobody knows: no more than it does in a text that every shell takes. What
+/// such a program is given, and what is written where, is read behind the fault as everywhere else.
 pub(crate) fn names_program(text: &str, fault: usize) -> bool {
     const KEYWORDS: [&str; 12] =
         ["if", "then", "else", "elif", "do", "while", "until", "for", "case", "in", "!", "time"];
@@ -423,7 +378,10 @@ pub(crate) fn names_program(text: &str, fault: usize) -> bool {
         let first = words.into_iter().find(|word| !KEYWORDS.contains(&word.as_str()) && !assigns(word));
         first.is_some_and(|word| {
             let name = word.rsplit('/').next().unwrap_or_default();
-            word.len() > 1 && word.contains('$') || crate::programs::names_program(name)
+            let filled_in = word == "$" || word.contains("PLACEHOLDER");
+            // What is given to these does no harm, whatever it is.
+            let harmless = crate::words::HARMLESS_WHATEVER.contains(&name);
+            word.contains('$') && !filled_in || !harmless && crate::programs::names_program(name)
         })
     })
 }
@@ -432,23 +390,37 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// A piece of a loop or a condition (`for f in *.py`, `do sleep 5`, `done`), made whole. A shell refuses it alone; lists of
-/// commands that are allowed are full of them.
-pub(crate) fn fragment(text: &str) -> Option<String> {
-    let text = text.trim();
-    if text.len() > LONGEST || text.contains('\n') {
-        return None;
-    }
-    let (first, rest) = text.split_once([' ', ';']).unwrap_or((text, ""));
-    let has = |word: &str| text.split([' ', ';']).any(|found| found == word);
-    match first {
-        "do" | "then" | "else" | "done" | "fi" | "esac" | ";;" | "}" => {
-            let rest = rest.trim_start_matches([' ', ';']);
-            let whole = ["done", "fi", "esac"].iter().find_map(|end| rest.strip_suffix(end)).unwrap_or(rest);
-            Some(fragment(whole).unwrap_or_else(|| whole.to_owned()))
+/// Code that zsh runs for each name that a pattern matches: `*(e:'rm x':)`, `**/*(.e[rm\\ x])`. What stands in quotes is no
+/// pattern.
+pub(crate) fn qualifier_code(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let (mut quote, mut before) = (None, ' ');
+    for (at, letter) in text.char_indices() {
+        match (letter, quote) {
+            _ if before == '\\' && quote != Some('\'') => {}
+            ('\'' | '"', None) => quote = Some(letter),
+            (_, Some(open)) if open == letter => quote = None,
+            ('(', None) if !before.is_whitespace() && !"$<>=(|&;".contains(before) => {
+                found.extend(code_in(text.get(at + 1..).unwrap_or_default()));
+            }
+            _ => {}
         }
-        "for" | "while" | "until" if !has("do") => Some(format!("{text}; do :; done")),
-        "if" | "elif" if !has("then") => Some(format!("if {rest}; then :; fi")),
-        _ => None,
+        before = if before == '\\' && letter == '\\' { ' ' } else { letter };
     }
+    found
+}
+
+/// The code of the qualifier `e`, behind others.
+fn code_in(qualifiers: &str) -> Option<String> {
+    let others = |letter: char| letter != 'e' && !letter.is_whitespace() && letter != ')';
+    let behind = qualifiers.trim_start_matches(others).strip_prefix('e')?;
+    let mark = behind.chars().next().filter(|mark| mark.is_ascii_punctuation() && *mark != ')')?;
+    let end = match mark {
+        '[' => ']',
+        '{' => '}',
+        '<' => '>',
+        mark => mark,
+    };
+    let (code, _) = behind.get(1..)?.lines().next()?.split_once(end)?;
+    Some(code.replace(['\'', '"', '\\'], ""))
 }

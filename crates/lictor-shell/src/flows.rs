@@ -34,8 +34,16 @@ impl Walker<'_> {
         plumbing: &Plumbing,
     ) -> Vec<(String, Taint)> {
         let mut sent = stdin;
+        let reached = effects.iter().filter_map(|effect| match effect {
+            Effect::Reach(reach) => Some(Arg::literal(&reach.text)),
+            _ => None,
+        });
+        let reached: Vec<Arg> = reached.collect();
+        let addresses: Vec<&Arg> =
+            if reached.is_empty() { context.args.iter().collect() } else { reached.iter().collect() };
+        let is_set_here = |name: &str| self.state.variable(name).is_some();
         for arg in context.args {
-            let own = || crate::programs::is_for(&arg.text, &context.args.iter().collect::<Vec<_>>());
+            let own = || crate::programs::is_for(&arg.text, &addresses, &is_set_here);
             if !(is_credential_header(arg.prefix()) || arg.taint.secret && own()) {
                 sent = sent.and(arg.taint);
             }

@@ -186,31 +186,6 @@ fn names_test_database(body: &str) -> bool {
         .any(|given| given.trim_start_matches(['"', '\'']).starts_with("test"))
 }
 
-/// Words of code by which something gets into a file that is open, be it by another program.
-const WRITES: [&str; 21] = [
-    "write",
-    "print",
-    "dump",
-    "puts",
-    "save",
-    "copy",
-    "<<",
-    "to_",
-    "extract",
-    "rename",
-    "put",
-    "pipe",
-    "stdout",
-    "stderr",
-    "stdio",
-    "spawn",
-    "exec",
-    "subprocess",
-    "say",
-    "move",
-    "cp",
-];
-
 /// Opened to be written, or cut off, and nothing is written: what was there is gone.
 fn empties(language: &str, body: &str, effects: &mut [crate::Effect<crate::operand::Operand>]) {
     let opens = body.contains("open") || body.contains("File.new") || body.contains("createWriteStream");
@@ -223,7 +198,7 @@ fn empties(language: &str, body: &str, effects: &mut [crate::Effect<crate::opera
         code = code.replace(nothing, "");
     }
     let prints = language != "python" || code.contains("file=");
-    if WRITES.iter().any(|word| (*word != "print" || prints) && code.contains(word)) {
+    if crate::words::CODE_WRITES.iter().any(|word| (*word != "print" || prints) && code.contains(word)) {
         return;
     }
     let cuts = code.contains(".truncate()") || code.contains(".truncate(0)");
@@ -267,7 +242,9 @@ fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
         "awk" => scripting::judge("awk", body, call, report),
         "sql" => crate::programs::sql::judge(body, report),
         "compiled" => {
-            calls::judge(&with_home(&with_environment(body, call)), call, report);
+            let body = &with_home(&with_environment(body, call)).into_owned();
+            mentioned::secrets(body, call, report);
+            calls::judge(body, call, report);
         }
         "other" => {
             let body = &with_home(&with_environment(body, call)).into_owned();

@@ -30,6 +30,7 @@ pub mod programs;
 mod reading;
 mod state;
 mod walk;
+mod words;
 
 pub use operand::{Arg, Cwd, Incoming, Known, Operand, Source, Taint};
 pub use programs::GitWords;

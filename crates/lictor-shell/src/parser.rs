@@ -29,6 +29,9 @@ const MOST_COMMANDS: usize = 4_096;
 pub(crate) struct Fault {
     /// Not valid shell, noticed at this byte.
     pub syntax: Option<usize>,
+    /// The first fault that is more than a missing or stray part of a construct (`do x`, `for f in *`, `a &&`): no shell
+    /// runs anything behind such a part that is not read here, but zsh takes much of what else bash refuses.
+    pub strange: Option<usize>,
     /// A quote or list that starts here never ends.
     pub unclosed: Option<usize>,
     /// Nested too deep.
@@ -156,6 +159,16 @@ impl<'a> Parser<'a> {
 
     fn wrong(&mut self) {
         self.fault.syntax.get_or_insert(self.at);
+        self.fault.strange.get_or_insert(self.at);
+    }
+
+    /// Something has to follow: wrong, but all there is has been read when the text ends here.
+    fn expected_more(&mut self) {
+        if self.at_end() {
+            self.fault.syntax.get_or_insert(self.at);
+        } else {
+            self.wrong();
+        }
     }
 
     fn unclosed(&mut self, from: usize) {
@@ -227,7 +240,12 @@ impl<'a> Parser<'a> {
             if self.at_end() {
                 break;
             }
-            self.wrong();
+            if self.reserved().is_some() || self.looking_at(";;") {
+                // The end of a construct whose start is not here.
+                self.fault.syntax.get_or_insert(self.at);
+            } else {
+                self.wrong();
+            }
             self.skip_token();
         }
         if !self.pending.is_empty() {
@@ -238,8 +256,8 @@ impl<'a> Parser<'a> {
 
     /// Goes past something out of place.
     fn skip_token(&mut self) {
-        let word = self.reserved().map_or(0, str::len);
-        self.at += if word > 0 { word } else { self.character() };
+        let arm = [";;&", ";;", ";&"].into_iter().find(|end| self.looking_at(end));
+        self.at += self.reserved().or(arm).map_or_else(|| self.character(), str::len);
     }
 
     /// Length of the character here.
@@ -334,7 +352,7 @@ impl<'a> Parser<'a> {
         self.blank_lines();
         let found = self.eat_reserved(word);
         if !found {
-            self.wrong();
+            self.expected_more();
         }
         found
     }
@@ -353,7 +371,7 @@ impl<'a> Parser<'a> {
             };
             self.blank_lines();
             if self.at_end() || self.list_ends() {
-                self.wrong();
+                self.expected_more();
                 break;
             }
             rest.push((joint, self.pipeline()));
@@ -389,7 +407,7 @@ impl<'a> Parser<'a> {
             }
             self.blank_lines();
             if self.at_end() || self.list_ends() {
-                self.wrong();
+                self.expected_more();
                 break;
             }
             stages.push(self.command());

@@ -148,41 +148,41 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     }
     if family == Some(Family::Packages) {
         packages::sources(&call, report);
+        removes_guard(&call, report);
     }
     if call.args.iter().any(|arg| arg.prefix().contains("stratum+")) {
         report.deed("attack", "machine");
     }
-    let removes = |word: &str| {
-        matches!(word, "uninstall" | "remove" | "purge" | "rm" | "autoremove" | "erase" | "unlink")
-    };
-    if family == Some(Family::Packages)
-        && call.args.iter().filter_map(Arg::known).any(removes)
-        && call.args.iter().filter_map(Arg::known).any(|word| matches!(word, "lictor" | "lictor-cli"))
-    {
-        report.guard_off(GuardOff::LictorBinary, &report::written(&call));
+    hooks_gone(report);
+}
+
+/// A package manager takes Lictor away.
+fn removes_guard(call: &Call<'_>, report: &mut Report) {
+    const REMOVES: [&str; 7] = ["uninstall", "remove", "purge", "rm", "autoremove", "erase", "unlink"];
+    let has = |words: &[&str]| call.args.iter().filter_map(Arg::known).any(|word| words.contains(&word));
+    if has(&REMOVES) && has(&["lictor", "lictor-cli"]) {
+        report.guard_off(GuardOff::LictorBinary, &report::written(call));
     }
-    for effect in &report.effects {
-        // A deletion or an empty file where a hook was is a hook switched off.
-        if let crate::Effect::File { access, target, .. } = effect
-            && access.loses_content()
-            && guard::is_hook_path(target.arg.prefix())
-            && !target.arg.prefix().ends_with(".sample")
-            && !matches!(access, lictor_core::facts::Access::Write)
-        {
-            let text = target.arg.text.clone();
-            report.guard_off(GuardOff::Hooks, &text);
-            break;
-        }
-    }
-    let agents_gone = report.effects.iter().find_map(|effect| match effect {
-        crate::Effect::File { access, target, recursive: true, .. }
-            if access.loses_content() && guard::is_agent_directory(target.arg.prefix()) =>
-        {
-            Some(target.arg.text.clone())
+}
+
+/// A deletion or an empty file where a hook was is a hook switched off, and so is the directory of an agent's settings.
+fn hooks_gone(report: &mut Report) {
+    let hook = report.effects.iter().find_map(|effect| match effect {
+        crate::Effect::File { access, target, .. } => {
+            let path = target.arg.prefix();
+            let lost = access.loses_content() && *access != lictor_core::facts::Access::Write;
+            (lost && guard::is_hook_path(path) && !path.ends_with(".sample")).then(|| target.arg.text.clone())
         }
         _ => None,
     });
-    if let Some(text) = agents_gone {
+    let settings = report.effects.iter().find_map(|effect| match effect {
+        crate::Effect::File { access, target, recursive: true, .. } => {
+            let lost = access.loses_content() && guard::is_agent_directory(target.arg.prefix());
+            lost.then(|| target.arg.text.clone())
+        }
+        _ => None,
+    });
+    for text in [hook, settings].into_iter().flatten() {
         report.guard_off(GuardOff::Hooks, &text);
     }
 }
@@ -212,6 +212,14 @@ pub(crate) fn read_secret(call: &Call<'_>, report: &mut Report, file: &Arg) {
 /// Whether the tables know a program of that name.
 pub(crate) fn is_known(name: &str) -> bool {
     table::find(name).is_some()
+}
+
+/// Whether a name is that of a tool of developers, and no word that other tools have for a subcommand.
+pub(crate) fn is_tool(name: &str) -> bool {
+    use Family::{Containers, Developers, Git, Interpreters, Packages};
+    let family = table::find(name).map(|entry| entry.family);
+    matches!(family, Some(Containers | Developers | Git | Interpreters | Packages))
+        && !crate::words::SUBCOMMANDS.contains(&name)
 }
 
 /// Whether a name is that of a shell.
@@ -286,22 +294,7 @@ const WRAPPED_WITHIN: usize = 3;
 
 /// Programs that destroy or run others: as a word of an unknown program they are taken for what it runs.
 pub(crate) fn is_run_by_wrappers(word: &str) -> bool {
-    matches!(
-        word.rsplit('/').next().unwrap_or_default(),
-        "rm" | "git"
-            | "find"
-            | "dd"
-            | "shred"
-            | "chmod"
-            | "chown"
-            | "mkfs"
-            | "sudo"
-            | "bash"
-            | "sh"
-            | "zsh"
-            | "env"
-            | "xargs"
-    )
+    crate::words::RUN_BY_WRAPPERS.contains(&word.rsplit('/').next().unwrap_or_default())
 }
 
 /// Options under which programs are given a command to run.
@@ -320,61 +313,6 @@ fn takes_command(option: &str) -> bool {
 fn destroys(call: &Call<'_>) -> bool {
     const GONE: [&str; 8] = ["delete", "destroy", "purge", "drop", "terminate", "unregister", "wipe", "nuke"];
     // Sheets of a table, notes and sessions have the same verbs: with those, what goes has to be named.
-    const SERVED: [&str; 53] = [
-        "account",
-        "app",
-        "apps",
-        "application",
-        "backup",
-        "bucket",
-        "cluster",
-        "clusters",
-        "collection",
-        "container",
-        "database",
-        "databases",
-        "db",
-        "deployment",
-        "domain",
-        "droplet",
-        "env",
-        "environment",
-        "function",
-        "group",
-        "image",
-        "index",
-        "instance",
-        "instances",
-        "job",
-        "key",
-        "keyspace",
-        "machine",
-        "namespace",
-        "network",
-        "node",
-        "org",
-        "organization",
-        "pipeline",
-        "pod",
-        "project",
-        "queue",
-        "release",
-        "repo",
-        "repository",
-        "server",
-        "service",
-        "site",
-        "snapshot",
-        "stack",
-        "storage",
-        "stream",
-        "table",
-        "tenant",
-        "topic",
-        "user",
-        "vm",
-        "volume",
-    ];
     let says = |word: &str| {
         GONE.iter().any(|gone| match word.strip_prefix(gone) {
             // A cache is there to be thrown away.
@@ -388,7 +326,9 @@ fn destroys(call: &Call<'_>) -> bool {
     let mut named =
         call.args.iter().map_while(Arg::known).take(3).flat_map(|word| word.split(['-', ':', '_']));
     let mild = |word: &str| ["delete", "drop"].iter().any(|verb| word.contains(verb));
-    let served = named.any(|part| SERVED.contains(&part.trim_end_matches('s')) || SERVED.contains(&part));
+    let served = named.any(|part| {
+        crate::words::SERVED.contains(&part.trim_end_matches('s')) || crate::words::SERVED.contains(&part)
+    });
     let harmless = |word: &str| {
         matches!(word, "--dry-run" | "--help" | "-h" | "-n" | "help" | "--dryrun" | "--simulate")
     };

@@ -126,6 +126,8 @@ pub(crate) struct Walker<'s> {
     pub(crate) aliased: Vec<String>,
     /// Containers that the line started.
     containers: Vec<String>,
+    /// What is walked runs in one of them.
+    in_own_container: bool,
     /// The pipeline being walked hands on a list of containers that a filter picked.
     picked_by_filter: bool,
     /// What the line made or kept.
@@ -195,6 +197,7 @@ impl<'s> Walker<'s> {
             switches: std::collections::BTreeMap::new(),
             aliased: Vec::new(),
             containers: Vec::new(),
+            in_own_container: false,
             picked_by_filter: false,
             made: scratch::Made::default(),
             moved: Vec::new(),
@@ -340,14 +343,6 @@ impl<'s> Walker<'s> {
         if let Some(page) = &page {
             parsed = parser::parse(page, depth);
         }
-        let piece = page.is_none().then(|| crate::dialect::fragment(text)).flatten();
-        if let Some(whole) =
-            piece.filter(|_| parsed.fault.syntax.is_some()).map(|whole| parser::parse(&whole, depth))
-            && whole.fault.syntax.is_none()
-        {
-            self.reading.refused = true;
-            parsed = whole;
-        }
         let text = page.as_deref().unwrap_or(text);
         if parsed.fault.depth {
             self.over_limit("constructs nested too deep");
@@ -356,9 +351,10 @@ impl<'s> Walker<'s> {
             self.over_limit("more commands than can be followed");
             self.cut = true;
         }
-        let fault = parsed.fault.syntax.filter(|_| !self.reads_another_language());
+        let here = !self.reads_another_language();
         let open = parsed.fault.unclosed.is_some();
-        self.reading.refused |= fault.is_some();
+        self.reading.refused |= here && parsed.fault.syntax.is_some();
+        let fault = parsed.fault.strange.filter(|_| here);
         if let Some(at) = fault.filter(|at| open || crate::dialect::names_program(text, *at)) {
             let shown: String = text.get(at..).unwrap_or_default().chars().take(60).collect();
             self.opaque(OpaqueWhat::Syntax, if shown.is_empty() { text } else { &shown });
@@ -377,6 +373,11 @@ impl<'s> Walker<'s> {
                 self.list(&again.script, Scene { certain: false, attributable: false, capture: false });
             }
         }
+        let patterns = fault.is_some() || ["*(", "?(", "](", "~("].iter().any(|sign| text.contains(sign));
+        let code = if patterns { crate::dialect::qualifier_code(text) } else { Vec::new() };
+        for code in code {
+            self.text(&code, Scene { certain: false, attributable: false, capture: false });
+        }
         self.depth -= 1;
         output
     }
@@ -388,6 +389,7 @@ impl<'s> Walker<'s> {
             matches!(
                 outer.as_str(),
                 "pwsh"
+                    | "cmd"
                     | "tmux"
                     | "screen"
                     | "zellij"

@@ -392,6 +392,7 @@ fn consequence(name: &str) -> Result<Consequence, Error> {
         "deletes-remote" => Consequence::DeletesRemote,
         "pushes" => Consequence::Pushes,
         "commits" => Consequence::Commits,
+        "commits-unseen" => Consequence::CommitsUnseen,
         other => return wrong(format!("`{other}` is no effect")),
     })
 }

@@ -27,29 +27,7 @@ enum Found {
 
 impl Walker<'_> {
     pub(super) fn parameter(&mut self, parameter: &Parameter, quoted: bool) -> Expansion {
-        let mut found = self.find(&parameter.name, parameter.subscript.as_ref());
-        if let (true, Some(Subscript::All)) = (parameter.indirect, &parameter.subscript) {
-            // `${!a[@]}`: the names of its elements.
-            found = match self.state.variable(&parameter.name) {
-                Some(Value::Keyed(pairs)) => {
-                    Found::Value(Expansion::Many(pairs.iter().map(|(key, _)| Datum::known(key)).collect()))
-                }
-                Some(Value::List(list)) => Found::Value(Expansion::Many(
-                    (0..list.len()).map(|index| Datum::known(index.to_string())).collect(),
-                )),
-                _ => Found::Value(Expansion::Unknown(Taint::default())),
-            };
-        } else if parameter.indirect {
-            found = match &found {
-                Found::Value(Expansion::One(datum)) if matches!(parameter.operation, Operation::Plain) => {
-                    match datum.text().map(str::to_owned) {
-                        Some(name) => self.find(&name, None),
-                        None => Found::Value(Expansion::Unknown(datum.taint)),
-                    }
-                }
-                _ => Found::Value(Expansion::Unknown(Taint::default())),
-            };
-        }
+        let found = self.found(parameter);
         match &parameter.operation {
             Operation::Plain => plain(found),
             Operation::Length => length(&found),
@@ -117,6 +95,34 @@ impl Walker<'_> {
                 Expansion::Unknown(Taint::default())
             }
         }
+    }
+
+    /// What a parameter names: its own value, or what that names in turn.
+    fn found(&mut self, parameter: &Parameter) -> Found {
+        let found = self.find(&parameter.name, parameter.subscript.as_ref());
+        if let (true, Some(Subscript::All)) = (parameter.indirect, &parameter.subscript) {
+            // `${!a[@]}`: the names of its elements.
+            return match self.state.variable(&parameter.name) {
+                Some(Value::Keyed(pairs)) => {
+                    Found::Value(Expansion::Many(pairs.iter().map(|(key, _)| Datum::known(key)).collect()))
+                }
+                Some(Value::List(list)) => Found::Value(Expansion::Many(
+                    (0..list.len()).map(|index| Datum::known(index.to_string())).collect(),
+                )),
+                _ => Found::Value(Expansion::Unknown(Taint::default())),
+            };
+        } else if parameter.indirect {
+            return match &found {
+                Found::Value(Expansion::One(datum)) if matches!(parameter.operation, Operation::Plain) => {
+                    match datum.text().map(str::to_owned) {
+                        Some(name) => self.find(&name, None),
+                        None => Found::Value(Expansion::Unknown(datum.taint)),
+                    }
+                }
+                _ => Found::Value(Expansion::Unknown(Taint::default())),
+            };
+        }
+        found
     }
 
     /// The word behind an operator.

@@ -145,6 +145,58 @@ impl Actor<'_, '_, '_> {
         let second = invocation.positional.get(1);
         let text = invocation.text;
         match api {
+            Api::Shell => {
+                if let Some(value) = invocation.get(0, "cmd").or(first) {
+                    self.run(value, invocation)
+                }
+            }
+            Api::Process => {
+                if let Some(value) = invocation.get(0, "args").or_else(|| invocation.option("cmd")).or(first)
+                {
+                    self.run(value, invocation);
+                }
+            }
+            Api::Spawn => self.spawn(invocation),
+            Api::Words => self.words(invocation),
+            Api::Fetch | Api::Send => self.reach(api == Api::Send, invocation),
+            Api::Download => {
+                self.reach(false, invocation);
+                self.files(Access::Write, second.or_else(|| invocation.option("out")), false, text);
+                self.report.taint.network = true;
+            }
+            Api::Edit => {
+                let changes = invocation.option("inplace").is_some_and(Value::is_true);
+                self.files(if changes { Access::Modify } else { Access::Read }, first, false, text);
+            }
+            Api::Pack => self.pack(invocation),
+            Api::Evaluate => self.evaluate(invocation),
+            Api::EvaluateText => {
+                if matches!(invocation.positional.first(), Some(Value::Text(_))) {
+                    self.evaluate(invocation);
+                }
+            }
+            Api::Kill => self.kill(first, second, text),
+            Api::ChangeDirectory => {
+                let from = self.report.gone_to.clone().unwrap_or_else(|| self.call.cwd.clone());
+                self.report.gone_to = first
+                    .and_then(Value::known)
+                    .map(|place| chdir(&from, &Arg::literal(place)))
+                    .filter(|place| *place != Cwd::Unknown);
+            }
+            api => self.touch(api, first, second, invocation),
+        }
+    }
+
+    /// Files that are made, read, changed, moved or deleted.
+    fn touch(
+        &mut self,
+        api: Api,
+        first: Option<&Value>,
+        second: Option<&Value>,
+        invocation: &Invocation<'_>,
+    ) {
+        let text = invocation.text;
+        match api {
             Api::Delete => self.files(Access::Delete, first, false, text),
             Api::DeleteTree => {
                 // `rm("-rf", path)` of shelljs.
@@ -175,23 +227,7 @@ impl Actor<'_, '_, '_> {
                 };
                 self.files(access, first, false, text);
             }
-            Api::OpenFlags => {
-                let access = match text {
-                    text if text.contains("O_TRUNC") || text.contains("O_CREAT") => Access::Write,
-                    text if text.contains("O_APPEND") => Access::Append,
-                    text if text.contains("O_WRONLY") || text.contains("O_RDWR") => Access::Modify,
-                    // A number instead of names: the lowest two bits are not for reading.
-                    _ if second
-                        .and_then(Value::name)
-                        .or(second.and_then(Value::known))
-                        .is_some_and(is_for_writing) =>
-                    {
-                        Access::Modify
-                    }
-                    _ => Access::Read,
-                };
-                self.files(access, first, false, text);
-            }
+            Api::OpenFlags => self.open_by_flags(first, second, text),
             Api::Restore => {
                 let taint = first.map(Value::taint).unwrap_or_default();
                 if taint.network || taint.decoded {
@@ -210,96 +246,88 @@ impl Actor<'_, '_, '_> {
                 self.arrive(Access::Write, first, second, true, false, text);
             }
             Api::Unpack => self.unpack(invocation),
-            Api::Mode => {
-                let mode = second.and_then(Value::name).unwrap_or_default().trim_start_matches("0o");
-                if mode.len() == 4 && mode.starts_with(['4', '6']) || text.contains("S_ISUID") {
-                    self.report.privilege(lictor_core::facts::Privilege::GrantBits);
-                }
-                let everybody = mode.ends_with(['2', '3', '6', '7']);
-                if everybody && first.and_then(Value::known).is_some_and(is_secret_path) {
-                    self.report.deed("grant", "access");
-                }
-                self.files(Access::ChangeMode, first, false, text);
-            }
+            Api::Mode => self.change_mode(first, second, text),
             Api::Owner => self.files(Access::ChangeOwner, first, false, text),
             Api::MakeDirectory => self.files(Access::MakeDirectory, first, false, text),
             Api::Link => self.arrive(Access::Link, first, second, true, true, text),
-            Api::Shell => {
-                if let Some(value) = invocation.get(0, "cmd").or(first) {
-                    self.run(value, invocation)
-                }
-            }
-            Api::Process => {
-                if let Some(value) = invocation.get(0, "args").or_else(|| invocation.option("cmd")).or(first)
-                {
-                    self.run(value, invocation);
-                }
-            }
-            Api::Spawn => self.spawn(invocation),
-            Api::Words => {
-                let skip =
-                    usize::from(invocation.positional.first().is_some_and(|value| value.known().is_none()));
-                let mut argv: Vec<Arg> =
-                    invocation.positional.iter().skip(skip).flat_map(|value| value.args(text)).collect();
-                // `execl(path, arg0, …)`: the second word only names the first.
-                let names_itself = text.contains("exec") || text.contains("os.spawn");
-                if names_itself && !text.contains("create_subprocess") && argv.len() > 1 {
-                    argv.remove(1);
-                }
-                self.argv(argv);
-            }
-            Api::Fetch | Api::Send => self.reach(api == Api::Send, invocation),
-            Api::Download => {
-                self.reach(false, invocation);
-                self.files(Access::Write, second.or_else(|| invocation.option("out")), false, text);
-                self.report.taint.network = true;
-            }
-            Api::Edit => {
-                let changes = invocation.option("inplace").is_some_and(Value::is_true);
-                self.files(if changes { Access::Modify } else { Access::Read }, first, false, text);
-            }
-            Api::Pack => {
-                let root = invocation.positional.get(2).or_else(|| invocation.option("root_dir"));
-                self.files(Access::Read, root, true, text);
-                let part = invocation.positional.get(3).or_else(|| invocation.option("base_dir"));
-                if let (Some(root), Some(part)) = (root, part) {
-                    let below = super::value::join_path(vec![root.clone(), part.clone()]);
-                    self.files(Access::Read, Some(&below), true, text);
-                }
-                self.files(Access::Write, first, false, text);
-            }
-            Api::Evaluate => self.evaluate(invocation),
-            Api::EvaluateText => {
-                if matches!(invocation.positional.first(), Some(Value::Text(_))) {
-                    self.evaluate(invocation);
-                }
-            }
-            Api::Kill => {
-                // The signal comes first there.
-                let signal_first = matches!(self.language, "perl" | "ruby");
-                if signal_first
-                    && first.is_some_and(|signal| {
-                        matches!(signal.name(), Some("0")) || signal.known() == Some("ZERO")
-                    })
-                {
-                    return;
-                }
-                let process = if signal_first { second } else { first };
-                // The parent of what the agent runs is the agent, or its shell.
-                if text.to_ascii_lowercase().contains("ppid") {
-                    self.report.guard_off(GuardOff::LictorBinary, text);
-                }
-                let all = process.is_some_and(|value| matches!(value.name(), Some("-1" | "1" | "0")));
-                self.report.process(if all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
-            }
-            Api::ChangeDirectory => {
-                let from = self.report.gone_to.clone().unwrap_or_else(|| self.call.cwd.clone());
-                self.report.gone_to = first
-                    .and_then(Value::known)
-                    .map(|place| chdir(&from, &Arg::literal(place)))
-                    .filter(|place| *place != Cwd::Unknown);
-            }
+            _ => {}
         }
+    }
+
+    /// `os.open(path, flags)`.
+    fn open_by_flags(&mut self, first: Option<&Value>, second: Option<&Value>, text: &str) {
+        let access = match text {
+            text if text.contains("O_TRUNC") || text.contains("O_CREAT") => Access::Write,
+            text if text.contains("O_APPEND") => Access::Append,
+            text if text.contains("O_WRONLY") || text.contains("O_RDWR") => Access::Modify,
+            // A number instead of names: the lowest two bits are not for reading.
+            _ if second
+                .and_then(Value::name)
+                .or(second.and_then(Value::known))
+                .is_some_and(is_for_writing) =>
+            {
+                Access::Modify
+            }
+            _ => Access::Read,
+        };
+        self.files(access, first, false, text);
+    }
+
+    /// A mode, and whom it opens a secret to.
+    fn change_mode(&mut self, first: Option<&Value>, second: Option<&Value>, text: &str) {
+        let mode = second.and_then(Value::name).unwrap_or_default().trim_start_matches("0o");
+        if mode.len() == 4 && mode.starts_with(['4', '6']) || text.contains("S_ISUID") {
+            self.report.privilege(lictor_core::facts::Privilege::GrantBits);
+        }
+        let everybody = mode.ends_with(['2', '3', '6', '7']);
+        if everybody && first.and_then(Value::known).is_some_and(is_secret_path) {
+            self.report.deed("grant", "access");
+        }
+        self.files(Access::ChangeMode, first, false, text);
+    }
+
+    /// `execl("rm", "rm", "-rf", "x")`: the arguments are the words.
+    fn words(&mut self, invocation: &Invocation<'_>) {
+        let skip = usize::from(invocation.positional.first().is_some_and(|value| value.known().is_none()));
+        let mut argv: Vec<Arg> =
+            invocation.positional.iter().skip(skip).flat_map(|value| value.args(invocation.text)).collect();
+        // `execl(path, arg0, …)`: the second word only names the first.
+        let names_itself = invocation.text.contains("exec") || invocation.text.contains("os.spawn");
+        if names_itself && !invocation.text.contains("create_subprocess") && argv.len() > 1 {
+            argv.remove(1);
+        }
+        self.argv(argv);
+    }
+
+    /// A tree goes into an archive.
+    fn pack(&mut self, invocation: &Invocation<'_>) {
+        let root = invocation.positional.get(2).or_else(|| invocation.option("root_dir"));
+        self.files(Access::Read, root, true, invocation.text);
+        let part = invocation.positional.get(3).or_else(|| invocation.option("base_dir"));
+        if let (Some(root), Some(part)) = (root, part) {
+            let below = super::value::join_path(vec![root.clone(), part.clone()]);
+            self.files(Access::Read, Some(&below), true, invocation.text);
+        }
+        self.files(Access::Write, invocation.positional.first(), false, invocation.text);
+    }
+
+    /// A process is ended.
+    fn kill(&mut self, first: Option<&Value>, second: Option<&Value>, text: &str) {
+        // The signal comes first there.
+        let signal_first = matches!(self.language, "perl" | "ruby");
+        if signal_first
+            && first
+                .is_some_and(|signal| matches!(signal.name(), Some("0")) || signal.known() == Some("ZERO"))
+        {
+            return;
+        }
+        let process = if signal_first { second } else { first };
+        // The parent of what the agent runs is the agent, or its shell.
+        if text.to_ascii_lowercase().contains("ppid") {
+            self.report.guard_off(GuardOff::LictorBinary, text);
+        }
+        let all = process.is_some_and(|value| matches!(value.name(), Some("-1" | "1" | "0")));
+        self.report.process(if all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
     }
 
     /// `spawn("rm", ["-rf", "x"], {shell: true})`, `execvp("rm", ["rm", "-rf"])`, `new Deno.Command("rm", {args: […]})`.

@@ -3,35 +3,6 @@
 /// From here on a single value counts as one that is made to fill memory.
 const TOO_LONG: f64 = 1e9;
 
-/// Functions that make a value as long as a number says, by the end of their name.
-const FILLERS: [&str; 25] = [
-    "np.zeros",
-    "np.full",
-    "np.empty",
-    ".truncate",
-    "fallocate",
-    "ljust",
-    "rjust",
-    "center",
-    "zfill",
-    "repeat",
-    "bytearray",
-    "bytes",
-    "Buffer.alloc",
-    "Buffer.allocUnsafe",
-    "ArrayBuffer",
-    "Uint8Array",
-    "padStart",
-    "padEnd",
-    "str_repeat",
-    "str_pad",
-    "array_fill",
-    "Array.new",
-    "string.rep",
-    "numpy.zeros",
-    "np.ones",
-];
-
 /// From here on a loop does not end in anybody's time.
 const TOO_FAR: f64 = 1e8;
 
@@ -150,7 +121,7 @@ fn is_length(front: &str) -> bool {
             '(' if front.get(..at).unwrap_or_default().ends_with('(') => {}
             '(' => {
                 let name = front.get(..at).unwrap_or_default().trim_end();
-                return FILLERS.iter().any(|filler| name.ends_with(filler));
+                return crate::words::FILLS_MEMORY.iter().any(|filler| name.ends_with(filler));
             }
             ';' | '\n' => return false,
             _ => {}

@@ -6,46 +6,10 @@ use lictor_core::facts::OpaqueWhat;
 use crate::call::{Next, Report};
 use crate::operand::Arg;
 
-/// Words that destroy or run something, in shell or in code.
-const DANGER: [&str; 33] = [
-    "rm",
-    "rmdir",
-    "unlink",
-    "rmtree",
-    "rmSync",
-    "unlinkSync",
-    "system",
-    "exec",
-    "execSync",
-    "spawn",
-    "popen",
-    "subprocess",
-    "child_process",
-    "eval",
-    "shutil",
-    "mkfs",
-    "dd",
-    "shred",
-    "reset",
-    "clean",
-    "checkout",
-    "rm_rf",
-    "FileUtils",
-    "passthru",
-    "shell_exec",
-    "remove",
-    "curl",
-    "wget",
-    "delete",
-    "truncate",
-    "removeItem",
-    "deleteRecursively",
-    "execute_process",
-];
-
 /// Whether a word destroys or runs something.
 pub(super) fn is_danger(name: &str) -> bool {
-    name.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| DANGER.contains(&word))
+    name.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .any(|word| crate::words::DANGEROUS_WORDS.contains(&word))
 }
 
 /// Reports a body that did not parse, when it holds anything that could matter.

@@ -21,8 +21,9 @@ pub(super) fn judge(body: &str, report: &mut Report) {
     }
     let code = without_quotes(body);
     let forks_on = forks_in_condition(&code);
-    let endless =
-        ENDLESS.iter().any(|start| code.contains(start)) || super::bombs::counts_too_far(body) || forks_on;
+    let endless = crate::words::ENDLESS_LOOPS.iter().any(|start| code.contains(start))
+        || super::bombs::counts_too_far(body)
+        || forks_on;
     // A loop that only makes processes is none the better for their sleep.
     let forks = code.contains("fork");
     if !endless || WAITS.iter().any(|word| code.contains(word) && !(forks && *word == "sleep")) {
@@ -39,7 +40,7 @@ pub(super) fn judge(body: &str, report: &mut Report) {
         report.deed("exhaust", "memory");
     } else if has(&[".write(", "appendFile", "fwrite(", "file_put_contents", "IO.write"]) && !has(CHOOSES) {
         report.deed("exhaust", "disk");
-    } else if (has(FLOODS) || has(CLIENTS) && has(CALLS))
+    } else if (has(crate::words::CODE_FLOODS) || has(CLIENTS) && has(CALLS))
         && !has_word(body, "if")
         && !["localhost", "127.0.0.1"].iter().any(|own| body.contains(own))
     {
@@ -60,17 +61,6 @@ fn forks_in_condition(code: &str) -> bool {
 const GROWS: &[&str] = &[
     ".append(", ".extend(", ".push(", "+=[", "*=2", ".add(", "<<*", ".=", "++]=", "[#", "<<Buffer",
     ".concat(",
-];
-/// How another machine is asked, round after round.
-const FLOODS: &[&str] = &[
-    "requests.get(",
-    "requests.post(",
-    "urlopen(",
-    ".sendto(",
-    "fetch(",
-    "http.get(",
-    "https.get(",
-    "axios.get(",
 ];
 /// Who can ask another machine; queues and dictionaries have functions of the same names.
 const CLIENTS: &[&str] = &["socket", "Session(", "aiohttp", "httpx", "http.client", "Net::HTTP"];
@@ -126,22 +116,6 @@ fn kills_at_random(body: &str) -> bool {
     listed && (has(&CHANCE) || has(&VITAL) || !chooses && body.contains("for "))
 }
 
-/// How loops without an end begin, without blanks.
-const ENDLESS: [&str; 13] = [
-    "itertools.count(",
-    "itertools.cycle(",
-    "whileTrue",
-    "while1",
-    "while(1)",
-    "while(true)",
-    "whiletrue",
-    "for(;;)",
-    "loop{",
-    "loopdo",
-    "whilefork",
-    "untilfalse",
-    "iter(int,1)",
-];
 /// What makes them wait or end.
 const WAITS: [&str; 6] = ["wait", "accept", "exit", "break", "sleep", "return"];
 /// What may make them wait or end.
@@ -166,7 +140,9 @@ fn without_quotes(body: &str) -> String {
 
 /// Whether a body connects to another machine and starts a shell: one that nobody here types into.
 fn gives_shell_away(body: &str) -> bool {
-    const CONNECTS: [&str; 22] = [
+    const CONNECTS: [&str; 24] = [
+        "require(\"socket\")",
+        "require('socket')",
         "gen_tcp",
         "java.net.Socket",
         "IO::Socket",

@@ -22,15 +22,23 @@ const WRITERS: [&str; 4] = ["FileWriter", "FileOutputStream", "PrintWriter", "Fi
 
 /// Reports what is done with the paths that a body names.
 pub(super) fn judge(body: &str, call: &Call<'_>, report: &mut Report) {
+    secrets(body, call, report);
     let writer = WRITERS.iter().any(|class| body.contains(class));
     for (at, path) in paths(body).take(MOST) {
         let arg = Arg::literal(path);
-        if is_secret_path(path) {
-            report.file(call, Access::Read, &arg, false);
-        }
         if writer || writes_near(body, at, path.len()) {
             report.file(call, Access::Write, &arg, false);
         }
+    }
+}
+
+/// Reports secrets that a body names: as paths, or by a name in quotes that says it (`".env"`).
+pub(super) fn secrets(body: &str, call: &Call<'_>, report: &mut Report) {
+    let named = body.split(['"', '\'']).skip(1).step_by(2).filter(|text| !text.contains(['/', ' ', '\n']));
+    let named = named.filter(|text| crate::programs::is_environment_path(text) && is_secret_path(text));
+    for path in paths(body).map(|(_, path)| path).filter(|path| is_secret_path(path)).chain(named).take(MOST)
+    {
+        report.file(call, Access::Read, &Arg::literal(path), false);
     }
 }
 

@@ -19,34 +19,6 @@ use crate::call::{Call, Report};
 use crate::operand::{Arg, Taint};
 use crate::programs::report::{below, glob};
 
-/// Modules that come with the interpreter: where they lie is the system's.
-const LIBRARY: [&str; 24] = [
-    "os",
-    "sys",
-    "ssl",
-    "random",
-    "json",
-    "re",
-    "socket",
-    "subprocess",
-    "hashlib",
-    "base64",
-    "urllib",
-    "http",
-    "email",
-    "logging",
-    "threading",
-    "time",
-    "datetime",
-    "string",
-    "shutil",
-    "tempfile",
-    "pickle",
-    "asyncio",
-    "site",
-    "secrets",
-];
-
 struct Python<'a, 'b> {
     body: &'a str,
     call: &'a Call<'b>,
@@ -547,7 +519,7 @@ impl Python<'_, '_> {
                     "os.curdir" => Value::text("."),
                     "sys.executable" => Value::text("python3"),
                     "os.environ" => Value::Unknown(Taint { secret: true, ..Taint::default() }),
-                    _ if name == "__file__" && LIBRARY.contains(&module.as_str()) => {
+                    _ if name == "__file__" && crate::words::PYTHON_MODULES.contains(&module.as_str()) => {
                         Value::text(format!("/usr/lib/python3/{}.py", module.replace('.', "/")))
                     }
                     _ => Value::Name(full),

@@ -215,6 +215,12 @@ impl Reader<'_, '_> {
                     && !matches!(self.language, "ruby" | "awk")
                     || matches!(rest.get(1), Some(Token::Sign('=')));
                 let is_definition = matches!(before, Some(Token::Word(word)) if matches!(word.as_str(), "sub" | "def" | "function"));
+                // `$f($x)` of PHP calls the function whose name the variable holds.
+                let held = self
+                    .variables
+                    .get(name)
+                    .filter(|_| self.language == "php" && matches!(rest.get(1), Some(Token::Sign('('))));
+                let name = held.and_then(Value::known).unwrap_or(name);
                 if let Some(api) = function(self.language, name).filter(|_| !is_method && !is_definition) {
                     if self.language == "perl" && api == Api::Delete && names_nothing(rest.get(1)) {
                         self.implied(rest, call, report);

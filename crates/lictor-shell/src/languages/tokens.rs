@@ -34,6 +34,54 @@ pub(super) struct Syntax {
     pub(super) patterns: bool,
 }
 
+type Letters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// Letters of names; PHP and others take any that is not ASCII.
+fn is_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_' || !letter.is_ascii() && !letter.is_whitespace()
+}
+
+/// A name, or what it quotes: `q()`, `qx{}`.
+fn word(first: char, letters: &mut Letters<'_>, syntax: Syntax) -> Token {
+    let mut word = String::from(first);
+    loop {
+        while let Some(c) = letters.next_if(|c| is_name(*c) || *c == '?' && syntax.ruby_quotes) {
+            word.push(c);
+        }
+        let mut ahead = letters.clone();
+        let joins = match (ahead.next(), ahead.next(), ahead.next()) {
+            (Some('.'), Some(c), _) if c.is_alphabetic() && !syntax.perl_quotes => 1,
+            (Some(':'), Some(':'), Some(c)) if c.is_alphabetic() => 2,
+            (Some('\\'), Some(c), _) if c.is_alphabetic() && syntax.slash_comment => 1,
+            _ => 0,
+        };
+        if joins == 0 || word.starts_with(['$', '@']) {
+            break;
+        }
+        for _ in 0..joins {
+            word.extend(letters.next());
+        }
+    }
+    let quotes = syntax.perl_quotes && matches!(word.as_str(), "q" | "qq" | "qw" | "qx");
+    if !quotes {
+        return Token::Word(word);
+    }
+    // A delimiter may stand apart: `qx {…}`.
+    let mut ahead = letters.clone();
+    while ahead.next_if(|letter| *letter == ' ').is_some() {}
+    if ahead.peek().is_some_and(|open| "{([</|!".contains(*open)) {
+        *letters = ahead;
+    }
+    match letters.peek().copied() {
+        Some(open) if !open.is_alphanumeric() && !open.is_whitespace() && !",;=".contains(open) => {
+            letters.next();
+            let inner = quoted(letters, closing(open), true);
+            if word == "qx" { Token::Command(inner) } else { Token::Text(inner, word == "qq") }
+        }
+        _ => Token::Word(word),
+    }
+}
+
 /// The tokens of a text, at most `most`. `None` when there are more.
 pub(super) fn tokens(text: &str, syntax: Syntax, most: usize) -> Option<Vec<Token>> {
     let mut found: Vec<Token> = Vec::new();
@@ -82,56 +130,8 @@ pub(super) fn tokens(text: &str, syntax: Syntax, most: usize) -> Option<Vec<Toke
                     _ => found.push(Token::Sign('%')),
                 }
             }
-            letter if letter.is_alphabetic() || letter == '_' || letter == '$' || letter == '@' => {
-                let mut word = String::from(letter);
-                loop {
-                    while let Some(c) = letters
-                        .next_if(|c| c.is_alphanumeric() || *c == '_' || *c == '?' && syntax.ruby_quotes)
-                    {
-                        word.push(c);
-                    }
-                    let mut ahead = letters.clone();
-                    let joins = match (ahead.next(), ahead.next(), ahead.next()) {
-                        (Some('.'), Some(c), _) if c.is_alphabetic() && !syntax.perl_quotes => 1,
-                        (Some(':'), Some(':'), Some(c)) if c.is_alphabetic() => 2,
-                        (Some('\\'), Some(c), _) if c.is_alphabetic() && syntax.slash_comment => 1,
-                        _ => 0,
-                    };
-                    if joins == 0 || word.starts_with(['$', '@']) {
-                        break;
-                    }
-                    for _ in 0..joins {
-                        word.extend(letters.next());
-                    }
-                }
-                let quotes = syntax.perl_quotes && matches!(word.as_str(), "q" | "qq" | "qw" | "qx");
-                if quotes {
-                    // A delimiter may stand apart: `qx {…}`.
-                    let mut ahead = letters.clone();
-                    while ahead.next_if(|letter| *letter == ' ').is_some() {}
-                    if ahead.peek().is_some_and(|open| "{([</|!".contains(*open)) {
-                        letters = ahead;
-                    }
-                }
-                match letters.peek().copied() {
-                    Some(open)
-                        if quotes
-                            && !open.is_alphanumeric()
-                            && !open.is_whitespace()
-                            && open != ','
-                            && open != ';'
-                            && open != '=' =>
-                    {
-                        letters.next();
-                        let inner = quoted(&mut letters, closing(open), true);
-                        found.push(if word == "qx" {
-                            Token::Command(inner)
-                        } else {
-                            Token::Text(inner, word == "qq")
-                        });
-                    }
-                    _ => found.push(Token::Word(word)),
-                }
+            letter if is_name(letter) && !letter.is_ascii_digit() || letter == '$' || letter == '@' => {
+                found.push(word(letter, &mut letters, syntax));
             }
             letter if letter.is_ascii_digit() => {
                 let mut number = String::from(letter);

@@ -6,24 +6,6 @@ use crate::ast::{Assigned, Assignment, Changes, Part, Simple, Word};
 /// Longest subscript of an assignment. What is longer is read as a word.
 const LONGEST_SUBSCRIPT: usize = 128;
 
-/// Builtins whose arguments name variables that they set.
-const NAMING_BUILTINS: &[&str] = &[
-    "read",
-    "mapfile",
-    "readarray",
-    "getopts",
-    "printf",
-    "declare",
-    "typeset",
-    "local",
-    "export",
-    "readonly",
-    "unset",
-    "let",
-    "set",
-    "shift",
-];
-
 impl Parser<'_> {
     /// `NAME=…`, `NAME+=…`, `NAME[…]=…` in front of a command.
     pub(super) fn assignment(&mut self) -> Option<Assignment> {
@@ -115,7 +97,7 @@ impl Parser<'_> {
         }
         if matches!(program, "cd" | "pushd" | "popd") {
             self.moves += 1;
-        } else if NAMING_BUILTINS.contains(&program) {
+        } else if crate::words::NAMING_BUILTINS.contains(&program) {
             for word in words {
                 let Some(Part::Literal(text) | Part::Quoted(text)) = word.parts.first() else { continue };
                 let name = name_prefix(text);

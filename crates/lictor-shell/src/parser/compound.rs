@@ -22,7 +22,7 @@ impl Parser<'_> {
                     this.at += 1;
                     let script = this.some_list();
                     if !this.eat(")") {
-                        this.wrong();
+                        this.expected_more();
                     }
                     Some(Compound::Subshell(script))
                 })
@@ -65,7 +65,7 @@ impl Parser<'_> {
     fn some_list(&mut self) -> Script {
         let script = self.list();
         if script.items.is_empty() {
-            self.wrong();
+            self.expected_more();
         }
         script
     }
@@ -132,7 +132,7 @@ impl Parser<'_> {
         }
         let word = if self.word_starts() { self.word() } else { Word::default() };
         let Some(name) = word.literal().map(str::to_owned) else {
-            self.wrong();
+            self.expected_more();
             return None;
         };
         self.assigned.push(name.clone());
@@ -167,7 +167,7 @@ impl Parser<'_> {
         let subject = self.value_word();
         self.blank_lines();
         if !self.eat("in") {
-            self.wrong();
+            self.expected_more();
         }
         let mut arms = Vec::new();
         loop {
@@ -176,7 +176,7 @@ impl Parser<'_> {
                 break;
             }
             if self.at_end() {
-                self.wrong();
+                self.expected_more();
                 break;
             }
             let before = self.at;
@@ -193,13 +193,13 @@ impl Parser<'_> {
                 }
             }
             if !self.eat(")") {
-                self.wrong();
+                self.expected_more();
             }
             let body = self.list();
             arms.push(CaseArm { patterns, body });
             self.blank_lines();
             if !(self.eat(";;&") || self.eat(";;") || self.eat(";&")) && self.reserved() != Some("esac") {
-                self.wrong();
+                self.expected_more();
                 if self.at == before {
                     self.skip_token();
                 }
@@ -215,7 +215,7 @@ impl Parser<'_> {
         loop {
             self.blank_lines();
             if self.at_end() {
-                self.wrong();
+                self.expected_more();
                 break;
             }
             if self.looking_at("]]") {

@@ -70,7 +70,7 @@ impl Parser<'_> {
         let inside = self.rest().strip_prefix(b"${{")?;
         let inside = inside.get(..inside.len().min(LONGEST_TEMPLATE))?;
         let end = inside.windows(2).position(|pair| pair == b"}}")?;
-        let plain = inside.get(..end)?.iter().all(|byte| !matches!(byte, b'`' | b'\n' | b'$'));
+        let plain = inside.get(..end)?.iter().all(|byte| !matches!(byte, b'`' | b'$'));
         plain.then_some(end + 5)
     }
 

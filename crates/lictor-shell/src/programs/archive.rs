@@ -28,96 +28,88 @@ const UNZIP: Grammar = Grammar::anywhere("dPx", "");
 const UNAR: Grammar = Grammar::anywhere("oepE", "output-directory= password= encoding=");
 const JAR: Grammar = Grammar::anywhere("fCme", "file= dir= manifest=");
 
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    match call.program {
-        "tar" | "gtar" | "bsdtar" | "star" => tar(call, report),
-        "aunpack" | "dtrx" | "unp" | "atool" | "ouch" | "cabextract" | "dpkg-deb" => {
-            unpack_by_other(call, report);
+pub(crate) fn zip(call: &Call<'_>, report: &mut Report) {
+    let options =
+        Grammar::anywhere("bnPtOxi", "move password= exclude= include= out= unzip-command=").parse(call.args);
+    if let Some(archive) = options.operands.first() {
+        report.file(call, Access::Modify, archive, false);
+    }
+    if options.has(&["@", "names-stdin"]) {
+        report.lists.extend(call.source.cloned());
+    }
+    // Behind `-x` stands what is left out, however many.
+    let left_out = call.args.iter().skip_while(|arg| !matches!(arg.known(), Some("-x" | "--exclude")));
+    let left_out: Vec<&Arg> = left_out.skip(1).collect();
+    for file in options.from(1).iter().filter(|file| !left_out.contains(file)) {
+        secrets::read(call, report, file, false);
+        if options.has(&["m", "move"]) {
+            report.file(call, Access::Delete, file, options.has(&["r", "recurse-paths"]));
         }
-        "zip" => {
-            let options =
-                Grammar::anywhere("bnPtOxi", "move password= exclude= include= out= unzip-command=")
-                    .parse(call.args);
-            if let Some(archive) = options.operands.first() {
-                report.file(call, Access::Modify, archive, false);
-            }
-            if options.has(&["@", "names-stdin"]) {
-                report.lists.extend(call.source.cloned());
-            }
-            // Behind `-x` stands what is left out, however many.
-            let left_out =
-                call.args.iter().skip_while(|arg| !matches!(arg.known(), Some("-x" | "--exclude")));
-            let left_out: Vec<&Arg> = left_out.skip(1).collect();
-            for file in options.from(1).iter().filter(|file| !left_out.contains(file)) {
-                secrets::read(call, report, file, false);
-                if options.has(&["m", "move"]) {
-                    report.file(call, Access::Delete, file, options.has(&["r", "recurse-paths"]));
-                }
-            }
-            if let Some(command) = options.value(&["unzip-command"]) {
-                report.then_shell(command, &[], "zip");
-            }
-            if let Some(command) = call.args.iter().skip_while(|arg| arg.known() != Some("-TT")).nth(1) {
-                report.then_shell(command, &[], "zip");
-            }
-        }
-        "unzip" | "unrar" | "unar" | "jar" | "bsdunzip" => {
-            let grammar = match call.program {
-                "unar" => UNAR,
-                "jar" => JAR,
-                _ => UNZIP,
-            };
-            let options = grammar.parse(call.args);
-            if options.has(&["l", "t", "p", "z", "Z", "v", "c"]) && call.program == "unzip" {
-                return;
-            }
-            unpack(call, report, &options);
-        }
-        "7z" | "7za" | "7zr" | "7zz" => seven_zip(call, report),
-        "ar" => {
-            let options = Grammar::anywhere("", "").parse(call.args);
-            let mode = call.args.first().map(Arg::prefix).unwrap_or_default();
-            let members = options.operands.iter().skip(if mode.starts_with('-') { 1 } else { 2 });
-            if mode.contains(['r', 'q']) {
-                members.for_each(|file| secrets::read(call, report, file, false));
-            } else if mode.contains('x') {
-                let at = usize::from(!mode.starts_with('-'));
-                extract(call, report, None, options.operands.get(at).cloned(), 0);
-            }
-        }
-        "cpio" | "pax" | "bsdcpio" => {
-            let letters = if call.program == "pax" { "fsbx" } else { "DEFHIOMRC" };
-            let options = Grammar::anywhere(letters, "directory= file=").parse(call.args);
-            if options.has(&["o", "create", "p", "pass-through"]) {
-                // What goes into the archive is named on standard input.
-                report.lists.extend(call.source.cloned());
-                let named: Vec<Arg> = match call.stdin {
-                    Stdin::Text(text) => text.lines().map(Arg::literal).collect(),
-                    Stdin::Names(names) => names.clone(),
-                    _ => Vec::new(),
-                };
-                named.iter().for_each(|file| secrets::read(call, report, file, false));
-            }
-            // `pax -w FILE`: into an archive on the output.
-            if call.program == "pax" && options.has(&["w"]) && !options.has(&["r"]) {
-                return options.operands.iter().for_each(|file| secrets::read(call, report, file, true));
-            }
-            if options.has(&["p", "pass-through"]) || call.program == "pax" && options.has(&["w"]) {
-                if let Some((target, sources)) = options.operands.split_last() {
-                    let linked = options.has(&["l", "link"]);
-                    report.arrives(call, Access::Modify, target, true, passed_through(call, sources, linked));
-                }
-            } else if options.has(&["i", "extract", "r"]) {
-                let directory = options.value(&["D", "directory"]);
-                extract(call, report, directory, options.value(&["F", "I", "f", "file"]).cloned(), 0);
-            }
-        }
-        "rsync" | "openrsync" => rsync(call, report),
-        _ => compress(call, report),
+    }
+    if let Some(command) = options.value(&["unzip-command"]) {
+        report.then_shell(command, &[], "zip");
+    }
+    if let Some(command) = call.args.iter().skip_while(|arg| arg.known() != Some("-TT")).nth(1) {
+        report.then_shell(command, &[], "zip");
     }
 }
 
-fn compress(call: &Call<'_>, report: &mut Report) {
+/// `unzip`, `unrar`, `unar`, `jar`.
+pub(crate) fn unzip(call: &Call<'_>, report: &mut Report) {
+    let grammar = match call.program {
+        "unar" => UNAR,
+        "jar" => JAR,
+        _ => UNZIP,
+    };
+    let options = grammar.parse(call.args);
+    if options.has(&["l", "t", "p", "z", "Z", "v", "c"]) && call.program == "unzip" {
+        return;
+    }
+    unpack(call, report, &options);
+}
+
+pub(crate) fn ar(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("", "").parse(call.args);
+    let mode = call.args.first().map(Arg::prefix).unwrap_or_default();
+    let members = options.operands.iter().skip(if mode.starts_with('-') { 1 } else { 2 });
+    if mode.contains(['r', 'q']) {
+        members.for_each(|file| secrets::read(call, report, file, false));
+    } else if mode.contains('x') {
+        let at = usize::from(!mode.starts_with('-'));
+        extract(call, report, None, options.operands.get(at).cloned(), 0);
+    }
+}
+
+/// `cpio`, `pax`.
+pub(crate) fn cpio(call: &Call<'_>, report: &mut Report) {
+    let letters = if call.program == "pax" { "fsbx" } else { "DEFHIOMRC" };
+    let options = Grammar::anywhere(letters, "directory= file=").parse(call.args);
+    if options.has(&["o", "create", "p", "pass-through"]) {
+        // What goes into the archive is named on standard input.
+        report.lists.extend(call.source.cloned());
+        let named: Vec<Arg> = match call.stdin {
+            Stdin::Text(text) => text.lines().map(Arg::literal).collect(),
+            Stdin::Names(names) => names.clone(),
+            _ => Vec::new(),
+        };
+        named.iter().for_each(|file| secrets::read(call, report, file, false));
+    }
+    // `pax -w FILE`: into an archive on the output.
+    if call.program == "pax" && options.has(&["w"]) && !options.has(&["r"]) {
+        return options.operands.iter().for_each(|file| secrets::read(call, report, file, true));
+    }
+    if options.has(&["p", "pass-through"]) || call.program == "pax" && options.has(&["w"]) {
+        if let Some((target, sources)) = options.operands.split_last() {
+            let linked = options.has(&["l", "link"]);
+            report.arrives(call, Access::Modify, target, true, passed_through(call, sources, linked));
+        }
+    } else if options.has(&["i", "extract", "r"]) {
+        let directory = options.value(&["D", "directory"]);
+        extract(call, report, directory, options.value(&["F", "I", "f", "file"]).cloned(), 0);
+    }
+}
+
+pub(crate) fn compress(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::anywhere("STOoDM", "suffix= stdout to-stdout decompress uncompress keep test list threads= output-dir-flat= output-dir-mirror= name")
             .parse(call.args);
@@ -153,7 +145,7 @@ fn compress(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn tar(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn tar(call: &Call<'_>, report: &mut Report) {
     // `tar xzf a.tgz`: the first word is a cluster even without a dash.
     let mut args = call.args.to_vec();
     if let Some(first) = args.first_mut()
@@ -166,50 +158,14 @@ fn tar(call: &Call<'_>, report: &mut Report) {
         *first = Arg::literal(format!("-{word}"));
     }
     let options = TAR.parse(&args);
-    for command in options.values(&[
-        "to-command",
-        "use-compress-program",
-        "rsh-command",
-        "I",
-        "info-script",
-        "F",
-        "new-volume-script",
-    ]) {
-        report.then_shell(command, &[], "tar");
-    }
-    for action in options.values(&["checkpoint-action"]) {
-        if action.prefix().starts_with("exec=") {
-            report.then_shell(&after(action, 5), &[], "tar");
-        }
-    }
+    tar_programs(&options, report);
     let directory = options.value(&["C", "directory"]).cloned();
     let archive = options.value(&["f", "file"]).filter(|arg| arg.known() != Some("-"));
     if options.has(&["x", "extract", "get"]) {
         if !options.has(&["O", "to-stdout", "to-command"]) {
-            let strip =
-                options.text(&["strip-components", "strip"]).and_then(|n| n.parse().ok()).unwrap_or(0);
-            let renames = options.has(&["transform", "xform", "s"]);
-            // A member that is renamed may become anything.
-            let file = archive.cloned().filter(|_| !renames);
-            extract(call, report, directory.as_ref(), file, strip);
-            // Most often folders in front go.
-            for strip in 0..=DEEPEST_RENAMED {
-                if let Some(archive) = archive.filter(|_| renames) {
-                    extract(call, report, directory.as_ref(), Some(archive.clone()), strip);
-                }
-            }
-            let text = options.value(&["transform", "xform", "s"]).map(Arg::prefix).unwrap_or_default();
-            if renames && text.contains(['.', '&', '\\']) {
-                report.opaque(OpaqueWhat::Target, &super::report::written(call));
-            }
-            if options.has(&["P", "absolute-names", "absolute-paths"]) {
-                extract(call, report, Some(&Arg::literal("/")), archive.cloned(), strip);
-            }
+            tar_extract(call, report, &options, directory.as_ref(), archive);
         }
-        if let Some(archive) = archive {
-            report.file(call, Access::Read, archive, false);
-        }
-        return;
+        return archive.into_iter().for_each(|archive| report.file(call, Access::Read, archive, false));
     }
     if options.has(&["t", "list", "d", "diff", "compare"]) {
         return;
@@ -245,13 +201,54 @@ fn tar(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Programs that tar runs.
+fn tar_programs(options: &Options, report: &mut Report) {
+    let compresses = ["to-command", "use-compress-program", "rsh-command", "I"];
+    let volumes = ["info-script", "F", "new-volume-script"];
+    for command in options.values(&compresses).chain(options.values(&volumes)) {
+        report.then_shell(command, &[], "tar");
+    }
+    for action in options.values(&["checkpoint-action"]) {
+        if action.prefix().starts_with("exec=") {
+            report.then_shell(&after(action, 5), &[], "tar");
+        }
+    }
+}
+
+fn tar_extract(
+    call: &Call<'_>,
+    report: &mut Report,
+    options: &Options,
+    directory: Option<&Arg>,
+    archive: Option<&Arg>,
+) {
+    let strip = options.text(&["strip-components", "strip"]).and_then(|n| n.parse().ok()).unwrap_or(0);
+    let renames = options.value(&["transform", "xform", "s"]);
+    // A member that is renamed may become anything.
+    extract(call, report, directory, archive.cloned().filter(|_| renames.is_none()), strip);
+    if let Some(pattern) = renames {
+        // Most often folders in front go.
+        for strip in 0..=DEEPEST_RENAMED {
+            archive.into_iter().for_each(|archive| {
+                extract(call, report, directory, Some(archive.clone()), strip);
+            });
+        }
+        if pattern.prefix().contains(['.', '&', '\\']) {
+            report.opaque(OpaqueWhat::Target, &super::report::written(call));
+        }
+    }
+    if options.has(&["P", "absolute-names", "absolute-paths"]) {
+        extract(call, report, Some(&Arg::literal("/")), archive.cloned(), strip);
+    }
+}
+
 /// What goes in is named in a file, or on the input.
 fn listed(call: &Call<'_>, report: &mut Report, list: Option<&Arg>) {
     let list = list.and_then(|list| if list.known() == Some("-") { call.source } else { Some(list) });
     report.lists.extend(list.cloned());
 }
 
-fn seven_zip(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn seven_zip(call: &Call<'_>, report: &mut Report) {
     let Some(mode) = call.args.first().and_then(Arg::known) else { return };
     let deletes = call.args.iter().any(|arg| arg.known() == Some("-sdel"));
     let operands: Vec<&Arg> = call.args.iter().skip(1).filter(|arg| !arg.prefix().starts_with('-')).collect();
@@ -282,7 +279,7 @@ fn seven_zip(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn rsync(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn rsync(call: &Call<'_>, report: &mut Report) {
     let options = RSYNC.parse(call.args);
     if let Some(command) = options.value(&["e", "rsh"]) {
         report.then_shell(command, &[], "rsync");
@@ -341,34 +338,44 @@ fn rsync(call: &Call<'_>, report: &mut Report) {
             if deletes {
                 report.file(call, Access::Delete, destination, true);
             }
-            let tree = options.has(&["r", "a", "recursive", "archive"]);
-            let source = |arg: &Arg| Source {
-                arg: arg.clone(),
-                tree,
-                contents: arg.prefix().ends_with(['/', '.']) && arg.known().is_some(),
-                elsewhere: remote(arg).is_some(),
-            };
-            let incoming = match options.value(&["files-from"]) {
-                Some(_) => Incoming::Unknown,
-                None => Incoming::Sources {
-                    sources: sources.iter().map(source).collect(),
-                    into: false,
-                    exact: false,
-                    linked: false,
-                },
-            };
-            // `-R a/./b/c` makes `b/c` there.
-            if options.has(&["R", "relative"]) {
-                for path in sources.iter().filter_map(Arg::known) {
-                    let kept =
-                        path.split_once("/./").map_or(path, |(_, kept)| kept).trim_start_matches(['/', '~']);
-                    let target = super::report::below(destination, kept.trim_start_matches('/'));
-                    report.arrives(call, Access::Write, &target, false, Incoming::Unknown);
-                }
-            }
-            report.arrives(call, Access::Modify, destination, true, incoming);
+            rsync_arrives(call, report, &options, sources, destination);
         }
     }
+}
+
+/// Trees that `rsync` writes on this machine.
+fn rsync_arrives(
+    call: &Call<'_>,
+    report: &mut Report,
+    options: &Options,
+    sources: &[Arg],
+    destination: &Arg,
+) {
+    let tree = options.has(&["r", "a", "recursive", "archive"]);
+    let source = |arg: &Arg| Source {
+        arg: arg.clone(),
+        tree,
+        contents: arg.prefix().ends_with(['/', '.']) && arg.known().is_some(),
+        elsewhere: remote(arg).is_some(),
+    };
+    let incoming = match options.value(&["files-from"]) {
+        Some(_) => Incoming::Unknown,
+        None => Incoming::Sources {
+            sources: sources.iter().map(source).collect(),
+            into: false,
+            exact: false,
+            linked: false,
+        },
+    };
+    // `-R a/./b/c` makes `b/c` there.
+    if options.has(&["R", "relative"]) {
+        for path in sources.iter().filter_map(Arg::known) {
+            let kept = path.split_once("/./").map_or(path, |(_, kept)| kept).trim_start_matches(['/', '~']);
+            let target = super::report::below(destination, kept.trim_start_matches('/'));
+            report.arrives(call, Access::Write, &target, false, Incoming::Unknown);
+        }
+    }
+    report.arrives(call, Access::Modify, destination, true, incoming);
 }
 
 /// The members of an archive are written below a directory. Without a file it comes from standard input.
@@ -428,7 +435,7 @@ fn passed_through(call: &Call<'_>, sources: &[Arg], linked: bool) -> Incoming {
 }
 
 /// Programs that unpack whatever they are given: the archive is their first word.
-fn unpack_by_other(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn unpack_by_other(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
         "dDXW",
         "extract-to= dest= directory= dir= extract list cat vextract= contents info list-files",

@@ -106,10 +106,9 @@ pub(crate) fn run(call: &Call<'_>, report: &mut Report) {
     let options = RUN.parse(call.args);
     let mounts = mounts(&options);
     let broad = mounts.iter().any(|mount| {
-        matches!(
-            mount.host.trim_end_matches('/'),
-            "" | "/etc" | "/usr" | "/var" | "/home" | "/root" | "/boot" | "~" | "/dev" | "/proc" | "/sys"
-        ) || mount.host.contains("docker.sock")
+        (mount.host.trim_end_matches('/').is_empty()
+            || crate::words::SYSTEM_PLACES.contains(&mount.host.trim_end_matches('/')))
+            || mount.host.contains("docker.sock")
     });
     let host_namespace = ["pid", "userns"].iter().any(|name| options.text(&[name]) == Some("host"));
     let capable = options.text(&["cap-add"]).is_some_and(|cap| {
@@ -159,20 +158,7 @@ fn tool_of(image: &str) -> Option<&str> {
         "opentofu" => "tofu",
         name => name,
     };
-    let manages = matches!(
-        name,
-        "git"
-            | "kubectl"
-            | "oc"
-            | "helm"
-            | "helmfile"
-            | "argocd"
-            | "flux"
-            | "velero"
-            | "kops"
-            | "eksctl"
-            | "istioctl"
-    );
+    let manages = crate::words::IMAGE_TOOLS.contains(&name);
     use super::Family::{Attack, Clouds};
     let known = |name| super::table::find(name).is_some_and(|entry| matches!(entry.family, Clouds | Attack));
     (manages || known(name)).then_some(name)
@@ -223,12 +209,7 @@ fn wipes(argv: &[Arg], inside: &str, workdir: &str) -> bool {
             })
         };
         if words.contains(&"find") {
-            let selects = |word: &&str| {
-                matches!(
-                    *word,
-                    "-name" | "-iname" | "-path" | "-mtime" | "-mmin" | "-newer" | "-size" | "-regex"
-                )
-            };
+            let selects = |word: &&str| crate::words::FIND_SELECTS.contains(word);
             return words.iter().any(all)
                 && words.iter().any(|word| matches!(*word, "-delete" | "rm"))
                 && !words.iter().any(selects);

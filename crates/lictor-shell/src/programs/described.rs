@@ -36,7 +36,8 @@ pub(crate) fn judge(program: &Program, call: &Call<'_>, report: &mut Report) {
     }
     let options = Spelling::of(&program.options).parse(call.args);
     // `cargo +nightly build`: which version of itself is run.
-    let own = usize::from(options.operands.first().is_some_and(|arg| arg.prefix().starts_with('+')));
+    let is_version = |arg: &Arg| arg.prefix().starts_with('+') && !arg.prefix().contains('/');
+    let own = usize::from(options.operands.first().is_some_and(is_version));
     let order: Vec<usize> = (own..options.operands.len()).collect();
     let operands = order.len();
     let mut reader = Reader { call, program, options, order, operands, taken: 0, rest: call.args };
@@ -322,6 +323,8 @@ impl Reader<'_> {
             None => written(self.call),
         };
         let program = self.call.program;
+        let target = what.map(|_| text());
+        let target = target.as_deref();
         match consequence {
             Consequence::Destroys => {
                 report.infrastructure(program, &text(), all.iter().any(|given| self.has(given)));
@@ -344,14 +347,15 @@ impl Reader<'_> {
             Consequence::SkipsHooks => report.guard_off(GuardOff::Hooks, &text()),
             Consequence::StopsLictor => report.guard_off(GuardOff::LictorBinary, &text()),
             Consequence::Opaque => report.opaque(OpaqueWhat::Code, &text()),
-            Consequence::DiscardsWork => report.git(GitEffect::DiscardWork, None),
-            Consequence::DiscardsCommits => report.git(GitEffect::DiscardCommits, None),
-            Consequence::RewritesHistory => report.git(GitEffect::RewriteHistory, None),
-            Consequence::ExpiresHistory => report.git(GitEffect::ExpireHistory, None),
-            Consequence::ForcePushes => report.git(GitEffect::ForcePush, None),
-            Consequence::DeletesRemote => report.git(GitEffect::DeleteRemote, None),
-            Consequence::Pushes => report.git(GitEffect::Push, None),
-            Consequence::Commits => report.git(GitEffect::Commit, None),
+            Consequence::DiscardsWork => report.git(GitEffect::DiscardWork, target),
+            Consequence::DiscardsCommits => report.git(GitEffect::DiscardCommits, target),
+            Consequence::RewritesHistory => report.git(GitEffect::RewriteHistory, target),
+            Consequence::ExpiresHistory => report.git(GitEffect::ExpireHistory, target),
+            Consequence::ForcePushes => report.git(GitEffect::ForcePush, target),
+            Consequence::DeletesRemote => report.git(GitEffect::DeleteRemote, target),
+            Consequence::Pushes => report.git(GitEffect::Push, target),
+            Consequence::Commits => report.git(GitEffect::Commit, target),
+            Consequence::CommitsUnseen => report.git(GitEffect::SkipHooks, Some(&text())),
         }
     }
 
@@ -382,7 +386,9 @@ impl Reader<'_> {
         };
         for arg in self.found(places) {
             match arg.known() {
-                Some("-" | "" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/null") => {}
+                Some("") => {}
+                Some("-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/null")
+                    if !matches!(how, Use::Deletes | Use::Moves | Use::Wipes) => {}
                 // `-o '|command'` writes to a command.
                 Some(word) if word.starts_with('|') && how == Use::Writes => {
                     report.then_shell(&after(&arg, 1), &[], self.call.program);

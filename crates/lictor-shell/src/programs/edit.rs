@@ -17,29 +17,18 @@ const SED: Grammar = Grammar::anywhere(
 const AWK: Grammar = Grammar::anywhere("Ffvei", "field-separator= file= assign= source= include= lint?");
 const VIM: Grammar = Grammar::anywhere("cSTuUwWitrd", "cmd= servername= remote-send= remote-expr=");
 
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    match call.program {
-        "sed" | "gsed" | "ssed" => sed_program(call, report),
-        "awk" | "gawk" | "mawk" | "nawk" => awk(call, report),
-        "ed" | "ex" | "red" => line_editor(call, report),
-        "vim" | "vi" | "nvim" | "view" | "gvim" | "rvim" | "hx" | "kak" => vim(call, report),
-        "emacs" | "emacsclient" => emacs(call, report),
-        "nano" | "micro" | "pico" | "joe" | "code" | "subl" | "cursor" | "zed" => {
-            let options =
-                Grammar::anywhere("", "install-extension= uninstall-extension= goto= diff add wait")
-                    .parse(call.args);
-            for file in &options.operands {
-                // A person who fills in variables shows them to nobody.
-                let variables = file.known().is_some_and(secrets::is_environment_path);
-                report.file(call, if variables { Access::Modify } else { Access::Read }, file, false);
-            }
-        }
-        "patch" | "gpatch" => patch(call, report),
-        _ => {}
+/// Editors that a person types into.
+pub(crate) fn typed(call: &Call<'_>, report: &mut Report) {
+    let options =
+        Grammar::anywhere("", "install-extension= uninstall-extension= goto= diff add wait").parse(call.args);
+    for file in &options.operands {
+        // A person who fills in variables shows them to nobody.
+        let variables = file.known().is_some_and(secrets::is_environment_path);
+        report.file(call, if variables { Access::Modify } else { Access::Read }, file, false);
     }
 }
 
-fn sed_program(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn sed_program(call: &Call<'_>, report: &mut Report) {
     let options = SED.parse(call.args);
     let in_place = options.has(&["i", "I", "in-place"]);
     let mut operands = options.operands.as_slice();
@@ -106,7 +95,7 @@ fn sed_program(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn awk(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn awk(call: &Call<'_>, report: &mut Report) {
     let options = AWK.parse(call.args);
     let mut operands = options.operands.as_slice();
     let mut programs: Vec<&Arg> = options.values(&["e", "source"]).collect();
@@ -173,7 +162,7 @@ fn wipes<'a>(commands: impl Iterator<Item = &'a str>) -> bool {
     deletes && saves
 }
 
-fn line_editor(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn line_editor(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("pc", "").parse(call.args);
     for file in &options.operands {
         match file.prefix().strip_prefix('!') {
@@ -278,7 +267,7 @@ fn editor_command(call: &Call<'_>, report: &mut Report, command: &str) {
     }
 }
 
-fn vim(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn vim(call: &Call<'_>, report: &mut Report) {
     let options = VIM.parse(call.args);
     empties_by_command(call, report, &options);
     for command in options.values(&["c", "cmd", "remote-send", "remote-expr"]) {
@@ -311,7 +300,7 @@ fn vim(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn emacs(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn emacs(call: &Call<'_>, report: &mut Report) {
     // Long options may have one dash.
     let args: Vec<Arg> = call
         .args
@@ -329,21 +318,7 @@ fn emacs(call: &Call<'_>, report: &mut Report) {
             report.unknown_code(code.taint, &code.text);
             continue;
         };
-        const ACTS: [&str; 12] = [
-            "shell-command",
-            "call-process",
-            "start-process",
-            "delete-file",
-            "delete-directory",
-            "rename-file",
-            "write-region",
-            "make-process",
-            "write-file",
-            "append-to-file",
-            "copy-file",
-            "async-shell-command",
-        ];
-        if ACTS.iter().any(|act| text.contains(act)) {
+        if crate::words::ELISP_ACTS.iter().any(|act| text.contains(act)) {
             report.opaque(lictor_core::facts::OpaqueWhat::Code, text);
         }
     }
@@ -355,7 +330,7 @@ fn emacs(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn patch(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn patch(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
         "BDdFgiopVrxYz",
         "strip= input= directory= output= reject-file= dry-run reverse forward batch force remove-empty-files",

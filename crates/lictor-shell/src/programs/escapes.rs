@@ -45,18 +45,8 @@ pub(crate) fn quoted_commands(call: &Call<'_>, report: &mut Report) {
 
 /// Commands that a key or an event of a list runs: `--bind "enter:execute(CMD)"`.
 pub(crate) fn bound_commands(call: &Call<'_>, report: &mut Report) {
-    const ACTIONS: [&str; 8] = [
-        "execute",
-        "execute-silent",
-        "execute-multi",
-        "reload",
-        "reload-sync",
-        "become",
-        "transform",
-        "preview",
-    ];
     for text in call.args.iter().filter_map(Arg::known) {
-        for action in ACTIONS {
+        for action in crate::words::BOUND_ACTIONS {
             for inside in text.split(&format!("{action}(")).skip(1) {
                 let command = inside.rsplit_once(')').map_or(inside, |(command, _)| command);
                 report.then_shell(&Arg::literal(command), &[], call.program);

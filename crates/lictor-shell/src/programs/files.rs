@@ -9,10 +9,6 @@ use crate::call::{Call, Report, Stdin};
 use crate::operand::{Arg, Incoming, Source};
 use crate::paths::is_stream;
 
-const REMOVE: Grammar = Grammar::anywhere(
-    "",
-    "force interactive? one-file-system no-preserve-root preserve-root? recursive dir verbose help version",
-);
 const COPY: Grammar = Grammar::anywhere(
     "StgmoB",
     "archive attributes-only backup? copy-contents debug force interactive link dereference no-clobber no-dereference \
@@ -20,15 +16,7 @@ const COPY: Grammar = Grammar::anywhere(
      symbolic-link suffix= target-directory= no-target-directory update? verbose one-file-system context? directory \
      group= mode= owner= strip-program= exchange no-copy help version",
 );
-const SHRED: Grammar =
-    Grammar::anywhere("ns", "force iterations= random-source= size= remove? verbose exact zero");
 const TRUNCATE: Grammar = Grammar::anywhere("sr", "no-create io-blocks reference= size=");
-const OWNER: Grammar = Grammar::anywhere(
-    "",
-    "changes silent quiet verbose dereference no-dereference from= no-preserve-root preserve-root reference= \
-     recursive help version",
-);
-const TOUCH: Grammar = Grammar::anywhere("drtA", "no-create date= no-dereference reference= time=");
 const SPLIT: Grammar = Grammar::anywhere(
     "abClntfS",
     "suffix-length= additional-suffix= bytes= line-bytes= numeric-suffixes? hex-suffixes? filter= lines= number= \
@@ -41,138 +29,60 @@ fn all(call: &Call<'_>, report: &mut Report, access: Access, args: &[Arg], recur
     }
 }
 
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    match call.program {
-        "rm" | "grm" => {
-            let options = REMOVE.parse(call.args);
-            // There is no file without a name.
-            let named: Vec<Arg> =
-                options.operands.iter().filter(|arg| arg.known() != Some("")).cloned().collect();
-            all(call, report, Access::Delete, &named, options.has(&["r", "R", "recursive"]));
-        }
-        "rmdir" | "grmdir" | "unlink" => {
-            let options = Grammar::anywhere("", "ignore-fail-on-non-empty parents verbose").parse(call.args);
-            all(call, report, Access::Delete, &options.operands, false);
-        }
-        "shred" | "gshred" | "srm" | "wipe" | "scrub" | "nwipe" | "secure-delete" | "sfill" => {
-            let options = SHRED.parse(call.args);
-            let recursive = options.has(&["r", "R", "recursive"]);
-            all(call, report, Access::Destroy, &options.operands, recursive);
-            if call.program != "shred" || options.has(&["u", "remove"]) {
-                all(call, report, Access::Delete, &options.operands, recursive);
-            }
-        }
-        "trash" | "trash-put" | "rmtrash" | "gtrash" => {
-            all(call, report, Access::MoveAway, &REMOVE.parse(call.args).operands, false);
-        }
-        "gio" => {
-            let options = REMOVE.parse(call.args);
-            match options.word(0) {
-                "trash" if options.has(&["empty"]) => empty_trash(call, report),
-                "trash" => all(call, report, Access::MoveAway, options.from(1), false),
-                "remove" => all(call, report, Access::Delete, options.from(1), false),
-                _ => {}
-            }
-        }
-        "trash-empty" => empty_trash(call, report),
-        "trash-rm" => all(call, report, Access::Delete, &[glob("~/.local/share/Trash/files/*")], false),
-        "mv" | "gmv" => mv(call, report),
-        "cp" | "gcp" | "install" | "ginstall" | "ditto" => cp(call, report),
-        "ln" | "gln" | "link" => ln(call, report),
-        "touch" | "gtouch" => all(call, report, Access::Append, &TOUCH.parse(call.args).operands, false),
-        "mkdir" | "gmkdir" => {
-            let options = Grammar::anywhere("mZ", "mode= parents verbose context?").parse(call.args);
-            all(call, report, Access::MakeDirectory, &options.operands, false);
-        }
-        "mkfifo" | "mknod" => {
-            let options = Grammar::anywhere("mZ", "mode= context?").parse(call.args);
-            all(call, report, Access::Write, options.operands.get(..1).unwrap_or_default(), false);
-        }
-        "mktemp" => mktemp(call, report),
-        "truncate" | "gtruncate" => truncate(call, report),
-        "tee" | "gtee" | "sponge" => {
-            let options = Grammar::anywhere("", "append ignore-interrupts output-error?").parse(call.args);
-            let access = match call.stdin {
-                _ if options.has(&["a", "append"]) => Access::Append,
-                Stdin::Text(text) if text.is_empty() => Access::Empty,
-                _ => Access::Write,
-            };
-            let files: Vec<Arg> =
-                options.operands.into_iter().filter(|arg| !arg.known().is_some_and(is_stream)).collect();
-            all(call, report, access, &files, false);
-            super::text::pass_on(call, report);
-        }
-        "dd" | "gdd" | "dcfldd" | "dc3dd" | "ddrescue" | "pv" => dd(call, report),
-        "split" | "gsplit" | "csplit" => {
-            let options = SPLIT.parse(call.args);
-            let prefix = options.value(&["f", "prefix"]).or_else(|| options.operands.get(1));
-            if let Some(text) = prefix.and_then(Arg::known) {
-                report.file(call, Access::Append, &glob(&format!("{text}*")), false);
-            }
-            if let Some(filter) = options.value(&["filter"]) {
-                report.then_shell(filter, &[], "split");
-            }
-            if let Some(input) = options.operands.first() {
-                secrets::read(call, report, input, false);
-            }
-        }
-        "chmod" | "gchmod" => chmod(call, report),
-        "chown" | "gchown" | "chgrp" | "gchgrp" => {
-            let options = OWNER.parse(call.args);
-            let skip = usize::from(!options.has(&["reference"]));
-            all(call, report, Access::ChangeOwner, options.from(skip), options.has(&["R", "recursive"]));
-        }
-        "setfacl" => {
-            let options = Grammar::anywhere(
-                "mMxXd",
-                "modify= modify-file= remove= remove-file= set= set-file= restore= recursive remove-all",
-            )
-            .parse(call.args);
-            all(call, report, Access::ChangeMode, &options.operands, options.has(&["R", "recursive"]));
-        }
-        "chattr" | "chflags" | "chcon" | "xattr" => {
-            let recursive = call.args.iter().any(|arg| arg.known().is_some_and(|text| is_cluster(text, 'R')));
-            let targets: Vec<Arg> =
-                call.args.iter().filter(|arg| !arg.prefix().starts_with(['-', '+', '='])).cloned().collect();
-            let skip = usize::from(!matches!(call.program, "chattr"));
-            all(call, report, Access::ChangeMode, targets.get(skip..).unwrap_or_default(), recursive);
-        }
-        "setcap" => {
-            report.privilege(Privilege::GrantBits);
-            all(call, report, Access::ChangeMode, call.args.get(1..).unwrap_or_default(), false);
-        }
-        "rename" | "prename" | "file-rename" | "perl-rename" => {
-            let options = Grammar::anywhere("", "no-act nono verbose force symlink").parse(call.args);
-            if !options.has(&["n", "no-act", "nono"]) {
-                let skip = if options.word(0).contains('/') { 1 } else { 2 };
-                all(call, report, Access::Modify, options.from(skip), false);
-            }
-            if options.word(0).contains('/')
-                && options.word(0).contains("system")
-                && let Some(code) = options.operands.first()
-            {
-                report.then_code("perl", code);
-            }
-        }
-        "tmpreaper" | "tmpwatch" => {
-            all(call, report, Access::Delete, call.args.get(1..).unwrap_or_default(), true);
-        }
-        "rimraf" | "del-cli" | "trash-cli" | "shx" => {
-            let options =
-                Grammar::anywhere("", "glob no-glob verbose interactive impl= max-retries=").parse(call.args);
-            match (call.program, options.word(0)) {
-                ("shx", "rm") => all(call, report, Access::Delete, options.from(1), options.has(&["r", "R"])),
-                ("shx", _) => {
-                    report.then_argv(&call.args.iter().take(64).cloned().collect::<Vec<_>>(), "shx")
-                }
-                _ => all(call, report, Access::Delete, &options.operands, true),
-            }
-        }
-        _ => {}
+/// `tee`, `sponge`.
+pub(crate) fn tee(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("", "append ignore-interrupts output-error?").parse(call.args);
+    let access = match call.stdin {
+        _ if options.has(&["a", "append"]) => Access::Append,
+        Stdin::Text(text) if text.is_empty() => Access::Empty,
+        _ => Access::Write,
+    };
+    let files: Vec<Arg> =
+        options.operands.into_iter().filter(|arg| !arg.known().is_some_and(is_stream)).collect();
+    all(call, report, access, &files, false);
+    super::text::pass_on(call, report);
+}
+
+/// `split`, `csplit`.
+pub(crate) fn split(call: &Call<'_>, report: &mut Report) {
+    let options = SPLIT.parse(call.args);
+    let prefix = options.value(&["f", "prefix"]).or_else(|| options.operands.get(1));
+    if let Some(text) = prefix.and_then(Arg::known) {
+        report.file(call, Access::Append, &glob(&format!("{text}*")), false);
+    }
+    if let Some(filter) = options.value(&["filter"]) {
+        report.then_shell(filter, &[], "split");
+    }
+    if let Some(input) = options.operands.first() {
+        secrets::read(call, report, input, false);
     }
 }
 
-fn empty_trash(call: &Call<'_>, report: &mut Report) {
+/// `chattr`, `chflags`, `chcon`, `xattr`: attributes start with signs of their own.
+pub(crate) fn attributes(call: &Call<'_>, report: &mut Report) {
+    let recursive = call.args.iter().any(|arg| arg.known().is_some_and(|text| is_cluster(text, 'R')));
+    let targets: Vec<Arg> =
+        call.args.iter().filter(|arg| !arg.prefix().starts_with(['-', '+', '='])).cloned().collect();
+    let skip = usize::from(!matches!(call.program, "chattr"));
+    all(call, report, Access::ChangeMode, targets.get(skip..).unwrap_or_default(), recursive);
+}
+
+/// `rename`: by an expression of Perl, or from one text to another.
+pub(crate) fn rename(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("", "no-act nono verbose force symlink").parse(call.args);
+    if !options.has(&["n", "no-act", "nono"]) {
+        let skip = if options.word(0).contains('/') { 1 } else { 2 };
+        all(call, report, Access::Modify, options.from(skip), false);
+    }
+    if options.word(0).contains('/')
+        && options.word(0).contains("system")
+        && let Some(code) = options.operands.first()
+    {
+        report.then_code("perl", code);
+    }
+}
+
+pub(crate) fn empty_trash(call: &Call<'_>, report: &mut Report) {
     report.file(call, Access::Delete, &glob("~/.local/share/Trash/*"), true);
 }
 
@@ -211,7 +121,7 @@ fn incoming(options: &Options, sources: &[Arg], tree: bool, linked: bool) -> Inc
     }
 }
 
-fn mv(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn mv(call: &Call<'_>, report: &mut Report) {
     let options = COPY.parse(call.args);
     let (sources, destination) = split_destination(&options);
     if let Some(null) = destination.filter(|arg| is_null(arg)) {
@@ -229,7 +139,7 @@ fn mv(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn cp(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn cp(call: &Call<'_>, report: &mut Report) {
     let options = COPY.parse(call.args);
     let installs = call.program.ends_with("install");
     if installs && options.has(&["d", "directory"]) {
@@ -277,7 +187,7 @@ fn cp(call: &Call<'_>, report: &mut Report) {
     report.arrives(call, access, destination, recursive, incoming);
 }
 
-fn ln(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn ln(call: &Call<'_>, report: &mut Report) {
     let options = COPY.parse(call.args);
     let (sources, destination) = split_destination(&options);
     // A link to nothing leaves the name with nothing in it.
@@ -300,7 +210,7 @@ fn ln(call: &Call<'_>, report: &mut Report) {
     report.arrives(call, access, destination, false, incoming(&options, sources, true, true));
 }
 
-fn mktemp(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn mktemp(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::anywhere("p", "directory dry-run quiet suffix= tmpdir? ").attached("").parse(call.args);
     let template = options.word(0);
@@ -325,7 +235,7 @@ fn mktemp(call: &Call<'_>, report: &mut Report) {
     }];
 }
 
-fn truncate(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn truncate(call: &Call<'_>, report: &mut Report) {
     let options = TRUNCATE.parse(call.args);
     let access = match options.text(&["s", "size"]).map(|size| size.trim_start_matches(['/', '%', '='])) {
         Some(size) if size.starts_with(['+', '>']) => Access::Append,
@@ -346,7 +256,7 @@ fn truncate(call: &Call<'_>, report: &mut Report) {
     all(call, report, access, &options.operands, false);
 }
 
-fn dd(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn dd(call: &Call<'_>, report: &mut Report) {
     let reads = |devices: &[&str]| {
         call.args
             .iter()
@@ -395,11 +305,7 @@ pub(crate) fn write_maybe_device(call: &Call<'_>, report: &mut Report, target: &
 /// Whether a path is the device of a disk or of memory.
 pub(crate) fn is_disk(path: &str) -> bool {
     let Some(name) = path.strip_prefix("/dev/") else { return false };
-    const STARTS: [&str; 17] = [
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop", "mem",
-        "kmem", "port", "nbd", "zvol/",
-    ];
-    STARTS.iter().any(|start| name.starts_with(start))
+    crate::words::DISKS.iter().any(|start| name.starts_with(start))
 }
 
 fn grants_bits(mode: &str) -> bool {
@@ -434,7 +340,7 @@ fn removes_execution(mode: &str) -> bool {
     }
 }
 
-fn chmod(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn chmod(call: &Call<'_>, report: &mut Report) {
     // A mode may start with a dash (`chmod -x f`), so that it looks like an option.
     let mut recursive = false;
     let mut mode: Option<String> = None;

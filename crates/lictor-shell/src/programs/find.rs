@@ -5,7 +5,7 @@ use lictor_core::facts::Access;
 use super::files::write_maybe_device;
 use super::options::Grammar;
 use super::report::{below, glob};
-use crate::call::{Call, Next, Report};
+use crate::call::{Call, Report};
 use crate::operand::{Arg, Known};
 
 /// Which entries below a root an expression lets through.
@@ -95,16 +95,13 @@ impl Expression<'_> {
         let mut negated = false;
         while let Some(arg) = self.args.next() {
             let word = arg.known().unwrap_or_default();
-            let mut test = Matched::All;
-            match word {
+            let mut test = match word {
                 ")" => break,
-                "(" => {
-                    if depth >= DEPTH {
-                        self.too_deep = true;
-                        return Matched::All;
-                    }
-                    test = self.alternatives(&current, depth + 1);
+                "(" if depth >= DEPTH => {
+                    self.too_deep = true;
+                    return Matched::All;
                 }
+                "(" => self.alternatives(&current, depth + 1),
                 "!" | "-not" => {
                     negated = !negated;
                     continue;
@@ -120,70 +117,8 @@ impl Expression<'_> {
                     negated = false;
                     continue;
                 }
-                "-delete" => self.actions.push((current.clone(), Action::Delete)),
-                "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                    let argv = self.command();
-                    self.actions
-                        .push((current.clone(), Action::Exec { argv, in_dir: word.ends_with("dir") }));
-                }
-                "-fprint" | "-fprint0" | "-fls" => {
-                    if let Some(file) = self.args.next() {
-                        self.actions.push((current.clone(), Action::Write(file.clone())));
-                    }
-                }
-                "-fprintf" => {
-                    if let Some(file) = self.args.next() {
-                        self.actions.push((current.clone(), Action::Write(file.clone())));
-                    }
-                    self.args.next();
-                }
-                "-name" | "-iname" | "-lname" | "-ilname" => {
-                    test = match self.args.next().and_then(Arg::known) {
-                        Some("*" | "**" | "./*" | "*.*" | ".*" | "?*") => Matched::Below,
-                        Some(name) => Matched::Named(in_either_case(name.to_owned(), word.starts_with("-i"))),
-                        None => Matched::Some,
-                    };
-                }
-                "-path" | "-ipath" | "-wholename" | "-iwholename" => {
-                    test = match self.args.next().and_then(Arg::known) {
-                        Some("*" | "**" | "./*" | "*.*" | ".*" | "?*") => Matched::Below,
-                        Some(path) => Matched::Named(path_patterns(path, word.starts_with("-i"))),
-                        None => Matched::Some,
-                    };
-                }
-                "-regex" | "-iregex" => {
-                    test = match self.args.next().and_then(Arg::known) {
-                        Some(pattern) if pattern.chars().all(|letter| ".*+?/^$()|\\".contains(letter)) => {
-                            Matched::Below
-                        }
-                        Some(pattern) => match as_path_pattern(pattern) {
-                            Some(path) => Matched::Named(path_patterns(&path, word == "-iregex")),
-                            None => Matched::Some,
-                        },
-                        None => Matched::Some,
-                    };
-                }
-                "-regextype" => {
-                    self.args.next();
-                }
-                "-mindepth" => {
-                    let depth = self.args.next().and_then(Arg::known).unwrap_or_default();
-                    test = if depth == "0" { Matched::All } else { Matched::Below };
-                }
-                "-empty" | "-nouser" | "-nogroup" | "-executable" | "-writable" | "-readable" => {
-                    test = Matched::Some
-                }
-                "-type" | "-xtype" | "-maxdepth" | "-printf" | "-fstype" | "-D" => {
-                    self.args.next();
-                }
-                _ if is_test_with_value(word) => {
-                    self.args.next();
-                    // What is too small or too large is told from what it is for; what is old or young is not.
-                    test = if word == "-size" { Matched::Some } else { Matched::Any };
-                }
-                _ if arg.known().is_none() => {}
-                _ => {}
-            }
+                word => self.primary(word, &current),
+            };
             // What is left after taking some names away is still nearly everything.
             if negated {
                 test = if test == Matched::Below { Matched::Some } else { Matched::All };
@@ -196,6 +131,64 @@ impl Expression<'_> {
             Some(whole) => whole.or(own),
             None => own,
         }
+    }
+
+    /// Reads what one word of an expression asks for or does, and its value.
+    fn primary(&mut self, word: &str, current: &Matched) -> Matched {
+        match word {
+            "-delete" => self.actions.push((current.clone(), Action::Delete)),
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                let argv = self.command();
+                self.actions.push((current.clone(), Action::Exec { argv, in_dir: word.ends_with("dir") }));
+            }
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                if let Some(file) = self.args.next() {
+                    self.actions.push((current.clone(), Action::Write(file.clone())));
+                }
+                if word == "-fprintf" {
+                    self.args.next();
+                }
+            }
+            "-name" | "-iname" | "-lname" | "-ilname" | "-path" | "-ipath" | "-wholename" | "-iwholename" => {
+                let folds = word.starts_with("-i");
+                let whole = word.ends_with("path") || word.ends_with("wholename");
+                return match self.args.next().and_then(Arg::known) {
+                    Some("*" | "**" | "./*" | "*.*" | ".*" | "?*") => Matched::Below,
+                    Some(path) if whole => Matched::Named(path_patterns(path, folds)),
+                    Some(name) => Matched::Named(in_either_case(name.to_owned(), folds)),
+                    None => Matched::Some,
+                };
+            }
+            "-regex" | "-iregex" => {
+                return match self.args.next().and_then(Arg::known) {
+                    Some(pattern) if pattern.chars().all(|letter| ".*+?/^$()|\\".contains(letter)) => {
+                        Matched::Below
+                    }
+                    Some(pattern) => match as_path_pattern(pattern) {
+                        Some(path) => Matched::Named(path_patterns(&path, word == "-iregex")),
+                        None => Matched::Some,
+                    },
+                    None => Matched::Some,
+                };
+            }
+            "-mindepth" => {
+                let depth = self.args.next().and_then(Arg::known).unwrap_or_default();
+                return if depth == "0" { Matched::All } else { Matched::Below };
+            }
+            "-empty" | "-nouser" | "-nogroup" | "-executable" | "-writable" | "-readable" => {
+                return Matched::Some;
+            }
+            "-type" | "-xtype" | "-maxdepth" | "-printf" | "-fstype" | "-D" | "-regextype" => {
+                self.args.next();
+            }
+            _ if is_test_with_value(word) => {
+                self.args.next();
+                // What is too small or too large is told from what it is for; what is old or young is not.
+                return if word == "-size" { Matched::Some } else { Matched::Any };
+            }
+            _ => {}
+        }
+        Matched::All
     }
 
     fn command(&mut self) -> Vec<Arg> {
@@ -238,33 +231,7 @@ fn as_path_pattern(regex: &str) -> Option<String> {
 }
 
 fn is_test_with_value(word: &str) -> bool {
-    matches!(
-        word,
-        "-amin"
-            | "-anewer"
-            | "-atime"
-            | "-cmin"
-            | "-cnewer"
-            | "-ctime"
-            | "-mmin"
-            | "-mtime"
-            | "-newer"
-            | "-size"
-            | "-perm"
-            | "-user"
-            | "-group"
-            | "-uid"
-            | "-gid"
-            | "-inum"
-            | "-links"
-            | "-samefile"
-            | "-used"
-            | "-context"
-            | "-flags"
-            | "-Bmin"
-            | "-Btime"
-            | "-newermt"
-    ) || word.starts_with("-newer")
+    crate::words::FIND_TESTS.contains(&word) || word.starts_with("-newer")
 }
 
 /// `find` itself.
@@ -308,64 +275,32 @@ pub(crate) fn find(call: &Call<'_>, report: &mut Report) {
                 }
             }
             Action::Exec { argv, in_dir } => {
-                let targets: Vec<Arg> = roots
-                    .iter()
-                    .flat_map(|root| matched.operands(root))
-                    .map(|(target, _)| target)
-                    .take(16)
-                    .collect();
                 let through = if *in_dir { "find -execdir" } else { "find -exec" };
-                let mut argv = argv.clone();
-                // One by one over a whole tree is as good as at once.
-                let rights = argv
-                    .first()
-                    .and_then(Arg::known)
-                    .is_some_and(|program| matches!(program, "chmod" | "chown" | "chgrp"));
-                if rights && matches!(matched, Matched::All | Matched::Below) {
-                    argv.insert(1, Arg::literal("-R"));
-                }
-                let edits = argv.first().and_then(Arg::known).is_some_and(|program| {
-                    matches!(
-                        program,
-                        "sed" | "gsed" | "perl" | "ruby" | "ex" | "vim" | "truncate" | "tee" | "dos2unix"
-                    )
-                });
-                let sends = argv.first().and_then(Arg::known).is_some_and(|program| {
-                    matches!(
-                        program,
-                        "curl"
-                            | "wget"
-                            | "http"
-                            | "https"
-                            | "xh"
-                            | "scp"
-                            | "nc"
-                            | "ncat"
-                            | "aws"
-                            | "gsutil"
-                            | "rclone"
-                            | "tftp"
-                    )
-                });
-                let targets = if sends && matches!(matched, Matched::All | Matched::Below) {
-                    roots.iter().map(|root| below(root, "**/*")).collect()
-                } else if edits && matches!(matched, Matched::All | Matched::Below) {
-                    roots.iter().map(|root| below(root, "*")).collect()
-                } else {
-                    targets
-                };
-                report.next.push(Next::Argv {
-                    argv: substitute(&argv, "{}", &targets),
-                    assignments: Vec::new(),
-                    cwd: None,
-                    through: through.to_owned(),
-                    more: false,
-                    elsewhere: false,
-                });
+                report.then_argv(&on_found(argv, matched, &roots), through);
             }
         }
     }
     report.names = roots.iter().flat_map(|root| matched.operands(root)).map(|(target, _)| target).collect();
+}
+
+/// The words of a command that is run with what was found.
+fn on_found(argv: &[Arg], matched: &Matched, roots: &[Arg]) -> Vec<Arg> {
+    let program = argv.first().and_then(Arg::known).unwrap_or_default();
+    let everything = matches!(matched, Matched::All | Matched::Below);
+    let mut argv = argv.to_vec();
+    // One by one over a whole tree is as good as at once.
+    if everything && matches!(program, "chmod" | "chown" | "chgrp") {
+        argv.insert(1, Arg::literal("-R"));
+    }
+    let targets: Vec<Arg> = if everything && crate::words::SENDERS.contains(&program) {
+        roots.iter().map(|root| below(root, "**/*")).collect()
+    } else if everything && crate::words::EDITS_IN_PLACE.contains(&program) {
+        roots.iter().map(|root| below(root, "*")).collect()
+    } else {
+        let found = roots.iter().flat_map(|root| matched.operands(root));
+        found.map(|(target, _)| target).take(16).collect()
+    };
+    substitute(&argv, "{}", &targets)
 }
 
 /// Puts operands in the place of a placeholder: as words of their own where it stands alone, as text inside words.

@@ -14,7 +14,7 @@ use super::network;
 use super::options::{Grammar, Options};
 use super::report::{chdir, joined};
 use crate::call::{Call, Next, Report, Stdin};
-use crate::operand::{Arg, Cwd, Incoming};
+use crate::operand::{Arg, Incoming};
 
 pub(crate) use grammar::GLOBAL;
 pub(crate) use shown::shown_paths;
@@ -39,6 +39,10 @@ fn is_builtin(name: &str) -> bool {
 pub(super) struct Git<'a, 'b> {
     call: &'a Call<'b>,
     args: &'a [Arg],
+    /// What stands in front of the command.
+    global: &'a Options,
+    /// Settings that hold for this call only.
+    settings: &'a [(String, Arg)],
 }
 
 impl Git<'_, '_> {
@@ -51,10 +55,27 @@ impl Git<'_, '_> {
         grammar::of(command).parse(self.args)
     }
 
+    /// Whether a setting of this call, by its name in small letters, has such a value.
+    fn sets(&self, name: &str, holds: fn(&Arg) -> bool) -> bool {
+        self.settings.iter().any(|(key, value)| key.eq_ignore_ascii_case(name) && holds(value))
+    }
+
     /// Files whose names only git knows are written below a directory.
     fn fills(&self, report: &mut Report, directory: &Arg) {
         report.arrives(self.call, Access::MakeDirectory, directory, false, Incoming::Unknown);
     }
+}
+
+/// Settings in front of a command, and those that variables put there.
+fn settings(call: &Call<'_>, global: &Options) -> Vec<(String, Arg)> {
+    let mut settings: Vec<(String, Arg)> = global.values(&["c"]).filter_map(config::split).collect();
+    for setting in global.values(&["config-env"]) {
+        if let Some((key, _)) = setting.known().and_then(|text| text.split_once('=')) {
+            settings.push((key.to_owned(), Arg::unknown(setting.text.clone())));
+        }
+    }
+    settings.extend(config::from_environment(call));
+    settings
 }
 
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
@@ -66,27 +87,10 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     if let Some(programs) = global.value(&["exec-path"]) {
         report.git(GitEffect::ConfigureExecution, Some(&format!("--exec-path={}", programs.text)));
     }
-    let mut cwd = call.cwd.clone();
-    for dir in global.values(&["C"]) {
-        cwd = chdir(&cwd, dir);
-    }
-    let mut aliases: Vec<(String, String)> = Vec::new();
-    let mut settings: Vec<(String, Arg)> = Vec::new();
-    for setting in global.values(&["c"]) {
-        settings.extend(config::split(setting));
-    }
-    for setting in global.values(&["config-env"]) {
-        if let Some((key, _)) = setting.known().and_then(|text| text.split_once('=')) {
-            settings.push((key.to_owned(), Arg::unknown(setting.text.clone())));
-        }
-    }
-    settings.extend(config::from_environment(call.assignments));
-    for (key, value) in &settings {
-        if let Some(name) = key.strip_prefix("alias.") {
-            aliases.push((name.to_owned(), value.known().unwrap_or_default().to_owned()));
-        } else {
-            config::in_force(report, key, value, false);
-        }
+    let cwd = global.values(&["C"]).fold(call.cwd.clone(), |cwd, dir| chdir(&cwd, dir));
+    let settings = settings(call, &global);
+    for (key, value) in settings.iter().filter(|(key, _)| !key.starts_with("alias.")) {
+        config::in_force(report, key, value, false);
     }
     config::environment(call.assignments, report);
     let Some((command, args)) = global.operands.split_first() else { return };
@@ -95,167 +99,63 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     };
     let inner = Call { cwd: &cwd, args, ..*call };
     if !is_builtin(name) {
-        let alias = aliases.into_iter().rev().find(|(alias, _)| alias == name).map(|(_, value)| value);
+        let mut aliases = settings.iter().rev();
+        let alias = aliases.find(|(key, _)| key.strip_prefix("alias.") == Some(name));
+        let alias = alias.map(|(_, value)| value.known().unwrap_or_default().to_owned());
         if let Some(value) = alias.or_else(|| call.env.git_alias(name)) {
-            return follow_alias(&inner, report, &value, &cwd);
+            return follow_alias(&inner, report, &value, &settings);
         }
     }
-    let force_not_needed = settings
-        .iter()
-        .any(|(key, value)| key.eq_ignore_ascii_case("clean.requireforce") && config::is_false(value));
-    let prunes_now = settings.iter().any(|(key, value)| {
-        key.to_ascii_lowercase().starts_with("gc.")
-            && key.to_ascii_lowercase().contains("expire")
-            && config::is_now(value)
-    });
     // Wherever it stands, git only shows the manual then.
     if args.iter().take_while(|arg| arg.known() != Some("--")).any(|arg| arg.known() == Some("--help")) {
         return;
     }
-    let git = Git { call: &inner, args };
+    let git = Git { call: &inner, args, global: &global, settings: &settings };
     transports(&git, report, name);
-    if let Some(directory) = work_tree(call, &global).filter(|_| tree::writes(name)) {
+    if let Some(directory) = work_tree(call, &global).filter(|_| crate::words::GIT_WRITES.contains(&name)) {
         git.fills(report, directory);
     }
     if notes::of_record(&git, name) {
         return report.guard_off(GuardOff::LictorBinary, &super::report::written(call));
     }
-    if makes_commits(name) && is_elsewhere(call, &global) {
+    if crate::words::GIT_COMMITS.contains(&name) && is_elsewhere(call, &global) {
         report.git(GitEffect::SkipHooks, Some(&super::report::written(call)));
     }
+    run(&git, report, name);
+}
+
+/// What a command does.
+fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     match name {
-        "checkout" => tree::checkout(&git, report),
-        "switch" => tree::switch(&git, report),
-        "restore" => tree::restore(&git, report),
-        "reset" => tree::reset(&git, report),
-        "clean" => tree::clean(&git, report, force_not_needed),
-        "stash" => tree::stash(&git, report),
-        "read-tree" => tree::read_tree(&git, report),
-        "checkout-index" => tree::checkout_index(&git, report),
-        "rm" | "mv" => tree::rm_mv(&git, report, name),
-        "send-pack" => {
-            if !args.iter().any(|arg| arg.known() == Some("--dry-run")) {
-                report.git(GitEffect::SkipHooks, Some("send-pack"));
-            }
-            push::push(&git, report);
-        }
-        "push" => push::push(&git, report),
-        "fetch" | "pull" | "clone" | "ls-remote" | "remote" | "fetch-pack" => push::fetch(&git, report, name),
-        "config" => config::judge(&git, report),
-        "commit" | "merge" | "cherry-pick" | "revert" => commit(&git, report, name),
-        "rebase" => rebase(&git, report),
-        "branch" => branch(&git, report),
-        "worktree" => worktree(&git, report),
-        "submodule" => submodule(&git, report),
-        "add" | "stage" => {
-            // What has to stay out of commits is put into one by its name.
-            let options = git.parse(Grammar::anywhere("", "force all patch update dry-run intent-to-add"));
-            let secret = options.operands.iter().find(|arg| super::secrets::is_secret(arg));
-            if let Some(file) = secret.filter(|_| !options.has(&["n", "dry-run"])) {
-                super::secrets::read(git.call, report, file, false);
-            }
-        }
-        // Commits by hooks of its own.
-        "am" if !args.iter().any(|arg| {
-            matches!(arg.known(), Some("--abort" | "--quit" | "--show-current-patch" | "--skip"))
-        }) =>
-        {
-            commit(&git, report, "am");
-            for file in args.iter().filter(|arg| !arg.prefix().starts_with('-')) {
-                crate::patch::report_diff_file(git.call, report, file, 1, None);
-            }
-        }
-        // Commits and refs that no hook sees.
-        "fast-import" | "http-push" | "commit-tree" | "quiltimport" | "cvsimport" | "receive-pack" => {
-            report.git(GitEffect::SkipHooks, Some(name));
-        }
-        "update-index" => tree::update_index(&git, report),
-        "merge-file" => {
-            let options = git.parse(Grammar::anywhere("L", "stdout ours theirs union object-id"));
-            if let Some(file) = options.operands.first().filter(|_| !options.has(&["p", "stdout"])) {
-                report.file(git.call, Access::Modify, file, false);
-            }
-        }
+        "checkout" => tree::checkout(git, report),
+        "switch" => tree::switch(git, report),
+        "restore" => tree::restore(git, report),
+        "reset" => tree::reset(git, report),
+        "clean" => tree::clean(git, report, git.sets("clean.requireforce", config::is_false)),
+        "stash" => tree::stash(git, report),
+        "read-tree" => tree::read_tree(git, report),
+        "checkout-index" => tree::checkout_index(git, report),
+        "rm" | "mv" => tree::rm_mv(git, report, name),
+        "update-index" => tree::update_index(git, report),
+        "send-pack" | "push" => push::push(git, report, name),
+        "fetch" | "pull" | "clone" | "ls-remote" | "remote" | "fetch-pack" => push::fetch(git, report, name),
+        "config" => config::judge(git, report),
+        "commit" | "merge" | "cherry-pick" | "revert" => commit(git, report, name),
+        "am" => am(git, report),
+        "branch" => branch(git, report),
+        "worktree" => worktree(git, report),
+        "submodule" | "submodule--helper" => submodule(git, report),
+        "add" | "stage" => add(git, report),
+        "hash-object" => hash_object(git, report),
+        "init" => init(git, report),
+        "gc" | "update-ref" => history(git, report, name),
+        "apply" => apply(git, report),
         "subtree" => {
             let options = git.parse(Grammar::anywhere("Pmb", "prefix= message= branch= onto= squash"));
-            if let Some(directory) = options.value(&["P", "prefix"]) {
-                git.fills(report, directory);
-            }
+            options.value(&["P", "prefix"]).into_iter().for_each(|directory| git.fills(report, directory));
         }
-        "blame" | "annotate" => {
-            let options = git.parse(Grammar::anywhere("LCMS", "contents= ignore-rev= ignore-revs-file="));
-            options.operands.iter().for_each(|file| super::secrets::read(git.call, report, file, false));
-        }
-        "hash-object" => {
-            let options = git.parse(Grammar::anywhere("t", "path= stdin stdin-paths literally no-filters"));
-            if options.text(&["t"]) == Some("commit") {
-                report.git(GitEffect::SkipHooks, Some(name));
-            }
-            // What is put into git's store can be taken out again under another name.
-            for file in options.operands.iter().filter(|_| options.has(&["w"])) {
-                super::secrets::read(git.call, report, file, false);
-            }
-        }
-        "init" => {
-            if let Some(directory) = global.value(&["git-dir"]) {
-                report.file(git.call, Access::MakeDirectory, directory, false);
-            }
-            init(&git, report);
-        }
-        "bisect" => {
-            if let Some((sub, command)) = args.split_first()
-                && sub.known() == Some("run")
-            {
-                report.then_argv(command, "git bisect run");
-            }
-        }
-        "filter-branch" | "filter-repo" => filter(&git, report),
-        "reflog" | "gc" | "prune" | "update-ref" | "symbolic-ref" | "replace" | "maintenance" | "lfs" => {
-            history(&git, report, name, prunes_now);
-        }
-        "apply" => apply(&git, report),
-        "submodule--helper" => submodule(&git, report),
-        "difftool" | "mergetool" => {
-            let options = git.parse(Grammar::anywhere("xt", "extcmd= tool="));
-            if let Some(command) = options.value(&["x", "extcmd"]) {
-                report.then_shell(command, &[], "git difftool");
-            }
-        }
-        "grep" => {
-            let options = git
-                .parse(Grammar::anywhere("efmABC", "open-files-in-pager? threads= max-depth=").attached("O"));
-            if let Some(pager) = options.value(&["O", "open-files-in-pager"]) {
-                report.then_shell(pager, &[], "git grep");
-            }
-            let lists =
-                options.has(&["l", "L", "c", "files-with-matches", "name-only", "count", "quiet", "q"]);
-            if !lists {
-                shown::paths(&git, report, options.from(1));
-            }
-            // A pattern that every line fits shows whole files.
-            if !lists && options.operands.len() == 1 && matches!(options.word(0), "" | "." | ".*" | "^" | "$")
-            {
-                super::secrets::read(git.call, report, &Arg::literal("."), true);
-            }
-            report.names = vec![super::report::glob("./**")];
-            report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
-        }
-        "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" | "diff-tree" | "diff-index"
-        | "diff-files" | "whatchanged" | "range-diff" => shown::output(&git, report, name),
-        "credential" if args.first().is_some_and(|arg| arg.known() == Some("fill")) => {
-            super::secrets::reveals(report);
-        }
-        "cat-file" => {
-            let options = git.parse(Grammar::anywhere("", "batch? batch-check? filters textconv path="));
-            if !options.has(&["e", "t", "s"]) {
-                shown::kept(&git, report, &options.operands);
-            }
-            // `--batch` reads the names of what it prints.
-            if let (true, Stdin::Text(names)) = (options.has(&["batch"]), git.call.stdin) {
-                let objects: Vec<Arg> = names.lines().map(|name| Arg::literal(name.trim())).collect();
-                shown::kept(&git, report, &objects);
-            }
-        }
+        "grep" => shown::grep(git, report),
+        "cat-file" => shown::cat_file(git, report),
         "ls-files" => {
             let options = git
                 .parse(Grammar::anywhere("xX", "exclude= exclude-from= exclude-per-directory= with-tree="));
@@ -264,21 +164,52 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
                 paths => paths.to_vec(),
             };
         }
-        "hook" => {
-            // `git hook run` only runs what is installed.
-        }
-        "rev-parse" if args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
+        "rev-parse" if git.args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
         // The number of a file stands for the file.
         "rev-parse" => {
             let path = |arg: &Arg| arg.known()?.split_once(':').map(|(_, path)| Arg::literal(path));
-            report.names = args.iter().filter_map(path).collect();
+            report.names = git.args.iter().filter_map(path).collect();
         }
-        _ => {}
+        "archive" | "diff" | "log" | "show" | "format-patch" | "bundle" | "diff-tree" | "diff-index"
+        | "diff-files" | "whatchanged" | "range-diff" => shown::output(git, report, name),
+        _ => {
+            if let Some(entry) = super::table::find(&format!("git-{name}")) {
+                super::described::judge(&entry.program, git.call, report);
+            }
+        }
     }
 }
 
-fn makes_commits(name: &str) -> bool {
-    matches!(name, "commit" | "merge" | "cherry-pick" | "revert" | "rebase" | "am" | "pull" | "push")
+/// What has to stay out of commits is put into one by its name.
+fn add(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere("", "force all patch update dry-run intent-to-add"));
+    let secret = options.operands.iter().find(|arg| super::secrets::is_secret(arg));
+    if let Some(file) = secret.filter(|_| !options.has(&["n", "dry-run"])) {
+        super::secrets::read(git.call, report, file, false);
+    }
+}
+
+/// Commits by hooks of its own.
+fn am(git: &Git<'_, '_>, report: &mut Report) {
+    let ends = ["--abort", "--quit", "--show-current-patch", "--skip"];
+    if git.args.iter().filter_map(Arg::known).any(|word| ends.contains(&word)) {
+        return;
+    }
+    commit(git, report, "am");
+    for file in git.args.iter().filter(|arg| !arg.prefix().starts_with('-')) {
+        crate::patch::report_diff_file(git.call, report, file, 1, None);
+    }
+}
+
+fn hash_object(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere("t", "path= stdin stdin-paths literally no-filters"));
+    if options.text(&["t"]) == Some("commit") {
+        report.git(GitEffect::SkipHooks, Some("hash-object"));
+    }
+    // What is put into git's store can be taken out again under another name.
+    for file in options.operands.iter().filter(|_| options.has(&["w"])) {
+        super::secrets::read(git.call, report, file, false);
+    }
 }
 
 /// Whether git is pointed at another repository or other programs than those whose hooks govern.
@@ -303,19 +234,7 @@ fn work_tree<'a>(call: &'a Call<'_>, global: &'a Options) -> Option<&'a Arg> {
 
 /// Programs that git is told to talk to the other side with: `ext::command`, `--upload-pack=command`.
 fn transports(git: &Git<'_, '_>, report: &mut Report, name: &str) {
-    if !matches!(
-        name,
-        "clone"
-            | "fetch"
-            | "pull"
-            | "push"
-            | "ls-remote"
-            | "remote"
-            | "submodule"
-            | "fetch-pack"
-            | "send-pack"
-            | "archive"
-    ) {
+    if !crate::words::GIT_TRANSPORTS.contains(&name) {
         return;
     }
     let mut before = "";
@@ -337,20 +256,28 @@ fn transports(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
 }
 
-/// Replaces an alias by what it stands for.
-fn follow_alias(call: &Call<'_>, report: &mut Report, value: &str, cwd: &Cwd) {
-    if let Some(command) = value.trim_start().strip_prefix('!') {
-        let mut words = vec![Arg::literal(command)];
-        words.extend(call.args.iter().cloned());
-        return report.then_shell(&super::report::templated(&words), &[], "git alias");
+/// Replaces an alias by what it stands for. What git is told in front of it holds for the gits that it starts, too.
+fn follow_alias(call: &Call<'_>, report: &mut Report, value: &str, settings: &[(String, Arg)]) {
+    let argv: Vec<Arg> = match value.trim_start().strip_prefix('!') {
+        Some(command) => {
+            let mut words = vec![Arg::literal(command)];
+            words.extend(call.args.iter().cloned());
+            vec![Arg::literal("sh"), Arg::literal("-c"), super::report::templated(&words)]
+        }
+        None => {
+            let words = super::wrappers::split_words(value).into_iter().map(Arg::literal);
+            std::iter::once(Arg::literal("git")).chain(words).chain(call.args.iter().cloned()).collect()
+        }
+    };
+    let mut assignments = Vec::new();
+    for (at, (key, value)) in settings.iter().enumerate() {
+        assignments.push((format!("GIT_CONFIG_KEY_{at}"), Arg::literal(key)));
+        assignments.push((format!("GIT_CONFIG_VALUE_{at}"), value.clone()));
     }
-    let mut argv = vec![Arg::literal("git")];
-    argv.extend(super::wrappers::split_words(value).into_iter().map(Arg::literal));
-    argv.extend(call.args.iter().cloned());
     report.next.push(Next::Argv {
         argv,
-        assignments: Vec::new(),
-        cwd: Some(cwd.clone()),
+        assignments,
+        cwd: Some(call.cwd.clone()),
         through: "git alias".to_owned(),
         more: false,
         elsewhere: false,
@@ -367,16 +294,6 @@ fn commit(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
     if matches!(name, "commit" | "am") {
         report.git(GitEffect::Commit, None);
-    }
-}
-
-fn rebase(git: &Git<'_, '_>, report: &mut Report) {
-    let options = git.options("rebase");
-    for command in options.values(&["x", "exec"]) {
-        report.then_shell(command, &[], "git rebase --exec");
-    }
-    if options.has(&["no-verify"]) {
-        report.git(GitEffect::SkipHooks, Some("rebase"));
     }
 }
 
@@ -445,57 +362,30 @@ fn submodule(git: &Git<'_, '_>, report: &mut Report) {
     }
 }
 
-fn filter(git: &Git<'_, '_>, report: &mut Report) {
+fn history(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     let options = git.parse(Grammar::anywhere(
-        "d",
-        "tree-filter= index-filter= env-filter= parent-filter= msg-filter= commit-filter= tag-name-filter= setup= \
-         subdirectory-filter= original= state-branch= path= path-glob= replace-text= mailmap= refs= message-callback= \
-         commit-callback= blob-callback= filename-callback= dry-run analyze force invert-paths",
+        "m",
+        "prune? dry-run delete stdin no-deref create-reflog aggressive auto force quiet no-prune",
     ));
-    if options.has(&["analyze", "dry-run"]) {
-        return;
-    }
-    report.git(GitEffect::RewriteHistory, None);
-    for command in
-        options.values(&["tree-filter", "index-filter", "env-filter", "msg-filter", "commit-filter", "setup"])
-    {
-        report.then_shell(command, &[], "git filter-branch");
-    }
-}
-
-fn history(git: &Git<'_, '_>, report: &mut Report, name: &str, prunes_now: bool) {
-    let options = git.parse(
-        Grammar::anywhere(
-            "m",
-            "prune? expire= expire-unreachable= dry-run delete stdin no-deref create-reflog aggressive auto all updateref \
-             rewrite force quiet no-prune task= edit graft",
-        ),
-    );
-    let dry = options.has(&["n", "dry-run"]);
     let target = options.operands.first().map(|arg| arg.text.as_str());
+    let prunes_now = || {
+        let expires = |key: &str| key.starts_with("gc.") && key.contains("expire");
+        git.settings.iter().any(|(key, value)| expires(&key.to_ascii_lowercase()) && config::is_now(value))
+            || options.value(&["prune"]).is_some_and(config::is_now)
+    };
     match name {
-        _ if dry => {}
-        "reflog" if matches!(options.word(0), "expire" | "delete") => {
-            report.git(GitEffect::ExpireHistory, target);
-        }
-        "gc" if prunes_now || options.value(&["prune"]).is_some_and(config::is_now) => {
-            report.git(GitEffect::ExpireHistory, None);
-        }
-        "prune" => report.git(GitEffect::ExpireHistory, None),
-        "update-ref" if options.has(&["d", "delete"]) => report.git(GitEffect::ExpireHistory, target),
-        "update-ref" if options.has(&["stdin"]) => match git.call.stdin {
+        _ if options.has(&["n", "dry-run"]) => {}
+        "gc" if prunes_now() => report.git(GitEffect::ExpireHistory, None),
+        "gc" => {}
+        _ if options.has(&["d", "delete"]) => report.git(GitEffect::ExpireHistory, target),
+        _ if options.has(&["stdin"]) => match git.call.stdin {
             Stdin::Text(text) if !text.lines().any(|line| line.trim_start().starts_with("delete")) => {
                 report.git(GitEffect::DiscardCommits, None);
             }
             _ => report.git(GitEffect::ExpireHistory, None),
         },
-        "update-ref" if options.operands.len() == 2 && keeps_aside(options.word(0), options.word(1)) => {}
-        "update-ref" if options.operands.len() >= 2 => report.git(GitEffect::DiscardCommits, target),
-        "symbolic-ref" if options.has(&["d", "delete"]) => report.git(GitEffect::DiscardCommits, target),
-        "replace" if options.has(&["d", "delete", "l", "list"]) => {}
-        "replace" if options.operands.len() >= 2 || options.has(&["edit", "graft"]) => {
-            report.git(GitEffect::RewriteHistory, target);
-        }
+        _ if options.operands.len() == 2 && keeps_aside(options.word(0), options.word(1)) => {}
+        _ if options.operands.len() >= 2 => report.git(GitEffect::DiscardCommits, target),
         _ => {}
     }
 }
@@ -515,6 +405,9 @@ fn init(git: &Git<'_, '_>, report: &mut Report) {
         "b",
         "separate-git-dir= template= initial-branch= object-format= ref-format= shared? quiet bare",
     ));
+    if let Some(directory) = git.global.value(&["git-dir"]) {
+        report.file(git.call, Access::MakeDirectory, directory, false);
+    }
     let here = Arg::literal(".");
     let directory = options.operands.first().unwrap_or(&here);
     if !options.operands.is_empty() {

@@ -98,34 +98,6 @@ pub(crate) fn unset(name: &str, report: &mut Report) {
     }
 }
 
-/// What shows another file system or another home to what it starts, and code that says where and with which variables it
-/// starts others.
-const OTHER_VIEWS: [&str; 23] = [
-    "systemd-run",
-    "flatpak-spawn",
-    "distrobox",
-    "toolbox",
-    "sudo",
-    "doas",
-    "su",
-    "runuser",
-    "pkexec",
-    "bwrap",
-    "unshare",
-    "proot",
-    "chroot",
-    "firejail",
-    "nsenter",
-    "fakechroot",
-    "python",
-    "python3",
-    "node",
-    "perl",
-    "ruby",
-    "deno",
-    "bun",
-];
-
 /// Agents started by the agent, and their ways around permission checks.
 pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     let Some(launch) = launch::by_program(call.program) else { return };
@@ -163,7 +135,7 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         // Set or taken away earlier on the line.
         || launch::moving().any(|name| call.env.is_set_here(name))
         // Another user has other settings, and another view of the file system has other files.
-        || call.env.runs_through(&OTHER_VIEWS)
+        || call.env.runs_through(&crate::words::OTHER_VIEWS)
         // Another directory has other settings.
         || *call.cwd != Cwd::Start
         || options.has(&["C", "cd", "dir", "cwd", "settings", "config-dir", "plugin-dir", "worktree", "w"])

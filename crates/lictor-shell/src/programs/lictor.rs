@@ -68,33 +68,6 @@ pub(crate) fn disguised(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Words and options with which tools of all kinds say that they change the file they are given.
-const CHANGES: [&str; 23] = [
-    "-w",
-    "-i",
-    "-I",
-    "--write",
-    "--in-place",
-    "--inplace",
-    "--fix",
-    "--set",
-    "--edit",
-    "--replace",
-    "--output",
-    "-o",
-    "put",
-    "set",
-    "delete",
-    "del",
-    "edit",
-    "write",
-    "add",
-    "remove",
-    "update",
-    "format",
-    "fmt",
-];
-
 /// A file with a hidden name, or in a directory with one, that a program is told to change although nobody described how.
 pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
     let edits = matches!(call.program, "dasel" | "jaq" | "prettier" | "eslint" | "biome" | "dprint");
@@ -104,7 +77,9 @@ pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
     let says = |arg: &Arg| {
         arg.known().is_some_and(|word| {
             let name = word.split_once('=').map_or(word, |(name, _)| name);
-            CHANGES.contains(&name) || name.starts_with("--del") || name.starts_with("--set")
+            crate::words::SAYS_CHANGE.contains(&name)
+                || name.starts_with("--del")
+                || name.starts_with("--set")
         })
     };
     if !call.args.iter().any(says) {
@@ -169,33 +144,16 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
     if attaches {
         report.opaque(OpaqueWhat::Code, &written(call));
     }
-    let acts = matches!(
-        call.program,
-        "kill"
-            | "pkill"
-            | "killall"
-            | "renice"
-            | "ionice"
-            | "chrt"
-            | "taskset"
-            | "prlimit"
-            | "xkill"
-            | "choom"
-            | "cpulimit"
-            | "skill"
-            | "snice"
-            | "fuser"
-            | "perf"
-            | "py-spy"
-            | "rbspy"
-            | "austin"
-    ) || match call.program {
-        "node" => call.args.first().and_then(Arg::known) == Some("inspect"),
-        "systemctl" | "loginctl" => call.args.iter().filter_map(Arg::known).any(|word| {
-            ["stop", "kill", "disable", "mask", "terminate", "freeze"].iter().any(|end| word.starts_with(end))
-        }),
-        _ => false,
-    };
+    let acts = crate::words::ACTS_ON_PROCESSES.contains(&call.program)
+        || match call.program {
+            "node" => call.args.first().and_then(Arg::known) == Some("inspect"),
+            "systemctl" | "loginctl" => call.args.iter().filter_map(Arg::known).any(|word| {
+                ["stop", "kill", "disable", "mask", "terminate", "freeze"]
+                    .iter()
+                    .any(|end| word.starts_with(end))
+            }),
+            _ => false,
+        };
     let names = |arg: &Arg| {
         arg.known() == Some(super::system::OUR_PROCESSES)
             || !arg.prefix().starts_with('/') && names_process(&arg.text)
@@ -312,19 +270,7 @@ fn is_for_everybody(call: &Call<'_>) -> bool {
         "pip" | "pip3" => word(0) == "uninstall" || word(0) == "install" && has(&["--user", "--prefix"]),
         "uv" => word(0) == "tool" && matches!(word(1), "install" | "uninstall" | "upgrade"),
         "go" => word(0) == "install",
-        "pipx" | "brew" | "mise" | "asdf" => matches!(
-            word(0),
-            "install"
-                | "uninstall"
-                | "upgrade"
-                | "reinstall"
-                | "link"
-                | "unlink"
-                | "remove"
-                | "rm"
-                | "use"
-                | "inject"
-        ),
+        "pipx" | "brew" | "mise" | "asdf" => crate::words::INSTALLS.contains(&word(0)),
         "nix-env" => has(&["-e", "-i", "-u", "--uninstall", "--install", "--upgrade"]),
         _ => false,
     }

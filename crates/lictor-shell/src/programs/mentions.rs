@@ -137,14 +137,19 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
     if let (true, Stdin::Text(input)) = (text, call.stdin) {
         tokens(input).for_each(|token| add(token, takes_commands(call.program)));
     }
-    // Arguments of a script: what it does with them stands in a file that is not looked at.
-    if entry.is_some_and(|entry| matches!(entry.family, Family::Interpreters | Family::Shells)) {
-        let mut operands = call.args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-'));
-        let script = operands.next().is_some_and(is_path);
-        let given = operands.filter(|word| script && is_path(word)).take(MOST);
-        found.extend(given.map(|word| Mention { done: Done::Given, ..mention(call, word, false) }));
-    }
+    found.extend(given_to_script(call, entry));
     found
+}
+
+/// Arguments of a script: what it does with them stands in a file that is not looked at.
+fn given_to_script(call: &Call<'_>, entry: Option<&Entry>) -> Vec<Mention> {
+    if !entry.is_some_and(|entry| matches!(entry.family, Family::Interpreters | Family::Shells)) {
+        return Vec::new();
+    }
+    let mut operands = call.args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-'));
+    let script = operands.next().is_some_and(is_path);
+    let given = operands.filter(|word| script && is_path(word)).take(MOST);
+    given.map(|word| Mention { done: Done::Given, ..mention(call, word, false) }).collect()
 }
 
 /// Values of variables in front of a program: where it keeps a log, an index, a history.
@@ -310,37 +315,14 @@ fn is_volume(option: &str) -> bool {
 
 /// Whether a program says by its name or its first words that it only looks.
 fn only_looks(call: &Call<'_>) -> bool {
-    const LOOKS: [&str; 24] = [
-        "check",
-        "lint",
-        "validate",
-        "show",
-        "view",
-        "cat",
-        "list",
-        "ls",
-        "diff",
-        "stat",
-        "info",
-        "describe",
-        "inspect",
-        "search",
-        "find",
-        "grep",
-        "explain",
-        "help",
-        "status",
-        "verify",
-        "test",
-        "--check",
-        "--dry-run",
-        "--list-different",
-    ];
     let name = call.program;
     let by_name = ["lint", "check", "diff", "stat"].iter().any(|end| name.ends_with(end));
     let mut words = call.args.iter().filter_map(Arg::known);
-    let first = words.clone().find(|word| !word.starts_with('-')).is_some_and(|word| LOOKS.contains(&word));
-    by_name || first || words.any(|word| word.starts_with("--") && LOOKS.contains(&word))
+    let first = words
+        .clone()
+        .find(|word| !word.starts_with('-'))
+        .is_some_and(|word| crate::words::LOOKS.contains(&word));
+    by_name || first || words.any(|word| word.starts_with("--") && crate::words::LOOKS.contains(&word))
 }
 
 /// The name at the end of code: of a function in front of its bracket.
@@ -352,39 +334,7 @@ fn last_name(code: &str) -> &str {
 
 /// Functions that ask about a name or print it.
 fn is_question(function: &str) -> bool {
-    matches!(
-        function,
-        "exists"
-            | "existsSync"
-            | "isfile"
-            | "isdir"
-            | "is_file"
-            | "is_dir"
-            | "file_exists"
-            | "stat"
-            | "statSync"
-            | "lstatSync"
-            | "getsize"
-            | "print"
-            | "println"
-            | "printf"
-            | "puts"
-            | "echo"
-            | "say"
-            | "log"
-            | "info"
-            | "error"
-            | "warn"
-            | "startswith"
-            | "endswith"
-            | "startsWith"
-            | "endsWith"
-            | "includes"
-            | "match"
-            | "fnmatch"
-            | "assertEqual"
-            | "indexOf"
-    )
+    crate::words::QUESTIONS.contains(&function)
 }
 
 /// Whether a string is only compared with something.

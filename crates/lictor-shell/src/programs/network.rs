@@ -26,7 +26,7 @@ pub fn host_of(url: &str) -> Option<String> {
 pub(crate) fn remote(arg: &Arg) -> Option<String> {
     let text = arg.prefix();
     if let Some((scheme, _)) = text.split_once("://")
-        && matches!(scheme, "rsync" | "ssh" | "sftp" | "scp" | "git" | "http" | "https" | "ftp" | "git+ssh")
+        && crate::words::REMOTE_SCHEMES.contains(&scheme)
     {
         return host_of(text);
     }
@@ -208,36 +208,20 @@ const CURL: Grammar = Grammar::anywhere(
      remote-name remote-name-all head insecure compressed get include verbose globoff create-dirs remote-header-name",
 );
 
-pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
-    let options = CURL.parse(call.args);
-    if options.has(&["V", "version", "help"]) {
-        return;
-    }
-    let data = ["d", "data", "data-ascii", "data-binary", "data-urlencode", "json", "data-raw"];
-    let method = options.text(&["X", "request"]).map(str::to_ascii_uppercase);
-    let uploads = options.has(&["T", "upload-file", "F", "form", "form-string"])
-        || (options.has(&data) && !options.has(&["G", "get"]))
-        || matches!(method.as_deref(), Some("POST" | "PUT" | "PATCH" | "DELETE"));
-    let urls: Vec<&Arg> = options.operands.iter().chain(options.values(&["url"])).collect();
-    for url in &urls {
-        match url.known().and_then(|text| text.strip_prefix("file://")) {
-            Some(path) => secrets::read(call, report, &Arg::literal(path), false),
-            None => reach(report, url, uploads),
-        }
-        if url.taint.secret && !secrets::is_for(&url.text, &urls) {
-            report.flow(FlowSource::Secret, FlowSink::Host, &url.text);
-        }
-        if url.known().is_some_and(|text| destroys(text, method.as_deref().unwrap_or_default())) {
-            report.database(DatabaseEffect::DropPart, &format!("DELETE {}", url.text));
-        }
-    }
-    for value in options.values(&data) {
+/// Options of curl that hold what is sent.
+const CURL_DATA: [&str; 7] = ["d", "data", "data-ascii", "data-binary", "data-urlencode", "json", "data-raw"];
+
+/// What leaves the machine: data, files, headers.
+fn curl_sends(call: &Call<'_>, report: &mut Report, options: &super::options::Options, urls: &[&Arg]) {
+    for value in options.values(&CURL_DATA) {
         let prefix = value.prefix();
         if let Some(at) = prefix.find('@').filter(|at| *at == 0 || options.has(&["data-urlencode"])) {
             if !options.has(&["data-raw"]) {
                 send_file(call, report, &after(value, at + 1));
             }
-        } else if value.taint.secret && !secrets::is_for(&value.text, &urls) {
+        } else if value.taint.secret
+            && !secrets::is_for(&value.text, urls, &|name| call.env.is_set_here(name))
+        {
             report.flow(FlowSource::Secret, FlowSink::Host, &value.text);
         }
     }
@@ -252,7 +236,9 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
                 None => file,
             };
             send_file(call, report, &file);
-        } else if value.taint.secret && !secrets::is_for(&value.text, &urls) {
+        } else if value.taint.secret
+            && !secrets::is_for(&value.text, urls, &|name| call.env.is_set_here(name))
+        {
             report.flow(FlowSource::Secret, FlowSink::Host, &value.text);
         }
     }
@@ -264,6 +250,31 @@ pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
             report.flow(FlowSource::Secret, FlowSink::Host, &header.text);
         }
     }
+}
+
+pub(crate) fn curl(call: &Call<'_>, report: &mut Report) {
+    let options = CURL.parse(call.args);
+    if options.has(&["V", "version", "help"]) {
+        return;
+    }
+    let method = options.text(&["X", "request"]).map(str::to_ascii_uppercase);
+    let uploads = options.has(&["T", "upload-file", "F", "form", "form-string"])
+        || (options.has(&CURL_DATA) && !options.has(&["G", "get"]))
+        || matches!(method.as_deref(), Some("POST" | "PUT" | "PATCH" | "DELETE"));
+    let urls: Vec<&Arg> = options.operands.iter().chain(options.values(&["url"])).collect();
+    for url in &urls {
+        match url.known().and_then(|text| text.strip_prefix("file://")) {
+            Some(path) => secrets::read(call, report, &Arg::literal(path), false),
+            None => reach(report, url, uploads),
+        }
+        if url.taint.secret && !secrets::is_for(&url.text, &urls, &|name| call.env.is_set_here(name)) {
+            report.flow(FlowSource::Secret, FlowSink::Host, &url.text);
+        }
+        if url.known().is_some_and(|text| destroys(text, method.as_deref().unwrap_or_default())) {
+            report.database(DatabaseEffect::DropPart, &format!("DELETE {}", url.text));
+        }
+    }
+    curl_sends(call, report, &options, &urls);
     for file in options.values(&["K", "config"]) {
         configured(call, report, file);
     }

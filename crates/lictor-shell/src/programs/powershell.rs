@@ -55,40 +55,49 @@ pub(crate) fn dynamic(call: &Call<'_>, text: &Arg, report: &mut Report) {
     }
 }
 
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    let lower = call.program;
-    let flags: Vec<String> = call
-        .args
-        .iter()
-        .filter_map(Arg::known)
-        .filter(|word| {
+/// The words of a cmdlet or of a built-in of `cmd`.
+struct Words<'a> {
+    /// Options, lower case.
+    flags: Vec<String>,
+    operands: Vec<&'a Arg>,
+    recursive: bool,
+}
+
+impl<'a> Words<'a> {
+    fn of(call: &'a Call<'_>) -> Self {
+        let is_flag = |word: &&str| {
             word.starts_with(['-', '/']) && word.len() > 1 && !word.get(1..).unwrap_or_default().contains('/')
-        })
-        .map(str::to_ascii_lowercase)
-        .collect();
-    let has = |names: &[&str]| flags.iter().any(|flag| names.contains(&flag.as_str()));
-    if has(&["-whatif", "/?", "-wi"]) {
+        };
+        let known = call.args.iter().filter_map(Arg::known);
+        let flags: Vec<String> = known.filter(is_flag).map(str::to_ascii_lowercase).collect();
+        let is_operand = |arg: &&Arg| {
+            let word = arg.prefix();
+            let switch = word.starts_with('/')
+                && (2..=3).contains(&word.len())
+                && word.chars().skip(1).all(|c| c.is_ascii_alphabetic());
+            !word.starts_with('-') && !switch
+        };
+        let recursive = flags.iter().any(|flag| {
+            flag.len() >= 4 && "-recurse".starts_with(flag.as_str()) || flag == "-r" || flag == "/s"
+        });
+        Self { flags, operands: call.args.iter().filter(is_operand).collect(), recursive }
+    }
+
+    fn has(&self, names: &[&str]) -> bool {
+        self.flags.iter().any(|flag| names.contains(&flag.as_str()))
+    }
+}
+
+pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
+    let words = Words::of(call);
+    if words.has(&["-whatif", "/?", "-wi"]) {
         return;
     }
-    let operands: Vec<&Arg> = call
-        .args
-        .iter()
-        .filter(|arg| {
-            let word = arg.prefix();
-            !(word.starts_with('-')
-                || (word.starts_with('/')
-                    && (2..=3).contains(&word.len())
-                    && word.chars().skip(1).all(|c| c.is_ascii_alphabetic())))
-        })
-        .collect();
-    let recursive = flags
-        .iter()
-        .any(|flag| flag.len() >= 4 && "-recurse".starts_with(flag.as_str()) || flag == "-r" || flag == "/s");
+    let (lower, operands, recursive) = (call.program, &words.operands, words.recursive);
     let every = |report: &mut Report, access: Access| {
-        for arg in &operands {
-            report.file(call, access, arg, recursive);
-        }
+        operands.iter().for_each(|arg| report.file(call, access, arg, recursive));
     };
+    let all = || operands.iter().copied().cloned().collect::<Vec<Arg>>();
     match lower {
         "remove-item" | "ri" | "del" | "erase" | "rd" => {
             every(report, Access::Delete);
@@ -116,33 +125,29 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
         }
         "stop-computer" | "restart-computer" => report.process(ProcessEffect::Shutdown),
         "invoke-expression" | "iex" => match operands.first() {
-            Some(_) => {
-                report.then_shell(&joined(&operands.into_iter().cloned().collect::<Vec<_>>()), &[], "iex")
-            }
+            Some(_) => report.then_shell(&joined(&all()), &[], "iex"),
             None => super::shells::stdin_is_code(call, report),
         },
         "invoke-webrequest" | "iwr" | "invoke-restmethod" | "irm" => {
             for url in operands.iter().filter(|arg| arg.prefix().contains("://")) {
-                super::network::reach(report, url, has(&["-infile", "-body"]));
+                super::network::reach(report, url, words.has(&["-infile", "-body"]));
             }
             report.taint.network = true;
         }
         "get-content" | "gc" => {
-            for arg in operands {
-                secrets::read(call, report, arg, false);
-            }
+            operands.iter().for_each(|arg| secrets::read(call, report, arg, false));
         }
         "stop-process" | "spps" => report.process(ProcessEffect::Kill),
-        "start-process" | "saps" => {
-            report.then_argv(&operands.into_iter().cloned().collect::<Vec<_>>(), "Start-Process")
-        }
+        "start-process" | "saps" => report.then_argv(&all(), "Start-Process"),
         "vssadmin" | "wmic" | "bcdedit" | "reg" | "fsutil" => {
             let text = written(call).to_ascii_lowercase();
             if text.contains("delete") || text.contains("/deletevalue") {
                 report.infrastructure(lower, &text, text.contains("shadow"));
             }
         }
-        "cipher" if flags.iter().any(|flag| flag.starts_with("/w")) => report.process(ProcessEffect::Format),
+        "cipher" if words.flags.iter().any(|flag| flag.starts_with("/w")) => {
+            report.process(ProcessEffect::Format)
+        }
         "icacls" | "takeown" => every(report, Access::ChangeMode),
         _ => {}
     }

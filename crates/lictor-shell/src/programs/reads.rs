@@ -94,8 +94,7 @@ fn lines(call: &Call<'_>, report: &mut Report, files: &[Arg]) {
 
 fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
     let options = grammar.parse(call.args);
-    let ripgrep =
-        matches!(call.program, "rg" | "rga" | "ripgrep" | "ag" | "ack" | "ack-grep" | "pt" | "ugrep" | "ug");
+    let ripgrep = crate::words::SEARCHES.contains(&call.program);
     let lists = options.has(&["files"]);
     let skip = usize::from(!lists && !options.has(&["e", "f", "regexp", "file"]));
     let recursive = ripgrep || options.has(&["r", "R", "recursive"]);

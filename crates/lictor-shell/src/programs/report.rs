@@ -209,26 +209,7 @@ pub(crate) fn templated(args: &[Arg]) -> Arg {
 mod tests;
 /// Hosts where anybody leaves anything for whoever has the address.
 fn is_drop(host: &str) -> bool {
-    const DROPS: [&str; 19] = [
-        "transfer.sh",
-        "file.io",
-        "0x0.st",
-        "termbin.com",
-        "ix.io",
-        "sprunge.us",
-        "paste.rs",
-        "pastebin.com",
-        "dpaste.com",
-        "bashupload.com",
-        "temp.sh",
-        "oshi.at",
-        "catbox.moe",
-        "gofile.io",
-        "anonfiles.com",
-        "webhook.site",
-        "requestbin.net",
-        "pipedream.net",
-        "oast.fun",
-    ];
-    DROPS.iter().any(|drop| host.strip_suffix(drop).is_some_and(|sub| sub.is_empty() || sub.ends_with('.')))
+    crate::words::DROPS
+        .iter()
+        .any(|drop| host.strip_suffix(drop).is_some_and(|sub| sub.is_empty() || sub.ends_with('.')))
 }

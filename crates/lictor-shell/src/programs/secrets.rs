@@ -21,68 +21,6 @@ pub fn is_secret_path(path: &str) -> bool {
     if is_environment_file(&lower) {
         return true;
     }
-    const NAMES: [&str; 46] = [
-        "id_rsa",
-        "id_dsa",
-        "id_ecdsa",
-        "id_ed25519",
-        "id_ecdsa_sk",
-        "id_ed25519_sk",
-        "identity",
-        "credentials.json",
-        "credentials.tfrc.json",
-        "service-account.json",
-        "service_account.json",
-        "application_default_credentials.json",
-        ".netrc",
-        "_netrc",
-        ".pgpass",
-        ".npmrc",
-        ".pypirc",
-        ".git-credentials",
-        ".dockercfg",
-        ".htpasswd",
-        ".my.cnf",
-        "secrets.yml",
-        "secrets.yaml",
-        "secrets.json",
-        "secrets.toml",
-        "master.key",
-        "shadow",
-        "gshadow",
-        "master.passwd",
-        "sudoers",
-        "kubeconfig",
-        ".vault-token",
-        ".boto",
-        ".s3cfg",
-        "rclone.conf",
-        ".credentials.json",
-        ".databrickscfg",
-        ".mylogin.cnf",
-        ".passwd-s3fs",
-        ".terraformrc",
-        ".bash_history",
-        ".zsh_history",
-        ".psql_history",
-        ".mysql_history",
-        ".rediscli_history",
-        ".node_repl_history",
-    ];
-    const ENDINGS: [&str; 12] = [
-        ".pem",
-        ".key",
-        ".p12",
-        ".pfx",
-        ".jks",
-        ".keystore",
-        ".kdbx",
-        ".ppk",
-        ".asc.key",
-        ".tfvars.secret",
-        ".gpg-key",
-        ".keychain-db",
-    ];
     if matches!(lower.as_str(), "shadow" | "gshadow" | "master.passwd" | "sudoers" | "identity") {
         return path.starts_with("/etc/") || under(".ssh");
     }
@@ -96,7 +34,9 @@ pub fn is_secret_path(path: &str) -> bool {
     {
         return false;
     }
-    if NAMES.contains(&lower.as_str()) || ENDINGS.iter().any(|ending| lower.ends_with(ending)) {
+    if crate::words::SECRET_NAMES.contains(&lower.as_str())
+        || crate::words::SECRET_ENDINGS.iter().any(|ending| lower.ends_with(ending))
+    {
         return true;
     }
     if under(".ssh") || path.ends_with("/.ssh") || path == ".ssh" {
@@ -163,54 +103,9 @@ pub(crate) fn read(call: &Call<'_>, report: &mut Report, arg: &Arg, recursive: b
     report.taint.secret |= is_secret(arg);
 }
 
-/// Programs that look for a name, watch a file or change its form: they show nothing of what is in it.
-const KEEPS_TO_ITSELF: [&str; 17] = [
-    "locate",
-    "plocate",
-    "mlocate",
-    "mdfind",
-    "mdls",
-    "notify-send",
-    "say",
-    "figlet",
-    "entr",
-    "inotifywait",
-    "fswatch",
-    "dos2unix",
-    "unix2dos",
-    "chezmoi",
-    "stow",
-    "cloc",
-    "tokei",
-];
-
 /// Parts of the names of tools that are made for such files: they load, check or lock them.
 const MADE_FOR_IT: [&str; 10] =
     ["env", "lint", "scan", "secret", "leak", "crypt", "fmt", "format", "prettier", "check"];
-
-/// First words by which a tool says that it makes, checks or loads a file rather than showing it.
-const LOADS: [&str; 23] = [
-    "pull", "init", "lint", "scan", "check", "encrypt", "add", "validate", "edit", "generate", "create",
-    "write", "set", "run", "exec", "load", "use", "watch", "ignore", "format", "fix", "start", "dev",
-];
-
-/// Options whose value is read for what is in it.
-const CONTENT: [&str; 14] = [
-    "-a",
-    "-r",
-    "-u",
-    "-T",
-    "--attach",
-    "--attachment",
-    "--body",
-    "--body-file",
-    "--data",
-    "--file",
-    "--input",
-    "--payload",
-    "--read-from",
-    "--upload",
-];
 
 /// Secrets among the words of a program that nothing is known about. A file of secrets that it is given to work on is
 /// read; one that it is given by an option is most likely used for what it is for, unless the option is for content.
@@ -218,9 +113,11 @@ pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
     let mut first = call.args.iter().filter_map(Arg::known).filter(|word| !word.starts_with('-')).take(2);
     // A script of the project knows what its own files are for.
     let own = call.path.contains('/')
-        || KEEPS_TO_ITSELF.contains(&call.program)
+        || crate::words::KEEPS_TO_ITSELF.contains(&call.program)
         || MADE_FOR_IT.iter().any(|part| call.program.contains(part))
-        || first.any(|word| LOADS.iter().any(|verb| word == *verb || word.ends_with(&format!(":{verb}"))));
+        || first.any(|word| {
+            crate::words::LOADS.iter().any(|verb| word == *verb || word.ends_with(&format!(":{verb}")))
+        });
     let mut before = "";
     for arg in call.args {
         let word = arg.known().unwrap_or_default();
@@ -230,7 +127,13 @@ pub(crate) fn given(call: &Call<'_>, report: &mut Report) {
         };
         let outside = value.prefix().starts_with(['/', '~']);
         let behind = if outside { option.len() > 2 } else { !option.is_empty() };
-        let content = !behind || CONTENT.contains(&option);
+        // A long option says by its name that the file is loaded or signed in with.
+        let uses = |option: &str| {
+            crate::words::SIGNS_IN.iter().chain(crate::words::LOADS).any(|part| option.contains(part))
+        };
+        let content = !behind
+            || crate::words::CONTENT_OPTIONS.contains(&option)
+            || option.starts_with("--") && !uses(option);
         let names =
             if outside { is_secret(&value) } else { !own && value.known().is_some_and(is_plain_secret) };
         if content && names {
@@ -259,13 +162,6 @@ pub(crate) fn loaded(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-/// Parts of the names of options whose value a program signs in with, or that only hand it on.
-const SIGNS_IN: [&str; 24] = [
-    "key", "cert", "identit", "cred", "config", "auth", "token", "secret", "pass", "cacert", "pem", "tls",
-    "ssl", "netrc", "env", "account", "profile", "volume", "mount", "exclude", "ignore", "context",
-    "message", "title",
-];
-
 /// Letters of options that say the same.
 const SIGNS_IN_LETTERS: [&str; 6] = ["-i", "-k", "-v", "-m", "-x", "-K"];
 
@@ -282,7 +178,7 @@ pub(crate) fn unaccounted(call: &Call<'_>, report: &mut Report, in_text: bool) {
         };
         before = if word.starts_with('-') && !word.contains('=') { word } else { "" };
         let signs_in = SIGNS_IN_LETTERS.contains(&option)
-            || option.len() > 2 && SIGNS_IN.iter().any(|part| option.contains(part));
+            || option.len() > 2 && crate::words::SIGNS_IN.iter().any(|part| option.contains(part));
         let code = in_text
             || super::takes_command(option)
             || matches!(option, "-e" | "-x" | "-rx")
@@ -291,10 +187,11 @@ pub(crate) fn unaccounted(call: &Call<'_>, report: &mut Report, in_text: bool) {
             continue;
         }
         let inner = |sign: char| "{}()\"'=:,@<>;| \t".contains(sign);
-        for part in value.split(inner).filter(|part| part.len() > 4) {
+        for part in value.split(inner).filter(|part| part.len() > 3) {
             let doubled = part.bytes().take_while(|byte| *byte == b'/').count().saturating_sub(1);
             let part = part.get(doubled..).unwrap_or_default();
-            if !is_kept_outside(part) {
+            let in_code = code && value.contains(['{', '(', '"', '\'', ' ']) && is_environment_path(part);
+            if !is_kept_outside(part) && !(in_code && is_secret_path(part)) {
                 continue;
             }
             let told = report.effects.iter().any(|effect| match effect {
@@ -346,42 +243,40 @@ pub(crate) fn reveals(report: &mut Report) {
     });
 }
 
-/// Whether every secret variable in a text is called after the service that the addresses name: `$CODECOV_TOKEN` for
-/// `codecov.io`, `$N8N_API_KEY` for `$N8N_BASE_URL`.
-pub(crate) fn is_for(text: &str, addresses: &[&Arg]) -> bool {
+/// Whether every secret variable in a text is for the service that is addressed: it is called after it (`$CODECOV_TOKEN` for
+/// `codecov.io`, `$GOOGLE_API_KEY` for `maps.googleapis.com`), or whoever set the variable has set the address too
+/// (`$N8N_API_KEY` for `$N8N_BASE_URL`).
+pub(crate) fn is_for(text: &str, addresses: &[&Arg], is_set_here: &dyn Fn(&str) -> bool) -> bool {
+    let host = |address: &Arg| {
+        let lower = address.text.to_ascii_lowercase();
+        let host = lower.split_once("://").map_or(lower.as_str(), |(_, rest)| rest);
+        host.split('/').next().unwrap_or_default().to_owned()
+    };
+    let hosts: Vec<String> = addresses.iter().map(|address| host(address)).collect();
+    let from_outside = |address: &&Arg| {
+        let name = address.text.trim_start_matches(['"', '$', '{']);
+        let name = crate::parser::name_prefix(name);
+        address.text.trim_start_matches('"').starts_with('$') && !name.is_empty() && !is_set_here(name)
+    };
+    if !addresses.is_empty() && addresses.iter().all(from_outside) {
+        return true;
+    }
     let mut any = false;
     let all = text.split('$').skip(1).all(|rest| {
-        let rest = rest.strip_prefix('{').unwrap_or(rest);
-        let name: String =
-            rest.chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
-        if !lictor_core::redact::is_secret_name(&name) {
+        let name = crate::parser::name_prefix(rest.strip_prefix('{').unwrap_or(rest));
+        if !lictor_core::redact::is_secret_name(name) {
             return true;
         }
         any = true;
         let stem = name.split('_').next().unwrap_or_default().to_ascii_lowercase();
-        let generic = matches!(
-            stem.as_str(),
-            "api"
-                | "access"
-                | "auth"
-                | "secret"
-                | "token"
-                | "user"
-                | "client"
-                | "app"
-                | "http"
-                | "https"
-                | "com"
-        );
-        stem.len() >= 3
-            && !generic
-            && addresses.iter().any(|address| {
-                let lower = address.text.to_ascii_lowercase();
-                let host = lower.split_once("://").map_or(lower.as_str(), |(_, rest)| rest);
-                let host = host.split('/').next().unwrap_or_default();
-                host.split(['.', '-', '_', '"', '$', '{', '}', ':'])
-                    .any(|part| part == stem || part.strip_prefix("api") == Some(&stem))
-            })
+        let generic = crate::words::GENERIC_STEMS.contains(&stem.as_str());
+        let is_called_so = |part: &str| {
+            part == stem
+                || part.strip_prefix("api") == Some(&stem)
+                || stem.len() >= 5 && part.starts_with(&stem)
+        };
+        let named = |host: &String| host.split(['.', '-', '_', '"', '$', '{', '}', ':']).any(is_called_so);
+        stem.len() >= 3 && !generic && hosts.iter().any(named)
     });
     any && all
 }
@@ -401,21 +296,7 @@ pub(crate) fn is_credential_header(text: &str) -> bool {
 
 /// Programs that print what they read, as it is or written in another way.
 fn shows_input(program: &str) -> bool {
-    matches!(
-        program,
-        "cat"
-            | "tee"
-            | "base64"
-            | "base32"
-            | "xxd"
-            | "od"
-            | "hexdump"
-            | "rev"
-            | "tac"
-            | "nl"
-            | "less"
-            | "more"
-    )
+    crate::words::SHOWS_INPUT.contains(&program)
 }
 
 /// Whether a command prints the whole value of a variable that holds a secret (`echo $TOKEN`, `printenv TOKEN`).

@@ -18,8 +18,7 @@ pub(crate) fn directory(call: &Call<'_>, report: &mut Report, named: Option<&Arg
     let Some(root) = named.or(here.as_ref()) else { return };
     let home = call.env.variable("HOME");
     let is_home = |path: &str| {
-        matches!(path, "~" | "/root" | "" | "/etc" | "/home" | "/var" | "/var/log" | "/Users")
-            || home.as_deref() == Some(path)
+        (path.is_empty() || crate::words::SERVED_WHOLE.contains(&path)) || home.as_deref() == Some(path)
     };
     if secrets::is_secret(root) {
         secrets::read(call, report, root, true);

@@ -72,34 +72,7 @@ pub(crate) fn multiplexer(call: &Call<'_>, report: &mut Report) {
         let options = Grammar::until_operand("ceEhpSstTX", "").parse(call.args);
         return report.then_argv(&options.operands, "screen");
     }
-    let Some(at) = words.iter().position(|word| {
-        matches!(
-            *word,
-            "send-keys"
-                | "send"
-                | "new-session"
-                | "new"
-                | "new-window"
-                | "neww"
-                | "split-window"
-                | "splitw"
-                | "respawn-pane"
-                | "run-shell"
-                | "run"
-                | "if-shell"
-                | "if"
-                | "pipe-pane"
-                | "display-popup"
-                | "popup"
-                | "write-chars"
-                | "kill-server"
-                | "respawn-window"
-                | "set-hook"
-                | "bind-key"
-                | "bind"
-                | "confirm-before"
-        )
-    }) else {
+    let Some(at) = words.iter().position(|word| crate::words::MULTIPLEXER_COMMANDS.contains(word)) else {
         return;
     };
     let sub = words.get(at).copied().unwrap_or_default();

@@ -92,7 +92,9 @@ pub(crate) fn shell(call: &Call<'_>, report: &mut Report) {
     }
     if options.has(&["c"]) {
         match options.operands.split_first() {
-            Some((text, args)) => report.then_shell(text, args, &format!("{} -c", call.program)),
+            Some((text, args)) => {
+                report.then_shell(&with_variables(text), args, &format!("{} -c", call.program));
+            }
             None if options.loose => report.unknown_code(Taint::default(), &written(call)),
             None => {}
         }
@@ -274,8 +276,22 @@ fn code_letters(language: &str) -> &'static [&'static str] {
     if language == "perl" { &["e", "E"] } else { &["e"] }
 }
 
+/// A text of another shell with variables of the environment as this one spells them: `$E:X` of elvish, `$env:X` of
+/// PowerShell, `$env.X` of nu.
+fn with_variables(text: &Arg) -> Arg {
+    const SPELLINGS: [&str; 5] = ["$E:", "$env:", "$Env:", "$ENV:", "$env."];
+    match text.known() {
+        Some(known) if known.contains('$') && SPELLINGS.iter().any(|spelling| known.contains(spelling)) => {
+            let plain = |text: String, spelling: &&str| text.replace(spelling, "$");
+            Arg { taint: text.taint, ..Arg::literal(SPELLINGS.iter().fold(known.to_owned(), plain)) }
+        }
+        _ => text.clone(),
+    }
+}
+
 /// Backslashes part folders, and a drive is a root.
 fn posix(text: &Arg) -> Arg {
+    let text = &with_variables(text);
     let Some(known) = text.known().filter(|text| text.contains(['\\', ':'])) else { return text.clone() };
     let slashed = known.replace('\\', "/");
     let mut letters = slashed.char_indices().peekable();

@@ -50,21 +50,7 @@ fn tokens(text: &str) -> Vec<Statement> {
             '#' if next != Some('>') && current.is_empty() => {
                 while letters.next_if(|(_, letter)| *letter != '\n').is_some() {}
             }
-            '/' if next == Some('*') => {
-                letters.next();
-                // `/*! … */` is executed by MySQL: only the markers are dropped.
-                if letters.next_if(|(_, letter)| *letter == '!').is_some() {
-                    while letters.next_if(|(_, letter)| letter.is_ascii_digit()).is_some() {}
-                    continue;
-                }
-                let mut star = false;
-                for (_, letter) in letters.by_ref() {
-                    if star && letter == '/' {
-                        break;
-                    }
-                    star = letter == '*';
-                }
-            }
+            '/' if next == Some('*') => comment(&mut letters),
             '*' if next == Some('/') => {
                 letters.next();
             }
@@ -82,22 +68,7 @@ fn tokens(text: &str) -> Vec<Statement> {
                 current.push(Token::Name);
             }
             '$' if next.is_some_and(|letter| letter == '$' || letter.is_alphabetic() || letter == '_') => {
-                let mut tag = String::from("$");
-                while let Some((_, letter)) =
-                    letters.next_if(|(_, letter)| letter.is_alphanumeric() || *letter == '_')
-                {
-                    tag.push(letter);
-                }
-                if letters.next_if(|(_, letter)| *letter == '$').is_none() {
-                    continue;
-                }
-                tag.push('$');
-                let from = letters.peek().map_or(text.len(), |(at, _)| *at);
-                let body = text.get(from..).unwrap_or_default();
-                let length = body.find(&tag).unwrap_or(body.len());
-                current.push(Token::Text(body.get(..length).unwrap_or_default().to_owned()));
-                let end = from + length + tag.len();
-                while letters.next_if(|(at, _)| *at < end).is_some() {}
+                current.extend(dollar_quoted(&mut letters, text));
             }
             letter if letter.is_alphabetic() || letter == '_' => {
                 let mut word = String::from(letter.to_ascii_uppercase());
@@ -124,7 +95,41 @@ fn tokens(text: &str) -> Vec<Statement> {
     statements
 }
 
-fn quoted(letters: &mut std::iter::Peekable<std::str::CharIndices<'_>>, quote: char) -> String {
+type Letters<'a> = std::iter::Peekable<std::str::CharIndices<'a>>;
+
+/// Goes past `/* … */`. `/*! … */` is executed by MySQL: only the markers are dropped.
+fn comment(letters: &mut Letters<'_>) {
+    letters.next();
+    if letters.next_if(|(_, letter)| *letter == '!').is_some() {
+        while letters.next_if(|(_, letter)| letter.is_ascii_digit()).is_some() {}
+        return;
+    }
+    let mut star = false;
+    for (_, letter) in letters.by_ref() {
+        if star && letter == '/' {
+            break;
+        }
+        star = letter == '*';
+    }
+}
+
+/// `$$ … $$` and `$tag$ … $tag$`.
+fn dollar_quoted(letters: &mut Letters<'_>, text: &str) -> Option<Token> {
+    let mut tag = String::from("$");
+    while let Some((_, letter)) = letters.next_if(|(_, letter)| letter.is_alphanumeric() || *letter == '_') {
+        tag.push(letter);
+    }
+    letters.next_if(|(_, letter)| *letter == '$')?;
+    tag.push('$');
+    let from = letters.peek().map_or(text.len(), |(at, _)| *at);
+    let body = text.get(from..).unwrap_or_default();
+    let length = body.find(&tag).unwrap_or(body.len());
+    let end = from + length + tag.len();
+    while letters.next_if(|(at, _)| *at < end).is_some() {}
+    Some(Token::Text(body.get(..length).unwrap_or_default().to_owned()))
+}
+
+fn quoted(letters: &mut Letters<'_>, quote: char) -> String {
     let mut out = String::new();
     while let Some((_, letter)) = letters.next() {
         if letter == quote {
@@ -286,7 +291,7 @@ fn effect(tokens: &[Token]) -> Option<DatabaseEffect> {
         }
         "ALTER" => {
             let drops = tokens.windows(2).any(|pair| matches!(pair, [Token::Word(first), second]
-                if first == "DROP" && !matches!(second, Token::Word(kind) if matches!(kind.as_str(), "CONSTRAINT" | "INDEX" | "DEFAULT" | "NOT" | "KEY" | "EXPRESSION" | "IDENTITY" | "FOREIGN" | "PRIMARY"))));
+                if first == "DROP" && !matches!(second, Token::Word(kind) if crate::words::SQL_DROPPABLE.contains(&kind.as_str()))));
             if drops { DatabaseEffect::DropPart } else { DatabaseEffect::Change }
         }
         "FLUSHALL" | "FLUSHDB" => DatabaseEffect::DropAll,

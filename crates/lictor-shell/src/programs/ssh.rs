@@ -26,6 +26,10 @@ fn ssh_options(call: &Call<'_>, report: &mut Report, options: &Options) {
             report.then_shell(&Arg::literal(command.trim()), &[], "ssh -F");
         }
     }
+    // It complains about lines that are no settings, and shows them.
+    for file in options.values(&["F"]).filter(|file| secrets::is_secret(file)) {
+        secrets::read(call, report, file, false);
+    }
     for setting in options.values(&["o"]) {
         let prefix = setting.prefix();
         let Some(at) = prefix.find(['=', ' ']) else { continue };

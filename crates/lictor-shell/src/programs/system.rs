@@ -140,6 +140,9 @@ pub(crate) fn by_name(call: &Call<'_>, report: &mut Report) {
     }) && !options.operands.is_empty();
     let all = call.program == "killall" && call.args.iter().any(|arg| matches!(arg.known(), Some("-1")));
     report.process(if everyone || broad || all { ProcessEffect::KillAll } else { ProcessEffect::Kill });
+    if options.words().any(|word| crate::words::SERVERS.contains(&word)) {
+        report.infrastructure(call.program, &written(call), false);
+    }
     if options.words().any(super::lictor::is_pattern_of_program) {
         report.guard_off(GuardOff::LictorBinary, &written(call));
     }

@@ -48,63 +48,66 @@ fn decode(call: &Call<'_>, report: &mut Report, work: impl FnOnce(&str) -> Optio
     report.decoded = report.stdout.is_some();
 }
 
-pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
-    match call.program {
-        "echo" | "gecho" => echo(call, report),
-        "printf" | "gprintf" => printf(call, report),
-        "cat" | "gcat" | "tac" => cat(call, report),
-        "base64" | "gbase64" | "base32" | "basenc" => base64(call, report),
-        "uudecode" | "gunzip" | "zcat" | "bunzip2" | "bzcat" | "unxz" | "xzcat" | "unzstd" | "zstdcat" => {
-            decode(call, report, |_| None);
-            if !call.args.is_empty() {
-                let replaces = matches!(call.program, "gunzip" | "bunzip2" | "unxz" | "unzstd")
-                    && !call.args.iter().any(|arg| {
-                        matches!(arg.known(), Some("-c" | "--stdout" | "-kc" | "-ck" | "-t" | "-l"))
-                    });
-                super::reads::operands(call, report, if replaces { Access::Modify } else { Access::Read });
-                report.taint.decoded = true;
-            }
-        }
-        "xxd" => xxd(call, report),
-        "rev" if !call.args.is_empty() => super::reads::operands(call, report, Access::Read),
-        "rev" => compute(call, report, |text| {
-            Some(text.lines().map(|line| line.chars().rev().chain(['\n']).collect::<String>()).collect())
-        }),
-        "rot13" => compute(call, report, |text| Some(text.chars().map(rot13).collect())),
-        "tr" | "gtr" => tr(call, report),
-        "head" | "tail" | "ghead" | "gtail" => head(call, report),
-        "cut" => cut(call, report),
-        "basename" | "dirname" => names(call, report),
-        "realpath" | "readlink" | "grealpath" | "greadlink" => {
-            let options = Grammar::anywhere("", "relative-to= relative-base=").parse(call.args);
-            report.names.clone_from(&options.operands);
-            if let [only] = options.operands.as_slice()
-                && only.known().is_some_and(|path| path.starts_with('/'))
-            {
-                report.stdout = only.known().map(|path| format!("{path}\n"));
-            }
-        }
-        "which" | "whereis" | "type" | "hash" => {
-            let options = Grammar::anywhere("", "").parse(call.args);
-            if let [only] = options.operands.as_slice() {
-                report.stdout = only.known().map(|name| format!("/usr/bin/{name}\n"));
-            }
-        }
-        "pwd" => {
-            report.stdout = match call.cwd {
-                Cwd::Start => call.env.variable("PWD"),
-                Cwd::Known(path) if path.starts_with('/') => Some(path.clone()),
-                _ => None,
-            }
-            .map(|path| path + "\n");
-        }
-        "whoami" => report.stdout = call.env.variable("USER").map(|user| user + "\n"),
-        "seq" => seq(call, report),
-        _ => {}
+/// Programs that unpack what they are given: in place, or onto their output.
+pub(crate) fn unpacked(call: &Call<'_>, report: &mut Report) {
+    decode(call, report, |_| None);
+    if !call.args.is_empty() {
+        let replaces = matches!(call.program, "gunzip" | "bunzip2" | "unxz" | "unzstd")
+            && !call
+                .args
+                .iter()
+                .any(|arg| matches!(arg.known(), Some("-c" | "--stdout" | "-kc" | "-ck" | "-t" | "-l")));
+        super::reads::operands(call, report, if replaces { Access::Modify } else { Access::Read });
+        report.taint.decoded = true;
     }
 }
 
-fn echo(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn rev(call: &Call<'_>, report: &mut Report) {
+    if !call.args.is_empty() {
+        return super::reads::operands(call, report, Access::Read);
+    }
+    compute(call, report, |text| {
+        Some(text.lines().map(|line| line.chars().rev().chain(['\n']).collect::<String>()).collect())
+    });
+}
+
+pub(crate) fn rot13(call: &Call<'_>, report: &mut Report) {
+    compute(call, report, |text| Some(text.chars().map(rotated).collect()));
+}
+
+/// `realpath`, `readlink`.
+pub(crate) fn resolved(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("", "relative-to= relative-base=").parse(call.args);
+    report.names.clone_from(&options.operands);
+    if let [only] = options.operands.as_slice()
+        && only.known().is_some_and(|path| path.starts_with('/'))
+    {
+        report.stdout = only.known().map(|path| format!("{path}\n"));
+    }
+}
+
+/// `which`, `type`: where a program lies.
+pub(crate) fn which(call: &Call<'_>, report: &mut Report) {
+    let options = Grammar::anywhere("", "").parse(call.args);
+    if let [only] = options.operands.as_slice() {
+        report.stdout = only.known().map(|name| format!("/usr/bin/{name}\n"));
+    }
+}
+
+pub(crate) fn pwd(call: &Call<'_>, report: &mut Report) {
+    let path = match call.cwd {
+        Cwd::Start => call.env.variable("PWD"),
+        Cwd::Known(path) if path.starts_with('/') => Some(path.clone()),
+        _ => None,
+    };
+    report.stdout = path.map(|path| path + "\n");
+}
+
+pub(crate) fn whoami(call: &Call<'_>, report: &mut Report) {
+    report.stdout = call.env.variable("USER").map(|user| user + "\n");
+}
+
+pub(crate) fn echo(call: &Call<'_>, report: &mut Report) {
     let mut args = call.args;
     let (mut newline, mut escapes) = (true, false);
     while let Some((first, rest)) = args.split_first() {
@@ -138,7 +141,7 @@ fn print(report: &mut Report, args: &[Arg], render: impl FnOnce(&[&str]) -> Stri
     }
 }
 
-fn printf(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn printf(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::until_operand("v", "").parse(call.args);
     if options.has(&["v"]) {
         return;
@@ -254,7 +257,7 @@ pub(crate) fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn cat(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn cat(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("", "").parse(call.args);
     let files: Vec<&Arg> = options.operands.iter().filter(|arg| arg.known() != Some("-")).collect();
     if files.len() < options.operands.len() || files.is_empty() {
@@ -267,7 +270,7 @@ fn cat(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn base64(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn base64(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere(
         "wio",
         "decode ignore-garbage wrap= input= output= base64 base32 base16 z85 base64url",
@@ -324,7 +327,7 @@ pub(crate) fn from_hex(text: &str) -> Vec<u8> {
     digits.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte * 16 + digit)).collect()
 }
 
-fn xxd(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn xxd(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("clsogn", "").parse(call.args);
     if let Some(output) = options.operands.get(1) {
         report.file(call, Access::Write, output, false);
@@ -341,7 +344,7 @@ fn xxd(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn rot13(letter: char) -> char {
+fn rotated(letter: char) -> char {
     let turn = |base: u8| char::from((letter as u8 - base + 13) % 26 + base);
     match letter {
         'a'..='z' => turn(b'a'),
@@ -378,7 +381,7 @@ fn letters_of(set: &str) -> Option<Vec<char>> {
     }
 }
 
-fn tr(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn tr(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("", "complement delete squeeze-repeats truncate-set1").parse(call.args);
     let from = letters_of(options.word(0));
     let to = letters_of(options.word(1));
@@ -408,7 +411,7 @@ fn tr(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn head(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn head(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("nc", "lines= bytes= pid= sleep-interval=").parse(call.args);
     for file in options.operands.iter().filter(|arg| arg.known() != Some("-")) {
         secrets::read(call, report, file, false);
@@ -445,7 +448,7 @@ fn head(call: &Call<'_>, report: &mut Report) {
     }
 }
 
-fn cut(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn cut(call: &Call<'_>, report: &mut Report) {
     let options =
         Grammar::anywhere("bcdf", "bytes= characters= delimiter= fields= complement output-delimiter=")
             .parse(call.args);
@@ -495,7 +498,7 @@ fn within(ranges: &[(usize, usize)], at: usize) -> bool {
     ranges.iter().any(|(from, to)| (*from..=*to).contains(&at))
 }
 
-fn names(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn names(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::anywhere("s", "suffix= multiple zero").parse(call.args);
     let Some(path) = options.operands.first().and_then(Arg::known) else { return };
     let path = path.trim_end_matches('/');
@@ -512,7 +515,7 @@ fn names(call: &Call<'_>, report: &mut Report) {
     report.stdout = Some(format!("{result}\n"));
 }
 
-fn seq(call: &Call<'_>, report: &mut Report) {
+pub(crate) fn seq(call: &Call<'_>, report: &mut Report) {
     let numbers: Option<Vec<i64>> = call.args.iter().map(|arg| arg.known()?.parse().ok()).collect();
     let (from, step, to) = match numbers.as_deref() {
         Some([to]) => (1, 1, *to),

@@ -23,21 +23,6 @@ pub(super) fn is_command(name: &str) -> bool {
     kind(name) == Some("command")
 }
 
-/// Options that name a file of code, of `node`, `ruby`, `java`, `go`, `rustc` and `tar`.
-const FILES: [&str; 11] = [
-    "-r",
-    "--require",
-    "--import",
-    "--loader",
-    "--experimental-loader",
-    "-javaagent:",
-    "-agentpath:",
-    "-toolexec",
-    "linker",
-    "-Clinker",
-    "--checkpoint-action",
-];
-
 /// Reports what a variable makes programs run. `program` is the one that it stands in front of; none when it stays set.
 pub(super) fn runs(name: &str, value: &Arg, program: &str, report: &mut Report) {
     let Some(kind) = kind(name) else { return };
@@ -101,11 +86,11 @@ fn command(name: &str, value: &Arg, program: &str, report: &mut Report) {
 fn options(name: &str, text: &str, language: Option<&'static str>, report: &mut Report) {
     let mut before = "";
     for word in text.split_whitespace() {
-        let attached = FILES.iter().find_map(|option| {
+        let attached = crate::words::CODE_FILE_OPTIONS.iter().find_map(|option| {
             let rest = word.strip_prefix(option)?;
             (!rest.is_empty()).then(|| rest.trim_start_matches('='))
         });
-        let file = attached.or_else(|| FILES.contains(&before).then_some(word));
+        let file = attached.or_else(|| crate::words::CODE_FILE_OPTIONS.contains(&before).then_some(word));
         before = word;
         let Some(file) = file else { continue };
         if let Some(command) = file.strip_prefix("exec=") {

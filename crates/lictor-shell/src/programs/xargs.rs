@@ -216,22 +216,24 @@ pub(crate) fn parallel(call: &Call<'_>, report: &mut Report) {
             None => template.to_vec(),
             Some(word) => fill(template, placeholder, word, &columns),
         };
-        match argv.as_slice() {
-            [only] if only.known().is_none_or(|text| text.contains(char::is_whitespace)) => {
-                report.then_shell(only, &[], "parallel");
-            }
-            _ => {
-                let text = templated(&argv);
-                let runs_shell = argv.first().and_then(Arg::known).is_some_and(is_shell);
-                let has_syntax =
-                    text.known().is_some_and(|text| text.contains([';', '|', '&', '<', '>', '`']))
-                        || argv.first().is_some_and(|first| first.prefix().contains(' '));
-                push(report, argv, false, "parallel");
-                if has_syntax && !runs_shell {
-                    report.then_shell(&text, &[], "parallel");
-                }
-            }
-        }
+        run_round(argv, report);
+    }
+}
+
+/// One command that parallel makes: a shell reads what is more than words.
+fn run_round(argv: Vec<Arg>, report: &mut Report) {
+    if let [only] = argv.as_slice()
+        && only.known().is_none_or(|text| text.contains(char::is_whitespace))
+    {
+        return report.then_shell(only, &[], "parallel");
+    }
+    let text = templated(&argv);
+    let runs_shell = argv.first().and_then(Arg::known).is_some_and(is_shell);
+    let has_syntax = text.known().is_some_and(|text| text.contains([';', '|', '&', '<', '>', '`']))
+        || argv.first().is_some_and(|first| first.prefix().contains(' '));
+    push(report, argv, false, "parallel");
+    if has_syntax && !runs_shell {
+        report.then_shell(&text, &[], "parallel");
     }
 }
 

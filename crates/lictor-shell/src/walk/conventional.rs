@@ -4,87 +4,14 @@ use super::Walker;
 use crate::ast::{Item, Joint, Node, Part, Pipeline, Script, Word};
 use crate::operand::Arg;
 
-/// What the variable is set to by convention.
-const PROGRAMS: &[(&str, &str)] = &[
-    ("AR", "ar"),
-    ("AS", "as"),
-    ("AWK", "awk"),
-    ("BUNDLE", "bundle"),
-    ("CARGO", "cargo"),
-    ("CC", "cc"),
-    ("CLANG", "clang"),
-    ("CMAKE", "cmake"),
-    ("COMPOSER", "composer"),
-    ("CONDA", "conda"),
-    ("CP", "cp"),
-    ("CPP", "cpp"),
-    ("CXX", "c++"),
-    ("DOCKER", "docker"),
-    ("DOCKER_COMPOSE", "docker-compose"),
-    ("DOTNET", "dotnet"),
-    ("EDITOR", "nano"),
-    ("FIND", "find"),
-    ("GCC", "gcc"),
-    ("GIT", "git"),
-    ("GO", "go"),
-    ("GOCMD", "go"),
-    ("GOFMT", "gofmt"),
-    ("GRADLE", "gradle"),
-    ("GREP", "grep"),
-    ("HELM", "helm"),
-    ("INSTALL", "install"),
-    ("JAVA", "java"),
-    ("JAVAC", "javac"),
-    ("JQ", "jq"),
-    ("KUBECTL", "kubectl"),
-    ("LD", "ld"),
-    ("LN", "ln"),
-    ("LN_S", "ln"),
-    ("MAKE", "make"),
-    ("MKDIR", "mkdir"),
-    ("MKDIR_P", "mkdir"),
-    ("MV", "mv"),
-    ("MVN", "mvn"),
-    ("NINJA", "ninja"),
-    ("NM", "nm"),
-    ("NODE", "node"),
-    ("NPM", "npm"),
-    ("NPX", "npx"),
-    ("OBJCOPY", "objcopy"),
-    ("PAGER", "less"),
-    ("PANDOC", "pandoc"),
-    ("PERL", "perl"),
-    ("PHP", "php"),
-    ("PIP", "pip"),
-    ("PKG_CONFIG", "pkg-config"),
-    ("PNPM", "pnpm"),
-    ("POETRY", "poetry"),
-    ("PROTOC", "protoc"),
-    ("PY", "python3"),
-    ("PYTEST", "pytest"),
-    ("PYTHON", "python3"),
-    ("PYTHON3", "python3"),
-    ("PYTHON_BIN", "python3"),
-    ("RANLIB", "ranlib"),
-    ("RM", "rm"),
-    ("RUBY", "ruby"),
-    ("RUFF", "ruff"),
-    ("RUSTC", "rustc"),
-    ("SED", "sed"),
-    ("SPHINXBUILD", "sphinx-build"),
-    ("STRIP", "strip"),
-    ("SUDO", "sudo"),
-    ("TAR", "tar"),
-    ("TERRAFORM", "terraform"),
-    ("UV", "uv"),
-    ("VENV_PYTHON", "python3"),
-    ("VISUAL", "nano"),
-    ("YARN", "yarn"),
-];
-
 /// The program that a variable is set to by convention.
 pub(crate) fn program_of(name: &str) -> Option<&'static str> {
-    let known = |name: &str| PROGRAMS.iter().find(|(known, _)| *known == name).map(|(_, program)| *program);
+    let known = |name: &str| {
+        crate::words::PROGRAM_VARIABLES
+            .iter()
+            .find_map(|pair| pair.split_once('=').filter(|(known, _)| *known == name))
+    };
+    let known = |name: &str| known(name).map(|(_, program)| program);
     let stem = || ["_CMD", "_BIN", "_EXE", "_COMMAND"].iter().find_map(|end| name.strip_suffix(end));
     known(name).or_else(|| known(stem()?))
 }
@@ -112,22 +39,30 @@ impl Walker<'_> {
         program_of(name).or_else(|| is_wrapper(name).then_some("env"))
     }
 
+    /// Whether an unknown variable stands in front of a whole command (`$FAKETTY cargo test`): it holds a wrapper, or
+    /// nothing. Words that are subcommands elsewhere (`$TOOL install`) say nothing.
+    pub(super) fn stands_in_front(&self, word: &Arg, next: Option<&Arg>) -> bool {
+        let unset = variable(&word.text).is_some_and(|name| self.state.variable(name).is_none());
+        unset
+            && word.taint == crate::operand::Taint::default()
+            && next.and_then(Arg::known).is_some_and(crate::programs::is_tool)
+    }
+
     /// The variable of make that `$(NAME)` stands for. Nothing when the line itself says what `NAME` runs.
     pub(crate) fn make_variable<'s>(&self, script: &'s Script) -> Option<&'s str> {
         make_variable(script)
             .filter(|name| self.state.function(name).is_none() && self.state.alias(name).is_none())
     }
 
-    /// The macro of make that `$(compile)` stands for: nobody knows a program of that name, and the line has none.
-    fn make_macro<'s>(&self, script: &'s Script) -> Option<&'s str> {
+    /// A program of which nobody knows what it does, and that is given nothing: `$(compile)` runs what it prints, which is
+    /// no more than it could do itself. A macro of a makefile reads like that.
+    fn prints_its_own<'s>(&self, script: &'s Script) -> Option<&'s str> {
         let name = lone_word(script)?;
-        let plain = name.len() > 2
-            && name.starts_with(|letter: char| letter.is_ascii_lowercase())
-            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter));
         let here = self.state.function(name).is_some()
             || self.state.alias(name).is_some()
             || self.state.files().next().is_some();
-        (plain && !here && !crate::programs::names_program(name)).then_some(name)
+        let given = !matches!(self.input(), crate::call::Stdin::Inherited);
+        (!here && !given && !name.contains('/') && !crate::programs::names_program(name)).then_some(name)
     }
 
     /// The program that the first word of a recipe names, when it is written as make writes it: `$(CC)`, `@$(RM)`,
@@ -149,16 +84,18 @@ impl Walker<'_> {
         if mark && let Some(function) = make_function(variable) {
             return Some(function.to_owned());
         }
-        if mark && let Some(name) = self.make_macro(variable) {
+        if mark && let Some(name) = self.prints_its_own(variable) {
             return Some(name.to_owned());
         }
         let name = self.make_variable(variable).filter(|_| mark)?;
         Some(program_of(name).map_or_else(|| name.to_ascii_lowercase(), str::to_owned))
     }
 
-    /// Whether a word holds `${{ … }}`: a shell refuses it, and who runs the text fills it in before.
+    /// Whether a word holds `${{ … }}` or a placeholder of a page: a shell refuses these, and who runs the text fills them
+    /// in before.
     pub(super) fn is_filled_in_before(word: &Arg) -> bool {
-        word.text.contains("${{") && word.taint == crate::operand::Taint::default()
+        let filled_in = word.text.contains("${{") || word.text.contains(crate::dialect::PLACEHOLDER);
+        filled_in && word.taint == crate::operand::Taint::default()
     }
 
     /// Whether a word that is the whole command is a switch: `if $found; then`.

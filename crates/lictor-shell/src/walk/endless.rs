@@ -55,23 +55,6 @@ const PASS_ON: [&str; 16] = [
     "tr", "base64", "base32", "tee", "gzip", "bzip2", "xz", "zstd", "cat", "xxd", "od", "hexdump", "openssl",
     "pv", "fold", "rev",
 ];
-/// Commands that make a loop wait or end.
-const WAITS: [&str; 14] = [
-    "sleep",
-    "wait",
-    "read",
-    "break",
-    "exit",
-    "return",
-    "inotifywait",
-    "kill",
-    "timeout",
-    "select",
-    "usleep",
-    "pause",
-    "mapfile",
-    "false",
-];
 
 /// Commands that are done at once, over and over.
 const GO_ON: [&str; 17] = [
@@ -410,7 +393,7 @@ impl Seen {
         };
         let program = words(simple);
         let name = program.first().copied().unwrap_or_default();
-        self.waits |= WAITS.contains(&name) || !GO_ON.contains(&name);
+        self.waits |= crate::words::LOOP_WAITS.contains(&name) || !GO_ON.contains(&name);
         self.idles |= matches!(name, ":" | "true");
         self.works |= !matches!(name, ":" | "true");
         self.makes |= name == "mkdir";

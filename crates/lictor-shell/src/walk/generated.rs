@@ -11,32 +11,6 @@ const FILTERS: [&str; 29] = [
     "2to3", "black", "prettier", "nl",
 ];
 
-/// Words of commands: text with one of these may be meant to be run.
-const COMMANDS: [&str; 22] = [
-    "rm",
-    "curl",
-    "wget",
-    "nc",
-    "ncat",
-    "bash",
-    "sh",
-    "zsh",
-    "eval",
-    "exec",
-    "dd",
-    "mkfs",
-    "chmod",
-    "chown",
-    "sudo",
-    "kill",
-    "system",
-    "popen",
-    "subprocess",
-    "unlink",
-    "rmtree",
-    "import",
-];
-
 /// Whether what a command prints comes from files: it is a filter, or an interpreter that runs a script.
 pub(super) fn from_files(stage: &Node) -> bool {
     let Node::Simple(simple) = stage else { return false };
@@ -71,9 +45,12 @@ fn edits_in_place(word: &Word) -> bool {
 
 /// Whether a text holds the name of a program that does harm, as a word.
 fn says_command(text: &str) -> bool {
+    // `script.sh` is a file.
+    let file = |ending: &&str| text.strip_suffix(*ending).filter(|name| !name.contains(char::is_whitespace));
+    let text = [".sh", ".bash", ".zsh"].iter().find_map(|ending| file(&ending)).unwrap_or(text);
     text.contains(['`', '|'])
         || text.contains("$(")
         || text
             .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
-            .any(|word| COMMANDS.contains(&word))
+            .any(|word| crate::words::COMMAND_WORDS.contains(&word))
 }

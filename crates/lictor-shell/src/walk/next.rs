@@ -464,24 +464,9 @@ fn reads_secret(effect: &Effect<Operand>) -> bool {
 
 /// Whether a directory is one that programs fill again by themselves.
 fn is_made_again(path: &str) -> bool {
-    const NAMES: [&str; 14] = [
-        ".cache",
-        "cache",
-        "caches",
-        "__pycache__",
-        "node_modules",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".next",
-        "dist",
-        "build",
-        "target",
-        "coverage",
-        "tmp",
-        ".turbo",
-    ];
     let inside = path.trim_end_matches("/*");
-    inside.rsplit('/').next().is_some_and(|name| NAMES.contains(&name)) && inside.matches('/').count() > 1
+    inside.rsplit('/').next().is_some_and(|name| crate::words::MADE_AGAIN.contains(&name))
+        && inside.matches('/').count() > 1
 }
 
 /// What is kept of the body of a script that was there before: no reads, nothing that is not known.

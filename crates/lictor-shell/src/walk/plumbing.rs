@@ -147,6 +147,19 @@ impl Walker<'_> {
             value: datum.value,
             taint: datum.taint,
         };
+        self.open_file(arg, access, fd, output, plumbing);
+    }
+
+    /// A redirection to a file.
+    fn open_file(
+        &mut self,
+        arg: Arg,
+        access: Access,
+        fd: Option<u32>,
+        output: bool,
+        plumbing: &mut Plumbing,
+    ) {
+        let input = fd.is_none_or(|fd| fd == 0);
         let known = arg.known().map(str::to_owned);
         let cwd = self.state.directories().now.clone();
         if access == Access::Read && input {

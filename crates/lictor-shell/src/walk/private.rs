@@ -8,42 +8,17 @@ use super::simple::Context;
 use crate::operand::{Arg, Cwd, Known, Operand};
 use crate::reading::ShellEnv;
 
-/// Folders of a home directory that hold personal things. Names that start with a dot are added to these.
-const PERSONAL: [&str; 10] = [
-    "Documents",
-    "Desktop",
-    "Downloads",
-    "Pictures",
-    "Music",
-    "Videos",
-    "Movies",
-    "Library",
-    "Mail",
-    "Maildir",
-];
 /// Folders with a dot that hold what can be had again.
 const CACHES: [&str; 8] = [".cache", ".cargo", ".rustup", ".npm", ".nvm", ".m2", ".gradle", ".pyenv"];
 /// Trees of the system that say something about this machine.
 const SYSTEM: [&str; 8] =
     ["/etc", "/root", "/var/log", "/var/lib", "/var/spool", "/var/mail", "/var/backups", "/boot"];
-/// Files of the system that are the same everywhere.
-const PUBLIC: [&str; 9] = [
-    "/etc/os-release",
-    "/etc/lsb-release",
-    "/etc/debian_version",
-    "/etc/alpine-release",
-    "/etc/redhat-release",
-    "/etc/timezone",
-    "/etc/localtime",
-    "/etc/ssl/certs",
-    "/etc/ca-certificates",
-];
 
 /// Whether a path lies in what the system keeps about this machine.
 pub(crate) fn is_private_of_system(path: &str) -> bool {
     let below =
         |top: &&str| path.strip_prefix(*top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    SYSTEM.iter().any(below) && !PUBLIC.iter().any(below)
+    SYSTEM.iter().any(below) && !crate::words::PUBLIC_FILES.iter().any(below)
 }
 
 impl Walker<'_> {
@@ -145,7 +120,7 @@ pub(crate) fn is_private(outside: &dyn ShellEnv, target: &Operand, tree: bool) -
         return false;
     }
     if SYSTEM.iter().any(|top| below(fixed, top)) {
-        return !PUBLIC.iter().any(|public| below(fixed, public));
+        return !crate::words::PUBLIC_FILES.iter().any(|public| below(fixed, public));
     }
     if !tree {
         return false;
@@ -158,5 +133,5 @@ pub(crate) fn is_private(outside: &dyn ShellEnv, target: &Operand, tree: bool) -
         return false;
     };
     let folder = inside.split('/').next().unwrap_or_default();
-    PERSONAL.contains(&folder) || folder.starts_with('.') && !CACHES.contains(&folder)
+    crate::words::PERSONAL_FOLDERS.contains(&folder) || folder.starts_with('.') && !CACHES.contains(&folder)
 }

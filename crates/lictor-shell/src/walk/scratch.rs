@@ -36,6 +36,15 @@ impl Walker<'_> {
                     self.made.kept.push(paths::key(context.cwd, source));
                 }
             }
+            "kind" | "k3d" | "minikube" => {
+                let known: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
+                if known.iter().any(|word| matches!(*word, "create" | "start")) {
+                    let names = known.iter().filter(|word| {
+                        !word.starts_with('-') && !matches!(**word, "create" | "cluster" | "start")
+                    });
+                    self.containers.extend(names.map(|name| (*name).to_owned()));
+                }
+            }
             "docker" | "podman" | "nerdctl" => {
                 let known: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
                 if let ["volume" | "network", "create", .., name] = known.as_slice() {

@@ -143,7 +143,11 @@ impl Walker<'_> {
             return self.report_plumbing(argv.plumbing, None, None);
         }
         let conventional = match program_name(&first.arg) {
-            None => self.conventional(&first.arg),
+            None => {
+                let next = argv.words.get(1).map(|word| &word.arg);
+                let front = self.stands_in_front(&first.arg, next).then_some("env");
+                self.conventional(&first.arg).or(front)
+            }
             Some(_) => None,
         };
         if let (Some(program), Some(word)) = (conventional, argv.words.first_mut()) {
@@ -207,27 +211,8 @@ impl Walker<'_> {
         if !report.known_program && report.next.is_empty() && path.contains('/') {
             report.next.push(Next::Script { path: first.arg.clone(), language: None });
         }
-        // `sh < file` runs the file like `sh file`.
-        if let Some(source) = &plumbing.source
-            && programs::is_shell(program)
-            && report.next.is_empty()
-            && *stdin == Stdin::Unknown(Taint::default())
-            && source.known().is_some()
-        {
-            report.opaque.retain(|opaque| opaque.what != OpaqueWhat::Code);
-            report.next.push(Next::Script { path: source.clone(), language: Some("sh") });
-        }
-        if programs::is_shell(program)
-            && report.next.is_empty()
-            && *stdin == Stdin::Inherited
-            && !args.iter().any(|arg| matches!(arg.known(), Some("--version" | "--help" | "-n")))
-            && (self.through.last().is_some_and(|outer| opens_no_shells(outer))
-                || args.is_empty()
-                    && !scene.capture
-                    && self.through.iter().any(|outer| matches!(outer.as_str(), "sudo" | "doas" | "pkexec")))
-        {
-            // A shell behind an editor, a pager or an interpreter: what is typed there is seen by nobody.
-            report.opaque(OpaqueWhat::Code, path);
+        if programs::is_shell(program) && report.next.is_empty() {
+            self.shell_without_text(&call, plumbing.source.as_ref(), scene, &mut report);
         }
         // What is printed at the end of the line is read by whoever reads the answer.
         if !scene.capture
@@ -276,6 +261,28 @@ impl Walker<'_> {
         self.report_plumbing(plumbing, by, Some(output))
     }
 
+    /// A shell that no word gives anything to run.
+    fn shell_without_text(&self, call: &Call<'_>, source: Option<&Arg>, scene: Scene, report: &mut Report) {
+        // `sh < file` runs the file like `sh file`.
+        if let Some(source) = source.filter(|source| source.known().is_some())
+            && *call.stdin == Stdin::Unknown(Taint::default())
+        {
+            report.opaque.retain(|opaque| opaque.what != OpaqueWhat::Code);
+            report.next.push(Next::Script { path: source.clone(), language: Some("sh") });
+        }
+        let checks = |arg: &Arg| matches!(arg.known(), Some("--version" | "--help" | "-n"));
+        if *call.stdin != Stdin::Inherited || call.args.iter().any(checks) {
+            return;
+        }
+        let by_root = |outer: &String| matches!(outer.as_str(), "sudo" | "doas" | "pkexec");
+        // A shell behind an editor, a pager or an interpreter: what is typed there is seen by nobody.
+        if self.through.last().is_some_and(|outer| opens_no_shells(outer))
+            || call.args.is_empty() && !scene.capture && self.through.iter().any(by_root)
+        {
+            report.opaque(OpaqueWhat::Code, call.path);
+        }
+    }
+
     /// Takes over what a table entry said: effects, opaque parts, flows, files written, and what is run in turn.
     pub(crate) fn follow_report(
         &mut self,
@@ -319,6 +326,47 @@ impl Walker<'_> {
         if effects.iter().any(|effect| self.shadows_program(effect, context)) {
             self.persists();
         }
+        self.follow_effects(effects, context, assignments, stays_secret);
+        for Opaque { what, text } in opaque {
+            self.opaque(what, &text);
+        }
+        self.remember_written(context, files, &printed);
+        self.note_made(context, plumbing.wants_output());
+        if let Some(cwd) = moved
+            && context.by_shell
+        {
+            self.move_to(cwd);
+        }
+        if next.is_empty() {
+            return printed;
+        }
+        let mark = self.state.mark();
+        for (name, arg) in assignments {
+            self.state.set(name, Value::Scalar(Datum::of(arg)));
+        }
+        let outer = self.in_own_container;
+        self.in_own_container |= self.enters_own_container(context);
+        let mut inner = Output::silent();
+        for next in next {
+            let out = self.next(next, context, stdin_taint);
+            inner = inner.then(out);
+        }
+        self.in_own_container = outer;
+        self.state.leave(mark);
+        match printed {
+            Output::Unknown(_) if is_wrapper(context.program) => inner,
+            Output::Unknown(taint) => Output::Unknown(taint.and(inner.taint())),
+            printed => printed,
+        }
+    }
+
+    fn follow_effects(
+        &mut self,
+        effects: Vec<Effect<crate::operand::Operand>>,
+        context: &Context<'_>,
+        assignments: &[(String, Arg)],
+        stays_secret: bool,
+    ) {
         for mut effect in effects {
             if self.is_own_scratch(&effect, context) || self.is_throwaway(&effect, context, assignments) {
                 continue;
@@ -343,34 +391,6 @@ impl Walker<'_> {
                 self.adds_to_startup(target, *access, added, *by);
             }
             self.effect(effect);
-        }
-        for Opaque { what, text } in opaque {
-            self.opaque(what, &text);
-        }
-        self.remember_written(context, files, &printed);
-        self.note_made(context, plumbing.wants_output());
-        if let Some(cwd) = moved
-            && context.by_shell
-        {
-            self.move_to(cwd);
-        }
-        if next.is_empty() {
-            return printed;
-        }
-        let mark = self.state.mark();
-        for (name, arg) in assignments {
-            self.state.set(name, Value::Scalar(Datum::of(arg)));
-        }
-        let mut inner = Output::silent();
-        for next in next {
-            let out = self.next(next, context, stdin_taint);
-            inner = inner.then(out);
-        }
-        self.state.leave(mark);
-        match printed {
-            Output::Unknown(_) if is_wrapper(context.program) => inner,
-            Output::Unknown(taint) => Output::Unknown(taint.and(inner.taint())),
-            printed => printed,
         }
     }
 

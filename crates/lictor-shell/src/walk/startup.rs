@@ -5,78 +5,6 @@ use lictor_core::facts::{Access, Command, Effect, GitEffect};
 use super::{Output, Scene, Walker};
 use crate::operand::Operand;
 
-/// Names that shells read when they start.
-const SHELLS: [&str; 23] = [
-    ".direnvrc",
-    ".bashrc",
-    ".zshrc",
-    ".profile",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".zprofile",
-    ".zshenv",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".xprofile",
-    ".xinitrc",
-    ".xsession",
-    "config.fish",
-    ".xsessionrc",
-    "direnvrc",
-    "env.nu",
-    "config.nu",
-];
-
-/// Names that other tools read when they start; some of what may stand there runs programs.
-const TOOLS: [&str; 28] = [
-    ".pythonrc",
-    ".pythonrc.py",
-    ".pdbrc",
-    ".sqliterc",
-    ".mongorc.js",
-    ".mongoshrc.js",
-    "startup.jl",
-    "init.gradle",
-    "init.gradle.kts",
-    "config.toml",
-    ".inputrc",
-    ".vimrc",
-    ".gvimrc",
-    ".exrc",
-    "init.vim",
-    "init.lua",
-    ".screenrc",
-    ".tmux.conf",
-    "tmux.conf",
-    ".psqlrc",
-    ".gdbinit",
-    ".lldbinit",
-    ".Rprofile",
-    ".irbrc",
-    ".pryrc",
-    ".emacs",
-    "init.el",
-    "usercustomize.py",
-];
-/// Names of files by which tools decide whom they trust, where they fetch from and who may reach them.
-const TRUSTS: [&str; 11] = [
-    ".curlrc",
-    ".wgetrc",
-    "pip.conf",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".condarc",
-    ".bunfig.toml",
-    ".gemrc",
-    "jupyter_server_config.py",
-    "jupyter_notebook_config.py",
-];
 /// What in them opens a way in, or leads elsewhere.
 const TRUSTS_MORE: [&str; 9] = [
     "proxy",
@@ -113,56 +41,15 @@ const TOOL_RUNS: [&str; 20] = [
     "/tmp/",
 ];
 
-/// Files of a project from which tools take variables for every session in it.
-const ENVIRONMENTS: [&str; 12] = [
-    ".envrc",
-    ".env",
-    ".env.local",
-    "mise.toml",
-    ".mise.toml",
-    ".vscode/settings.json",
-    ".zed/settings.json",
-    "devbox.json",
-    ".devcontainer.json",
-    "devcontainer.json",
-    ".vscode/tasks.json",
-    ".xonshrc",
-];
-
 /// Folders whose files shells read when they start.
 const SHELL_FOLDERS: [&str; 4] = ["/.bashrc.d/", "/.zshrc.d/", "/.oh-my-zsh/custom/", "/fish/conf.d/"];
-
-/// Directories whose files are run later: by timers, at a start, at a login, by git.
-const RUN_LATER: [&str; 21] = [
-    "/usr/local/etc/rc.d/",
-    "/etc/cron",
-    "/etc/init.d",
-    "/etc/rc",
-    "/etc/systemd/",
-    "/etc/profile.d/",
-    "/etc/sudoers",
-    "/etc/pam.d/",
-    "/etc/udev/",
-    "/etc/ld.so.preload",
-    "/etc/xdg/autostart/",
-    "/lib/systemd/system/",
-    "/usr/lib/systemd/system/",
-    "/var/spool/cron",
-    "/.config/systemd/user/",
-    "/.config/autostart/",
-    "/Library/LaunchAgents/",
-    "/Library/LaunchDaemons/",
-    "/.ssh/authorized_keys",
-    "/.ssh/rc",
-    ".git/hooks/",
-];
 
 /// Whether a path names something that is run later, or says who may log in.
 pub(crate) fn runs_later(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let at_home = path.starts_with(['~', '$']) || path.starts_with("/home/") || path.starts_with("/root/");
-    at_home && SHELLS.contains(&name)
-        || RUN_LATER.iter().any(|place| {
+    at_home && crate::words::STARTUP_SHELLS.contains(&name)
+        || crate::words::STARTUP_RUN_LATER.iter().any(|place| {
             if place.starts_with("/etc")
                 || place.starts_with("/usr")
                 || place.starts_with("/lib")
@@ -174,46 +61,6 @@ pub(crate) fn runs_later(path: &str) -> bool {
             }
         })
 }
-
-/// Commands that set a shell up and do nothing else.
-const SETS_UP: [&str; 36] = [
-    "export",
-    "alias",
-    "unalias",
-    "unset",
-    "source",
-    ".",
-    "eval",
-    "set",
-    "shopt",
-    "setopt",
-    "unsetopt",
-    "bindkey",
-    "autoload",
-    "compinit",
-    "bashcompinit",
-    "complete",
-    "compdef",
-    "zstyle",
-    "umask",
-    "ulimit",
-    "test",
-    "[",
-    "[[",
-    ":",
-    "true",
-    "typeset",
-    "declare",
-    "local",
-    "readonly",
-    "stty",
-    "command",
-    "type",
-    "hash",
-    "fish_add_path",
-    "echo",
-    "printf",
-];
 
 /// Programs that people are used to trust by their name.
 const TRUSTED: [&str; 7] = ["sudo", "su", "doas", "ssh", "gpg", "passwd", "login"];
@@ -255,7 +102,7 @@ const GIT_RUNS: [&str; 12] = [
 pub fn governs_sessions(path: &str, text: &str) -> bool {
     let takes_variables =
         |name: &&str| path.strip_suffix(*name).is_some_and(|front| front.is_empty() || front.ends_with('/'));
-    ENVIRONMENTS.iter().any(takes_variables) && governs_next_session(text)
+    crate::words::STARTUP_ENVIRONMENTS.iter().any(takes_variables) && governs_next_session(text)
 }
 
 impl Walker<'_> {
@@ -282,7 +129,9 @@ impl Walker<'_> {
             return;
         }
         let name = key.rsplit('/').next().unwrap_or_default();
-        let runs = if SHELLS.contains(&name) || SHELL_FOLDERS.iter().any(|folder| key.contains(folder)) {
+        let runs = if crate::words::STARTUP_SHELLS.contains(&name)
+            || SHELL_FOLDERS.iter().any(|folder| key.contains(folder))
+        {
             match added {
                 Some(text) => self.is_more_than_setup(text),
                 None => !self.prints_setup(by),
@@ -294,13 +143,14 @@ impl Walker<'_> {
                 let lower = text.to_ascii_lowercase();
                 GIT_RUNS.iter().any(|setting| lower.contains(setting))
             })
-        } else if TRUSTS.contains(&name) {
+        } else if crate::words::STARTUP_TRUSTS.contains(&name) {
             added.is_some_and(|text| {
                 TRUSTS_MORE.iter().any(|mark| text.contains(mark)) && !text.contains("localhost")
             })
         } else if super::moved::is_everyday(&key) {
             true
-        } else if TOOLS.contains(&name) && (name != "config.toml" || key.contains("/.cargo/"))
+        } else if crate::words::STARTUP_TOOLS.contains(&name)
+            && (name != "config.toml" || key.contains("/.cargo/"))
             || key.contains("/.ipython/") && key.contains("/startup/")
         {
             added.is_some_and(|text| TOOL_RUNS.iter().any(|mark| text.contains(mark)))
@@ -408,18 +258,9 @@ fn is_governed(program: &str) -> bool {
 /// Whether a line would point agents, Lictor or git at other settings from the next session on, or put something else in
 /// their place.
 fn governs_next_session(text: &str) -> bool {
-    const VARIABLES: [&str; 7] = [
-        "LICTOR_",
-        "XDG_STATE_HOME",
-        "GIT_CONFIG",
-        "GIT_DIR",
-        "GIT_EXEC_PATH",
-        "CLAUDE_CODE_",
-        "XDG_DATA_HOME",
-    ];
     let named = |word: &str| is_governed(word.trim_start_matches("alias ").trim());
     let moving = lictor_agents::launch::moving().filter(|name| *name != "HOME");
-    VARIABLES.into_iter().chain(moving).any(|name| text.contains(name))
+    crate::words::SETTINGS_VARIABLES.iter().copied().chain(moving).any(|name| text.contains(name))
         || text.lines().flat_map(|line| line.split(';')).any(|line| {
             let line = line.trim();
             let line = line.strip_prefix("export ").unwrap_or(line);
@@ -457,5 +298,6 @@ fn sets_up(command: &Command) -> bool {
     if matches!(command.program.as_str(), "source" | ".") {
         return words.first().is_none_or(|path| !is_hidden_away(path));
     }
-    SETS_UP.contains(&command.program.as_str()) || crate::harmless::is_setup_command(&command.program, &words)
+    crate::words::STARTUP_SETS_UP.contains(&command.program.as_str())
+        || crate::harmless::is_setup_command(&command.program, &words)
 }

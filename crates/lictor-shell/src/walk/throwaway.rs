@@ -28,6 +28,16 @@ pub(crate) fn is_marked(name: &str) -> bool {
     }) && !lower.contains("prod")
 }
 
+/// Whether a name says that others rely on it.
+fn is_kept(name: &str) -> bool {
+    ["prod", "live", "stag", "main", "*"].iter().any(|part| name.contains(part))
+}
+
+/// `-aqf`: short options in one word, one of which is this.
+fn is_cluster(word: &str, letter: char) -> bool {
+    word.strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
+}
+
 impl Walker<'_> {
     pub(super) fn is_throwaway(
         &self,
@@ -41,11 +51,15 @@ impl Walker<'_> {
                     self.is_throwaway_container(what, context)
                 }
                 // Clusters that run on this machine alone.
-                "kind" | "k3d" | "minikube" => context.args.iter().filter_map(Arg::known).any(is_marked),
+                "kind" | "k3d" | "minikube" => {
+                    let mut names = context.args.iter().filter_map(Arg::known);
+                    names.any(|name| is_marked(name) || self.containers.iter().any(|made| made == name))
+                }
                 _ => false,
             },
             Effect::Database { text, .. } => {
-                self.runs_as_test(assignments, context)
+                self.in_own_container
+                    || self.runs_as_test(assignments, context)
                     || in_temporary_file(context)
                     || drops_marked(text)
                     || requests_marked(text)
@@ -56,14 +70,25 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether a command enters a container that the line started.
+    pub(super) fn enters_own_container(&self, context: &Context<'_>) -> bool {
+        let mut words = context.args.iter().filter_map(Arg::known);
+        matches!(context.program, "docker" | "podman" | "nerdctl")
+            && words.next() == Some("exec")
+            && words.any(|word| self.containers.iter().any(|made| made == word))
+    }
+
     fn is_throwaway_container(&self, what: &str, context: &Context<'_>) -> bool {
         let words: Vec<&str> = context.args.iter().filter_map(Arg::known).collect();
         // What is stopped can be started again.
         if matches!(words.first(), Some(&"stop")) {
             return true;
         }
-        let filter =
-            |text: &str| text.contains("--filter") || text.contains(" -f ") && text.contains("name=");
+        let filter = |text: &str| {
+            let short = text.split_whitespace().any(|word| is_cluster(word, 'f'));
+            text.contains("--filter")
+                || short && ["name=", "label=", "ancestor=", "status="].iter().any(|by| text.contains(by))
+        };
         if what.contains("prune") {
             return words.iter().any(|word| filter(word));
         }
@@ -76,10 +101,14 @@ impl Walker<'_> {
         let mut named = named
             .filter(|arg| !matches!(arg.known(), Some("rm" | "remove" | "container" | "volume")))
             .peekable();
+        // One by its name goes as after a `stop`; what it kept in volumes stays.
+        let keeps = matches!(what, "rm" | "container rm")
+            && !words.iter().any(|word| is_cluster(word, 'v') || *word == "--volumes");
         named.peek().is_some()
             && named.all(|arg| match arg.known() {
                 Some(crate::programs::STARTED) => true,
-                Some(name) => is_marked(name) || self.containers.iter().any(|made| made == name),
+                Some(name) if self.containers.iter().any(|made| made == name) => true,
+                Some(name) => is_marked(name) || keeps && !is_kept(name),
                 None => filter(&arg.text) || arg.text == "…" && self.picked_by_filter,
             })
     }
@@ -93,12 +122,12 @@ impl Walker<'_> {
                 _ => None,
             })
         };
-        STAGES.iter().any(|name| value(name).as_deref() == Some("test"))
+        STAGES.iter().any(|name| matches!(value(name).as_deref(), Some("test" | "testing")))
             || value("DATABASE_URL").is_some_and(|url| is_marked(url.rsplit('/').next().unwrap_or_default()))
             || context.args.iter().filter_map(Arg::known).any(|word| {
-                let stage = word
-                    .split_once('=')
-                    .is_some_and(|(name, value)| STAGES.contains(&name) && value == "test");
+                let stage = word.split_once('=').is_some_and(|(name, value)| {
+                    STAGES.contains(&name) && matches!(value, "test" | "testing")
+                });
                 if stage {
                     return true;
                 }

@@ -40,7 +40,7 @@ impl Python<'_, '_> {
                     }
                 }
                 "wildcard_import" => {
-                    for function in WILDCARD {
+                    for function in crate::words::PYTHON_WILDCARD {
                         if api::python(&format!("{module}.{function}")).is_some() {
                             self.scope.set(function, Value::Name(format!("{module}.{function}")));
                         }
@@ -53,31 +53,3 @@ impl Python<'_, '_> {
         }
     }
 }
-
-/// Names that `from module import *` may bring.
-const WILDCARD: [&str; 24] = [
-    "remove",
-    "unlink",
-    "rmdir",
-    "removedirs",
-    "rmtree",
-    "move",
-    "copy",
-    "copytree",
-    "rename",
-    "system",
-    "popen",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "Popen",
-    "getoutput",
-    "execv",
-    "execvp",
-    "execl",
-    "kill",
-    "truncate",
-    "chmod",
-    "spawn",
-];

@@ -4,7 +4,7 @@ use lictor_core::facts::{Access, GitEffect, GuardOff};
 
 use super::super::options::{Grammar, after};
 use super::Git;
-use crate::call::Report;
+use crate::call::{Call, Report};
 use crate::operand::Arg;
 
 /// `key=value`, or a bare `key` that means true.
@@ -16,19 +16,22 @@ pub(super) fn split(setting: &Arg) -> Option<(String, Arg)> {
     }
 }
 
-/// `GIT_CONFIG_KEY_n` with `GIT_CONFIG_VALUE_n`.
-pub(super) fn from_environment(assignments: &[(String, Arg)]) -> Vec<(String, Arg)> {
-    assignments
-        .iter()
-        .filter_map(|(name, key)| {
-            let number = name.strip_prefix("GIT_CONFIG_KEY_")?;
-            let value = assignments
-                .iter()
-                .find(|(name, _)| name.strip_prefix("GIT_CONFIG_VALUE_") == Some(number))
-                .map_or_else(|| Arg::unknown(name.clone()), |(_, value)| value.clone());
-            Some((key.known()?.to_owned(), value))
-        })
-        .collect()
+/// Most settings that variables are asked for.
+const MOST_SETTINGS: usize = 16;
+
+/// `GIT_CONFIG_KEY_n` with `GIT_CONFIG_VALUE_n`: in front of the command, or set by the line before.
+pub(super) fn from_environment(call: &Call<'_>) -> Vec<(String, Arg)> {
+    let value = |name: &str| {
+        let own = call.assignments.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let set = || call.env.is_set_here(name).then(|| call.env.variable(name).map(Arg::literal)).flatten();
+        own.or_else(set)
+    };
+    let named = |at: usize| {
+        let key = value(&format!("GIT_CONFIG_KEY_{at}"))?;
+        let name = format!("GIT_CONFIG_VALUE_{at}");
+        Some((key.known()?.to_owned(), value(&name).unwrap_or_else(|| Arg::unknown(name))))
+    };
+    (0..MOST_SETTINGS).map_while(named).collect()
 }
 
 /// Variables that name programs for git to run.
@@ -63,40 +66,22 @@ fn runs_program(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let (section, name) =
         (key.split('.').next().unwrap_or_default(), key.rsplit('.').next().unwrap_or_default());
-    matches!(
-        key.as_str(),
-        "core.pager"
-            | "core.editor"
-            | "core.sshcommand"
-            | "core.fsmonitor"
-            | "core.gitproxy"
-            | "core.askpass"
-            | "core.alternaterefscommand"
-            | "sequence.editor"
-            | "diff.external"
-            | "interactive.difffilter"
-            | "uploadpack.packobjectshook"
-            | "imap.tunnel"
-            | "sendemail.smtpserver"
-            | "sendemail.tocmd"
-            | "sendemail.cccmd"
-            | "init.templatedir"
-            | "include.path"
-    ) || match section {
-        "pager" => true,
-        "alias" => true,
-        "diff" => matches!(name, "command" | "textconv"),
-        "difftool" | "mergetool" | "browser" | "man" | "guitool" => matches!(name, "cmd" | "path"),
-        "merge" => name == "driver",
-        "filter" => matches!(name, "clean" | "smudge" | "process"),
-        "credential" => name == "helper",
-        "gpg" => matches!(name, "program" | "defaultkeycommand"),
-        "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs"),
-        "trailer" => matches!(name, "command" | "cmd"),
-        "submodule" => name == "update",
-        "includeif" => true,
-        _ => false,
-    }
+    crate::words::GIT_PROGRAM_KEYS.contains(&key.as_str())
+        || match section {
+            "pager" => true,
+            "alias" => true,
+            "diff" => matches!(name, "command" | "textconv"),
+            "difftool" | "mergetool" | "browser" | "man" | "guitool" => matches!(name, "cmd" | "path"),
+            "merge" => name == "driver",
+            "filter" => matches!(name, "clean" | "smudge" | "process"),
+            "credential" => name == "helper",
+            "gpg" => matches!(name, "program" | "defaultkeycommand"),
+            "remote" => matches!(name, "uploadpack" | "receivepack" | "vcs"),
+            "trailer" => matches!(name, "command" | "cmd"),
+            "submodule" => name == "update",
+            "includeif" => true,
+            _ => false,
+        }
 }
 
 /// Programs that people set as editor, pager or helper.
@@ -108,55 +93,7 @@ fn is_usual(value: &str) -> bool {
     }
     let first = value.split_whitespace().next().unwrap_or_default();
     let name = first.rsplit('/').next().unwrap_or_default();
-    matches!(
-        name.to_ascii_lowercase().as_str(),
-        "" | "true"
-            | "false"
-            | ":"
-            | "cat"
-            | "less"
-            | "more"
-            | "delta"
-            | "bat"
-            | "diff-so-fancy"
-            | "difft"
-            | "vim"
-            | "vi"
-            | "nvim"
-            | "nano"
-            | "emacs"
-            | "code"
-            | "subl"
-            | "hx"
-            | "micro"
-            | "ssh"
-            | "gpg"
-            | "gpg2"
-            | "ssh-keygen"
-            | "store"
-            | "cache"
-            | "osxkeychain"
-            | "manager"
-            | "manager-core"
-            | "libsecret"
-            | "wincred"
-            | "gh"
-            | "git"
-            | "git-lfs"
-            | "nbstripout"
-            | "nbdime"
-            | "meld"
-            | "kdiff3"
-            | "vimdiff"
-            | "opendiff"
-            | "bcompare"
-            | "checkout"
-            | "rebase"
-            | "merge"
-            | "none"
-            | "echo"
-            | "printf"
-    )
+    name.is_empty() || crate::words::USUAL_HELPERS.contains(&name.to_ascii_lowercase().as_str())
 }
 
 /// A setting holds for this command or, when written down, from now on.

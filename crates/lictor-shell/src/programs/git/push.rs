@@ -9,13 +9,14 @@ use super::{Git, config};
 use crate::call::Report;
 use crate::operand::{Arg, Incoming};
 
-pub(super) fn push(git: &Git<'_, '_>, report: &mut Report) {
+pub(super) fn push(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     let options = git.options("push");
     if options.has(&["n", "dry-run"]) {
         return;
     }
-    if options.has(&["no-verify"]) {
-        report.git(GitEffect::SkipHooks, Some("push"));
+    // `send-pack` runs no hook at all.
+    if options.has(&["no-verify"]) || name == "send-pack" {
+        report.git(GitEffect::SkipHooks, Some(name));
     }
     for command in options.values(&["receive-pack", "exec"]) {
         report.shell(command, &[], "git push --receive-pack", true);

@@ -5,7 +5,7 @@ use lictor_core::facts::{Access, GitEffect};
 use super::super::options::Grammar;
 use super::super::{report, secrets};
 use super::Git;
-use crate::call::{Call, Report};
+use crate::call::{Call, Report, Stdin};
 use crate::operand::Arg;
 
 /// `REV:path` takes a file out of git's store.
@@ -145,5 +145,35 @@ pub(super) fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
         && let Some(path) = options.operands.get(1)
     {
         report.file(git.call, Access::Write, path, false);
+    }
+}
+
+pub(super) fn grep(git: &Git<'_, '_>, report: &mut Report) {
+    let options =
+        git.parse(Grammar::anywhere("efmABC", "open-files-in-pager? threads= max-depth=").attached("O"));
+    if let Some(pager) = options.value(&["O", "open-files-in-pager"]) {
+        report.then_shell(pager, &[], "git grep");
+    }
+    let lists = options.has(&["l", "L", "c", "files-with-matches", "name-only", "count", "quiet", "q"]);
+    if !lists {
+        paths(git, report, options.from(1));
+    }
+    // A pattern that every line fits shows whole files.
+    if !lists && options.operands.len() == 1 && matches!(options.word(0), "" | "." | ".*" | "^" | "$") {
+        secrets::read(git.call, report, &Arg::literal("."), true);
+    }
+    report.names = vec![report::glob("./**")];
+    report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
+}
+
+pub(super) fn cat_file(git: &Git<'_, '_>, report: &mut Report) {
+    let options = git.parse(Grammar::anywhere("", "batch? batch-check? filters textconv path="));
+    if !options.has(&["e", "t", "s"]) {
+        kept(git, report, &options.operands);
+    }
+    // `--batch` reads the names of what it prints.
+    if let (true, Stdin::Text(names)) = (options.has(&["batch"]), git.call.stdin) {
+        let objects: Vec<Arg> = names.lines().map(|name| Arg::literal(name.trim())).collect();
+        kept(git, report, &objects);
     }
 }

@@ -90,15 +90,8 @@ fn is_path(arg: &Arg) -> bool {
     {
         return true;
     }
-    const ENDINGS: [&str; 58] = [
-        "rs", "py", "js", "ts", "tsx", "jsx", "mjs", "cjs", "go", "java", "kt", "c", "h", "cc", "cpp", "hpp",
-        "cs", "swift", "m", "rb", "php", "pl", "lua", "sh", "bash", "zsh", "sql", "md", "mdx", "txt", "rst",
-        "json", "jsonl", "yaml", "yml", "toml", "ini", "cfg", "conf", "xml", "html", "css", "scss", "vue",
-        "svelte", "lock", "csv", "ipynb", "proto", "gradle", "tf", "ex", "exs", "hs", "ml", "scala", "dart",
-        "env",
-    ];
     let name = word.rsplit('/').next().unwrap_or_default();
-    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+    name.rsplit_once('.').is_some_and(|(_, ending)| crate::words::FILE_ENDINGS.contains(&ending))
         || matches!(
             name,
             "Makefile" | "Dockerfile" | "Gemfile" | "Rakefile" | "LICENSE" | ".gitignore" | ".env"
@@ -137,9 +130,17 @@ pub(super) fn clean(git: &Git<'_, '_>, report: &mut Report, force_not_needed: bo
     {
         return;
     }
-    if options.has(&["f", "force"]) || force_not_needed {
-        discard(report, &options.operands);
+    if !options.has(&["f", "force"]) && !force_not_needed {
+        return;
     }
+    // Files that git ignores below a path: no more than deleting the path.
+    if options.has(&["X"]) && !options.operands.is_empty() {
+        for path in &options.operands {
+            report.file(git.call, Access::Delete, path, true);
+        }
+        return;
+    }
+    discard(report, &options.operands);
 }
 
 pub(super) fn stash(git: &Git<'_, '_>, report: &mut Report) {
@@ -201,28 +202,6 @@ pub(super) fn checkout_index(git: &Git<'_, '_>, report: &mut Report) {
     } else if options.has(&["f", "force"]) {
         discard(report, &options.operands);
     }
-}
-
-/// Commands that put files into the work tree.
-pub(super) fn writes(name: &str) -> bool {
-    matches!(
-        name,
-        "checkout"
-            | "switch"
-            | "restore"
-            | "reset"
-            | "read-tree"
-            | "checkout-index"
-            | "merge"
-            | "pull"
-            | "rebase"
-            | "cherry-pick"
-            | "revert"
-            | "stash"
-            | "am"
-            | "apply"
-            | "clean"
-    )
 }
 
 /// `--cacheinfo` puts a file into the index, from where the work tree takes it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Rule, Rules};
+use crate::walk::conventional;
 
 /// What stands for a value that the file does not tell: no path that matters.
 const UNKNOWN: &str = "x";
@@ -162,11 +163,17 @@ fn value(
     }
     match (variables.get(name), name) {
         (Some(value), _) if depth < DEEPEST => fill(value, variables, target, needs, depth + 1),
-        (None, "HOME" | "USER" | "PWD" | "TMPDIR") => format!("${name}"),
         (None, "CURDIR") => ".".to_owned(),
         (None, "MAKE") => "make".to_owned(),
         (None, "RM") => "rm -f".to_owned(),
         (None, "@") => target.to_owned(),
+        (None, "HOME" | "USER" | "PWD" | "TMPDIR") => format!("${name}"),
+        // Make has values for the programs that it knows, and nothing in the place of what nobody sets.
+        (None, name) if is_name(name) => conventional::program_of(name).unwrap_or_default().to_owned(),
         _ => UNKNOWN.to_owned(),
     }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
