@@ -148,7 +148,7 @@ fn close(shown: usize, further: Further, json: bool) -> Result<Exit> {
         return Ok(Exit::Ok);
     }
     if shown == 0 {
-        output::print("no decision fits\n")?;
+        output::print("no decisions found; `lictor eval` is not shown here\n")?;
     } else if further != Further::default() {
         output::tell(&format!("… {}; `-n COUNT` or `--since TIME` shows them\n", more_fit(further)));
     }
