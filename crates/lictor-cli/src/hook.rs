@@ -164,22 +164,22 @@ impl Watch {
 }
 
 /// Starts a thread that stays on the processor that this one is on. A thread on another processor has to be stopped there
-/// when the process ends, and every page that is given back until then interrupts it: together that is a tenth of what a
-/// short process takes, and more where the machine is busy.
+/// when the process ends, and every page that is given back until then interrupts it.
 #[cfg(target_os = "linux")]
 fn beside(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
-    let processor = sched_getcpu();
-    let everywhere = sched_getaffinity(None).ok().filter(|_| processor < CpuSet::MAX_CPU);
-    if everywhere.is_some() {
-        let mut here = CpuSet::new();
-        here.set(processor);
-        let _ = sched_setaffinity(None, &here);
+    use nix::sched::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
+    use nix::unistd::Pid;
+
+    let this = Pid::from_raw(0);
+    let everywhere = sched_getaffinity(this).ok();
+    let mut here = CpuSet::new();
+    if everywhere.is_some() && sched_getcpu().is_ok_and(|processor| here.set(processor).is_ok()) {
+        let _ = sched_setaffinity(this, &here);
     }
     // A thread inherits where it may run.
     let started = thread::Builder::new().stack_size(WATCH_STACK).spawn(work);
     if let Some(everywhere) = everywhere {
-        let _ = sched_setaffinity(None, &everywhere);
+        let _ = sched_setaffinity(this, &everywhere);
     }
     started.map(drop)
 }
