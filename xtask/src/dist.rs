@@ -5,6 +5,7 @@
 mod check;
 mod npm;
 mod targets;
+mod tried;
 mod wheel;
 
 use std::ffi::OsString;
@@ -17,13 +18,15 @@ use crate::shell;
 use targets::Target;
 
 const USAGE: &str = "\
-usage: cargo xtask dist [--target NAME]… [--all] [--binary FILE] [--quick] [--without-wheel] [--out DIR]
+usage: cargo xtask dist [--target NAME]… [--all] [--binary FILE]… [--quick] [--without-wheel] [--out DIR]
+       cargo xtask dist try [DIR]
   --target NAME   build for that target instead of this machine's
   --all           build for every target that is shipped (needs Python for zig)
-  --binary FILE   pack that program instead of building one, for this machine
+  --binary FILE   pack that program instead of building them, for this machine
   --quick         build without optimisation, to try the packages out
   --without-wheel build no wheel, which takes another release build
-  --out DIR       write there instead of into `dist`; the directory is emptied first";
+  --out DIR       write there instead of into `dist`; the directory is emptied first
+  try             install the packages for this machine from DIR or `dist`, in homes of their own, and run them";
 
 /// The release profile, for somebody who waits.
 const QUICK: [(&str, &str); 3] = [
@@ -32,26 +35,29 @@ const QUICK: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
 ];
 
+/// The version of everything.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Where packages are put together, below the output directory.
 const STAGE: &str = ".stage";
 
 /// Builds everything and prints a table of sizes.
 pub fn run(args: &[String]) -> Result<()> {
-    let Options { targets, binary, quick, wheel, out } = options(args)?;
+    match args {
+        [chore] if chore == "try" => return tried::run(&shell::root().join("dist")),
+        [chore, directory] if chore == "try" => return tried::run(&std::env::current_dir()?.join(directory)),
+        _ => {}
+    }
+    let Options { targets, programs: given, quick, wheel, out } = options(args)?;
     if out.exists() {
         fs::remove_dir_all(&out).with_context(|| format!("cannot empty `{}`", out.display()))?;
     }
     fs::create_dir_all(&out)?;
     let release = Release::here(&out, quick)?;
     for target in &targets {
-        let programs = match &binary {
-            Some(file) => vec![file.clone()],
-            None => target.build(&release)?,
-        };
-        if binary.is_none() {
-            for program in &programs {
-                println!("{}: {}", program.display(), check::program(target, program)?);
-            }
+        let programs = if given.is_empty() { target.build(&release)? } else { given.clone() };
+        for program in programs.iter().filter(|_| given.is_empty()) {
+            println!("{}: {}", program.display(), check::program(&release, target, program)?);
         }
         archive(&release, target, &programs)?;
         npm::platform(&release, target, &programs)?;
@@ -67,21 +73,22 @@ pub fn run(args: &[String]) -> Result<()> {
 
 struct Options {
     targets: Vec<&'static Target>,
-    binary: Option<PathBuf>,
+    /// Those that were built already.
+    programs: Vec<PathBuf>,
     quick: bool,
     wheel: bool,
     out: PathBuf,
 }
 
 fn options(args: &[String]) -> Result<Options> {
-    let (mut chosen, mut binary, mut quick, mut wheel) = (Vec::new(), None, false, true);
+    let (mut chosen, mut programs, mut quick, mut wheel) = (Vec::new(), Vec::new(), false, true);
     let mut out = shell::root().join("dist");
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
             "--all" => chosen.extend(targets::SHIPPED),
             "--target" => chosen.push(targets::named(args.next().context(USAGE)?)?),
-            "--binary" => binary = Some(PathBuf::from(args.next().context(USAGE)?)),
+            "--binary" => programs.push(std::env::current_dir()?.join(args.next().context(USAGE)?)),
             "--quick" => quick = true,
             "--without-wheel" => wheel = false,
             "--out" => out = std::env::current_dir()?.join(args.next().context(USAGE)?),
@@ -91,16 +98,15 @@ fn options(args: &[String]) -> Result<Options> {
     if chosen.is_empty() {
         chosen.push(targets::here()?);
     }
-    if binary.is_some() && chosen.len() != 1 {
-        bail!("`--binary` packs one program, so it goes with one target");
+    if !programs.is_empty() && chosen.len() != 1 {
+        bail!("`--binary` packs programs for one target");
     }
-    Ok(Options { targets: chosen, binary, quick, wheel, out })
+    Ok(Options { targets: chosen, programs, quick, wheel, out })
 }
 
 /// What every package of one release shares.
 pub(crate) struct Release {
     out: PathBuf,
-    version: &'static str,
     /// Seconds since 1970 of the commit: the time on every packed file.
     epoch: String,
     quick: bool,
@@ -109,7 +115,7 @@ pub(crate) struct Release {
 impl Release {
     fn here(out: &Path, quick: bool) -> Result<Self> {
         let epoch = shell::output("git", &["log", "-1", "--format=%ct"])?.trim().to_owned();
-        Ok(Self { out: out.to_owned(), version: env!("CARGO_PKG_VERSION"), epoch, quick })
+        Ok(Self { out: out.to_owned(), epoch, quick })
     }
 
     /// What every build gets in its environment.
@@ -119,7 +125,7 @@ impl Release {
         let mut variables = vec![
             ("PATH", path),
             ("SOURCE_DATE_EPOCH", OsString::from(&self.epoch)),
-            ("CARGO_TARGET_DIR", shell::root().join("target").into_os_string()),
+            ("CARGO_TARGET_DIR", targets::build_directory().into_os_string()),
         ];
         if self.quick {
             variables.extend(QUICK.map(|(name, value)| (name, OsString::from(value))));
@@ -161,7 +167,7 @@ fn put(file: &Path, directory: &Path) -> Result<()> {
 
 /// The archive of release pages: the programs, their licence, the page to read first.
 fn archive(release: &Release, target: &Target, programs: &[PathBuf]) -> Result<()> {
-    let name = format!("lictor-{}-{}", release.version, target.name);
+    let name = format!("lictor-{}-{}", VERSION, target.name);
     let stage = release.stage("archive")?;
     let directory = stage.join(&name);
     fs::create_dir_all(&directory)?;

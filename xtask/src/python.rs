@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use crate::bench::paper;
 use crate::shell;
 
 /// What every environment has.
@@ -77,12 +78,18 @@ pub fn test() -> Result<()> {
 }
 
 /// Peers that can be installed beside the package.
-const PEERS: [&str; 2] = ["invariant-ai==0.3.5", "guardrails-ai==0.11.0"];
+const PEERS: [&str; 3] = ["agent-governance-toolkit[core]==4.1.0", "invariant-ai==0.3.5", "guardrails-ai==0.11.0"];
 
-/// What governing costs from Python, beside peers, with an optimised module.
+/// What governing costs from Python, beside peers, with an optimised module. With `--build` it is only built, so that the
+/// measurement itself can be made while nothing else runs.
 pub fn bench(args: &[&str]) -> Result<()> {
     let environment = environment("bench", &PEERS)?;
     environment.develop_with(&["--release"])?;
+    if args.contains(&"--build") {
+        return Ok(());
+    }
     let script = shell::root().join("python/benches/overhead.py").to_string_lossy().into_owned();
-    environment.python(&[&[script.as_str()], args].concat())
+    let python = environment.directory.join("bin/python").to_string_lossy().into_owned();
+    let table = shell::told(&python, &[&[script.as_str()], args].concat())?;
+    paper::write("python", &format!("{}\n\n{}", PEERS.join(", "), table.trim()))
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::targets::Target;
-use super::{Release, put};
+use super::{Release, VERSION, put};
 use crate::shell;
 
 /// `@lictor/cli-<platform>-<arch>`: the programs and nothing else. No install script: npm refuses them by default.
@@ -23,7 +23,7 @@ pub(super) fn platform(release: &Release, target: &Target, programs: &[PathBuf])
     put(&shell::root().join("LICENSE"), &package)?;
     let manifest = json!({
         "name": format!("@lictor/{name}"),
-        "version": release.version,
+        "version": VERSION,
         "description": format!("The lictor program for {os} {cpu}."),
         "license": "Apache-2.0",
         "os": [os],
@@ -32,7 +32,7 @@ pub(super) fn platform(release: &Release, target: &Target, programs: &[PathBuf])
         "preferUnplugged": true,
     });
     write(&package, &manifest)?;
-    release.pack(&stage, "package", &format!("lictor-{name}-{}.tgz", release.version))
+    release.pack(&stage, "package", &format!("lictor-{name}-{}.tgz", VERSION))
 }
 
 /// `lictor`.
@@ -50,17 +50,17 @@ pub(super) fn root(release: &Release) -> Result<()> {
     put(&shell::root().join("LICENSE"), &package)?;
     let text = fs::read_to_string(source.join("package.json"))?;
     let mut manifest: Value = serde_json::from_str(&text).context("npm/lictor/package.json is not JSON")?;
-    manifest["version"] = json!(release.version);
+    manifest["version"] = json!(VERSION);
     for version in
         manifest["optionalDependencies"].as_object_mut().into_iter().flat_map(|all| all.values_mut())
     {
-        *version = json!(release.version);
+        *version = json!(VERSION);
     }
     if let Some(fields) = manifest.as_object_mut() {
         fields.remove("scripts");
     }
     write(&package, &manifest)?;
-    release.pack(&stage, "package", &format!("lictor-{}.tgz", release.version))
+    release.pack(&stage, "package", &format!("lictor-{}.tgz", VERSION))
 }
 
 fn write(package: &Path, manifest: &Value) -> Result<()> {

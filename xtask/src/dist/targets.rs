@@ -40,7 +40,7 @@ pub(crate) fn here() -> Result<&'static Target> {
 impl Target {
     /// Builds the release programs for it: `lictor`, and `lictor-server`, which it starts for databases and pages.
     pub(crate) fn build(&self, release: &Release) -> Result<Vec<PathBuf>> {
-        let built = |name: &str| shell::root().join("target").join(self.name).join("release").join(name);
+        let built = |name: &str| build_directory().join(self.name).join("release").join(name);
         if !release.quick && here().is_ok_and(|here| here.name == self.name) {
             // A hook is started for every call: on this machine it can be linked for a quick start.
             let program = crate::release::build()?;
@@ -52,9 +52,7 @@ impl Target {
     }
 
     fn compile(&self, release: &Release, programs: &[&str]) -> Result<()> {
-        if shell::output("rustup", &["target", "add", self.name]).is_err() {
-            bail!("Rust's standard library for `{}` is missing; run `rustup target add {0}`", self.name);
-        }
+        add(self.name)?;
         let mut build = vec!["zigbuild", "--locked", "--release", "--target", self.name];
         for program in programs {
             // The server is no default member of the workspace.
@@ -65,17 +63,35 @@ impl Target {
     }
 }
 
+/// Where builds put what they make.
+pub(crate) fn build_directory() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| shell::root().join("target"), PathBuf::from)
+}
+
+/// Sees to it that Rust's standard library for a target is there.
+pub(crate) fn add(target: &str) -> Result<()> {
+    if shell::output("rustup", &["target", "add", target]).is_err() {
+        bail!("Rust's standard library for `{target}` is missing; run `rustup target add {target}`");
+    }
+    Ok(())
+}
+
 /// What builds for other machines and packs the wheel.
 const TOOLS: [&str; 3] = ["maturin==1.16.0", "ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
 
 /// The directory of these programs, below `target/`. They find each other on the PATH.
 pub(crate) fn tools() -> Result<PathBuf> {
+    with_tools(&TOOLS)
+}
+
+/// As [`tools`], for others from PyPI.
+pub(crate) fn with_tools(packages: &[&str]) -> Result<PathBuf> {
     let directory = shell::root().join("target/dist-tools");
     let python = directory.join("bin/python");
     if !python.exists() {
         shell::run("python3", &["-m", "venv", &directory.to_string_lossy()])?;
     }
-    let install = [&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"][..], &TOOLS].concat();
+    let install = [&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"][..], packages].concat();
     shell::run(&python.to_string_lossy(), &install)?;
     Ok(directory.join("bin"))
 }
