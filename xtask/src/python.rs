@@ -78,7 +78,8 @@ pub fn test() -> Result<()> {
 }
 
 /// Peers that can be installed beside the package.
-const PEERS: [&str; 3] = ["agent-governance-toolkit[core]==4.1.0", "invariant-ai==0.3.5", "guardrails-ai==0.11.0"];
+const PEERS: [&str; 3] =
+    ["agent-governance-toolkit[core]==4.1.0", "invariant-ai==0.3.5", "guardrails-ai==0.11.0"];
 
 /// What governing costs from Python, beside peers, with an optimised module. With `--build` it is only built, so that the
 /// measurement itself can be made while nothing else runs.

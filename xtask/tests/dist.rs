@@ -64,3 +64,29 @@ fn the_same_program_gives_the_same_bytes() {
     assert!(one.len() > 100, "every package has a checksum");
     assert_eq!(one, two.expect("checksums"));
 }
+
+#[test]
+fn a_key_signs_the_checksums() {
+    let scratch = tempfile::tempdir().expect("a scratch directory");
+    let at = |name: &str| scratch.path().join(name).to_string_lossy().into_owned();
+    let made = run(scratch.path(), "ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &at("key")]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let out = scratch.path().join("dist");
+    let program = stand_in(scratch.path());
+    let made = Command::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["dist", "--without-wheel", "--binary", &program, "--out", &out.to_string_lossy()])
+        .env("LICTOR_SIGNING_KEY", at("key"))
+        .output()
+        .expect("xtask starts");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let key = fs::read_to_string(at("key.pub")).expect("the public key");
+    fs::write(at("signers"), format!("release {key}")).expect("who may sign");
+    let verify = || {
+        let line =
+            "ssh-keygen -Y verify -f ../signers -I release -n lictor-release -s SHA256SUMS.sig < SHA256SUMS";
+        run(&out, "sh", &["-ec", &format!("{line} && sha256sum --quiet --check SHA256SUMS")]).status.success()
+    };
+    assert!(verify());
+    fs::write(out.join("lictor-0.1.0.tgz"), "another package").expect("a changed package");
+    assert!(!verify(), "a changed package is found");
+}

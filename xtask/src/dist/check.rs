@@ -16,7 +16,7 @@ use super::targets::{self, Target};
 pub(super) fn program(release: &Release, target: &Target, file: &Path) -> Result<String> {
     let bytes = fs::read(file).with_context(|| format!("cannot read `{}`", file.display()))?;
     if target.npm[0] != "linux" {
-        return Ok(format!("{}; not run", mach_o::program(&bytes, target.npm[1])?));
+        return Ok(format!("{}; not run", mach_o::checked(&bytes, target.npm[1], &[])?));
     }
     elf(&bytes, target.npm[1])?;
     if targets::here().is_ok_and(|here| here.name == target.name) {
@@ -36,7 +36,7 @@ pub(super) fn module(target: &Target, bytes: &[u8]) -> Result<String> {
     match target.npm[0] {
         // What of the system it needs was checked when the wheel got its tag.
         "linux" => processor(bytes, target.npm[1]).map(|()| "a module for manylinux".to_owned()),
-        _ => mach_o::module(bytes, target.npm[1], &["_Py", "__Py"]),
+        _ => mach_o::checked(bytes, target.npm[1], &["_Py", "__Py"]),
     }
 }
 
@@ -53,7 +53,11 @@ fn works(release: &Release, file: &Path, before: &[&str]) -> Result<()> {
     };
     let expect = |args: &[&str], code: i32, says: &str| -> Result<()> {
         let (ended, said) = run(args)?;
-        ensure!(ended == code && said.contains(says), "`{}` ended with {ended} and said: {said}", args.join(" "));
+        ensure!(
+            ended == code && said.contains(says),
+            "`{}` ended with {ended} and said: {said}",
+            args.join(" ")
+        );
         Ok(())
     };
     expect(&["--version"], 0, "lictor")?;

@@ -91,7 +91,8 @@ pub(crate) fn with_tools(packages: &[&str]) -> Result<PathBuf> {
     if !python.exists() {
         shell::run("python3", &["-m", "venv", &directory.to_string_lossy()])?;
     }
-    let install = [&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"][..], packages].concat();
+    let install =
+        [&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"][..], packages].concat();
     shell::run(&python.to_string_lossy(), &install)?;
     Ok(directory.join("bin"))
 }

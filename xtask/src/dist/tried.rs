@@ -98,7 +98,12 @@ impl Tried {
         let output = self.output(home, directory, words)?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let complained = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.code() == Some(code), "`{}`: {}\n{said}{complained}", words.join(" "), output.status);
+        ensure!(
+            output.status.code() == Some(code),
+            "`{}`: {}\n{said}{complained}",
+            words.join(" "),
+            output.status
+        );
         Ok(said)
     }
 
@@ -114,7 +119,16 @@ impl Tried {
             let inside = self.root.join(&home).join("environment/bin");
             let inside = |name: &str| inside.join(name).to_string_lossy().into_owned();
             let find = self.root.join("dist");
-            let install = ["-m", "pip", "install", "--quiet", "--no-index", "--find-links", &find.to_string_lossy(), "lictor"];
+            let install = [
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-index",
+                "--find-links",
+                &find.to_string_lossy(),
+                "lictor",
+            ];
             let interpreter = inside("python");
             self.expect(&home, "", &[&[interpreter.as_str()][..], &install].concat(), 0)?;
             self.expect(&home, "", &[&interpreter, "-c", SCRIPT], 0)?;
@@ -140,7 +154,9 @@ impl Tried {
         ensure!(rows.len() >= 3, "the README has no table of packages");
         for row in rows {
             let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
-            let (Some(what), Some(today)) = (cells.first(), cells.last()) else { bail!("an empty row: {row}") };
+            let (Some(what), Some(today)) = (cells.first(), cells.last()) else {
+                bail!("an empty row: {row}")
+            };
             for line in today.split('`').skip(1).step_by(2) {
                 let line = line.replace("PLATFORM", &self.platform).replace("TARGET", targets::here()?.name);
                 let home = format!("readme-{}", what.trim().to_lowercase());
@@ -178,7 +194,9 @@ impl Tried {
             ),
             (
                 "environment",
-                format!("uv venv -q .venv && uv pip install -q {find} lictor && . .venv/bin/activate && {init}"),
+                format!(
+                    "uv venv -q .venv && uv pip install -q {find} lictor && . .venv/bin/activate && {init}"
+                ),
                 &["project/.venv"],
             ),
         ];
@@ -188,7 +206,8 @@ impl Tried {
             self.expect(&home, "project", &["sh", "-ec", &line], 0)?;
             for place in gone {
                 let place = self.root.join(&home).join(place);
-                fs::remove_dir_all(&place).with_context(|| format!("{name}: nothing was in {}", place.display()))?;
+                fs::remove_dir_all(&place)
+                    .with_context(|| format!("{name}: nothing was in {}", place.display()))?;
             }
             let kept = self.root.join(&home).join(".local/share/lictor/bin").join(VERSION).join("lictor");
             self.governed(&home, &kept).with_context(|| name.to_owned())?;

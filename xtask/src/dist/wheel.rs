@@ -21,13 +21,14 @@ pub(super) fn build(release: &Release, target: &Target, programs: &[PathBuf]) ->
     let manifest = source.join("Cargo.toml");
     let module_target = target.name.replace("-musl", "-gnu");
     let (manifest, out) = (manifest.to_string_lossy(), release.out.to_string_lossy());
-    let mut args = vec!["build", "--release", "--locked", "--strip", "--manifest-path", &manifest, "--out", &out];
+    let mut args =
+        vec!["build", "--release", "--locked", "--strip", "--manifest-path", &manifest, "--out", &out];
     args.extend(["--target", &module_target, "--zig"]);
     if target.npm[0] == "linux" {
         args.extend(["--compatibility", "manylinux_2_17"]);
     }
-    let built =
-        super::targets::add(&module_target).and_then(|()| shell::run_with("maturin", &args, &release.variables()?));
+    let built = super::targets::add(&module_target)
+        .and_then(|()| shell::run_with("maturin", &args, &release.variables()?));
     for program in programs {
         fs::remove_file(scripts.join(program.file_name().unwrap_or_default()))?;
     }
@@ -46,7 +47,11 @@ fn checked(release: &Release, target: &Target, wheel: &Path, programs: &[PathBuf
     for program in programs {
         let name = program.file_name().unwrap_or_default();
         let packed = inside.join(format!("lictor-{VERSION}.data/scripts")).join(name);
-        ensure!(fs::read(&packed).ok() == fs::read(program).ok(), "the wheel has another `{}`", packed.display());
+        ensure!(
+            fs::read(&packed).ok() == fs::read(program).ok(),
+            "the wheel has another `{}`",
+            packed.display()
+        );
     }
     for file in ["py.typed", "_lictor.pyi"] {
         ensure!(inside.join("lictor").join(file).exists(), "the wheel has no `{file}`");

@@ -33,23 +33,18 @@ struct Loaded {
     oldest: Option<(usize, usize)>,
 }
 
-/// Fails when macOS could not start the program. Says what was checked.
-pub(super) fn program(bytes: &[u8], cpu: &str) -> Result<String> {
-    checked(bytes, cpu, &[])
-}
-
-/// Fails when an interpreter could not load the module. What begins with one of these prefixes is the interpreter's own.
-pub(in crate::dist) fn module(bytes: &[u8], cpu: &str, given: &[&str]) -> Result<String> {
-    checked(bytes, cpu, given)
-}
-
-fn checked(bytes: &[u8], cpu: &str, given: &[&str]) -> Result<String> {
+/// Fails when macOS could not start the program or load the module. Symbols that begin with one of these prefixes may be those
+/// of whoever loads it. Says what was checked.
+pub(super) fn checked(bytes: &[u8], cpu: &str, given: &[&str]) -> Result<String> {
     ensure!(bytes.starts_with(b"\xcf\xfa\xed\xfe"), "it is not a 64-bit Mach-O file");
     let wanted = if cpu == "arm64" { 0x0100_000c } else { 0x0100_0007 };
     ensure!(number(bytes, 4, 4)? == wanted, "it is for another processor than {cpu}");
     let loaded = read(bytes)?;
     for name in &loaded.libraries {
-        ensure!(SYSTEM.iter().any(|prefix| name.starts_with(prefix)), "it loads `{name}`, which macOS does not have");
+        ensure!(
+            SYSTEM.iter().any(|prefix| name.starts_with(prefix)),
+            "it loads `{name}`, which macOS does not have"
+        );
     }
     ensure!(!loaded.libraries.is_empty(), "it loads no library of the system, so it is none for macOS");
     let symbols = bound(bytes, &loaded, given)?;
@@ -129,12 +124,19 @@ fn signed(bytes: &[u8], signature: usize) -> Result<usize> {
         let (digests, count, end) = (at + big(at + 16, 4)?, big(at + 28, 4)?, big(at + 32, 4)?);
         let page = 1_usize << big(at + 39, 1)?;
         for number in 0..count {
-            let content = bytes.get(number * page..end.min((number + 1) * page)).context("a page is missing")?;
+            let content =
+                bytes.get(number * page..end.min((number + 1) * page)).context("a page is missing")?;
             let digest = bytes.get(digests + number * 32..digests + (number + 1) * 32);
-            ensure!(digest == Some(&Sha256::digest(content)[..]), "page {number} is not the one that was signed");
+            ensure!(
+                digest == Some(&Sha256::digest(content)[..]),
+                "page {number} is not the one that was signed"
+            );
             pages += 1;
         }
     }
     ensure!(pages > 0, "its signature covers nothing");
     Ok(pages)
 }
+
+#[cfg(test)]
+mod tests;
