@@ -45,6 +45,16 @@ fn print(name: &str, text: &str, rounds: usize) {
     println!("{:>10} bytes  {median:>12.1?}  {fastest:>12.1?}  {each:>8.1} ns/byte  {name}", text.len());
 }
 
+/// Inline code whose functions call each other.
+fn code(functions: usize) -> String {
+    let mut body = String::from("import os, sys\nx = os.path.join('out', 'a')\n");
+    for at in 0..functions {
+        body.push_str(&format!("def f{at}(a, b='x'):\n    c = a + b\n    return f{}(c)\n", at + 1));
+    }
+    body.push_str("print(open(x).read())\nf0('y')\n");
+    format!("python3 - <<'EOF'\n{body}EOF\n")
+}
+
 fn main() {
     check();
     println!("{:>16}  {:>12}  {:>12}", "", "median", "fastest");
@@ -55,6 +65,10 @@ fn main() {
     for size in [1, 10, 100, 256] {
         let text: String = script.chars().take(size * 1024).collect();
         print("typical commands", &text, if size > 50 { 31 } else { 201 });
+    }
+    println!("\ninline code");
+    for count in [0, 1, 10, 100] {
+        print(&format!("Python with {count} functions"), &code(count), 201);
     }
     println!("\nhostile");
     let hostile = [

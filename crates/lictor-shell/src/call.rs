@@ -140,6 +140,8 @@ pub struct Report {
     pub cwd: Option<Cwd>,
     /// Where the code of an interpreter has gone (`os.chdir`): what it deletes and runs from then on is there.
     pub gone_to: Option<Cwd>,
+    /// Files that code writes, with the text that goes into them where that is known.
+    pub contents: Vec<(String, Option<String>)>,
     /// The program is in the tables: its argument grammar is known.
     pub known_program: bool,
 }

@@ -23,16 +23,8 @@ impl Walker<'_> {
         self.effect(Effect::Flow { from, to, text });
     }
 
-    /// Looks at what a command reads and where it sends. Returns the files it wrote, with where their content
-    /// came from.
-    pub(crate) fn flows(
-        &mut self,
-        effects: &[Effect<Operand>],
-        context: &Context<'_>,
-        stdin: Taint,
-        printed: Taint,
-        plumbing: &Plumbing,
-    ) -> Vec<(String, Taint)> {
+    /// What the words of a command carry, without credentials that are for the service they go to.
+    fn sent_by_words(&self, effects: &[Effect<Operand>], context: &Context<'_>, stdin: Taint) -> Taint {
         let mut sent = stdin;
         let reached = effects.iter().filter_map(|effect| match effect {
             Effect::Reach(reach) => Some(Arg::literal(&reach.text)),
@@ -48,6 +40,20 @@ impl Walker<'_> {
                 sent = sent.and(arg.taint);
             }
         }
+        sent
+    }
+
+    /// Looks at what a command reads and where it sends. Returns the files it wrote, with where their content
+    /// came from.
+    pub(crate) fn flows(
+        &mut self,
+        effects: &[Effect<Operand>],
+        context: &Context<'_>,
+        stdin: Taint,
+        printed: Taint,
+        plumbing: &Plumbing,
+    ) -> Vec<(String, Taint)> {
+        let mut sent = self.sent_by_words(effects, context, stdin);
         let mut receives = false;
         let mut host = None;
         for effect in effects {

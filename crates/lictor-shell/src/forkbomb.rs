@@ -68,7 +68,10 @@ pub(crate) fn is_endless(condition: &Script, until: bool) -> bool {
                     .iter()
                     .map(|word| word.literal().unwrap_or_else(|| word.written()))
                     .collect();
-                let holds = matches!(words.as_slice(), ["true" | ":"] | ["[" | "test", "1", ..]);
+                let holds = matches!(
+                    words.as_slice(),
+                    ["true" | ":"] | ["[" | "test", "1", ..] | ["sleep" | "echo" | "printf" | "cd", ..]
+                );
                 let fails = matches!(words.as_slice(), ["false"]);
                 if until != item.first.negated { fails } else { holds }
             }

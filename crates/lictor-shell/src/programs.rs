@@ -88,7 +88,12 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
         _ => base_name(call.program),
     };
     let call = Call { program: &name, ..*call };
-    let entry = table::find(&name);
+    // A package of that name is another program.
+    let packaged = |entry: &&Entry| {
+        entry.family == Family::Attack
+            && call.env.runs_through(&["npx", "bunx", "pnpx", "pnpm", "yarn", "npm"])
+    };
+    let entry = table::find(&name).filter(|entry| !packaged(entry));
     let family = entry.map(|entry| entry.family);
     for (variable, value) in call.assignments {
         guard::assignment(variable, value, call.program, report);

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use crate::expand::fields::Expanded;
 use crate::operand::{Arg, Cwd};
 use crate::paths;
+use crate::state::Value;
 use crate::walk::Walker;
 
 impl Walker<'_> {
@@ -24,9 +25,23 @@ impl Walker<'_> {
                 .instead
                 .map(|from| entered(&from, &target))
                 .filter(|other| *other != directories.now);
+            // Where the line makes `cd` look first.
+            if let Some(first) = self.search_path()
+                && target.known().is_some_and(|path| !path.starts_with(['/', '.', '~']))
+            {
+                let there = entered(&Cwd::Known(first), &target);
+                directories.instead = Some(std::mem::replace(&mut directories.now, there));
+            }
         }
         directories.previous = from;
         self.state.set_directories(directories);
+    }
+
+    /// The first directory of `CDPATH`, when the line sets it.
+    fn search_path(&self) -> Option<String> {
+        let Some(Value::Scalar(datum)) = self.state.variable("CDPATH") else { return None };
+        let first = datum.text()?.split(':').find(|place| !matches!(*place, "" | "."))?;
+        Some(first.to_owned())
     }
 
     pub(super) fn push_directory(&mut self, args: &[Expanded]) {

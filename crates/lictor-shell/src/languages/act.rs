@@ -210,6 +210,10 @@ impl Actor<'_, '_, '_> {
             Api::Write => {
                 let nothing =
                     second.is_some_and(|content| content.known() == Some("")) || text.contains("alloc(0)");
+                if let Some(path) = first.and_then(Value::known) {
+                    let content = second.and_then(Value::known).map(str::to_owned);
+                    self.report.contents.push((path.to_owned(), content));
+                }
                 self.files(if nothing { Access::Empty } else { Access::Write }, first, false, text);
             }
             Api::Append => self.files(Access::Append, first, false, text),

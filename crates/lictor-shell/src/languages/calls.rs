@@ -177,27 +177,7 @@ fn perform(act: Act, name: &str, rest: &[Token], call: &Call<'_>, report: &mut R
             Token::Text(text, _) if literal.len() < MOST_WORDS => literal.push(text),
             // `paste("rm", x)`: what is put together is not known. `c("a", "b")` and names of options are.
             Token::Word(word) => {
-                certain &= chained
-                    || matches!(
-                        word.as_str(),
-                        "c" | "TRUE"
-                            | "FALSE"
-                            | "true"
-                            | "false"
-                            | "recursive"
-                            | "intern"
-                            | "atPath"
-                            | "NULL"
-                            | "String"
-                            | "nil"
-                            | "force"
-                            | "list"
-                            | "ctx"
-                            | "std"
-                            | "stdout"
-                            | "stderr"
-                            | "wait"
-                    );
+                certain &= chained || crate::words::CALL_OPTIONS.contains(&word.as_str());
             }
             Token::Number(_) | Token::Sign(_) | Token::Command(_) | Token::Text(..) => {}
         }

@@ -2,7 +2,8 @@
 //!
 //! The code is gone through more than once. Each time the calls of its own functions are noted with the values of their
 //! arguments; the next time these are what the parameters are bound to, so that values also reach a function through
-//! another one. Calls from within the function itself count the last time only: by then its parameters are known.
+//! another one. Calls from within the function itself count the last time only: by then its parameters are known. It ends
+//! when a time brings nothing new, and all times together take no more steps than judging takes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ const CALLS: usize = 64;
 pub(super) type Arguments = (Vec<Value>, Vec<(String, Value)>);
 
 /// What is noted of functions.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Noted {
     /// What they are called with.
     calls: BTreeMap<String, Vec<Arguments>>,
@@ -37,12 +38,15 @@ pub(super) struct Functions {
     /// Those whose bodies are being read, with where these end.
     open: Vec<(String, usize)>,
     passes: usize,
+    /// A function calls itself.
+    recursive: bool,
 }
 
 impl Functions {
     /// Whether the code has to be gone through (again) before it is judged.
     pub(super) fn next_pass(&mut self) -> bool {
-        let done = self.passes == PASSES || self.passes > 0 && self.defined.is_empty();
+        let settled = self.defined.is_empty() || self.noted == self.known && !self.recursive;
+        let done = self.passes == PASSES || self.passes > 0 && settled;
         if self.passes > 0 {
             self.known = std::mem::take(&mut self.noted);
         }
@@ -72,6 +76,7 @@ impl Functions {
     pub(super) fn call(&mut self, name: &str, arguments: Arguments) {
         let within = self.open.iter().any(|(open, _)| open == name);
         if within && self.passes < PASSES {
+            self.recursive = true;
             return;
         }
         let calls = self.noted.calls.entry(name.to_owned()).or_default();

@@ -396,26 +396,28 @@ impl Script<'_, '_> {
                 }
                 Value::List(values)
             }
-            "object" => {
-                let mut pairs = Vec::new();
-                for pair in tree::children(node, KEPT) {
-                    match (pair.child_by_field_name("key"), pair.child_by_field_name("value")) {
-                        (Some(key), Some(value)) => {
-                            let key = self.text(key).trim_matches(['"', '\'']).to_owned();
-                            pairs.push((key, self.value(value, depth + 1)));
-                        }
-                        _ if pair.kind() == "shorthand_property_identifier" => {
-                            let key = self.text(pair).to_owned();
-                            let value = self.scope.get(&key).cloned().unwrap_or_else(Value::unknown);
-                            pairs.push((key, value));
-                        }
-                        _ => {}
-                    }
-                }
-                Value::Map(pairs)
-            }
+            "object" => self.object(node, depth),
             _ => Value::unknown(),
         }
+    }
+
+    fn object(&mut self, node: Node<'_>, depth: usize) -> Value {
+        let mut pairs = Vec::new();
+        for pair in tree::children(node, KEPT) {
+            match (pair.child_by_field_name("key"), pair.child_by_field_name("value")) {
+                (Some(key), Some(value)) => {
+                    let key = self.text(key).trim_matches(['"', '\'']).to_owned();
+                    pairs.push((key, self.value(value, depth + 1)));
+                }
+                _ if pair.kind() == "shorthand_property_identifier" => {
+                    let key = self.text(pair).to_owned();
+                    let value = self.scope.get(&key).cloned().unwrap_or_else(Value::unknown);
+                    pairs.push((key, value));
+                }
+                _ => {}
+            }
+        }
+        Value::Map(pairs)
     }
 
     fn template(&mut self, node: Node<'_>, depth: usize) -> Value {

@@ -258,7 +258,15 @@ impl Python<'_, '_> {
         let invocation = Invocation { positional: &positional, named: &named, text: &text };
         if let Value::Name(name) = &callee {
             let name = name.trim_start_matches("builtins.").to_owned();
-            if matches!(name.as_str(), "getattr" | "__import__" | "importlib.import_module") {
+            // A module of a list that is only imported is run as `python -m` would run it.
+            let arguments = node.child_by_field_name("arguments");
+            let named = arguments.and_then(|arguments| arguments.named_child(0)).is_some_and(|first| {
+                matches!(first.kind(), "identifier" | "attribute" | "subscript" | "string")
+            });
+            let unused = name != "getattr"
+                && named
+                && node.parent().is_some_and(|parent| parent.kind() == "expression_statement");
+            if matches!(name.as_str(), "getattr" | "__import__" | "importlib.import_module") && !unused {
                 self.reflection(&name, &invocation, report);
             }
             self.redirected |= matches!(name.as_str(), "os.dup2" | "pty.spawn");

@@ -393,6 +393,15 @@ impl Reader<'_, '_> {
         if values.is_empty() {
             return;
         }
+        // Whatever is made of the name of a secret to read it.
+        if matches!(api, Api::Read | Api::Open) && values.first().is_some_and(|path| path.known().is_none()) {
+            let inside = after.iter().take_while(|token| !matches!(token, Token::Sign(';' | '\n')));
+            let named = inside.filter_map(|token| match token {
+                Token::Text(text, _) if is_secret_path(text) => Some(Arg::literal(text)),
+                _ => None,
+            });
+            named.for_each(|path| report.file(call, Access::Read, &path, false));
+        }
         let text = match api {
             Api::Kill if names_parent(after) => format!("{name} ppid"),
             _ => format!("{name} …"),

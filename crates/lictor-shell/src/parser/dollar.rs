@@ -30,8 +30,15 @@ impl Parser<'_> {
                 parts.push(Part::Arithmetic(inner));
             }
             Some(b'{') if self.template().is_some() => {
-                self.at += self.template().unwrap_or_default();
-                parts.push(plain("TEMPLATE".to_owned()));
+                let length = self.template().unwrap_or_default();
+                let inside = self.slice(self.at + 3, (self.at + length).saturating_sub(2)).trim();
+                self.at += length;
+                // Directories that a workflow is given.
+                parts.push(match inside {
+                    "runner.temp" => Part::Literal("/tmp/runner".to_owned()),
+                    "github.workspace" => Part::Literal(".".to_owned()),
+                    _ => plain("TEMPLATE".to_owned()),
+                });
             }
             Some(b'{') => {
                 self.at += 2;

@@ -272,10 +272,8 @@ impl Parser<'_> {
         };
         loop {
             let Some(byte) = self.peek() else {
-                match within {
-                    Within::DoubleQuotes => self.unclosed(open),
-                    Within::HereDocument => {}
-                    _ => self.unclosed(open),
+                if within != Within::HereDocument {
+                    self.unclosed(open);
                 }
                 break;
             };
@@ -322,22 +320,7 @@ impl Parser<'_> {
                 }
                 _ => {
                     let rest = self.rest();
-                    let run = rest.iter().skip(1).position(|byte| {
-                        matches!(
-                            byte,
-                            b'"' | b'\\'
-                                | b'$'
-                                | b'`'
-                                | b'\''
-                                | b'('
-                                | b')'
-                                | b'['
-                                | b']'
-                                | b'}'
-                                | b'/'
-                                | b':'
-                        )
-                    });
+                    let run = rest.iter().skip(1).position(|byte| br#""\$`'()[]}/:"#.contains(byte));
                     let length = run.map_or(rest.len(), |run| run + 1);
                     self.take_literal(&mut parts, length);
                 }

@@ -244,7 +244,12 @@ fn tar_extract(
 
 /// What goes in is named in a file, or on the input.
 fn listed(call: &Call<'_>, report: &mut Report, list: Option<&Arg>) {
-    let list = list.and_then(|list| if list.known() == Some("-") { call.source } else { Some(list) });
+    let from_input = list.is_some_and(|list| list.known() == Some("-"));
+    if let (true, Stdin::Names(names)) = (from_input, call.stdin) {
+        names.iter().for_each(|name| secrets::read(call, report, name, true));
+        report.taint.secret |= names.iter().any(secrets::is_secret);
+    }
+    let list = if from_input { call.source } else { list };
     report.lists.extend(list.cloned());
 }
 

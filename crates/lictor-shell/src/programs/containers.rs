@@ -21,9 +21,12 @@ const COMPOSE: Grammar = Grammar::until_operand(
     "file= project-name= profile= env-file= project-directory= parallel= ansi= progress= dry-run",
 );
 
-/// `docker stop $(docker ps -q)`: everything that runs, by a list made on the line.
+/// `docker stop $(docker ps -q)`, `… | xargs systemctl stop`: everything that runs, by a list made on the line.
 pub(crate) fn stop_listed(call: &Call<'_>, report: &mut Report) {
-    if call.args.iter().any(|arg| arg.known().is_none() && arg.text.contains("ps")) {
+    let listed = |arg: &Arg| {
+        ["ps", "list-units", "list-unit-files"].iter().any(|list| arg.text.contains(list)) || arg.text == "…"
+    };
+    if call.args.iter().any(|arg| arg.known().is_none() && listed(arg)) {
         report.infrastructure(call.program, &written(call), false);
     }
 }

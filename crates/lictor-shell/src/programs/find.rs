@@ -327,6 +327,7 @@ pub(crate) fn substitute(argv: &[Arg], placeholder: &str, targets: &[Arg]) -> Ve
                 };
                 let mut replaced = Arg::literal(word.replace(placeholder, &with));
                 replaced.glob = targets.iter().any(|target| target.glob);
+                replaced.taint = targets.iter().fold(arg.taint, |taint, target| taint.and(target.taint));
                 out.push(replaced);
             }
             _ => out.push(arg.clone()),

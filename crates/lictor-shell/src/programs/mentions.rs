@@ -63,13 +63,8 @@ pub(crate) fn in_words(call: &Call<'_>) -> Vec<Mention> {
     let text = takes_text(entry, &name);
     let mut found = in_assignments(call);
     found.extend(before_host(call, &name));
-    if name == "git" {
-        found.extend(
-            super::git::shown_paths(call)
-                .into_iter()
-                .map(|path| Mention { done: Done::Shown, ..mention(call, &path, true) }),
-        );
-    }
+    let shown = if name == "git" { super::git::shown_paths(call) } else { Vec::new() };
+    found.extend(shown.iter().map(|path| Mention { done: Done::Shown, ..mention(call, path, true) }));
     if only_looks(call) {
         return found;
     }

@@ -56,7 +56,8 @@ pub(crate) fn reach(report: &mut Report, arg: &Arg, sends: bool) {
     if names_by_output(&arg.text) {
         report.flow(FlowSource::Private, FlowSink::Host, &arg.text);
     }
-    report.reach(host, &arg.text, sends);
+    // What is in the address is sent, too.
+    report.reach(host, &arg.text, sends || arg.taint.private);
 }
 
 /// `aria2c`, `axel`: what is fetched, and where it goes.
@@ -498,8 +499,8 @@ pub(crate) fn openssl(call: &Call<'_>, report: &mut Report) {
         && inside(options.value(&["in"]))
         && inside(options.value(&["out"]))
         && options.value(&["out"]).is_some_and(secrets::is_secret);
-    if let Some(file) = options.value(&["in"]).filter(|file| !public || !secrets::is_secret(file)) {
-        match converted {
+    if let Some(file) = options.value(&["in"]) {
+        match converted || public && secrets::is_secret(file) {
             true => report.file(call, Access::List, file, false),
             false => secrets::read(call, report, file, false),
         }

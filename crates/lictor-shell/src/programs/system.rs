@@ -113,7 +113,8 @@ pub(crate) fn kill(call: &Call<'_>, report: &mut Report) {
     if targets.is_empty() || signal_zero {
         return;
     }
-    let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | EVERY_PROCESS)))
+    let any_number = |arg: &&Arg| arg.glob && matches!(arg.known(), Some("[0-9]*" | "*" | "/proc/[0-9]*"));
+    let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | EVERY_PROCESS)) || any_number(&arg))
         // Whoever started this shell.
         || targets.iter().any(|arg| matches!(arg.text.trim_matches('"'), "$PPID" | "${PPID}"))
         // Everything that shares the shell's group, without a chance to end in order.

@@ -112,6 +112,13 @@ pub(crate) fn xargs(call: &Call<'_>, report: &mut Report) {
         None if from_file => None,
         None => inputs(call.stdin, placeholder.is_some(), separator),
     };
+    // A directory among the names that a search finds stands for all that is in it.
+    let sends = argv.first().and_then(Arg::known).is_some_and(|name| crate::words::SENDERS.contains(&name));
+    let whole = |word: Arg| if word.glob { word } else { super::report::below(&word, "**/*") };
+    let known = match call.stdin {
+        Stdin::Names(_) if sends => known.map(|words| words.into_iter().map(whole).collect()),
+        _ => known,
+    };
     if input_is_code(argv, placeholder.as_deref()) {
         report.unknown_code(super::text::stdin_taint(call), &written(call));
     }

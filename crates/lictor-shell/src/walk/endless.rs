@@ -240,7 +240,7 @@ fn starts_too_many(pipeline: &Pipeline) -> bool {
     let [first, .., last] = stages.as_slice() else { return false };
     let many = match first.as_slice() {
         ["yes", ..] => stages.len() == 2,
-        ["seq", rest @ ..] => rest.iter().any(|word| size(word) >= TOO_MANY),
+        ["seq", rest @ ..] => rest.iter().any(|word| *word == "inf" || size(word) >= TOO_MANY),
         _ => false,
     };
     let at_once = |word: &str| word.parse::<u64>().is_ok_and(|count| count == 0 || count >= TOO_MANY / 4);

@@ -149,6 +149,7 @@ impl Walker<'_> {
             self.elsewhere -= 1;
             self.destruction_elsewhere(effects);
             self.secrets_elsewhere(effects);
+            self.persistence_elsewhere(effects);
             self.keep_effects(effects, |effect| !matches!(effect, Effect::File { .. }));
             self.keep_opaque(opaque, |what| what != OpaqueWhat::Target);
         }
@@ -167,6 +168,20 @@ impl Walker<'_> {
             let mut report = Report::default();
             crate::programs::reveals(&mut report);
             report.effects.into_iter().for_each(|effect| self.effect(effect));
+        }
+    }
+
+    /// What runs later on another machine, or says who may log in there. Containers are made anew.
+    fn persistence_elsewhere(&mut self, from: usize) {
+        let machine = self.through.last().is_some_and(|tool| tool.starts_with("ssh") || tool == "mosh");
+        let added = self.reading.effects.iter().skip(from).any(|effect| match effect {
+            Effect::File { access: Access::Write | Access::Append, target, .. } => {
+                target.arg.known().is_some_and(super::startup::runs_later)
+            }
+            _ => false,
+        });
+        if machine && added {
+            self.persists();
         }
     }
 

@@ -293,6 +293,16 @@ impl Walker<'_> {
         }
     }
 
+    /// Whether the last command that was run is git.
+    fn was_run_by_git(&self, by: Option<u32>) -> bool {
+        let mut effects = self.reading.effects.iter().rev();
+        let last = effects.find_map(|effect| match effect {
+            Effect::Run(command) => Some(command.program.as_str()),
+            _ => None,
+        });
+        by.is_some() && last == Some("git")
+    }
+
     /// Reports what the redirections do, and takes what the command printed to where it goes. Returns what is left
     /// for the surroundings of the command.
     pub(crate) fn report_plumbing(
@@ -312,7 +322,13 @@ impl Walker<'_> {
                 self.reads.push(self.reading.effects.len());
             }
             let empties = own_input || takes_output && silent && access == Access::Write;
-            let access = if empties { Access::Empty } else { access };
+            // `git show HEAD:f > f` puts back what git has.
+            let restores = own_input && self.was_run_by_git(by);
+            let access = match empties {
+                _ if restores => Access::Restore,
+                true => Access::Empty,
+                false => access,
+            };
             let added = Self::printed_text(output.as_ref().filter(|_| takes_output));
             self.adds_to_startup(&target, access, added.as_deref(), by);
             self.effect(Effect::File { access, target, recursive: false, by });

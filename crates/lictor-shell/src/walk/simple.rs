@@ -292,7 +292,18 @@ impl Walker<'_> {
         plumbing: &Plumbing,
     ) -> Output {
         let Report {
-            effects, opaque, next, stdout, names, taint, cwd: moved, decoded, lists, packed, ..
+            effects,
+            opaque,
+            next,
+            stdout,
+            names,
+            taint,
+            cwd: moved,
+            decoded,
+            lists,
+            packed,
+            contents,
+            ..
         } = report;
         self.packed.extend(packed);
         lists.iter().for_each(|list| self.names_in(list));
@@ -306,15 +317,7 @@ impl Walker<'_> {
         let taint = Taint { secret: taint.secret || environment, private, ..taint };
         let all_taint = taint.and(argument_taint).and(stdin_taint);
         let stdout = stdout.or_else(|| self.known_output(context));
-        let printed = match (stdout, names.is_empty()) {
-            (None, false) if context.program == "mktemp" => fresh_name(&names),
-            (Some(text), _) if text.is_empty() || !context.args.iter().any(|arg| arg.glob) => {
-                Output::Text(text)
-            }
-            // Names are only worth following when nothing else is to be said about the output.
-            (_, false) if all_taint == Taint::default() => Output::Names(names),
-            _ => Output::Unknown(all_taint),
-        };
+        let printed = printed(stdout, names, all_taint, context);
         if let (true, Output::Text(text)) = (decoded, &printed) {
             self.decoded.push(text.trim().to_owned());
         }
@@ -331,6 +334,7 @@ impl Walker<'_> {
             self.opaque(what, &text);
         }
         self.remember_written(context, files, &printed);
+        self.remember_contents(context, contents);
         self.note_made(context, plumbing.wants_output());
         if let Some(cwd) = moved
             && context.by_shell
@@ -498,11 +502,37 @@ impl Walker<'_> {
         }
     }
 
+    /// Remembers what code wrote to files, as far as all of it is known.
+    fn remember_contents(&mut self, context: &Context<'_>, contents: Vec<(String, Option<String>)>) {
+        let mut whole: std::collections::BTreeMap<String, Option<String>> = std::collections::BTreeMap::new();
+        for (path, text) in contents {
+            let known = whole.entry(path).or_insert_with(|| Some(String::new()));
+            *known = known.take().zip(text).map(|(known, text)| known + &text);
+        }
+        for (path, text) in whole {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                let key = crate::paths::key(context.cwd, &path);
+                self.state.set_file(key, Content::known(text.into()));
+            }
+        }
+    }
+
     fn move_to(&mut self, cwd: Cwd) {
         let mut directories = self.state.directories().clone();
         directories.previous = std::mem::replace(&mut directories.now, cwd);
         directories.instead = None;
         self.state.set_directories(directories);
+    }
+}
+
+/// What a command prints, as far as it is known.
+fn printed(stdout: Option<String>, names: Vec<Arg>, taint: Taint, context: &Context<'_>) -> Output {
+    match (stdout, names.is_empty()) {
+        (None, false) if context.program == "mktemp" => fresh_name(&names),
+        (Some(text), _) if text.is_empty() || !context.args.iter().any(|arg| arg.glob) => Output::Text(text),
+        // Names are only worth following when nothing else is to be said about the output.
+        (_, false) if taint == Taint::default() => Output::Names(names),
+        _ => Output::Unknown(taint),
     }
 }
 

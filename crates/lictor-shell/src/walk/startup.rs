@@ -3,7 +3,7 @@
 use lictor_core::facts::{Access, Command, Effect, GitEffect};
 
 use super::{Output, Scene, Walker};
-use crate::operand::Operand;
+use crate::operand::{Known, Operand};
 
 /// What in them opens a way in, or leads elsewhere.
 const TRUSTS_MORE: [&str; 9] = [
@@ -116,11 +116,21 @@ impl Walker<'_> {
         by: Option<u32>,
     ) {
         let adds = matches!(access, Access::Append | Access::Write);
+        if let Known::Partly { suffix, .. } = &target.arg.value
+            && adds
+            && runs_later(suffix)
+        {
+            return self.persists();
+        }
         let Some(path) = target.arg.known().filter(|_| adds) else { return };
         let key = crate::paths::key(&target.cwd, path);
         // A function of fish has the name of its file.
         let function = key.rsplit_once("/fish/functions/").and_then(|(_, file)| file.strip_suffix(".fish"));
         if added.is_some_and(|text| governs_sessions(&key, text)) || function.is_some_and(is_governed) {
+            return self.persists();
+        }
+        // Below `/etc` everything is the system's; what else is run at a start lies among programs.
+        if key.starts_with("/usr/") && runs_later(&key) {
             return self.persists();
         }
         let home = self.outside().variable("HOME").filter(|home| !home.is_empty());

@@ -9,8 +9,20 @@ use crate::operand::{Arg, Operand};
 use crate::state::Value;
 
 /// Parts of names by which people mark what is not kept.
-const MARKS: [&str; 11] =
-    ["test", "tests", "testing", "tmp", "temp", "scratch", "ci", "e2e", "demo", "sandbox", "throwaway"];
+const MARKS: [&str; 12] = [
+    "test",
+    "tests",
+    "testing",
+    "tmp",
+    "temp",
+    "scratch",
+    "ci",
+    "e2e",
+    "demo",
+    "sandbox",
+    "throwaway",
+    "mock",
+];
 
 /// Variables that say which of several databases is meant.
 const STAGES: [&str; 8] =
@@ -26,6 +38,14 @@ pub(crate) fn is_marked(name: &str) -> bool {
         let bare = part.strip_suffix("db").or_else(|| part.strip_prefix("db")).unwrap_or(part);
         MARKS.contains(&bare)
     }) && !lower.contains("prod")
+}
+
+/// Whether an address names a database in memory, in a temporary file, or one that is marked.
+fn is_scratch_address(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else { return false };
+    let name = rest.rsplit('/').next().unwrap_or_default().split('?').next().unwrap_or_default();
+    scheme.ends_with("sqlite") && (matches!(rest, "" | "/" | "/:memory:") || rest.contains("/tmp/"))
+        || is_marked(name)
 }
 
 /// Whether a name says that others rely on it.
@@ -85,9 +105,9 @@ impl Walker<'_> {
             return true;
         }
         let filter = |text: &str| {
-            let short = text.split_whitespace().any(|word| is_cluster(word, 'f'));
-            text.contains("--filter")
-                || short && ["name=", "label=", "ancestor=", "status="].iter().any(|by| text.contains(by))
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let picks = |pair: &[&str]| matches!(pair, [option, value] if is_cluster(option, 'f') && value.contains('='));
+            text.contains("--filter") || words.windows(2).any(picks)
         };
         if what.contains("prune") {
             return words.iter().any(|word| filter(word));
@@ -123,7 +143,8 @@ impl Walker<'_> {
             })
         };
         STAGES.iter().any(|name| matches!(value(name).as_deref(), Some("test" | "testing")))
-            || value("DATABASE_URL").is_some_and(|url| is_marked(url.rsplit('/').next().unwrap_or_default()))
+            || value("DATABASE_URL").is_some_and(|url| is_scratch_address(&url))
+            || context.args.iter().filter_map(Arg::known).any(is_scratch_address)
             || context.args.iter().filter_map(Arg::known).any(|word| {
                 let stage = word.split_once('=').is_some_and(|(name, value)| {
                     STAGES.contains(&name) && matches!(value, "test" | "testing")

@@ -21,8 +21,8 @@ impl Script<'_, '_> {
                 self.fuel > 0
             });
             self.scope = Scope::default();
-            self.fuel = FUEL;
         }
+        self.fuel = FUEL;
     }
 
     /// The name of a function: its own, or that of the variable that holds it; of a method with a dot in front.

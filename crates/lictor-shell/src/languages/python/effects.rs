@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::Python;
 use crate::call::{Call, Report};
-use crate::languages::act::Invocation;
+use crate::languages::act::{FILE, Invocation};
 use crate::languages::api::{self, Api};
 use crate::languages::value::Value;
 use crate::operand::Arg;
@@ -129,64 +129,101 @@ impl Python<'_, '_> {
         };
         let name = self.text(name).to_owned();
         let receiver = self.value(object, 0);
+        if let Some(path) = receiver.name().and_then(|name| name.strip_prefix(FILE))
+            && matches!(name.as_str(), "write" | "writelines")
+        {
+            let content = invocation.positional.first().and_then(Value::known).map(str::to_owned);
+            report.contents.push((path.to_owned(), content.filter(|_| name == "write")));
+        }
+        let acts = self.on_path(&name, object, &receiver, invocation, report)
+            || self.on_database(&name, object, invocation, report);
+        if !acts {
+            self.on_other(&name, object, invocation, report);
+        }
+    }
+
+    /// Methods of paths and of archives. Says whether it was one.
+    fn on_path(
+        &mut self,
+        name: &str,
+        object: Node<'_>,
+        receiver: &Value,
+        invocation: &Invocation<'_>,
+        report: &mut Report,
+    ) -> bool {
         let is_path = matches!(receiver, Value::Text(_) | Value::Any(_));
         let mut on = vec![receiver.clone()];
         on.extend(invocation.positional.iter().cloned());
-        let as_path = Invocation { positional: &on, named: invocation.named, text: invocation.text };
-        let api = match name.as_str() {
-            "unlink" | "rmdir" => Some(Api::Delete),
-            "rmtree" => Some(Api::DeleteTree),
+        let api = match name {
+            "unlink" | "rmdir" => Api::Delete,
+            "rmtree" => Api::DeleteTree,
             "extractall" => {
                 // Of an archive that is opened right there, or was before.
                 let named = object.child_by_field_name("arguments").and_then(|args| args.named_child(0));
-                let mut from = on.clone();
-                if let (Some(named), Some(first)) = (named, from.first_mut()) {
+                if let (Some(named), Some(first)) = (named, on.first_mut()) {
                     *first = self.value(named, 0);
                 }
-                let text = invocation.text;
-                let unpacked = Invocation { positional: &from, named: invocation.named, text };
-                self.actor(report).perform(Api::Unpack, &unpacked);
-                None
+                Api::Unpack
             }
-            "write_text" | "write_bytes" if is_path => Some(Api::Write),
-            "read_text" | "read_bytes" if is_path => Some(Api::Read),
-            "open" if is_path => Some(Api::Open),
+            "write_text" | "write_bytes" if is_path => Api::Write,
+            "read_text" | "read_bytes" if is_path => Api::Read,
+            "open" if is_path => Api::Open,
             "rename" | "replace"
                 if is_path && invocation.positional.len() == 1 && self.is_path_expression(object) =>
             {
-                Some(Api::Move)
+                Api::Move
             }
-            "read"
-                if invocation
-                    .positional
-                    .first()
-                    .and_then(Value::known)
-                    .is_some_and(crate::programs::is_secret_path) =>
-            {
-                self.actor(report).perform(Api::Read, invocation);
-                None
+            "read" if names_secret(invocation) => {
+                on.remove(0);
+                Api::Read
             }
-            "touch" if is_path => Some(Api::Append),
-            "mkdir" if is_path => Some(Api::MakeDirectory),
-            "chmod" | "lchmod" if is_path => Some(Api::Mode),
+            "touch" if is_path => Api::Append,
+            "mkdir" if is_path => Api::MakeDirectory,
+            "chmod" | "lchmod" if is_path => Api::Mode,
             "symlink_to" | "hardlink_to" if is_path => {
-                self.actor(report).perform(
-                    Api::Link,
-                    &Invocation { positional: &[Value::unknown(), receiver], ..*invocation },
-                );
-                return;
+                on = vec![Value::unknown(), receiver.clone()];
+                Api::Link
             }
-            _ => None,
+            _ => return false,
         };
-        if let Some(api) = api {
-            return self.actor(report).perform(api, &as_path);
-        }
-        match name.as_str() {
+        let on = Invocation { positional: &on, named: invocation.named, text: invocation.text };
+        self.actor(report).perform(api, &on);
+        true
+    }
+
+    /// Methods of databases and their collections. Says whether it was one.
+    fn on_database(
+        &self,
+        name: &str,
+        object: Node<'_>,
+        invocation: &Invocation<'_>,
+        report: &mut Report,
+    ) -> bool {
+        use lictor_core::facts::DatabaseEffect::{DropAll, DropPart};
+        let text = invocation.text;
+        let nothing = invocation.positional.is_empty() && invocation.named.is_empty();
+        let everything = matches!(invocation.positional, [Value::Map(pairs)] if pairs.is_empty());
+        let effect = match name {
             "execute" | "executescript" | "executemany" | "raw" | "exec_driver_sql" => {
                 if let Some(sql) = invocation.positional.first().and_then(Value::known) {
                     crate::programs::sql::judge(sql, report);
                 }
+                return true;
             }
+            "delete" if text.contains(".objects.all()") || text.contains(".query.delete(") => DropPart,
+            "delete" if text.contains(".indices.delete(") => DropAll,
+            "drop_all" | "drop_database" | "dropDatabase" | "flushall" | "flushdb" => DropAll,
+            "delete_many" | "drop" if everything => DropPart,
+            "drop" if nothing && self.text(object).contains("db") => DropPart,
+            _ => return false,
+        };
+        report.database(effect, text);
+        true
+    }
+
+    /// Methods of connections, containers, processes and repositories.
+    fn on_other(&mut self, name: &str, object: Node<'_>, invocation: &Invocation<'_>, report: &mut Report) {
+        match name {
             // `ctypes.CDLL(None).system(b"…")`.
             "system" | "execl" | "execlp" if self.body.contains("ctypes") => {
                 self.actor(report).perform(Api::Shell, invocation);
@@ -210,31 +247,12 @@ impl Python<'_, '_> {
                     report.privilege(lictor_core::facts::Privilege::Container);
                 }
             }
-            "delete"
-                if invocation.text.contains(".objects.all()")
-                    || invocation.text.contains(".query.delete(") =>
-            {
-                report.database(lictor_core::facts::DatabaseEffect::DropPart, invocation.text);
-            }
-            "drop_all" => report.database(lictor_core::facts::DatabaseEffect::DropAll, invocation.text),
-            "drop_database" | "dropDatabase" | "flushall" | "flushdb" => {
-                report.database(lictor_core::facts::DatabaseEffect::DropAll, invocation.text);
-            }
-            "delete_many" | "drop"
-                if matches!(invocation.positional, [Value::Map(pairs)] if pairs.is_empty())
-                    || name == "drop"
-                        && invocation.positional.is_empty()
-                        && invocation.named.is_empty()
-                        && self.text(object).contains("db") =>
-            {
-                report.database(lictor_core::facts::DatabaseEffect::DropPart, invocation.text);
-            }
             "connect" | "connect_ex" if matches!(invocation.positional.first(), Some(Value::List(_))) => {
                 self.connected = true;
                 self.actor(report).perform(Api::Send, invocation);
             }
             // A secret goes into an archive, a store or to another machine.
-            _ if (matches!(name.as_str(), "add" | "write" | "put" | "attach") || name.contains("upload"))
+            _ if (matches!(name, "add" | "write" | "put" | "attach") || name.contains("upload"))
                 && names_secret(invocation) =>
             {
                 self.actor(report).perform(Api::Read, invocation);
@@ -250,24 +268,10 @@ impl Python<'_, '_> {
                 argv.extend(invocation.positional.iter().flat_map(|value| value.args(invocation.text)));
                 report.then_argv(&argv, "python");
             }
-            "delete" if invocation.text.contains(".indices.delete(") => {
-                report.database(lictor_core::facts::DatabaseEffect::DropAll, invocation.text);
-            }
-            "post" | "put" | "patch" | "sendall" | "send" | "sendto" | "storbinary" | "sendmail" => {
-                let names_host = invocation
-                    .positional
-                    .first()
-                    .and_then(Value::known)
-                    .is_some_and(|text| text.contains("://"));
-                if names_host
-                    || invocation
-                        .positional
-                        .iter()
-                        .chain(invocation.named.iter().map(|(_, value)| value))
-                        .any(|value| value.taint().secret || value.taint().private)
-                {
-                    self.actor(report).perform(Api::Send, invocation);
-                }
+            "post" | "put" | "patch" | "sendall" | "send" | "sendto" | "storbinary" | "sendmail"
+                if sends(invocation) =>
+            {
+                self.actor(report).perform(Api::Send, invocation);
             }
             // Every process there is, one by one.
             "kill" | "terminate" | "suspend"
@@ -283,18 +287,17 @@ impl Python<'_, '_> {
                 || name == "remove" && invocation.option("force").is_some_and(Value::is_true) =>
             {
                 let tested = ["moto", "endpoint_url", "localhost", "Stubber"];
-                let library = api::manages(self.body);
-                if let Some(library) = library.filter(|_| !tested.iter().any(|word| self.body.contains(word)))
-                {
-                    report.infrastructure(library, invocation.text, false);
-                }
+                let tested = tested.iter().any(|word| self.body.contains(word));
+                let library = api::manages(self.body).filter(|_| !tested);
+                library
+                    .into_iter()
+                    .for_each(|library| report.infrastructure(library, invocation.text, false));
             }
             // libgit2 in Python: what `git reset --hard` and `git checkout --force` do.
             "reset" | "checkout" | "checkout_head" | "checkout_tree" | "checkout_index"
-                if invocation.text.contains("GIT_RESET_HARD")
-                    || invocation.text.contains("GIT_CHECKOUT_FORCE")
-                    || invocation.text.contains("ResetMode.HARD")
-                    || invocation.text.contains("CheckoutStrategy.FORCE") =>
+                if ["GIT_RESET_HARD", "GIT_CHECKOUT_FORCE", "ResetMode.HARD", "CheckoutStrategy.FORCE"]
+                    .iter()
+                    .any(|mode| invocation.text.contains(mode)) =>
             {
                 report.git(lictor_core::facts::GitEffect::DiscardWork, Some(invocation.text));
             }
@@ -355,4 +358,12 @@ fn names_secret(invocation: &Invocation<'_>) -> bool {
         .filter(|value| matches!(value, Value::Text(_) | Value::Any(_)))
         .flat_map(|value| value.args(""))
         .any(|arg| crate::programs::is_secret(&arg))
+}
+
+/// Whether a method that may send something names a host, or is given what is nobody else's business.
+fn sends(invocation: &Invocation<'_>) -> bool {
+    let address = invocation.positional.first().and_then(Value::known);
+    let mut given = invocation.positional.iter().chain(invocation.named.iter().map(|(_, value)| value));
+    address.is_some_and(|text| text.contains("://"))
+        || given.any(|value| value.taint().secret || value.taint().private)
 }

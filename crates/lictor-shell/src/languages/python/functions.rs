@@ -22,11 +22,11 @@ impl Python<'_, '_> {
                 self.fuel > 0
             });
             self.scope = Scope::default();
-            self.fuel = FUEL;
             self.connected = false;
             self.redirected = false;
             self.fetched.clear();
         }
+        self.fuel = FUEL;
     }
 
     /// The name of a function: that of a method has a dot in front, that of a `lambda` is the variable that holds it.

@@ -34,32 +34,20 @@ impl Python<'_, '_> {
         }
         let callee = self.value(function, depth + 1);
         let Value::Name(name) = callee else { return Value::Unknown(callee.taint()) };
-        let decoded = |bytes: Option<Vec<u8>>| match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
-            Some(text) => Value::decoded(text),
-            None => Value::Unknown(Taint { decoded: true, ..Taint::default() }),
-        };
+        if let Some(value) = self.decoded(&name, &first, &positional) {
+            return value;
+        }
+        if let Some(value) = self.place(&name, &first, &positional) {
+            return value;
+        }
+        let given = positional.iter().chain(named.iter().map(|(_, value)| value));
+        let given = given.fold(Taint::default(), |taint, value| taint.and(value.taint()));
         match name.as_str() {
             "str" | "bytes" | "os.path.expanduser" | "os.path.abspath" | "os.path.realpath"
             | "os.path.normpath" | "os.fspath" | "os.path.expandvars" | "shlex.quote" | "list" | "tuple"
             | "sorted" | "set" | "reversed" | "bytearray" | "Path.expanduser" => match first {
                 Value::Text(arg) => Value::Text(expand_home(self.call, &arg)),
                 other => other,
-            },
-            "pathlib.Path" | "Path" | "pathlib.PurePath" | "pathlib.PosixPath" => match positional.len() {
-                0 => Value::text("."),
-                _ => join_path(positional),
-            },
-            "pathlib.Path.home" | "Path.home" => home(self.call),
-            "pathlib.Path.cwd" | "Path.cwd" | "os.getcwd" => Value::text("."),
-            // Where the interpreter keeps what it imports.
-            "site.getsitepackages" => Value::List(vec![Value::text(INSTALLED)]),
-            "site.getusersitepackages" | "sysconfig.get_path" | "sysconfig.get_python_lib" => {
-                Value::text(INSTALLED)
-            }
-            "os.path.join" | "os.path.sep.join" => join_path(positional),
-            "os.path.dirname" => match first.known() {
-                Some(path) => Value::text(path.rsplit_once('/').map_or("", |(folder, _)| folder)),
-                None => first,
             },
             "os.getenv" | "os.environ.get" => {
                 let value = environment(self.call, first.known());
@@ -70,56 +58,82 @@ impl Python<'_, '_> {
                     _ => value,
                 }
             }
-            // A descriptor, and the name of the file.
-            "tempfile.mkstemp" => {
-                Value::List(vec![Value::unknown(), Value::starts("/tmp/tmp", Taint::default())])
-            }
-            "tempfile.mkdtemp"
-            | "tempfile.gettempdir"
-            | "tempfile.TemporaryDirectory"
-            | "tempfile.NamedTemporaryFile"
-            | "tempfile.mktemp" => {
-                if name.ends_with("gettempdir") {
-                    Value::text("/tmp")
-                } else {
-                    Value::starts("/tmp/tmp", Taint::default())
-                }
-            }
-            "glob.glob" | "glob.iglob" => match first {
-                Value::Text(arg) => Value::Text(Arg { glob: true, ..arg }),
-                other => other,
-            },
-            // Names come without the folder they are in.
-            "os.listdir" => Value::Text(crate::programs::report::glob("*")),
-            "os.scandir" => match first {
-                Value::Text(arg) => Value::Text(crate::programs::report::below(&arg, "*")),
-                _ => Value::Text(crate::programs::report::glob("*")),
-            },
             "shlex.split" => match &first {
                 Value::Any(lines) => Value::Any(lines.iter().map(words_of).collect()),
                 line => words_of(line),
             },
-            "ast.parse" | "ast.fix_missing_locations" => first,
+            "ast.parse" | "ast.fix_missing_locations" | "shutil.which" => first,
+            "getattr" => match (&first, positional.get(1).and_then(Value::known)) {
+                (Value::Name(module), Some(attribute)) => Value::Name(format!("{module}.{attribute}")),
+                _ => Value::unknown(),
+            },
+            "__import__" | "importlib.import_module" => {
+                first.known().map_or_else(Value::unknown, |module| Value::Name(module.to_owned()))
+            }
+            "open" | "io.open" | "codecs.open" => content_of(self.call, positional.first()),
+            "enumerate" => pairs_of(vec![Value::unknown(); listed(&first).len()], listed(&first)),
+            "zip" => pairs_of(listed(&first), positional.get(1).map(listed).unwrap_or_default()),
+            _ if api::takes_private(&name) => Value::Unknown(Taint { private: true, ..Taint::default() }),
+
+            // `sqlalchemy.text("…")`.
+            "text" | "sqlalchemy.text" | "sqlalchemy.sql.text" => first,
+            "compile" => match first {
+                Value::Name(name) if name.starts_with(FILE) => Value::Name(name),
+                _ => Value::Name("<code>".to_owned()),
+            },
+            _ if name.starts_with(FILE) => match name.rsplit_once('.') {
+                Some((file, "read" | "decode" | "strip" | "encode")) => Value::Name(file.to_owned()),
+                _ => Value::unknown(),
+            },
+            _ if matches!(api::python(&name), Some(Api::Fetch | Api::Send)) => {
+                Value::Unknown(Taint { network: true, ..Taint::default() })
+            }
+            _ if api::talks(&name) => Value::Unknown(Taint { network: true, ..Taint::default() }),
+            "len" | "bool" | "type" | "isinstance" | "hash" | "any" | "all" | "id" | "range" => {
+                Value::unknown()
+            }
+            "dict"
+            | "json.dumps"
+            | "json.loads"
+            | "urllib.parse.urlencode"
+            | "urllib.parse.quote"
+            | "base64.b64encode"
+            | "repr" => Value::Unknown(given),
+            // What is made of a secret is one, whatever makes it.
+            _ => Value::Unknown(Taint { network: false, decoded: false, ..given }),
+        }
+    }
+}
+
+impl Python<'_, '_> {
+    /// What functions return that take something out of an encoding.
+    fn decoded(&self, name: &str, first: &Value, positional: &[Value]) -> Option<Value> {
+        let decoded = |bytes: Option<Vec<u8>>| match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
+            Some(text) => Value::decoded(text),
+            None => Value::Unknown(Taint { decoded: true, ..Taint::default() }),
+        };
+        Some(match name {
             "base64.b64decode"
             | "base64.urlsafe_b64decode"
             | "base64.standard_b64decode"
             | "base64.decodebytes"
-            | "base64.decodestring" => match &first {
+            | "base64.decodestring" => match first {
                 Value::Text(arg) => decoded(arg.known().and_then(from_base64)),
                 other => Value::Unknown(Taint { decoded: true, ..other.taint() }),
             },
-            "bytes.fromhex" | "binascii.unhexlify" | "bytearray.fromhex" | "binascii.a2b_hex" => match &first
-            {
-                Value::Text(arg) => decoded(arg.known().map(from_hex)),
-                other => Value::Unknown(Taint { decoded: true, ..other.taint() }),
-            },
+            "bytes.fromhex" | "binascii.unhexlify" | "bytearray.fromhex" | "binascii.a2b_hex" => {
+                match first {
+                    Value::Text(arg) => decoded(arg.known().map(from_hex)),
+                    other => Value::Unknown(Taint { decoded: true, ..other.taint() }),
+                }
+            }
             "zlib.decompress" | "gzip.decompress" | "bz2.decompress" | "lzma.decompress"
             | "marshal.loads" | "pickle.loads" | "codecs.decode" | "base64.b32decode"
             | "base64.b85decode" | "base64.a85decode" => {
                 Value::Unknown(Taint { decoded: true, ..first.taint() })
             }
             "chr" if matches!(first, Value::Any(_)) => {
-                let Value::Any(numbers) = &first else { return Value::unknown() };
+                let Value::Any(numbers) = first else { return None };
                 Value::Any(numbers.iter().map(letter).collect())
             }
             "chr" => {
@@ -142,55 +156,56 @@ impl Python<'_, '_> {
                 ),
                 _ => Value::Unknown(Taint { decoded: true, ..Taint::default() }),
             },
-            "getattr" => match (&first, positional.get(1).and_then(Value::known)) {
-                (Value::Name(module), Some(attribute)) => Value::Name(format!("{module}.{attribute}")),
-                _ => Value::unknown(),
-            },
-            "__import__" | "importlib.import_module" => {
-                first.known().map_or_else(Value::unknown, |module| Value::Name(module.to_owned()))
-            }
-            "open" | "io.open" | "codecs.open" => content_of(self.call, positional.first()),
-            "enumerate" => pairs_of(vec![Value::unknown(); listed(&first).len()], listed(&first)),
-            "zip" => pairs_of(listed(&first), positional.get(1).map(listed).unwrap_or_default()),
-            _ if api::takes_private(&name) => Value::Unknown(Taint { private: true, ..Taint::default() }),
+            _ => return None,
+        })
+    }
 
-            "dict"
-            | "json.dumps"
-            | "json.loads"
-            | "urllib.parse.urlencode"
-            | "urllib.parse.quote"
-            | "base64.b64encode"
-            | "repr" => {
-                let taint = positional
-                    .iter()
-                    .chain(named.iter().map(|(_, value)| value))
-                    .fold(Taint::default(), |t, v| t.and(v.taint()));
-                Value::Unknown(taint)
-            }
-            // `sqlalchemy.text("…")`.
-            "text" | "sqlalchemy.text" | "sqlalchemy.sql.text" => first,
-            "compile" => match first {
-                Value::Name(name) if name.starts_with(FILE) => Value::Name(name),
-                _ => Value::Name("<code>".to_owned()),
+    /// What functions return that name a place.
+    fn place(&self, name: &str, first: &Value, positional: &[Value]) -> Option<Value> {
+        Some(match name {
+            "pathlib.Path" | "Path" | "pathlib.PurePath" | "pathlib.PosixPath" => match positional.len() {
+                0 => Value::text("."),
+                _ => join_path(positional.to_vec()),
             },
-            _ if name.starts_with(FILE) => match name.rsplit_once('.') {
-                Some((file, "read" | "decode" | "strip" | "encode")) => Value::Name(file.to_owned()),
-                _ => Value::unknown(),
+            "pathlib.Path.home" | "Path.home" => home(self.call),
+            "pathlib.Path.cwd" | "Path.cwd" | "os.getcwd" => Value::text("."),
+            // Where the interpreter keeps what it imports.
+            "site.getsitepackages" => Value::List(vec![Value::text(INSTALLED)]),
+            "site.getusersitepackages" | "sysconfig.get_path" | "sysconfig.get_python_lib" => {
+                Value::text(INSTALLED)
+            }
+            "os.path.join" | "os.path.sep.join" => join_path(positional.to_vec()),
+            "os.path.dirname" => match first.known() {
+                Some(path) => Value::text(path.rsplit_once('/').map_or("", |(folder, _)| folder)),
+                None => first.clone(),
             },
-            _ if matches!(api::python(&name), Some(Api::Fetch | Api::Send)) => {
-                Value::Unknown(Taint { network: true, ..Taint::default() })
+            // A descriptor, and the name of the file.
+            "tempfile.mkstemp" => {
+                Value::List(vec![Value::unknown(), Value::starts("/tmp/tmp", Taint::default())])
             }
-            _ if api::talks(&name) => Value::Unknown(Taint { network: true, ..Taint::default() }),
-            "len" | "bool" | "type" | "isinstance" | "hash" | "any" | "all" | "id" | "range" => {
-                Value::unknown()
+            "tempfile.mkdtemp"
+            | "tempfile.gettempdir"
+            | "tempfile.TemporaryDirectory"
+            | "tempfile.NamedTemporaryFile"
+            | "tempfile.mktemp" => {
+                if name.ends_with("gettempdir") {
+                    Value::text("/tmp")
+                } else {
+                    Value::starts("/tmp/tmp", Taint::default())
+                }
             }
-            // What is made of a secret is one, whatever makes it.
-            _ => {
-                let given = positional.iter().chain(named.iter().map(|(_, value)| value));
-                let taint = given.fold(Taint::default(), |taint, value| taint.and(value.taint()));
-                Value::Unknown(Taint { network: false, decoded: false, ..taint })
-            }
-        }
+            "glob.glob" | "glob.iglob" => match first {
+                Value::Text(arg) => Value::Text(Arg { glob: true, ..arg.clone() }),
+                other => other.clone(),
+            },
+            // Names come without the folder they are in.
+            "os.listdir" => Value::Text(crate::programs::report::glob("*")),
+            "os.scandir" => match first {
+                Value::Text(arg) => Value::Text(crate::programs::report::below(arg, "*")),
+                _ => Value::Text(crate::programs::report::glob("*")),
+            },
+            _ => return None,
+        })
     }
 }
 
@@ -232,36 +247,34 @@ fn pairs_of(left: Vec<Value>, right: Vec<Value>) -> Value {
     Value::List(left.into_iter().zip(right).take(KEPT).map(|(a, b)| Value::List(vec![a, b])).collect())
 }
 
+/// What methods of lists and dictionaries return.
+fn result_of_collection(call: &Call<'_>, receiver: &Value, method: &str, positional: &[Value]) -> Value {
+    let first = positional.first();
+    match (receiver, method) {
+        (Value::Any(values), _) => Value::Any(
+            values.iter().map(|value| method_result(call, value, method, positional)).take(KEPT).collect(),
+        ),
+        (Value::List(_), "copy") => receiver.clone(),
+        (Value::Map(pairs), "items") => pairs_of(
+            pairs.iter().map(|(key, _)| Value::text(key)).collect(),
+            pairs.iter().map(|(_, value)| value.clone()).collect(),
+        ),
+        (Value::Map(pairs), "values") => Value::List(pairs.iter().map(|(_, value)| value.clone()).collect()),
+        (Value::Map(pairs), "keys") => Value::List(pairs.iter().map(|(key, _)| Value::text(key)).collect()),
+        (Value::Map(_), "get") => first
+            .and_then(Value::known)
+            .and_then(|key| receiver.field(key))
+            .cloned()
+            .unwrap_or_else(Value::unknown),
+        _ => Value::Unknown(receiver.taint()),
+    }
+}
+
 /// Values of methods of strings, paths and what came from elsewhere.
 fn method_result(call: &Call<'_>, receiver: &Value, method: &str, positional: &[Value]) -> Value {
     let first = positional.first();
     let Value::Text(arg) = receiver else {
-        return match (receiver, method) {
-            (Value::Any(values), _) => Value::Any(
-                values
-                    .iter()
-                    .map(|value| method_result(call, value, method, positional))
-                    .take(KEPT)
-                    .collect(),
-            ),
-            (Value::List(_), "copy") => receiver.clone(),
-            (Value::Map(pairs), "items") => pairs_of(
-                pairs.iter().map(|(key, _)| Value::text(key)).collect(),
-                pairs.iter().map(|(_, value)| value.clone()).collect(),
-            ),
-            (Value::Map(pairs), "values") => {
-                Value::List(pairs.iter().map(|(_, value)| value.clone()).collect())
-            }
-            (Value::Map(pairs), "keys") => {
-                Value::List(pairs.iter().map(|(key, _)| Value::text(key)).collect())
-            }
-            (Value::Map(_), "get") => first
-                .and_then(Value::known)
-                .and_then(|key| receiver.field(key))
-                .cloned()
-                .unwrap_or_else(Value::unknown),
-            _ => Value::Unknown(receiver.taint()),
-        };
+        return result_of_collection(call, receiver, method, positional);
     };
     match (method, arg.known()) {
         ("join", Some("/")) => match first {
