@@ -120,7 +120,7 @@ impl Store for Watched {
     }
 }
 
-/// Counts texts of an action that come to be redacted, while nobody writes and while somebody does.
+/// Counts texts that come to be redacted, while nobody writes and while somebody does.
 struct Counting {
     writing: Arc<AtomicBool>,
     before: Arc<AtomicUsize>,
@@ -129,10 +129,8 @@ struct Counting {
 
 impl Redact for Counting {
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if text.contains("hunter2") {
-            let seen = if self.writing.load(Ordering::SeqCst) { &self.meanwhile } else { &self.before };
-            seen.fetch_add(1, Ordering::SeqCst);
-        }
+        let seen = if self.writing.load(Ordering::SeqCst) { &self.meanwhile } else { &self.before };
+        seen.fetch_add(1, Ordering::SeqCst);
         match text.contains("hunter2") {
             true => Cow::Owned(text.replace("hunter2", "[redacted]")),
             false => Cow::Borrowed(text),
@@ -140,23 +138,32 @@ impl Redact for Counting {
     }
 }
 
-/// Long payloads are looked through for secrets before others have to wait for the store.
+/// Long payloads and verdicts are looked through for secrets before others have to wait for the store.
 #[test]
-fn an_action_is_redacted_before_the_store_is_held() {
+fn an_evaluation_is_redacted_before_the_store_is_held() {
     let writing = Arc::new(AtomicBool::new(false));
     let (before, meanwhile) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let store: Arc<dyn Store> =
         Arc::new(Watched { store: MemoryStore::new(), writing: Arc::clone(&writing) });
-    let engine = PolicyEngine::builder(no_rm())
+    let no_curl = guard_fn("no_curl", |action, _| match action.text("command") {
+        Some(command) if command.starts_with("curl") => Verdict::block(format!("not `{command}`"), "do not"),
+        _ => Verdict::pass(),
+    });
+    let engine = PolicyEngine::builder(no_curl)
         .shared_store(Arc::clone(&store))
         .redact(Counting { writing, before: Arc::clone(&before), meanwhile: Arc::clone(&meanwhile) })
         .build()
         .unwrap();
-    assert!(engine.evaluate(&Action::bash("curl -u me:hunter2 x.example").in_session("s")).passed());
+    // The session begins with a record of its own.
+    assert!(engine.evaluate(&Action::bash("ls").in_session("s")).passed());
+    meanwhile.store(0, Ordering::SeqCst);
+    assert!(!engine.evaluate(&Action::bash("curl -u me:hunter2 x.example").in_session("s")).passed());
+    assert!(engine.evaluate(&Action::bash("echo hunter2").in_session("s")).passed());
     assert!(before.load(Ordering::SeqCst) > 0);
     assert_eq!(meanwhile.load(Ordering::SeqCst), 0);
     let records = store.view(|view| view.records(&Query::all().kind("evaluated"))).unwrap();
-    assert!(records[0].body.contains("me:[redacted] x.example"), "{}", records[0].body);
-    let read: lictor_engine::log::Evaluated<'_> = serde_json::from_str(&records[0].body).unwrap();
-    assert_eq!(read.evaluation.decision, Decision::Pass);
+    assert!(records[1].body.contains("not `curl -u me:[redacted] x.example`"), "{}", records[1].body);
+    assert!(records.iter().all(|record| !record.body.contains("hunter2")));
+    let read: lictor_engine::log::Evaluated<'_> = serde_json::from_str(&records[1].body).unwrap();
+    assert_eq!(read.evaluation.decision, Decision::Block);
 }

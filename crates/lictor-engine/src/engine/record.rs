@@ -52,10 +52,10 @@ impl PolicyEngine {
         let asks = evaluation.decision == Decision::Ask && !case.mode.dry;
         let durability = if asks { Durability::Power } else { Durability::Process };
         let redactor = &*self.rules.redactor;
-        let recorded = Prepared::of(case.action, case.facts, redactor).and_then(|prepared| {
+        let recorded = Prepared::of(case, &evaluation, redactor).and_then(|prepared| {
             self.inner.store.update(durability, |tx| {
                 let mut journal = Journal::new(tx, case.action.session.as_ref(), case.now, redactor);
-                commit(&mut journal, case, &prepared, &mut evaluation, read)
+                commit(&mut journal, case, prepared, &mut evaluation, read)
             })
         });
         if let Err(fault) = recorded {
@@ -71,13 +71,13 @@ impl PolicyEngine {
 fn commit(
     journal: &mut Journal<'_>,
     case: &Case<'_>,
-    prepared: &Prepared,
+    prepared: Prepared,
     evaluation: &mut Evaluation,
     read: Option<Lineage>,
 ) -> Result<(), StoreError> {
     let Case { action, mode, now, .. } = *case;
     let mut sessions = Lineage::load_again(journal.tx, action, read)?;
-    let mut duplicate = false;
+    let (mut duplicate, mut changed) = (false, false);
     if !mode.dry {
         if sessions.is_new() {
             if let Some(versions) = case.versions {
@@ -94,10 +94,9 @@ fn commit(
             own.same_call(&evaluation.action, id, dialect, now).map(|open| open.decision)
         });
         duplicate = earlier.is_some();
-        if !duplicate {
-            recheck(evaluation, &sessions, now);
-        }
+        changed = duplicate || recheck(evaluation, &sessions, now);
         if evaluation.decision == Decision::Ask && !mode.observe {
+            changed = true;
             // Copied: what was judged stays whole should the store fail now.
             let asks = evaluation.clone();
             *evaluation = match earlier {
@@ -109,8 +108,10 @@ fn commit(
             };
         }
     }
-    let event = SessionEvent::Judged(judgement(case, evaluation, duplicate));
-    let body = prepared.with(&event, evaluation, journal.redactor)?;
+    let (event, body) = match prepared.whole.filter(|_| !changed) {
+        Some(whole) => whole,
+        None => prepared.parts.with(case, evaluation, duplicate, journal.redactor)?,
+    };
     evaluation.id = Some(journal.write(kind::EVALUATED, body)?);
     if !mode.dry {
         sessions.apply(&event, now);
@@ -133,17 +134,17 @@ fn start(journal: &mut Journal<'_>, sessions: &mut Lineage, current: Digest) -> 
     Ok(())
 }
 
-/// Checks again, alone with the store, what the graph relied on.
-fn recheck(evaluation: &mut Evaluation, sessions: &Lineage, now: Timestamp) {
+/// Checks again, alone with the store, what the graph relied on. Whether that changes the decision.
+fn recheck(evaluation: &mut Evaluation, sessions: &Lineage, now: Timestamp) -> bool {
     if evaluation.decision == Decision::Block {
-        return;
+        return false;
     }
     let lost = evaluation.claims.iter().find(|(_, claim)| !sessions.grants(claim, now));
-    if let Some((guard, claim)) = lost {
-        let verdict = Verdict::block(claim.lost(), "wait for what is under way, then try again");
-        let given = from_engine(&guard.clone(), verdict);
-        *evaluation = evaluation.clone().blocked_by(given);
-    }
+    let Some((guard, claim)) = lost else { return false };
+    let verdict = Verdict::block(claim.lost(), "wait for what is under way, then try again");
+    let given = from_engine(&guard.clone(), verdict);
+    *evaluation = evaluation.clone().blocked_by(given);
+    true
 }
 
 fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judgement {
@@ -173,33 +174,47 @@ fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judge
     }
 }
 
-/// What a record says of an action and its facts, ready to be written. To redact them takes longer than to write them,
-/// and who writes keeps all others waiting.
-pub(super) struct Prepared {
+/// The record of an evaluation, ready to be written. To redact it takes longer than to write it, and who writes keeps all
+/// others waiting.
+struct Prepared {
+    parts: Parts,
+    /// All of it, should the answer stay what it is. Who is asked gives another one.
+    whole: Option<(SessionEvent, String)>,
+}
+
+impl Prepared {
+    fn of(case: &Case<'_>, evaluation: &Evaluation, redactor: &dyn Redact) -> Result<Self, StoreError> {
+        let parts = Parts { action: clean(case.action, redactor)?, facts: clean(case.facts, redactor)? };
+        let asks = evaluation.decision == Decision::Ask && !case.mode.dry && !case.mode.observe;
+        let whole = if asks { None } else { Some(parts.with(case, evaluation, false, redactor)?) };
+        Ok(Self { parts, whole })
+    }
+}
+
+/// What a record says of an action and its facts.
+struct Parts {
     action: String,
     facts: String,
 }
 
-impl Prepared {
-    pub(super) fn of(action: &Action, facts: &Facts, redactor: &dyn Redact) -> Result<Self, StoreError> {
-        Ok(Self { action: clean(action, redactor)?, facts: clean(facts, redactor)? })
-    }
-
-    /// The body of [`Evaluated`](crate::log::Evaluated).
-    pub(super) fn with(
+impl Parts {
+    /// What an evaluation means for the session, and the body of [`Evaluated`](crate::log::Evaluated).
+    fn with(
         &self,
-        event: &SessionEvent,
+        case: &Case<'_>,
         evaluation: &Evaluation,
+        duplicate: bool,
         redactor: &dyn Redact,
-    ) -> Result<String, StoreError> {
+    ) -> Result<(SessionEvent, String), StoreError> {
+        let event = SessionEvent::Judged(judgement(case, evaluation, duplicate));
         // Each is an object of one field; the fields of all of them make one.
-        let event = clean(&Happening { event: Cow::Borrowed(event) }, redactor)?;
+        let happening = clean(&Happening { event: Cow::Borrowed(&event) }, redactor)?;
         let answer = clean(&Answer { evaluation: Cow::Borrowed(evaluation) }, redactor)?;
-        let (Some(event), Some(answer)) = (event.strip_suffix('}'), answer.strip_prefix('{')) else {
+        let (Some(before), Some(after)) = (happening.strip_suffix('}'), answer.strip_prefix('{')) else {
             return Err(StoreError::other("a record is no object"));
         };
         let (action, facts) = (&self.action, &self.facts);
-        Ok(format!("{event},\"action\":{action},\"facts\":{facts},{answer}"))
+        Ok((event, format!("{before},\"action\":{action},\"facts\":{facts},{after}")))
     }
 }
 
