@@ -1,7 +1,8 @@
 //! Records and entries as rows.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -27,8 +28,40 @@ pub(super) struct Rows<'a> {
     head: Head,
     seal: Option<Seal>,
     base: Head,
-    changed: bool,
+    changed: Cell<bool>,
+    pending: RefCell<Pending>,
 }
+
+/// Entries to be written, by space and key, with their seals.
+type Entries = BTreeMap<(Space, Vec<u8>), SealedValue>;
+
+/// What waits to be written.
+#[derive(Default)]
+struct Pending {
+    records: Vec<(Record, Option<Vec<u8>>)>,
+    entries: Entries,
+    bytes: usize,
+}
+
+/// So many bytes wait at most.
+const MOST_WAITING: usize = 4 * 1024 * 1024;
+
+/// The records of a chain, its entries, and its row. The row was locked before, so that there is one to take the time from.
+const WRITE: &str = "WITH told AS (
+    INSERT INTO lictor.log (tenant, project, seq, at, received, agent, session, kind, prev, hash, body, seal)
+    SELECT $1, $2, new.seq, new.at, greatest(head.received, clock_timestamp()), new.agent, new.session, new.kind, new.prev, new.hash,
+      new.body, new.seal
+    FROM lictor.head AS head, unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[],
+      $10::text[], $11::bytea[]) AS new(seq, at, agent, session, kind, prev, hash, body, seal)
+    WHERE head.tenant = $1 AND head.project = $2
+  ), kept AS (
+    INSERT INTO lictor.entry (tenant, project, space, key, value, seal)
+    SELECT $1, $2, new.space, new.key, new.value, new.seal
+    FROM unnest($12::text[], $13::bytea[], $14::bytea[], $15::bytea[]) AS new(space, key, value, seal)
+    ON CONFLICT (tenant, project, space, sha256(key)) DO UPDATE SET value = excluded.value, seal = excluded.seal
+  )
+  UPDATE lictor.head SET seq = $16, hash = $17, seal = $18, base_seq = $19, base_hash = $20,
+    received = greatest(received, clock_timestamp()) WHERE tenant = $1 AND project = $2";
 
 const CHAIN: &str =
     "SELECT seq, hash, seal, base_seq, base_hash FROM lictor.head WHERE tenant = $1 AND project = $2";
@@ -90,29 +123,92 @@ impl<'a> Rows<'a> {
             base = Head { seq: number(row, 3, failure)?, hash: digest(row, 4, failure)? };
         }
         let connection = RefCell::new(connection);
-        Ok(Self { connection, failure, tenant, project, head, seal, base, changed: false })
+        let pending = RefCell::default();
+        Ok(Self {
+            connection,
+            failure,
+            tenant,
+            project,
+            head,
+            seal,
+            base,
+            changed: Cell::new(false),
+            pending,
+        })
     }
 
-    /// Writes the row of the chain.
+    /// Writes what waits, and the row of the chain.
     pub(super) fn store_end(self) -> Result<(), StoreError> {
-        if !self.changed {
+        self.write_pending()?;
+        if self.changed.get() { self.write(&Pending::default()) } else { Ok(()) }
+    }
+
+    /// Writes what waits, for whoever reads now.
+    fn write_pending(&self) -> Result<(), StoreError> {
+        let pending = self.pending.take();
+        if pending.records.is_empty() && pending.entries.is_empty() {
             return Ok(());
         }
-        let sql = "UPDATE lictor.head SET seq = $3, hash = $4, seal = $5, base_seq = $6, base_hash = $7,
-                   received = greatest(received, clock_timestamp()) WHERE tenant = $1 AND project = $2";
-        self.execute(
-            sql,
-            &[
-                &self.tenant,
-                &self.project,
-                &signed(self.head.seq),
-                &self.head.hash.as_bytes().as_slice(),
-                &self.seal.as_ref().map(Seal::to_bytes),
-                &signed(self.base.seq),
-                &self.base.hash.as_bytes().as_slice(),
-            ],
-        )
-        .map(drop)
+        self.write(&pending)
+    }
+
+    /// Writes records, entries and the row of the chain at once: each way to the database and back takes longer than the work
+    /// that is done there.
+    fn write(&self, Pending { records, entries, bytes: _ }: &Pending) -> Result<(), StoreError> {
+        let session = |of: fn(&SessionKey) -> &str| -> Vec<Option<Cow<'_, str>>> {
+            records.iter().map(|(record, _)| record.session.as_ref().map(|key| escaped(of(key)))).collect()
+        };
+        let text = |of: fn(&Record) -> &str| -> Vec<Cow<'_, str>> {
+            records.iter().map(|(record, _)| escaped(of(record))).collect()
+        };
+        let hash = |of: fn(&Record) -> &Digest| -> Vec<&[u8]> {
+            records.iter().map(|(record, _)| of(record).as_bytes().as_slice()).collect()
+        };
+        let seqs: Vec<i64> = records.iter().map(|(record, _)| signed(record.seq)).collect();
+        let times: Vec<i64> = records.iter().map(|(record, _)| record.at.0).collect();
+        let (agents, sessions) = (session(|key| &key.agent), session(|key| &key.id));
+        let (kinds, bodies) = (text(|record| &record.kind), text(|record| &record.body));
+        let (before, hashes) = (hash(|record| &record.prev), hash(|record| &record.hash));
+        let seals: Vec<Option<&[u8]>> = records.iter().map(|(_, seal)| seal.as_deref()).collect();
+        let spaces: Vec<&str> = entries.keys().map(|(space, _)| space.name()).collect();
+        let keys: Vec<&[u8]> = entries.keys().map(|(_, key)| key.as_slice()).collect();
+        let new: Vec<&[u8]> = entries.values().map(|(value, _)| value.as_slice()).collect();
+        let entry_seals: Vec<Option<&[u8]>> =
+            entries.values().map(|(_, seal)| seal.as_ref().map(<[u8; 16]>::as_slice)).collect();
+        let values: &Values<'_> = &[
+            &self.tenant,
+            &self.project,
+            &seqs,
+            &times,
+            &agents,
+            &sessions,
+            &kinds,
+            &before,
+            &hashes,
+            &bodies,
+            &seals,
+            &spaces,
+            &keys,
+            &new,
+            &entry_seals,
+            &signed(self.head.seq),
+            &self.head.hash.as_bytes().as_slice(),
+            &self.seal.as_ref().map(Seal::to_bytes),
+            &signed(self.base.seq),
+            &self.base.hash.as_bytes().as_slice(),
+        ];
+        if self.execute(WRITE, values)? != 1 {
+            return Err(self.failure.corrupt(format!("the chain of `{}` has no row", self.project)));
+        }
+        self.changed.set(false);
+        Ok(())
+    }
+
+    /// Something more waits to be written.
+    fn waits(&mut self, bytes: usize) -> Result<(), StoreError> {
+        let pending = self.pending.get_mut();
+        pending.bytes += bytes;
+        if pending.bytes > MOST_WAITING { self.write_pending() } else { Ok(()) }
     }
 
     fn query(&self, sql: &str, values: &Values<'_>) -> Result<Vec<Row>, StoreError> {
@@ -155,6 +251,7 @@ impl<'a> Rows<'a> {
 impl Tables for Rows<'_> {
     /// By both indexes: whichever is chosen while the database knows little of its tables, one entry is looked at.
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<SealedValue>, StoreError> {
+        self.write_pending()?;
         let sql = "SELECT value, seal FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4)
                    AND key_start = substring($4::bytea FROM 1 FOR 500) AND key = $4";
         let rows = self.query(sql, &[&self.tenant, &self.project, &space.name(), &key])?;
@@ -163,6 +260,7 @@ impl Tables for Rows<'_> {
     }
 
     fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<SealedEntry>, StoreError> {
+        self.write_pending()?;
         let mut sql = String::from(
             "SELECT key, value, seal FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3
              AND key_start >= substring($4::bytea FROM 1 FOR 500) AND key ",
@@ -188,6 +286,7 @@ impl Tables for Rows<'_> {
     }
 
     fn records(&self, query: &Query) -> Result<Vec<Record>, StoreError> {
+        self.write_pending()?;
         let mut sql = String::from(
             "SELECT seq, at, agent, session, kind, prev, hash, body FROM lictor.log
              WHERE tenant = $1 AND project = $2 AND seq > $3 AND seq < $4",
@@ -225,6 +324,7 @@ impl Tables for Rows<'_> {
     }
 
     fn seals(&self, query: &Query) -> Result<Vec<(Head, Option<Seal>)>, StoreError> {
+        self.write_pending()?;
         let mut sql = String::from(
             "SELECT seq, hash, seal FROM lictor.log WHERE tenant = $1 AND project = $2 AND seq > $3 AND seq < $4",
         );
@@ -252,39 +352,19 @@ impl Tables for Rows<'_> {
     }
 
     fn insert(&mut self, record: &Record, seal: Option<&Seal>) -> Result<(), StoreError> {
-        let sql = "INSERT INTO lictor.log (tenant, project, seq, at, received, agent, session, kind, prev, hash, body, seal)
-                   SELECT $1, $2, $3, $4, greatest(received, clock_timestamp()), $5, $6, $7, $8, $9, $10, $11
-                   FROM lictor.head WHERE tenant = $1 AND project = $2";
-        let session = record.session.as_ref();
-        let (seq, agent) = (signed(record.seq), session.map(|session| escaped(&session.agent)));
-        let (id, kind) = (session.map(|session| escaped(&session.id)), escaped(&record.kind));
-        let (body, seal_bytes) = (escaped(&record.body), seal.map(Seal::to_bytes));
-        let (prev, hash) = (record.prev.as_bytes().as_slice(), record.hash.as_bytes().as_slice());
-        let values: &Values<'_> = &[
-            &self.tenant,
-            &self.project,
-            &seq,
-            &record.at.0,
-            &agent,
-            &id,
-            &kind,
-            &prev,
-            &hash,
-            &body,
-            &seal_bytes,
-        ];
-        if self.execute(sql, values)? != 1 {
-            return Err(self.failure.corrupt(format!("the chain of `{}` has no row", self.project)));
-        }
-        (self.head, self.seal, self.changed) = (record.head(), seal.cloned(), true);
-        Ok(())
+        self.pending.get_mut().records.push((record.clone(), seal.map(Seal::to_bytes)));
+        (self.head, self.seal) = (record.head(), seal.cloned());
+        self.changed.set(true);
+        self.waits(record.body.len())
     }
 
     fn set_seal(&mut self, seq: u64, seal: &Seal) -> Result<(), StoreError> {
+        self.write_pending()?;
         let sql = "UPDATE lictor.log SET seal = $4 WHERE tenant = $1 AND project = $2 AND seq = $3";
         self.execute(sql, &[&self.tenant, &self.project, &signed(seq), &seal.to_bytes()])?;
         if seq == self.head.seq {
-            (self.seal, self.changed) = (Some(seal.clone()), true);
+            self.seal = Some(seal.clone());
+            self.changed.set(true);
         }
         Ok(())
     }
@@ -296,13 +376,12 @@ impl Tables for Rows<'_> {
         value: &[u8],
         seal: Option<&EntrySeal>,
     ) -> Result<(), StoreError> {
-        let sql = "INSERT INTO lictor.entry VALUES ($1, $2, $3, $4, $5, $6)
-                   ON CONFLICT (tenant, project, space, sha256(key)) DO UPDATE SET value = $5, seal = $6";
-        let seal = seal.map(<[u8; 16]>::as_slice);
-        self.execute(sql, &[&self.tenant, &self.project, &space.name(), &key, &value, &seal]).map(drop)
+        self.pending.get_mut().entries.insert((space, key.to_vec()), (value.to_vec(), seal.copied()));
+        self.waits(key.len() + value.len())
     }
 
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {
+        self.write_pending()?;
         let sql = "DELETE FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4)
                    AND key_start = substring($4::bytea FROM 1 FOR 500) AND key = $4";
         self.execute(sql, &[&self.tenant, &self.project, &space.name(), &key]).map(drop)
@@ -313,11 +392,12 @@ impl Tables for Rows<'_> {
         if through <= self.base.seq || through > self.head.seq {
             return Ok(());
         }
+        self.write_pending()?;
         let sql = "SELECT hash FROM lictor.log WHERE tenant = $1 AND project = $2 AND seq = $3";
         let rows = self.query(sql, &[&self.tenant, &self.project, &signed(through)])?;
         if let Some(row) = rows.first() {
             self.base = Head { seq: through, hash: digest(row, 0, self.failure)? };
-            self.changed = true;
+            self.changed.set(true);
         }
         Ok(())
     }
