@@ -18,11 +18,12 @@ pub use forms::{
 pub use lines::{serve_calls, serve_lines};
 
 use lictor_core::feedback::Said;
-use lictor_core::{SessionKey, SessionState};
+use lictor_core::{Evaluation, SessionKey, SessionState};
 use lictor_engine::{Asking, Mode, Prompt};
 use lictor_ledger::render;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use crate::forms::EvaluationForm;
@@ -81,7 +82,7 @@ pub fn dispatch_for(
     let call = Call { runtime, access };
     match method {
         "version" => Ok(version()),
-        "evaluate" => call.evaluate(read(params)?),
+        "evaluate" => to_json(&EvaluationForm::from(&call.evaluate(read(params)?)?)),
         "post" => call.post(read(params)?),
         "prompt" => call.prompt(read(params)?),
         "stop" => call.stop(read(params)?),
@@ -95,6 +96,24 @@ pub fn dispatch_for(
         "gate" => call.gate(&read(params)?),
         _ => Err(RpcError::UnknownMethod(method.to_owned())),
     }
+}
+
+/// As [`dispatch_for`], for a caller who passes the answer on: written once, without being taken apart in between.
+fn answer_for(
+    runtime: &Runtime,
+    access: &Access,
+    method: &str,
+    params: Value,
+) -> Result<Box<RawValue>, RpcError> {
+    if method == "evaluate" {
+        let evaluation = Call { runtime, access }.evaluate(read(params)?)?;
+        return text_of(&EvaluationForm::from(&evaluation));
+    }
+    text_of(&dispatch_for(runtime, access, method, params)?)
+}
+
+fn text_of(value: &impl Serialize) -> Result<Box<RawValue>, RpcError> {
+    to_raw_value(value).map_err(|error| RpcError::Internal(error.to_string()))
 }
 
 /// The answer of `version`.
@@ -125,11 +144,11 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn evaluate(&self, params: EvaluateParams) -> Result<Value, RpcError> {
+    fn evaluate(&self, params: EvaluateParams) -> Result<Evaluation, RpcError> {
         let action = params.action.into_action(&self.runtime.project().root);
         self.access.permit(self.runtime, action.session.as_ref())?;
         let observing = self.runtime.policy().is_observing();
-        let evaluation = match params.mode {
+        Ok(match params.mode {
             ModeForm::Dry => self.runtime.evaluate_dry(&action),
             mode => self.runtime.evaluate_with(
                 &action,
@@ -139,8 +158,7 @@ impl Call<'_> {
                     ..Mode::default()
                 },
             ),
-        };
-        to_json(&EvaluationForm::from(&evaluation))
+        })
     }
 
     fn post(&self, params: PostParams) -> Result<Value, RpcError> {

@@ -2,9 +2,11 @@
 
 use std::io::{self, BufRead, Read as _, Write};
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use super::{Access, RpcError, dispatch_for};
+use super::{Access, RpcError, answer_for};
 use crate::runtime::Runtime;
 
 /// The longest line that is read. The rest of a longer one is passed over.
@@ -21,7 +23,7 @@ pub fn serve_lines(
     input: impl BufRead,
     output: impl Write,
 ) -> io::Result<()> {
-    serve_calls(input, output, |method, params| dispatch_for(runtime, access, method, params))
+    serve(input, output, &mut |method, params| answer_for(runtime, access, method, params))
 }
 
 /// The same for whoever answers calls: another process, a server.
@@ -29,10 +31,14 @@ pub fn serve_lines(
 /// # Errors
 /// As [`serve_lines`].
 pub fn serve_calls(
-    mut input: impl BufRead,
-    mut output: impl Write,
+    input: impl BufRead,
+    output: impl Write,
     mut answer: impl FnMut(&str, Value) -> Result<Value, RpcError>,
 ) -> io::Result<()> {
+    serve(input, output, &mut |method, params| super::text_of(&answer(method, params)?))
+}
+
+fn serve(mut input: impl BufRead, mut output: impl Write, answer: Answering<'_>) -> io::Result<()> {
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -42,11 +48,12 @@ pub fn serve_calls(
         }
         let said = if read as u64 == MAX_LINE && line.last() != Some(&b'\n') {
             skip_line(&mut input)?;
-            Some(failed(Value::Null, &RpcError::Request(format!("a line has more than {MAX_LINE} bytes"))))
+            let why = RpcError::Request(format!("a line has more than {MAX_LINE} bytes"));
+            Some(Said::One(Reply::failed(Value::Null, &why)))
         } else if line.trim_ascii().is_empty() {
             None
         } else {
-            answer_line(&mut answer, &line)
+            answer_line(answer, &line)
         };
         if let Some(said) = said {
             serde_json::to_writer(&mut output, &said)?;
@@ -72,39 +79,65 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-type Answering<'a> = &'a mut dyn FnMut(&str, Value) -> Result<Value, RpcError>;
+type Answering<'a> = &'a mut dyn FnMut(&str, Value) -> Result<Box<RawValue>, RpcError>;
 
-/// The answer to one line; none where it only tells something.
-fn answer_line(answer: Answering<'_>, line: &[u8]) -> Option<Value> {
-    match serde_json::from_slice(line) {
-        Err(error) => Some(failed(Value::Null, &RpcError::Parse(error.to_string()))),
-        Ok(Value::Array(calls)) if calls.is_empty() => {
-            Some(failed(Value::Null, &RpcError::Request("there is no call in it".to_owned())))
-        }
-        Ok(Value::Array(calls)) => {
-            let answers: Vec<Value> =
-                calls.into_iter().filter_map(|call| answer_call(answer, call)).collect();
-            (!answers.is_empty()).then_some(Value::Array(answers))
-        }
-        Ok(call) => answer_call(answer, call),
+/// What is said to one line.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Said {
+    One(Reply),
+    Several(Vec<Reply>),
+}
+
+/// The answer to one call.
+#[derive(Serialize)]
+struct Reply {
+    jsonrpc: &'static str,
+    id: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
+}
+
+impl Reply {
+    fn failed(id: Value, error: &RpcError) -> Self {
+        Self { jsonrpc: "2.0", id, result: None, error: Some(error.to_json()) }
     }
 }
 
-fn answer_call(answer: Answering<'_>, call: Value) -> Option<Value> {
+/// The answer to one line; none where it only tells something.
+fn answer_line(answer: Answering<'_>, line: &[u8]) -> Option<Said> {
+    let refused = |why: RpcError| Some(Said::One(Reply::failed(Value::Null, &why)));
+    match serde_json::from_slice(line) {
+        Err(error) => refused(RpcError::Parse(error.to_string())),
+        Ok(Value::Array(calls)) if calls.is_empty() => {
+            refused(RpcError::Request("there is no call in it".to_owned()))
+        }
+        Ok(Value::Array(calls)) => {
+            let answers: Vec<Reply> =
+                calls.into_iter().filter_map(|call| answer_call(answer, call)).collect();
+            (!answers.is_empty()).then_some(Said::Several(answers))
+        }
+        Ok(call) => answer_call(answer, call).map(Said::One),
+    }
+}
+
+fn answer_call(answer: Answering<'_>, call: Value) -> Option<Reply> {
     let Value::Object(mut fields) = call else {
-        return Some(failed(Value::Null, &RpcError::Request("it is not an object".to_owned())));
+        return Some(Reply::failed(Value::Null, &RpcError::Request("it is not an object".to_owned())));
     };
     let id = fields.remove("id");
     let (method, params) = match asked(&mut fields, id.as_ref()) {
         Ok(asked) => asked,
-        Err(why) => return Some(failed(id.unwrap_or_default(), &RpcError::Request(why.to_owned()))),
+        Err(why) => return Some(Reply::failed(id.unwrap_or_default(), &RpcError::Request(why.to_owned()))),
     };
     let result = answer(&method, params);
     // Without an id nobody waits for an answer.
     let id = id?;
     Some(match result {
-        Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
-        Err(error) => failed(id, &error),
+        Ok(result) => Reply { jsonrpc: "2.0", id, result: Some(result), error: None },
+        Err(error) => Reply::failed(id, &error),
     })
 }
 
@@ -121,8 +154,4 @@ fn asked(fields: &mut Map<String, Value>, id: Option<&Value>) -> Result<(String,
         params @ (Value::Object(_) | Value::Null) => Ok((method, params)),
         _ => Err("`params` is not an object"),
     }
-}
-
-fn failed(id: Value, error: &RpcError) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "error": error.to_json()})
 }
