@@ -122,8 +122,7 @@ pub(crate) struct Call {
 impl Call {
     /// The body in the form that the endpoint takes.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, Problem> {
-        serde_json::from_value(self.body.clone())
-            .map_err(|error| Problem::bad(format!("the body does not fit: {error}")))
+        T::deserialize(&self.body).map_err(|error| Problem::bad(format!("the body does not fit: {error}")))
     }
 
     /// A part of the address.

@@ -1,8 +1,11 @@
 //! Tenants, people, tokens and policies: what the server knows itself, kept on record in a chain of its own.
 
-use std::collections::BTreeMap;
+mod callers;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use callers::{Callers, Known};
 use lictor_core::{Digest, Timestamp};
 use lictor_store::{Draft, Durability, Keys, Space, Store, StoreError, StoreExt as _, Transaction, View};
 use serde::de::DeserializeOwned;
@@ -159,6 +162,7 @@ pub enum RegistryError {
 #[derive(Clone)]
 pub struct Registry {
     store: Arc<dyn Store>,
+    callers: Arc<Callers>,
 }
 
 impl std::fmt::Debug for Registry {
@@ -227,7 +231,7 @@ impl Registry {
     /// Over this store.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
+        Self { store, callers: Arc::default() }
     }
 
     /// A change by somebody, with its record.
@@ -238,11 +242,14 @@ impl Registry {
         by: &str,
         f: impl FnOnce(&mut dyn Transaction) -> Result<(T, Value), RegistryError>,
     ) -> Result<T, RegistryError> {
-        self.store.try_update(Durability::Power, |tx| {
+        let changed = self.store.try_update(Durability::Power, |tx| {
             let (value, what) = f(tx)?;
             note(tx, at, kind, by, what)?;
             Ok(value)
-        })
+        });
+        // Also after an error: whether a commit got through is not always known.
+        self.callers.forget();
+        changed
     }
 
     /// Makes a tenant, or changes it.
@@ -423,27 +430,40 @@ impl Registry {
     /// # Errors
     /// See [`RegistryError`].
     pub fn caller(&self, secret: &str, now: Timestamp) -> Result<Option<Caller>, RegistryError> {
-        let key = format!("token/{}", Digest::of(secret.as_bytes()));
-        let found = self.store.view(|view| {
-            let Some(token) = get::<Token>(view, &key)? else { return Ok(None) };
-            let person: Option<Person> = match token.kind {
-                Kind::Person => get(view, &format!("person/{}/{}", token.tenant, token.owner))?,
-                _ => None,
-            };
-            Ok(Some((token, person)))
-        })?;
-        let Some((token, person)) = found else { return Ok(None) };
+        let Some(known) = self.known(secret)? else { return Ok(None) };
+        let (token, person) = &*known;
         let over = token.expires.is_some_and(|end| end <= now);
         let gone = token.kind == Kind::Person && person.as_ref().is_none_or(|person| person.disabled);
         if over || gone {
             return Ok(None);
         }
-        let (email, role, scopes, groups, roles) = match person {
+        let (email, role, scopes, groups, roles) = match person.clone() {
             Some(person) => (person.email, person.role, person.scopes, person.groups, person.roles),
             None => (None, None, Vec::new(), Vec::new(), Vec::new()),
         };
-        let Token { id, tenant, kind, owner, .. } = token;
+        let Token { id, tenant, kind, owner, .. } = token.clone();
         Ok(Some(Caller { token: id, tenant, kind, owner, email, role, scopes, groups, roles }))
+    }
+
+    /// The token with this secret, and its person.
+    fn known(&self, secret: &str) -> Result<Option<Known>, RegistryError> {
+        let digest = Digest::of(secret.as_bytes());
+        let mark = match self.callers.get(digest) {
+            Ok(known) => return Ok(Some(known)),
+            Err(mark) => mark,
+        };
+        let found = self.store.view(|view| {
+            let Some(token) = get::<Token>(view, &format!("token/{digest}"))? else { return Ok(None) };
+            let person: Option<Person> = match token.kind {
+                Kind::Person => get(view, &format!("person/{}/{}", token.tenant, token.owner))?,
+                _ => None,
+            };
+            Ok(Some(Arc::new((token, person))))
+        })?;
+        if let Some(known) = &found {
+            self.callers.keep(digest, known, mark);
+        }
+        Ok(found)
     }
 
     /// Puts a policy in force.
@@ -522,6 +542,17 @@ impl Registry {
     /// See [`RegistryError`].
     pub fn targets(&self, tenant: &str) -> Result<Vec<Target>, RegistryError> {
         Ok(self.store.view(|view| list(view, &format!("target/{tenant}/")))?)
+    }
+
+    /// The tenants about whose questions somebody is told.
+    ///
+    /// # Errors
+    /// See [`RegistryError`].
+    pub fn told(&self) -> Result<BTreeSet<String>, RegistryError> {
+        let found =
+            self.store.view(|view| view.scan(Space::Meta, &Keys::prefix("target/").limit(usize::MAX)))?;
+        let tenant = |key: Vec<u8>| String::from_utf8(key).ok()?.split('/').nth(1).map(str::to_owned);
+        Ok(found.into_iter().filter_map(|(key, _)| tenant(key)).collect())
     }
 
     /// Lets somebody be told. What is secret about it is not on record.

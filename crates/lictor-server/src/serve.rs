@@ -40,6 +40,18 @@ pub struct Settings {
     pub patience: Duration,
 }
 
+/// Connections to a database, which by default gives a hundred to all of its clients.
+const IN_A_DATABASE: usize = 64;
+
+/// Requests that are worked on at a time. A judgement on files takes a processor, one in a database mostly waits for the
+/// disk to have it, and those that wait together share that.
+fn at_a_time(store: Option<&str>) -> usize {
+    if store.is_some_and(|store| store.starts_with("postgres")) {
+        return IN_A_DATABASE;
+    }
+    4 * std::thread::available_parallelism().map_or(2, usize::from).max(4)
+}
+
 /// Serves until it is told to end. `ready` gets the address and, at the first start, the link for the operator.
 ///
 /// # Errors
@@ -51,14 +63,14 @@ pub async fn run(settings: Settings, ready: impl FnOnce(&str, Option<String>)) -
             settings.listen
         );
     }
-    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let at_a_time = at_a_time(settings.store.as_deref());
     let nowhere = settings.state.join("nowhere");
     let opening = settings.clone();
     let shared = tokio::task::spawn_blocking(move || -> Result<Shared> {
-        let stores = Stores::open(opening.store.as_deref(), &opening.state, 4 * threads.max(4))?;
+        let stores = Stores::open(opening.store.as_deref(), &opening.state, at_a_time)?;
         std::fs::create_dir_all(&nowhere).with_context(|| format!("cannot make `{}`", nowhere.display()))?;
         let tenants = Tenants::new(stores, nowhere)?;
-        let mut shared = Shared::new(tenants, opening.rate, 4 * threads.max(4));
+        let mut shared = Shared::new(tenants, opening.rate, at_a_time);
         shared.log = opening.log;
         shared.address = opening.address;
         if !shared.tenants.registry.has_operator()? {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lictor_store::{
@@ -194,16 +194,13 @@ impl Stores {
         }
     }
 
-    /// The store in a directory. Opened once; when very many are, those that nobody uses are closed.
+    /// The store in a directory. When very many are open, those that nobody uses are closed.
     fn file(&self, directory: PathBuf, what_for: Use) -> Result<Arc<dyn Store>, StoresError> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (directory, what_for);
-        if let Some(known) = open.get(&key) {
+        if let Some(known) = self.files().get(&key) {
             return Ok(Arc::clone(known));
         }
-        if open.len() >= MOST_OPEN {
-            open.retain(|_, store| Arc::strong_count(store) > 1);
-        }
+        // To make a file waits for the disk several times: others must not wait for that.
         make_private(&key.0)?;
         let mut options = SqliteOptions::new().wait(WAIT);
         if let Some(keys) = &self.keys {
@@ -214,8 +211,22 @@ impl Stores {
             Use::Judging => Arc::new(Marked::new(Arc::new(store))),
             Use::Looking => Arc::new(Indexed::new(Arc::new(store))),
         };
-        open.insert(key, Arc::clone(&store));
+        let mut open = self.files();
+        let unused: Vec<Arc<dyn Store>> = if open.len() >= MOST_OPEN {
+            open.extract_if(|_, store| Arc::strong_count(store) == 1).map(|(_, store)| store).collect()
+        } else {
+            Vec::new()
+        };
+        // Somebody else may have been faster.
+        let store = Arc::clone(open.entry(key).or_insert(store));
+        drop(open);
+        // To close one may wait for the disk too.
+        drop(unused);
         Ok(store)
+    }
+
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

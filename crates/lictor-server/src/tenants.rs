@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use lictor::forms::{ActionForm, EvaluationForm};
@@ -28,6 +28,8 @@ const ACCOUNT: &str = "account";
 const EMPTY: &str = "{version: 1}";
 /// Agents below each other.
 const MOST_HOPS: usize = 64;
+/// So many sessions are remembered whose agents are known.
+const MOST_CHAINS: usize = 4_096;
 
 /// Why a call is not answered.
 #[derive(Debug, thiserror::Error)]
@@ -69,13 +71,15 @@ pub struct Open {
     /// Its record, for those who look through it.
     pub store: Arc<dyn Store>,
     looked: RwLock<Instant>,
+    /// The agents on the way to sessions that have begun: that never changes.
+    chains: Mutex<HashMap<SessionKey, Vec<String>>>,
 }
 
 impl Open {
     /// As it is now.
     #[must_use]
     pub fn now(version: u64, runtime: Runtime, store: Arc<dyn Store>) -> Self {
-        Self { version, runtime, store, looked: RwLock::new(Instant::now()) }
+        Self { version, runtime, store, looked: RwLock::new(Instant::now()), chains: Mutex::default() }
     }
 
     /// Whether it was looked at a moment ago.
@@ -206,7 +210,7 @@ impl Tenants {
     /// When the body names somebody else, or the tenant cannot be opened. A failure while judging is a block.
     pub fn evaluate(&self, caller: &Caller, params: EvaluateParams) -> Result<Value, CallError> {
         let open = self.open(&caller.tenant)?;
-        let action = match action(&open.runtime, caller, params.action) {
+        let action = match action(&open, caller, params.action) {
             Err(refused @ CallError::NotYours { .. }) => {
                 self.note_refusal(&open, caller, &refused)?;
                 return Err(refused);
@@ -255,7 +259,7 @@ impl Tenants {
         let open = self.open(&caller.tenant)?;
         // Without an id of the call, the outcome is that of the newest one with this action.
         let named = params.action.tool_use_id.clone();
-        let mut action = action(&open.runtime, caller, params.action)?;
+        let mut action = action(&open, caller, params.action)?;
         action.tool_use_id = named;
         let posted = open.runtime.post(&action, params.outcome.into())?;
         self.changed();
@@ -291,7 +295,7 @@ impl Tenants {
         self.changed();
         let mut answer = rpc::session_form(&child, &state);
         if let Some(fields) = answer.as_object_mut() {
-            fields.insert("chain".to_owned(), json!(chain(&open.runtime, caller, &child)?));
+            fields.insert("chain".to_owned(), json!(chain(&open, caller, &child)?));
         }
         Ok(answer)
     }
@@ -329,24 +333,39 @@ fn session(caller: &Caller, agent: &str, id: String) -> SessionKey {
 }
 
 /// The agents on the way to a session, main agent first; none for one that nobody delegated to.
-fn chain(runtime: &Runtime, caller: &Caller, key: &SessionKey) -> Result<Vec<String>, CallError> {
+fn chain(open: &Open, caller: &Caller, key: &SessionKey) -> Result<Vec<String>, CallError> {
+    let known = || open.chains.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(chain) = known().get(key) {
+        return Ok(chain.clone());
+    }
     let own = format!("{}/", caller.owner);
     let short = |key: &SessionKey| key.id.strip_prefix(&own).unwrap_or(&key.id).to_owned();
     let mut chain = vec![short(key)];
-    let mut above = runtime.session(key)?.parent;
+    let state = open.runtime.session(key)?;
+    let (mut begun, mut above) = (state.started.is_some(), state.parent);
     while let Some(key) = above.filter(|key| key.agent != ACCOUNT) {
         if chain.len() >= MOST_HOPS {
             break;
         }
         chain.push(short(&key));
-        above = runtime.session(&key)?.parent;
+        let state = open.runtime.session(&key)?;
+        begun &= state.started.is_some();
+        above = state.parent;
     }
     chain.reverse();
-    Ok(if chain.len() > 1 { chain } else { Vec::new() })
+    let chain = if chain.len() > 1 { chain } else { Vec::new() };
+    if begun {
+        let mut known = known();
+        if known.len() >= MOST_CHAINS {
+            known.clear();
+        }
+        known.insert(key.clone(), chain.clone());
+    }
+    Ok(chain)
 }
 
 /// The action of the caller: who it is for comes from the token, how it came about from what was delegated.
-fn action(runtime: &Runtime, caller: &Caller, form: ActionForm) -> Result<Action, CallError> {
+fn action(open: &Open, caller: &Caller, form: ActionForm) -> Result<Action, CallError> {
     let not_yours = |what, named: &str| Err(CallError::NotYours { what, named: named.to_owned() });
     if let Some(named) = form.tenant.as_ref().filter(|named| **named != caller.tenant) {
         return not_yours("tenant", named);
@@ -355,14 +374,14 @@ fn action(runtime: &Runtime, caller: &Caller, form: ActionForm) -> Result<Action
         return not_yours("user", named);
     }
     let told = form.chain.clone();
-    let mut action = form.into_action(&runtime.project().root);
+    let mut action = form.into_action(&open.runtime.project().root);
     action.actor.chain = Vec::new();
     action.session = Some(match action.session.take() {
         Some(key) => session(caller, &key.agent, key.id),
         None => account(caller),
     });
     if let Some(key) = action.session.as_ref().filter(|key| key.agent != ACCOUNT) {
-        action.actor.chain = chain(runtime, caller, key)?;
+        action.actor.chain = chain(open, caller, key)?;
         if action.actor.chain.is_empty() {
             action.parent_session = Some(account(caller));
         }

@@ -85,16 +85,17 @@ pub(crate) fn run(server: &Arc<Shared>) {
     let mut seen = u64::MAX;
     while !server.stopping.load(std::sync::atomic::Ordering::Relaxed) {
         // What fails here is tried again by the next round.
-        for tenant in server.tenants.registry.tenants().unwrap_or_default() {
+        for tenant in server.tenants.registry.told().unwrap_or_default() {
             let _ = round(server, &tenant);
         }
+        // A pause comes first: on a server that is never idle there is always something new.
         for _ in 0..LOOK.as_millis() / 100 {
+            std::thread::sleep(Duration::from_millis(100));
             let count = *server.tenants.changes.borrow();
             if count != seen {
                 seen = count;
                 break;
             }
-            std::thread::sleep(Duration::from_millis(100));
         }
     }
 }

@@ -1,0 +1,69 @@
+//! Who asked a moment ago: most requests come from tokens that were just looked up.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use lictor_core::Digest;
+
+use super::{Person, Token};
+
+/// How long a token is taken for granted. What this server changes counts at once; this is for other servers on the same
+/// database.
+const FRESH: Duration = Duration::from_secs(1);
+/// So many are remembered at most.
+const MOST: usize = 4_096;
+
+/// A token, and the person whose it is.
+pub(super) type Known = Arc<(Token, Option<Person>)>;
+
+/// Tokens by the digest of their secret.
+#[derive(Default)]
+pub(super) struct Callers {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    known: HashMap<Digest, (Instant, Known)>,
+    /// How often everything was forgotten.
+    changes: u64,
+}
+
+impl Callers {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing is left half done under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of a secret; else the mark with which it may be remembered once it was looked up.
+    pub(super) fn get(&self, secret: Digest) -> Result<Known, u64> {
+        let state = self.state();
+        match state.known.get(&secret) {
+            Some((at, known)) if at.elapsed() < FRESH => Ok(Arc::clone(known)),
+            _ => Err(state.changes),
+        }
+    }
+
+    /// Remembers what was looked up, unless something has changed since.
+    pub(super) fn keep(&self, secret: Digest, known: &Known, mark: u64) {
+        let mut state = self.state();
+        if state.changes != mark {
+            return;
+        }
+        if state.known.len() >= MOST {
+            state.known.clear();
+        }
+        state.known.insert(secret, (Instant::now(), Arc::clone(known)));
+    }
+
+    /// Something has changed: whoever asks next is looked up.
+    pub(super) fn forget(&self) {
+        let mut state = self.state();
+        state.changes += 1;
+        state.known.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;
