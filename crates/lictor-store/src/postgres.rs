@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use postgres::Config;
+use postgres::error::SqlState;
 
 use crate::sealed::{Sealed, Sealer};
 use crate::{Durability, Keyring, Store, StoreError, Transaction, View};
@@ -198,6 +199,7 @@ impl Pool {
     fn lend(&self) -> Result<Lent<'_>, StoreError> {
         let deadline = Instant::now() + self.wait;
         let mut idle = self.idle();
+        let mut full = false;
         loop {
             while let Some(connection) = idle.free.pop() {
                 if connection.is_open() {
@@ -205,15 +207,28 @@ impl Pool {
                 }
                 idle.open = idle.open.saturating_sub(1);
             }
-            if idle.open < self.most {
+            if !full && idle.open < self.most {
                 idle.open += 1;
                 drop(idle);
                 // Counted already: dropping it without a connection counts it out again.
                 let mut lent = Lent { pool: self, connection: None };
-                let opened =
-                    Connection::open(&self.config, &self.tls).map_err(|error| self.failure().of(&error));
-                lent.connection = Some(opened?);
-                return Ok(lent);
+                match Connection::open(&self.config, &self.tls) {
+                    Ok(connection) => {
+                        lent.connection = Some(connection);
+                        return Ok(lent);
+                    }
+                    // The server has no more to give: one of those that are open will come back.
+                    Err(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS) => {
+                        drop(lent);
+                        idle = self.idle();
+                        if idle.open == 0 {
+                            return Err(self.failure().of(&error));
+                        }
+                        full = true;
+                        continue;
+                    }
+                    Err(error) => return Err(self.failure().of(&error)),
+                }
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {

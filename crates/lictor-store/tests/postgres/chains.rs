@@ -86,6 +86,30 @@ fn a_chain_that_stays_locked_is_busy() {
     assert_eq!(append(&holder, "next").unwrap(), 3);
 }
 
+/// A database that gives fewer connections than are wanted is waited for.
+#[test]
+fn a_database_that_gives_few_connections_is_shared() {
+    let cluster = Cluster::start();
+    drop(cluster.database("few"));
+    cluster.sql(
+        "few",
+        "CREATE ROLE application LOGIN CONNECTION LIMIT 2; GRANT USAGE ON SCHEMA lictor TO application;
+         GRANT SELECT ON lictor.schema_version TO application;
+         GRANT SELECT, INSERT, UPDATE, DELETE ON lictor.tenant, lictor.head, lictor.log, lictor.entry TO application",
+    );
+    let options = PostgresOptions::new(cluster.url("application", "few")).wait(Duration::from_secs(20));
+    let pool = options.clone().connections(16).connect().unwrap();
+    std::thread::scope(|scope| {
+        for writer in 0..12 {
+            let store = pool.store("team", &format!("project {writer}")).unwrap();
+            scope.spawn(move || (0..5).for_each(|n| assert_eq!(append(&store, "x").unwrap(), n + 1)));
+        }
+    });
+    // With none at all there is nobody to wait for.
+    cluster.sql("few", "ALTER ROLE application CONNECTION LIMIT 0");
+    assert!(options.connect().is_err());
+}
+
 /// Row-level security holds for the application's role, and for the owner of the tables.
 #[test]
 fn tenants_cannot_see_each_other() {
