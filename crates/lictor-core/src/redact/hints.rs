@@ -4,13 +4,14 @@
 /// any of them holds none.
 const HINTS: &[&[u8; 3]] = &[
     // Names: password and passwd, passphrase, _pass, _pwd, secret, token, …key, credentials, authorization.
-    b"ssw", b"ssp", b"_pa", b"pwd", b"ecr", b"oke", b"key", b"ede", b"tho",
+    b"ssw", b"ssp", b"_pa", b"pwd", b"ecr", b"oke", b"key", b"ede", b"riz",
     // What logs in is given one.
     b"ogi", // Headers: cookie; Bearer, Basic.
     b"oki", b"rer", b"sic", // `pass:…` of openssl, and what is piped into `chpasswd`.
     b"ss:",
-    // Tokens: ghp_, gho_, ghu_, ghs_, ghr_, github_pat_, glpat-, sk-, sk_live_, rk_live_, xox?-.
-    b"hp_", b"ho_", b"hu_", b"hs_", b"hr_", b"ub_", b"lpa", b"sk-", b"sk_", b"rk_", b"xox",
+    // Tokens: ghp_, gho_, ghu_, ghs_, ghr_, github_pat_, glpat-, sk-, sk_live_ and rk_live_, xox?-. Not `sk_`, which stands in
+    // every record of something that was stopped (`risk_after`).
+    b"hp_", b"ho_", b"hu_", b"hs_", b"hr_", b"ub_", b"lpa", b"sk-", b"k_l", b"xox",
     // AKIA, ASIA, AIza, npm_, pypi-, hf_, eyJ.
     b"aki", b"sia", b"aiz", b"pm_", b"pi-", b"hf_", b"eyj", // The first line of a private key.
     b"---",

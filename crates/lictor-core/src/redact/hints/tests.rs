@@ -24,7 +24,8 @@ fn every_shape_has_a_hint() {
 fn what_hooks_write_most_has_none() {
     let record = r#"{"action":{"actor":{"agent":"claude-code"},"kind":"bash","payload":{"command":"cargo build"},"tool":"Bash"},"#;
     let trace = r#""trace":[{"below":"/all[0]/all","passed":["rules","base.known_tools"]},{"status":"active","value":"pass"}]"#;
-    for text in [record, trace, "git status", "cd src && ls", "0860c63ca1c3ed11f9f15daa6e3b6b7a"] {
+    let stopped = r#"{"value":"block","risk_before":0.5,"risk_after":1.0,"fix":"go on without changing what governs you"}"#;
+    for text in [record, trace, stopped, "git status", "cd src && ls", "0860c63ca1c3ed11f9f15daa6e3b6b7a"] {
         let hints = Hints::of(text);
         assert!(!hints.words && !hints.options, "{text}");
     }
@@ -41,6 +42,7 @@ proptest! {
                     "password", "PASSWD", "token", "api_key", "Bearer ", "basic ", "ghp_", "sk-", "AKIA", "eyJ", "-p", "-u ",
                     "--user ", "mysql ", "curl ", "cookie: ", "pass:", "https://u:", "@host", "0123456789abcdefghij",
                     "sudo -S", "echo ", " | ", "=", "\"", "\\\"", "TOKEN_PROD", "xoxb-", "github_pat_",
+                    "sk_live_", "rk_live_", "Authorization: ", "auth_key=",
                 ]).prop_map(str::to_owned),
             ],
             0..8,
