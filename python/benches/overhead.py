@@ -1,4 +1,5 @@
-"""What governing costs, beside peers where they are installed, in one run. `cargo xtask python bench` runs it.
+"""What governing costs, beside peers, in one run. `cargo xtask python bench` runs it: once for Lictor, and with ``--peers`` once
+in the environment of each peer, since they cannot be installed side by side.
 
 Each figure is the best of several batches: what else the machine does only ever adds. Before anything is timed, it is
 checked that it decides right. With ``--check`` the promises below are held, for a quiet machine.
@@ -10,8 +11,9 @@ import sys
 import threading
 import time
 
-from lictor import Action, All, PolicyEngine, Verdict
-from lictor.guards import BashSafetyGuard, BudgetGuard
+if "--peers" not in sys.argv:
+    from lictor import Action, All, PolicyEngine, Verdict
+    from lictor.guards import BashSafetyGuard, BudgetGuard
 
 PROMISES = {"a guard in Python": 1.5, "an evaluation": 15.0, "import, in ms": 30.0}
 # Kilobytes that may come with 100,000 evaluations.
@@ -106,7 +108,7 @@ def peers():
             PolicyRule,
         )
     except ImportError:
-        yield "agent-governance-toolkit", None, None
+        pass
     else:
         condition = PolicyCondition(field="command", operator=PolicyOperator.CONTAINS, value="rm ")
         deny = PolicyRule(name="no-rm", condition=condition, action=PolicyAction.DENY)
@@ -121,7 +123,7 @@ def peers():
     try:
         from invariant.analyzer import LocalPolicy
     except ImportError:
-        yield "invariant", None, None
+        pass
     else:
         rule = LocalPolicy.from_string(
             'raise "no" if:\n    (call: ToolCall)\n    call is tool:bash({command: "rm.*"})\n'
@@ -134,7 +136,7 @@ def peers():
         from guardrails import Guard, OnFailAction
         from guardrails.validators import FailResult, PassResult, Validator, register_validator
     except ImportError:
-        yield "guardrails-ai", None, None
+        pass
     else:
 
         @register_validator(name="no-rm", data_type="string")
@@ -152,6 +154,10 @@ def row(*cells):
 
 
 def main():
+    if "--peers" in sys.argv:
+        for name, check, load in peers():
+            row(name, f"{check:.1f}", f"{load:.0f}")
+        return
     figures = dict(own())
     row("Lictor", "microseconds", "at most")
     row("---", "---:", "---:")
@@ -164,8 +170,6 @@ def main():
     row("one trivial rule", "microseconds", "import, in ms")
     row("---", "---:", "---:")
     row("Lictor, with its record", f"{figures['an evaluation']:.1f}", f"{figures['import, in ms']:.0f}")
-    for name, check, load in peers():
-        row(name, *([f"{check:.1f}", f"{load:.0f}"] if check is not None else ["not installed", ""]))
     if "--check" in sys.argv:
         broken = [name for name, most in PROMISES.items() if figures[name] > most]
         broken += ["memory"] if added > MEMORY else []

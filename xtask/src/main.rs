@@ -31,7 +31,8 @@ cargo xtask <chore>
   install         build the release binary (or take --binary FILE), put it into ~/.local/bin (--to DIR) and run
                   `lictor init` in the current repository (--repo DIR); --server builds `lictor-server` too; other
                   arguments go to `init`: --yes, --git, --agent NAME
-  dist            build what people install without Rust into dist/: archives, npm packages, the wheel; --all for every target
+  dist            build what people install without Rust into dist/: archives, npm packages, the wheel; --all for every target;
+                  `dist try` installs those for this machine in homes of their own, with every Python that is here, and runs them
   setup           install the programs that the tests start (PostgreSQL, bubblewrap, Chromium, Node), where they are missing
   test            everything a change must pass: setup, lint, all tests, doc tests (what .ci/run calls)
   python          build the Python package for this machine, check its types, run its tests; `python bench` says what it

@@ -77,20 +77,42 @@ pub fn test() -> Result<()> {
     ])
 }
 
-/// Peers that can be installed beside the package.
-const PEERS: [&str; 3] =
-    ["agent-governance-toolkit[core]==4.1.0", "invariant-ai==0.3.5", "guardrails-ai==0.11.0"];
+/// Peers, each in an environment of its own: their dependencies exclude each other.
+const PEERS: [(&str, &[&str]); 3] = [
+    ("bench-toolkit", &["agent-governance-toolkit[core]==4.1.0"]),
+    ("bench-invariant", &["invariant-ai==0.3.5"]),
+    ("bench-guardrails", &["guardrails-ai==0.11.0"]),
+];
 
-/// What governing costs from Python, beside peers, with an optimised module. With `--build` it is only built, so that the
-/// measurement itself can be made while nothing else runs.
+/// What governing costs from Python, beside peers. The module is that of a wheel (`--wheel FILE`), or one that is built for it.
+/// With `--build` everything is only made ready, so that the measurement can be made while nothing else runs.
 pub fn bench(args: &[&str]) -> Result<()> {
-    let environment = environment("bench", &PEERS)?;
-    environment.develop_with(&["--release"])?;
+    let own = environment("bench", &[])?;
+    let peers =
+        PEERS.iter().map(|(name, packages)| environment(name, packages)).collect::<Result<Vec<_>>>()?;
+    let mut args = args.to_vec();
+    match args.iter().position(|arg| *arg == "--wheel") {
+        Some(at) => {
+            args.remove(at);
+            anyhow::ensure!(at < args.len(), "`--wheel` needs a file");
+            let again =
+                ["-m", "pip", "install", "--quiet", "--no-index", "--force-reinstall", args.remove(at)];
+            own.python(&again)?;
+        }
+        None => own.develop_with(&["--release"])?,
+    }
     if args.contains(&"--build") {
         return Ok(());
     }
     let script = shell::root().join("python/benches/overhead.py").to_string_lossy().into_owned();
-    let python = environment.directory.join("bin/python").to_string_lossy().into_owned();
-    let table = shell::told(&python, &[&[script.as_str()], args].concat())?;
-    paper::write("python", &format!("{}\n\n{}", PEERS.join(", "), table.trim()))
+    let told = |environment: &Environment, args: &[&str]| {
+        let python = environment.directory.join("bin/python").to_string_lossy().into_owned();
+        shell::told(&python, &[&[script.as_str()], args].concat())
+    };
+    let mut table = told(&own, &args)?;
+    for environment in &peers {
+        table.push_str(&told(environment, &["--peers"])?);
+    }
+    let versions: Vec<&str> = PEERS.iter().flat_map(|(_, packages)| packages.iter().copied()).collect();
+    paper::write("python", &format!("Peers: {}.\n\n{}", versions.join(", "), table.trim()))
 }
