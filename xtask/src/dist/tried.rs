@@ -260,7 +260,9 @@ fn pythons() -> Result<Vec<PathBuf>> {
         for name in names(place)? {
             let minor = name.strip_prefix("python3.").and_then(|minor| minor.parse::<u32>().ok());
             let Ok(real) = fs::canonicalize(place.join(&name)) else { continue };
-            if minor.is_some_and(|minor| minor >= OLDEST) && !found.contains(&real) {
+            // Scripts only choose one of the others.
+            let is_program = || fs::read(&real).is_ok_and(|bytes| !bytes.starts_with(b"#!"));
+            if minor.is_some_and(|minor| minor >= OLDEST) && !found.contains(&real) && is_program() {
                 found.push(real);
             }
         }
