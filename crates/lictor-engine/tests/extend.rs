@@ -262,7 +262,9 @@ fn whoever_is_asked_about_a_governed_deed_answers_once_for_everything() {
         asked.push(questions.len());
         vec![Answer::yes(), Answer::no()]
     });
-    assert!(no.run(|| ()).is_err());
+    let mut entered = false;
+    assert!(no.run(|| entered = true).is_err());
+    assert!(!entered, "what is refused is not begun");
     assert_eq!(asked, [2]);
     let yes = Governed::new(&engine, &action)
         .on_policy(|questions| questions.iter().map(|_| Answer::yes()).collect());

@@ -68,6 +68,31 @@ fn a_failed_callback_speaks_first() {
     assert_eq!(violations[0].verdict().rule(), Some("keep"));
 }
 
+/// What an integrator sees of each policy that was triggered.
+#[test]
+fn a_violation_says_what_its_callback_found_and_whether_a_yes_is_needed() {
+    let mut callbacks = Callbacks::new();
+    callbacks
+        .register("tracked", |_: &Call<'_>| Ok(CallbackResult::failed("the file is not tracked")))
+        .unwrap();
+    let told = Policy::new("told", "delete", "file").callback("tracked").unconfirmed();
+    let asked = Policy::new("asked", "delete", "file");
+    let set = PolicySet::new([told, asked], &callbacks, Catalogue::default()).unwrap();
+    let (action, session) = (Action::bash("rm a"), SessionState::default());
+    let context = CallContext::new(&action, &session, Timestamp(0));
+    let violations = set.evaluate(&deleting(&["a"]), None, Some(&context)).violations;
+    let seen: Vec<_> = violations
+        .iter()
+        .map(|violation| {
+            let found = violation.callback_result.as_ref();
+            let found = found.map(|found| (found.passed, found.message.as_deref()));
+            (violation.policy.as_str(), violation.requires_confirmation, found)
+        })
+        .collect();
+    let failed = Some((false, Some("the file is not tracked")));
+    assert_eq!(seen, [("told", false, failed), ("asked", true, None)]);
+}
+
 #[test]
 fn a_callback_may_decide_remark_and_show_what_it_found() {
     let decide = |confirmed: bool, result: CallbackResult| {
