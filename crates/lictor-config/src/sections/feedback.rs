@@ -182,3 +182,6 @@ fn at_least_one(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<NonZeroU6
     }
     number
 }
+
+#[cfg(test)]
+mod tests;
