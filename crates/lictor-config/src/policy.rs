@@ -46,6 +46,8 @@ pub struct Program {
     pub origin: Origin,
     /// The program and its arguments.
     pub argv: Vec<String>,
+    /// What of the project decides what it does, as the file says.
+    pub reads: Vec<String>,
 }
 
 impl Program {
@@ -269,37 +271,38 @@ impl PolicyBundle {
     pub fn programs(&self) -> Vec<Program> {
         let mut programs = Vec::new();
         for Layered { origin, sections, .. } in self.layers.iter() {
-            let mut add = |what: String, argv: &Vec<String>| {
-                programs.push(Program { what, origin: *origin, argv: argv.clone() });
+            let mut add = |what: String, argv: &[String], reads: &[String]| {
+                programs.push(Program { what, origin: *origin, argv: argv.to_vec(), reads: reads.to_vec() });
             };
             for guard in &sections.guards {
                 if let GuardDecides::Command(command) = &guard.by {
-                    add(format!("guard {}", guard.name), &command.argv);
+                    add(format!("guard {}", guard.name), &command.argv, &command.reads);
                 }
             }
             for rule in &sections.policies {
                 if let Some(PolicyCallback::Command(command)) = &rule.callback {
-                    add(format!("callback of policy {}", rule.name), &command.argv);
+                    add(format!("callback of policy {}", rule.name), &command.argv, &command.reads);
                 }
             }
             for feedback in &sections.feedback {
-                if let Source::Command { argv, .. } = &feedback.source {
-                    add(format!("feedback {}", feedback.name), argv);
+                if let Source::Command { argv, reads, .. } = &feedback.source {
+                    add(format!("feedback {}", feedback.name), argv, reads);
                 }
             }
             let scoped = sections.scoped_completions.iter().map(|(_, one)| one);
             for command in sections.completion.iter().chain(scoped).flat_map(|one| one.commands()) {
-                add("completion".to_owned(), &command.argv);
+                add("completion".to_owned(), &command.argv, &command.reads);
             }
             for (name, council) in &sections.councils {
                 for reviewer in &council.reviewers {
                     if let Some(command) = &reviewer.command {
-                        add(format!("council {name}, reviewer {}", reviewer.name), &command.argv);
+                        let what = format!("council {name}, reviewer {}", reviewer.name);
+                        add(what, &command.argv, &command.reads);
                     }
                 }
             }
             if let Some(command) = &sections.notify {
-                add("notify".to_owned(), &command.argv);
+                add("notify".to_owned(), &command.argv, &command.reads);
             }
         }
         programs

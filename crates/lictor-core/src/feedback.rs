@@ -136,6 +136,9 @@ pub enum Source {
         argv: Vec<String>,
         /// How many milliseconds it may take.
         timeout: u64,
+        /// What of the project decides what it says, for whoever pins it.
+        #[serde(default)]
+        reads: Vec<String>,
     },
     /// What a provider in code says. The caller asks it, by the provider's name.
     Custom,

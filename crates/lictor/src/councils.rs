@@ -146,7 +146,7 @@ impl ActiveCouncils {
 pub fn programs(policy: &PolicyBundle) -> Result<Vec<Program>, Error> {
     let own = policy.programs().into_iter().filter(|program| program.origin == Origin::Repository);
     let mut programs: Vec<Program> =
-        own.map(|program| Program { what: program.what, argv: program.argv }).collect();
+        own.map(|program| Program { what: program.what, argv: program.argv, reads: program.reads }).collect();
     let active = ActiveCouncils::of(policy)?;
     for (name, council) in active.councils.iter().filter(|(name, _)| active.from_repository.contains(*name)) {
         let presets = council.reviewers.iter().filter(|reviewer| reviewer.preset.is_some());
@@ -163,5 +163,6 @@ fn program(council: &str, reviewer: &Reviewer) -> Option<Program> {
         Some(Preset::Clippy) => vec!["cargo".to_owned(), "clippy".to_owned()],
         None => reviewer.command.clone(),
     };
-    Some(Program { what: format!("council {council}, reviewer {}", reviewer.name), argv })
+    let what = format!("council {council}, reviewer {}", reviewer.name);
+    Some(Program { what, argv, reads: reviewer.reads.clone() })
 }

@@ -65,11 +65,12 @@ impl ProjectProbe {
         &self,
         what: &str,
         argv: &[String],
+        reads: &[String],
         input: &[u8],
         patience: Duration,
     ) -> Result<Output, String> {
         if !self.trusted.iter().any(|trusted| trusted == argv) {
-            self.programs.refuse_untrusted(what, argv)?;
+            self.programs.refuse_untrusted(what, argv, reads)?;
         }
         Ok(self.programs.start(argv, input, patience))
     }
@@ -123,7 +124,8 @@ impl Surveyor for ProjectProbe {
         let left = BEFORE_A_STOP.saturating_sub(self.opened.elapsed());
         let patience = Duration::from_millis(command.timeout).min(left);
         let input = self.completion_form(situation).to_string();
-        let output = match self.run_program("completion", &command.argv, input.as_bytes(), patience) {
+        let (argv, reads) = (&command.argv, &command.reads);
+        let output = match self.run_program("completion", argv, reads, input.as_bytes(), patience) {
             Ok(output) => output,
             Err(why) => return Ran::NotRun(why),
         };
@@ -167,7 +169,7 @@ impl Probe for ProjectProbe {
             Source::Findings { at_least } => {
                 Ok(Consulted::Said(findings(*at_least, self.open_findings(*at_least)?)))
             }
-            Source::Command { argv, timeout } => {
+            Source::Command { argv, timeout, reads } => {
                 let left = AFTER_A_CALL.saturating_sub(self.opened.elapsed());
                 let patience = Duration::from_millis(*timeout).min(left);
                 if patience.is_zero() {
@@ -175,7 +177,7 @@ impl Probe for ProjectProbe {
                 }
                 let input = self.feedback_form(provider, context).to_string();
                 let what = format!("feedback {}", provider.name);
-                let output = self.run_program(&what, argv, input.as_bytes(), patience)?;
+                let output = self.run_program(&what, argv, reads, input.as_bytes(), patience)?;
                 match output.ended {
                     Ended::Code(0) => said(&output.stdout),
                     Ended::Code(code) => Err(format!("it ended with exit code {code}")),
@@ -321,12 +323,12 @@ fn found(path: String, metadata: &fs::Metadata) -> Found {
     Found { path, is_file: metadata.is_file(), bytes: metadata.len() }
 }
 
-fn is_glob(pattern: &str) -> bool {
+pub(crate) fn is_glob(pattern: &str) -> bool {
     pattern.contains(['*', '?', '[', '{'])
 }
 
 /// What matches a glob, sorted. Links are not followed and `.git` is not entered.
-fn matching(root: &Path, glob: &str) -> Result<Vec<Found>, String> {
+pub(crate) fn matching(root: &Path, glob: &str) -> Result<Vec<Found>, String> {
     let fixed: PathBuf = glob.split('/').take_while(|part| !is_glob(part)).collect();
     let mut open = vec![fixed];
     let mut seen = 0_usize;

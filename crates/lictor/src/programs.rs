@@ -25,8 +25,13 @@ impl Programs {
     ///
     /// # Errors
     /// What to do when nobody has, or why it cannot be told.
-    pub(crate) fn refuse_untrusted(&self, what: &str, argv: &[String]) -> Result<(), String> {
-        let program = Program { what: what.to_owned(), argv: argv.to_vec() };
+    pub(crate) fn refuse_untrusted(
+        &self,
+        what: &str,
+        argv: &[String],
+        reads: &[String],
+    ) -> Result<(), String> {
+        let program = Program { what: what.to_owned(), argv: argv.to_vec(), reads: reads.to_vec() };
         match program.is_trusted(&*self.store, &self.root) {
             Ok(true) => Ok(()),
             Ok(false) => {
@@ -53,7 +58,7 @@ impl Programs {
 impl Runner for Programs {
     fn run(&self, asked: &Asked<'_>, input: &[u8]) -> Result<Vec<u8>, String> {
         if asked.origin == Origin::Repository {
-            self.refuse_untrusted(asked.what, &asked.command.argv)?;
+            self.refuse_untrusted(asked.what, &asked.command.argv, &asked.command.reads)?;
         }
         let patience = Duration::from_millis(asked.command.timeout);
         let output = self.start(&asked.command.argv, input, patience);

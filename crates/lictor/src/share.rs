@@ -79,7 +79,10 @@ pub struct SharedProgram {
     pub what: String,
     /// The command line.
     pub argv: Vec<String>,
-    /// The files of the repository that it names, by their content.
+    /// What of the project decides what it does, as the policy says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<String>,
+    /// The files of the repository that decide what it does, by their content.
     #[serde(default)]
     pub files: BTreeMap<String, Digest>,
 }
@@ -286,7 +289,7 @@ impl SharedProgram {
         dry: bool,
     ) -> Result<Taken, Error> {
         let what = format!("trust: {}: {}", self.what, self.argv.join(" "));
-        let Some(program) = named.iter().find(|program| program.argv == self.argv) else {
+        let Some(program) = named.iter().find(|program| program.argv == self.argv && program.reads == self.reads) else {
             let why = Some("the repository's policy here runs no such program".to_owned());
             return Ok(Taken { what, taken: false, why });
         };
@@ -358,7 +361,7 @@ fn trusted(project: &Project) -> Result<Vec<SharedProgram>, Error> {
     for program in councils::programs(&Snapshot::read(project)?.policy)? {
         if program.is_trusted(&*store, &project.root)? {
             let files = contents(&program, &project.root)?;
-            found.push(SharedProgram { what: program.what, argv: program.argv, files });
+            found.push(SharedProgram { what: program.what, argv: program.argv, reads: program.reads, files });
         }
     }
     Ok(found)
@@ -367,7 +370,7 @@ fn trusted(project: &Project) -> Result<Vec<SharedProgram>, Error> {
 /// The files that a command line names, by their content.
 fn contents(program: &Program, root: &Path) -> Result<BTreeMap<String, Digest>, Error> {
     let mut found = BTreeMap::new();
-    for file in program.files(root) {
+    for file in program.files(root)? {
         let bytes = files::read(&file, files::PROGRAM).map_err(Error::file("cannot read", &file))?;
         let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().into_owned();
         found.insert(name, Digest::of(&bytes));

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::error::Error;
 use crate::files;
+use crate::probe;
 
 /// A program that a repository's policy names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,20 +17,27 @@ pub struct Program {
     pub what: String,
     /// The command line.
     pub argv: Vec<String>,
+    /// What of the project decides what it does, as the policy says: files, globs, directories.
+    pub reads: Vec<String>,
 }
 
 impl Program {
-    /// The files of the repository that decide what is run: the program itself, arguments that are files, and those that
-    /// the program runs without being told to (`make` a `Makefile`).
-    #[must_use]
-    pub fn files(&self, root: &Path) -> Vec<PathBuf> {
+    /// The files of the repository that decide what is run: the program itself, arguments that are files, those that
+    /// the program runs without being told to (`make` a `Makefile`), and those that the policy says it reads.
+    ///
+    /// # Errors
+    /// When what it reads cannot be listed.
+    pub fn files(&self, root: &Path) -> Result<Vec<PathBuf>, Error> {
         let first = self.argv.first().is_some_and(|program| program.contains('/'));
         let named = self.argv.iter().skip(usize::from(!first)).map(|word| root.join(word));
         let mut found: Vec<PathBuf> = named.chain(self.recipes().map(|name| root.join(name))).collect();
+        for pattern in &self.reads {
+            found.extend(matching(root, pattern)?);
+        }
         found.retain(|file| file.is_file());
         found.sort();
         found.dedup();
-        found
+        Ok(found)
     }
 
     /// Files that one of the words, as a program, runs when it finds them: `env make review` runs a `Makefile` too.
@@ -41,28 +49,49 @@ impl Program {
     /// What of it stays open although it is pinned: files that decide what it does and that nobody named.
     #[must_use]
     pub fn unpinned(&self, root: &Path) -> Option<String> {
+        if !self.reads.is_empty() {
+            return None;
+        }
         let shown = self.argv.join(" ");
         let by_path = self.argv.first().is_some_and(|program| program.contains('/'));
-        if self.files(root).is_empty() && !by_path {
+        if !by_path && self.files(root).is_ok_and(|files| files.is_empty()) {
             return Some(format!(
                 "`{shown}` names no file of the project: what it finds there decides what it does, and none of that is pinned"
             ));
         }
-        self.recipes().any(|file| root.join(file).is_file()).then(|| {
-            format!("files that those of `{shown}` include or run are not pinned: name them as arguments to pin them")
-        })
+        self.recipes()
+            .any(|file| root.join(file).is_file())
+            .then(|| format!("files that those of `{shown}` include or run are not pinned"))
     }
 
-    /// The fingerprint of the command line and of every file it names.
+    /// The fingerprint of the command line and of every file that decides what it does.
     fn pin(&self, root: &Path) -> Result<Digest, Error> {
         let mut parts: Vec<Vec<u8>> = vec![b"lictor program 1".to_vec()];
         parts.extend(self.argv.iter().map(|word| word.clone().into_bytes()));
-        for file in self.files(root) {
+        for file in self.files(root)? {
             let bytes = files::read(&file, files::PROGRAM).map_err(Error::file("cannot read", &file))?;
             parts.push(file.as_os_str().as_encoded_bytes().to_vec());
             parts.push(bytes);
         }
+        if !self.reads.is_empty() {
+            parts.push(b"reads".to_vec());
+            parts.extend(self.reads.iter().map(|pattern| pattern.clone().into_bytes()));
+            parts.extend(self.links(root)?);
+        }
         Ok(Digest::of_parts(parts.iter().map(Vec::as_slice)))
+    }
+
+    /// Links among what it reads, with where they point: another target is another file.
+    fn links(&self, root: &Path) -> Result<Vec<Vec<u8>>, Error> {
+        let mut found = Vec::new();
+        for pattern in &self.reads {
+            for path in matching(root, pattern)? {
+                if let Ok(target) = std::fs::read_link(&path) {
+                    found.extend([path.into_os_string(), target.into_os_string()]);
+                }
+            }
+        }
+        Ok(found.into_iter().map(|text| text.into_encoded_bytes()).collect())
     }
 
     /// Whether a person has pinned exactly this.
@@ -80,13 +109,25 @@ impl Program {
     /// When the store or a file cannot be read or written.
     pub fn trust(&self, store: &dyn Store, root: &Path, by: &str, at: Timestamp) -> Result<(), Error> {
         let pin = self.pin(root)?;
-        let body = json!({"by": by, "what": self.what, "argv": self.argv, "pin": pin}).to_string();
+        let body = json!({"by": by, "what": self.what, "argv": self.argv, "reads": self.reads, "pin": pin}).to_string();
         store.update(Durability::Power, |tx| {
             tx.append(Draft { at, session: None, kind: "program.trusted".to_owned(), body: body.clone() })?;
             tx.put(Space::Trust, pin.as_bytes(), body.as_bytes())
         })?;
         Ok(())
     }
+}
+
+/// What a path, a glob or a directory stands for in a project.
+fn matching(root: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
+    let below = root.join(pattern).is_dir().then(|| format!("{}/**", pattern.trim_end_matches('/')));
+    let glob = below.as_deref().unwrap_or(pattern);
+    if !probe::is_glob(glob) {
+        return Ok(vec![root.join(pattern)]);
+    }
+    let failed = |why: String| Error::file("cannot list", &root.join(pattern))(std::io::Error::other(why));
+    let found = probe::matching(root, glob).map_err(failed)?;
+    Ok(found.into_iter().map(|found| root.join(found.path)).collect())
 }
 
 #[cfg(test)]

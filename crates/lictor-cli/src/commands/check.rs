@@ -82,6 +82,7 @@ fn all_problems(loaded: &Loaded, project: &Project) -> Result<Vec<Diagnostic>> {
     let untrusted = untrusted_programs(loaded, project).into_iter().filter(|problem| !is_missing(problem));
     problems.extend(untrusted.collect::<Vec<_>>());
     problems.extend(missing);
+    problems.extend(unpinned_programs(loaded, &project.root));
     problems.extend(missing_paths(loaded, &project.root));
     problems.extend(forbidden_ways_out(loaded, project)?);
     Ok(problems)
@@ -141,6 +142,22 @@ fn untrusted_programs(loaded: &Loaded, project: &Project) -> Vec<Diagnostic> {
             let message = "nobody has trusted this program as it is";
             let problem = Diagnostic::warning(&named.file, named.span, message);
             found.push(problem.help("look at it with `lictor trust`; until then what asks it blocks"));
+        }
+    }
+    found
+}
+
+/// Programs of the repository that decide about the agent and read what nobody pins: it could edit that. What checks the
+/// agent's own work runs that work.
+fn unpinned_programs(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
+    let programs = councils::programs(&loaded.policy).unwrap_or_default();
+    let decides = |program: &&Program| !["completion", "feedback"].iter().any(|for_work| program.what.starts_with(for_work));
+    let mut found = Vec::new();
+    for named in loaded.named_programs() {
+        let program = programs.iter().filter(decides).find(|program| program.argv == named.words);
+        if let Some(open) = program.and_then(|program| program.unpinned(root)) {
+            let problem = Diagnostic::warning(&named.file, named.span, open);
+            found.push(problem.help("say what of the project it reads, and `lictor trust` pins that too: `reads: [\u{2026}]`"));
         }
     }
     found

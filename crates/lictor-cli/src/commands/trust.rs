@@ -56,9 +56,9 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
         let shown = format!("{}: {}", program.what, Plain(&program.argv.join(" ")));
         let mut trusted = program.is_trusted(&*store, root)?;
         if !trusted && !args.common.json {
-            output::print(&contents(&program, root))?;
+            output::print(&contents(&program, root)?)?;
             if let Some(open) = program.unpinned(root) {
-                output::print(&format!("note: {}\n", Plain(&open)))?;
+                output::print(&format!("note: {}; say in the policy what it reads: `reads: [\u{2026}]`\n", Plain(&open)))?;
             }
         }
         if !trusted && !args.list && (args.yes || confirmed(&shown, args.common.json)?) {
@@ -69,7 +69,7 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
             let word = if trusted { "trusted    " } else { "not trusted" };
             output::print(&format!("{word}  {shown}\n"))?;
         }
-        rows.push(json!({"what": program.what, "argv": program.argv, "trusted": trusted}));
+        rows.push(json!({"what": program.what, "argv": program.argv, "reads": program.reads, "trusted": trusted}));
     }
     let left = rows.iter().filter(|row| row.get("trusted") == Some(&false.into())).count();
     if args.common.json {
@@ -81,10 +81,10 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
     Ok(if left > 0 && !args.list { Exit::Ask } else { Exit::Ok })
 }
 
-/// What would be run: the files of the repository that the command line names.
-fn contents(program: &Program, root: &Path) -> String {
+/// What would be run: the files of the repository that decide it.
+fn contents(program: &Program, root: &Path) -> Result<String> {
     let mut text = String::new();
-    for file in program.files(root) {
+    for file in program.files(root)? {
         let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         let content = fs::read(&file).unwrap_or_default();
         let content = String::from_utf8_lossy(&content);
@@ -97,7 +97,7 @@ fn contents(program: &Program, root: &Path) -> String {
             text += &format!("… {left} more lines\n");
         }
     }
-    text
+    Ok(text)
 }
 
 fn none(args: &TrustArgs) -> Result<Exit> {

@@ -206,6 +206,39 @@ fn a_repositorys_reviewers_run_only_when_trusted_as_they_are() {
 }
 
 #[test]
+fn what_a_reviewer_reads_is_pinned_where_the_policy_says_it() {
+    let sandbox = project();
+    let policy = |reads: &str| {
+        format!(
+            "version: 1\ncouncils:\n  ship-it:\n    on: [pre-commit]\n    guardrail: true\n    reviewers:\n      - {{name: sec, command: [sh, -c, 'sh scripts/review.sh']{reads}}}\n"
+        )
+    };
+    sandbox.write("scripts/review.sh", ". scripts/rules.sh\n");
+    sandbox.write("scripts/rules.sh", "true\n");
+    sandbox.write("governance.yaml", &policy(""));
+    git(&sandbox, &["add", "."]);
+    let open = "none of that is pinned";
+    let run = sandbox.lictor(&["check"]);
+    assert!(run.stdout.contains(open) && run.stdout.contains("reads: ["), "{run:?}");
+    let run = sandbox.lictor(&["trust"]);
+    assert!(run.stdout.contains(open) && run.stdout.contains("reads: ["), "{run:?}");
+    sandbox.write("governance.yaml", &policy(", reads: [scripts]"));
+    git(&sandbox, &["add", "."]);
+    assert!(!sandbox.lictor(&["check"]).stdout.contains(open));
+    let run = sandbox.lictor(&["trust", "--yes"]);
+    assert!(run.code == 0 && run.stdout.contains("--- scripts/rules.sh"), "{run:?}");
+    assert_eq!(sandbox.lictor(&["verdict", "gate"]).code, 0);
+    // What it does not read may change; what it reads may not.
+    sandbox.write("src/more.py", "x = 1\n");
+    git(&sandbox, &["add", "."]);
+    assert_eq!(sandbox.lictor(&["verdict", "gate"]).code, 0);
+    sandbox.write("scripts/rules.sh", "exit 0\n");
+    git(&sandbox, &["add", "."]);
+    let run = sandbox.lictor(&["verdict", "gate"]);
+    assert!(run.code == 2 && run.stderr.contains("run `lictor trust`"), "{run:?}");
+}
+
+#[test]
 fn a_broken_policy_a_broken_record_and_a_missing_one_block() {
     let sandbox = project();
     sandbox.write(

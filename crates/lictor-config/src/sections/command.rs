@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::section::{Section, value};
 use crate::reader::{Fields, Reader};
-use crate::table::{Key, Shape, Table};
+use crate::table::{Key, PATHS, Shape, Table};
 use crate::yaml::{Tree, Yaml};
 
 pub(crate) static SECTION: Section = Section {
@@ -36,6 +36,14 @@ pub(crate) const TIMEOUT: Key = Key::new(
     "How long it may take; then its whole process group is ended and the answer is an error. 4s when it is not said.",
 );
 
+pub(crate) const READS: Key = Key::new(
+    "reads",
+    PATHS,
+    "[Makefile, \"scripts/**\"]",
+    "What of the project decides what the program does: files, globs, directories. `lictor trust` pins it with the program; \
+     when it changes, a person has to look again.",
+);
+
 pub(crate) static NOTIFY: Table = Table {
     name: "notify",
     about: "A program that gets the question or block as JSON on standard input. What it answers is ignored.",
@@ -49,6 +57,8 @@ pub struct Command {
     pub argv: Vec<String>,
     /// In milliseconds.
     pub timeout: u64,
+    /// What of the project decides what it does, to be pinned with it.
+    pub reads: Vec<String>,
 }
 
 /// Reads a map that is nothing but a command.
@@ -57,11 +67,27 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree, table: &'static Table) -> Op
     of(r, &f)
 }
 
-/// The command that the fields `command` and `timeout` give.
+/// The command that the fields `command`, `timeout` and `reads` give.
 pub(crate) fn of(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Command> {
     let timeout = r.field(f, "timeout", Reader::duration);
+    let reads = reads(r, f);
     let argv = r.field(f, "command", argv)?;
-    Some(Command { argv, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT) })
+    Some(Command { argv, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), reads })
+}
+
+/// Refuses beside an expression what only a program has.
+pub(crate) fn only_for_programs(r: &mut Reader<'_>, f: &Fields<'_>) {
+    if let Some(place) = f.get("timeout") {
+        r.error(place.span, "an expression has no timeout", "leave it out; its cost is bounded");
+    }
+    if let Some(place) = f.get("reads") {
+        r.error(place.span, "an expression reads no files", "leave it out");
+    }
+}
+
+/// What of the project a program reads.
+pub(crate) fn reads(r: &mut Reader<'_>, f: &Fields<'_>) -> Vec<String> {
+    r.field(f, "reads", Reader::paths).unwrap_or_default()
 }
 
 /// A program and its arguments.

@@ -69,6 +69,7 @@ pub(crate) static TABLE: Table = Table {
             "Whether that the program passed counts for the tree it ran on. `false` for a program that judges what the \
              agent said, which is on its standard input. `true` when it is not said.",
         ),
+        command::READS,
         Key::new("findings", Shape::Fields(&FINDINGS), "{below: HIGH}", "The ledger is clean enough."),
         Key::new(
             "todos",
@@ -166,7 +167,7 @@ fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Check> {
         r.error(f.span, message, help);
         return None;
     };
-    for key in ["timeout", "remember"] {
+    for key in ["timeout", "remember", "reads"] {
         if let Some(place) = f.get(key).filter(|_| kind != "command") {
             r.error(place.span, format!("only a `command` has a `{key}`"), "leave it out");
         }
@@ -193,7 +194,8 @@ fn requirement(r: &mut Reader<'_>, tree: &Tree, depth: usize) -> Option<Check> {
             let timeout = r.field(&f, "timeout", Reader::duration).unwrap_or(DEFAULT_TIMEOUT);
             let argv = command::argv(r, inner, "`completion.command`")?;
             let remember = r.field(&f, "remember", Reader::boolean).unwrap_or(true);
-            Some(Check::Command(CommandCheck { argv, timeout, remember }))
+            let reads = command::reads(r, &f);
+            Some(Check::Command(CommandCheck { argv, timeout, remember, reads }))
         }
         "findings" => {
             let f = r.fields(inner, &FINDINGS)?;

@@ -75,6 +75,7 @@ static REVIEWER: Table = Table {
             "sarif",
             "How it reports. `jsonl` when it is not said: one finding a line, no line means clean.",
         ),
+        command::READS,
         Key::new("timeout", Shape::Duration, "2m", "How long it may take. 5m when it is not said."),
         Key::new("globs", PATHS, "[\"*.py\"]", "Which of the files it is for. All when it is not said."),
         Key::new(
@@ -195,6 +196,7 @@ impl Reviewer {
         json!({
             "name": self.name,
             "command": self.command.as_ref().map(|command| command.argv.clone()).unwrap_or_default(),
+            "reads": self.command.as_ref().map(|command| command.reads.clone()).unwrap_or_default(),
             "preset": self.preset,
             "format": self.format,
             "timeout": self.timeout.map(|timeout| format!("{timeout}ms")),
@@ -285,6 +287,7 @@ fn reviewer(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Reviewer> {
     let name = r.field(f, "name", Reader::sentence);
     let timeout = r.field(f, "timeout", Reader::duration);
     let argv = r.field(f, "command", command::argv);
+    let reads = command::reads(r, f);
     let preset = r.field(f, "preset", |r, tree, what| word(r, tree, what, &["clippy", "ruff"]));
     let agent = r.field(f, "agent", Reader::boolean).unwrap_or_default();
     match (f.get("command"), f.get("preset")) {
@@ -299,13 +302,16 @@ fn reviewer(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Reviewer> {
         }
         _ => {}
     }
+    if let Some(place) = f.get("reads").filter(|_| argv.is_none()) {
+        r.error(place.span, "only a `command` has `reads`", "leave it out");
+    }
     for key in ["format", "timeout", "level"] {
         if let Some(place) = f.get(key).filter(|_| agent) {
             r.error(place.span, format!("an agent has no `{key}`"), "leave it out");
         }
     }
     Some(Reviewer {
-        command: argv.map(|argv| Command { argv, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT) }),
+        command: argv.map(|argv| Command { argv, timeout: timeout.unwrap_or(DEFAULT_TIMEOUT), reads }),
         preset,
         format: r.field(f, "format", |r, tree, what| word(r, tree, what, &["jsonl", "sarif", "exit-code"])),
         timeout,

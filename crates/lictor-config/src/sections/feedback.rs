@@ -70,6 +70,7 @@ pub(crate) static TABLE: Table = Table {
         ),
         command::COMMAND,
         command::TIMEOUT,
+        command::READS,
         audience::FOR,
     ],
 };
@@ -121,7 +122,7 @@ fn one(r: &mut Reader<'_>, f: &Fields<'_>) -> Option<Provider> {
         }
         ["command"] => {
             let command = command::of(r, f)?;
-            Source::Command { argv: command.argv, timeout: command.timeout }
+            Source::Command { argv: command.argv, timeout: command.timeout, reads: command.reads }
         }
         [] if f.misspelt => return None,
         [] => {

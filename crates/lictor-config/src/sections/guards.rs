@@ -44,6 +44,7 @@ pub(crate) static TABLE: Table = Table {
         ),
         command::COMMAND,
         command::TIMEOUT,
+        command::READS,
         Key::new(
             "decision",
             DECISIONS,
@@ -140,9 +141,7 @@ fn guard(r: &mut Reader<'_>, key: &YamlKey, f: &Fields<'_>) -> Option<NamedGuard
         (Some(_), None) => {
             let program = r.field(f, "expr", Reader::condition);
             let (reason, fix) = objection(r, f);
-            if let Some(place) = f.get("timeout") {
-                r.error(place.span, "an expression has no timeout", "leave it out; its cost is bounded");
-            }
+            command::only_for_programs(r, f);
             (GuardDecides::Expr(program?), reason?, fix?)
         }
         (None, Some(_)) => {

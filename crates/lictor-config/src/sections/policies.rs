@@ -87,6 +87,7 @@ static CALLBACK: Table = Table {
         ),
         command::COMMAND,
         command::TIMEOUT,
+        command::READS,
     ],
 };
 
@@ -264,9 +265,7 @@ fn callback(r: &mut Reader<'_>, tree: &Tree) -> Option<PolicyCallback> {
         (Some(_), None) => {
             let program = r.field(&f, "expr", Reader::condition);
             let message = r.field(&f, "message", Reader::sentence);
-            if let Some(place) = f.get("timeout") {
-                r.error(place.span, "an expression has no timeout", "leave it out; its cost is bounded");
-            }
+            command::only_for_programs(r, &f);
             Some(PolicyCallback::Expr { program: program?, message })
         }
         (None, Some(_)) => {

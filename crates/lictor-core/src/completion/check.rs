@@ -63,6 +63,9 @@ pub struct CommandCheck {
     /// said.
     #[serde(default = "yes")]
     pub remember: bool,
+    /// What of the project decides what it does, for whoever pins it.
+    #[serde(default)]
+    pub reads: Vec<String>,
 }
 
 fn yes() -> bool {

@@ -84,7 +84,12 @@ fn check(value: &Value) -> Check {
             Check::Files(texts().map(|path| FileCheck { changed: true, ..FileCheck::new(path) }).collect())
         }
         "command" => {
-            Check::Command(CommandCheck { argv: texts().collect(), timeout: 60_000, remember: true })
+            Check::Command(CommandCheck {
+                argv: texts().collect(),
+                timeout: 60_000,
+                remember: true,
+                reads: Vec::new(),
+            })
         }
         "findings" => Check::Findings { below: inner.as_str().unwrap().parse().unwrap() },
         _ => Check::Todos,

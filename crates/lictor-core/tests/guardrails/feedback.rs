@@ -17,7 +17,7 @@ fn provider(value: &Value) -> Option<Provider> {
     let every_n_calls = number("every_n_calls").map_or(Some(None), |number| number.map(Some))?;
     let seconds = number("every_n_seconds").flatten();
     let source = if value["fails"] == true {
-        Source::Command { argv: vec!["x".into()], timeout: 1 }
+        Source::Command { argv: vec!["x".into()], timeout: 1, reads: Vec::new() }
     } else if let Some(failures) = number("failures").flatten() {
         Source::Stall { failures }
     } else {

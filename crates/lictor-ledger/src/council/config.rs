@@ -181,6 +181,9 @@ pub struct Reviewer {
     /// The program and its arguments. No shell.
     #[serde(default)]
     pub command: Vec<String>,
+    /// What of the project decides what the program does, to be pinned with it.
+    #[serde(default)]
+    pub reads: Vec<String>,
     /// A ready-made command with its format.
     #[serde(default)]
     pub preset: Option<Preset>,

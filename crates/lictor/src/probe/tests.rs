@@ -21,7 +21,7 @@ fn the_time_of_programs_counts_from_each_look_and_not_from_when_the_project_was_
     let provider = Provider {
         name: "plan".to_owned(),
         trigger: Trigger { every_n_calls: NonZeroU64::new(1), ..Trigger::default() },
-        source: Source::Command { argv, timeout: 2_000 },
+        source: Source::Command { argv, timeout: 2_000, reads: Vec::new() },
         audience: Audience::default(),
     };
     let engine = PolicyEngine::builder(guard_fn("nothing", |_, _| Verdict::pass()))

@@ -1,11 +1,16 @@
 use std::fs;
+use std::path::Path;
 
 use lictor_store::MemoryStore;
 
 use super::*;
 
 fn program(argv: &[&str]) -> Program {
-    Program { what: "reviewer".to_owned(), argv: argv.iter().map(|word| (*word).to_owned()).collect() }
+    Program {
+        what: "reviewer".to_owned(),
+        argv: argv.iter().map(|word| (*word).to_owned()).collect(),
+        reads: Vec::new(),
+    }
 }
 
 #[test]
@@ -42,4 +47,38 @@ fn other_files_are_not_pinned_and_a_script_of_its_own_needs_no_remark() {
     assert!(script.is_trusted(&store, root).unwrap());
     assert_eq!(script.unpinned(root), None);
     assert!(program(&["ruff", "check"]).unpinned(root).is_some_and(|told| told.contains("ruff check")));
+}
+
+#[test]
+fn what_the_policy_says_it_reads_is_pinned_with_it() {
+    let changes: [(&str, &dyn Fn(&Path)); 6] = [
+        ("a file", &|root| fs::write(root.join("rules.mk"), "x").unwrap()),
+        ("a file below a directory", &|root| fs::write(root.join("scripts/deep/a.sh"), "x").unwrap()),
+        ("a new file", &|root| fs::write(root.join("scripts/new.sh"), "x").unwrap()),
+        ("a file that is gone", &|root| fs::remove_file(root.join("scripts/b.sh")).unwrap()),
+        ("a match of a glob", &|root| fs::write(root.join("conf/.hidden.toml"), "x").unwrap()),
+        ("a link", &|root| {
+            fs::remove_file(root.join("scripts/link")).unwrap();
+            std::os::unix::fs::symlink("other", root.join("scripts/link")).unwrap();
+        }),
+    ];
+    for (name, change) in changes {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        for file in ["rules.mk", "scripts/deep/a.sh", "scripts/b.sh", "conf/.hidden.toml", "src/main.rs"] {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), "first").unwrap();
+        }
+        std::os::unix::fs::symlink("b.sh", root.join("scripts/link")).unwrap();
+        let reads = ["rules.mk", "scripts", "conf/**/*.toml"].map(str::to_owned).to_vec();
+        let (store, program) = (MemoryStore::new(), Program { reads, ..program(&["make", "review"]) });
+        program.trust(&store, root, "me", Timestamp(0)).unwrap();
+        fs::write(root.join("src/main.rs"), "second").unwrap();
+        assert!(program.is_trusted(&store, root).unwrap(), "{name}: what it does not read may change");
+        assert_eq!(program.unpinned(root), None);
+        let less = Program { reads: Vec::new(), ..program.clone() };
+        assert!(!less.is_trusted(&store, root).unwrap(), "a policy that says less is another one");
+        change(root);
+        assert!(!program.is_trusted(&store, root).unwrap(), "{name}");
+    }
 }

@@ -8,6 +8,7 @@ fn clippy(stdout: &str, code: i32) -> (State, Vec<crate::Claim>) {
         agent: false,
         name: "clippy".to_owned(),
         command: Vec::new(),
+        reads: Vec::new(),
         preset: Some(Preset::Clippy),
         format: None,
         timeout: None,
