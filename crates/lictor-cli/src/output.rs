@@ -1,10 +1,12 @@
 //! What people see: short, coloured on terminals, quiet otherwise.
 
+use std::borrow::Cow;
 use std::env;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use anstyle::{AnsiColor, Style as Look};
 use anyhow::Context as _;
+use lictor_core::text::is_deceptive;
 use lictor_core::{Decision, Value};
 
 /// Whether and how output to one stream is coloured.
@@ -88,16 +90,42 @@ impl Style {
     }
 }
 
-/// Writes to standard output. On a terminal, lines that are too long for it are broken between words. A reader that went
+/// Writes to standard output, nothing in it that only pretends to be text. On a terminal, lines that are too long for it are broken between words. A reader that went
 /// away (`lictor … | head`) is not an error.
 ///
 /// # Errors
 /// When standard output cannot be written for any other reason.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    let text = &*safe(text);
     match columns().filter(|_| !text.starts_with(['{', '['])) {
         Some(columns) => print_exact(&fitted(text, columns)),
         None => print_exact(text),
     }
+}
+
+/// The colours that [`Style`] paints with, as they are written.
+const PAINTS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+
+/// Text as a terminal may get it: whatever agents had a hand in cannot move the cursor, hide or reorder anything. Commands
+/// clean what they show where they know what it is; this is for what one of them has forgotten.
+fn safe(text: &str) -> Cow<'_, str> {
+    let harmless = |char: char| matches!(char, '\n' | '\t') || !is_deceptive(char);
+    if text.chars().all(harmless) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        let paint = PAINTS.iter().find(|paint| rest.starts_with(**paint));
+        let length = paint.map_or(char.len_utf8(), |paint| paint.len());
+        match paint {
+            Some(paint) => out.push_str(paint),
+            None if harmless(char) => out.push(char),
+            None => out.extend(char.escape_unicode()),
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    Cow::Owned(out)
 }
 
 /// As [`print`], for what programs read: not even a terminal changes its lines.
@@ -117,6 +145,7 @@ pub fn print_exact(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// As [`print`].
 pub fn print_while_read(text: &str) -> anyhow::Result<bool> {
+    let text = &*safe(text);
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
@@ -138,7 +167,8 @@ fn width() -> usize {
 /// Writes to standard error, in lines that fit a terminal. Nobody is left to tell when that is closed.
 pub fn tell(text: &str) {
     let columns = io::stderr().is_terminal().then(width);
-    let text = columns.map_or_else(|| text.to_owned(), |columns| fitted(text, columns));
+    let text = safe(text);
+    let text = columns.map_or_else(|| text.clone().into_owned(), |columns| fitted(&text, columns));
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
