@@ -5,6 +5,7 @@ mod git;
 mod kills;
 mod landlock;
 mod later;
+mod person;
 mod policy;
 mod terminal;
 mod ways_to_end;

@@ -62,6 +62,10 @@ const INSIDE: &[(&str, &str)] = &[
     ("change Lictor's program", "test -w \"$LICTOR\""),
     ("see the record or its keys", "find \"$STATE\" -name '*.db' -o -name '*.key' | grep -q ."),
     ("approve for itself", "\"$LICTOR\" approve --all --yes"),
+    (
+        "approve for itself by another name",
+        "d=$(mktemp -d) && cp \"$LICTOR\" \"$d/x\" && \"$d/x\" approve --all --yes",
+    ),
     ("reach the guardian's process", "test -e \"/proc/$GUARDIAN/root$STATE\""),
     ("reach a container engine", "test -S /run/docker.sock || test -S /var/run/docker.sock"),
     ("reach the session's bus", "ls /run/user/*/bus"),
