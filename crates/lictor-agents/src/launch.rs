@@ -13,6 +13,16 @@ pub struct Launch {
     pub packages: &'static [&'static str],
     /// What lets it act without being asked about, or without its hooks.
     pub unchecked: &'static [Unchecked],
+    /// Libraries that start it, with the call that does. What they start reads no settings of its own accord.
+    pub libraries: &'static [(&'static str, &'static str)],
+    /// The words that start it, where the program has the name of others too. Any words when there are none.
+    pub tasks: &'static [&'static str],
+}
+
+impl Launch {
+    /// An agent that is not started from a command line.
+    pub(crate) const NONE: Self =
+        Self { programs: &[], packages: &[], unchecked: &[], libraries: &[], tasks: &[] };
 }
 
 /// One way to start an agent unchecked.
@@ -29,16 +39,6 @@ pub enum Unchecked {
     /// A variable with that value.
     Variable(&'static str, &'static str),
 }
-
-/// Libraries that start an agent, which reads no settings of its own accord, with the calls that do.
-pub const LIBRARIES: [(&str, &str); 6] = [
-    ("claude_agent_sdk", "query("),
-    ("claude_code_sdk", "query("),
-    ("claude-agent-sdk", "query("),
-    ("claude_agent_sdk", "ClaudeSDKClient("),
-    ("codex-sdk", "startThread("),
-    ("@anthropic-ai/claude-code", "query("),
-];
 
 /// Short options with a value, of whatever agent.
 pub const SHORT_WITH_VALUE: &str = "pmscCa";
@@ -103,13 +103,21 @@ const OTHERS: &[Launch] = &[
         programs: &["aider"],
         packages: &["aider-chat"],
         unchecked: &[Unchecked::Option("yes-always"), Unchecked::Option("yes")],
+        ..Launch::NONE
     },
     Launch {
         programs: &["amp"],
         packages: &["@sourcegraph/amp"],
         unchecked: &[Unchecked::Option("dangerously-allow-all")],
+        ..Launch::NONE
     },
-    Launch { programs: &["goose"], packages: &[], unchecked: &[Unchecked::Variable("GOOSE_MODE", "auto")] },
+    // The name is also that of a tool for databases.
+    Launch {
+        programs: &["goose"],
+        unchecked: &[Unchecked::Variable("GOOSE_MODE", "auto")],
+        tasks: &["run", "session", "web"],
+        ..Launch::NONE
+    },
     Launch {
         programs: &["iflow"],
         packages: &["@iflow-ai/iflow-cli"],
@@ -118,27 +126,38 @@ const OTHERS: &[Launch] = &[
             Unchecked::Option("yolo"),
             Unchecked::Value("approval-mode", &["yolo", "auto_edit", "auto-edit"]),
         ],
+        ..Launch::NONE
     },
-    Launch { programs: &["crush"], packages: &["@charmland/crush"], unchecked: YOLO },
-    Launch { programs: &["auggie"], packages: &["@augmentcode/auggie"], unchecked: YOLO },
-    Launch { programs: &["kiro-cli"], packages: &[], unchecked: YOLO },
+    Launch { programs: &["crush"], packages: &["@charmland/crush"], unchecked: YOLO, ..Launch::NONE },
+    Launch { programs: &["auggie"], packages: &["@augmentcode/auggie"], unchecked: YOLO, ..Launch::NONE },
+    // The short name is also that of a tool for queries.
+    Launch { programs: &["kiro-cli", "q"], unchecked: YOLO, tasks: &["chat"], ..Launch::NONE },
     Launch {
         programs: &["interpreter", "open-interpreter"],
         packages: &["open-interpreter"],
         unchecked: &[Unchecked::Option("y"), Unchecked::Option("auto_run"), Unchecked::Option("auto-run")],
+        ..Launch::NONE
     },
     Launch {
         programs: &["openhands", "sweagent", "swe-agent"],
         packages: &["openhands-ai", "sweagent"],
         unchecked: &[Unchecked::Option("t"), Unchecked::Option("always-approve")],
+        ..Launch::NONE
     },
     Launch {
         programs: &["plandex"],
-        packages: &[],
         unchecked: &[Unchecked::Option("full"), Unchecked::Option("auto-exec")],
+        ..Launch::NONE
     },
-    Launch { programs: &["cline"], packages: &["cline"], unchecked: YOLO },
+    Launch { programs: &["cline"], packages: &["cline"], unchecked: YOLO, ..Launch::NONE },
+    Launch { programs: &["cn"], packages: &["@continuedev/cli"], unchecked: YOLO, ..Launch::NONE },
+    Launch { programs: &["gptme"], packages: &["gptme"], unchecked: YOLO, ..Launch::NONE },
 ];
+
+/// Libraries that start an agent, with the calls that do.
+pub fn libraries() -> impl Iterator<Item = (&'static str, &'static str)> {
+    launches().flat_map(|launch| launch.libraries.iter().copied())
+}
 
 /// Every agent's command line, with an adapter or without.
 pub fn launches() -> impl Iterator<Item = &'static Launch> {

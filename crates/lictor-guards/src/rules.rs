@@ -7,6 +7,8 @@ use lictor_core::facts::{Command, Effect, Facts, Opaque, Place};
 use lictor_core::tools::{Except, Excepted};
 use lictor_core::{Action, ActionKind, Context, Decision, Fixable, Guard, Layer, Value, Verdict};
 
+pub(crate) use fill::turned;
+pub(crate) use pack::Way;
 pub use pack::{Pack, Rule, Unmet};
 
 use crate::normal::Line;

@@ -3,8 +3,18 @@
 use lictor_core::facts::{Access, Command, Effect, Facts, GuardOff, Place};
 use lictor_core::{Action, Context, Guard, Layer, Verdict};
 
+use crate::rules::{Way, turned};
+
 /// What to do instead.
 const FIX: &str = "go on without changing what governs you; a person can change it";
+
+/// Commands that sweep files along which govern, and how to do the same without those.
+const WAYS: &[Way] = &[
+    Way { words: "git stash", swap: &[], say: "put aside only what git tracks: `git stash push`" },
+    Way { words: "git clean", swap: &[], say: "name what shall be cleaned: `git clean -fd DIRECTORY`" },
+    Way { words: "git checkout", swap: &[], say: "name the files that shall come back: `git checkout COMMIT -- FILE`" },
+    Way { words: "git restore", swap: &[], say: "name the files that shall come back: `git restore FILE`" },
+];
 
 /// The rule about files that govern.
 const FILES: &str = "self.files";
@@ -52,7 +62,7 @@ fn objection(effect: &Effect<Place>, facts: &Facts) -> Option<Verdict> {
                         "`{}` is part of what governs this agent and may not be changed by it",
                         target.text
                     ),
-                    command.and_then(fix_for).unwrap_or(FIX),
+                    command.and_then(fix_for).unwrap_or_else(|| FIX.to_owned()),
                 )
                 .by_rule(FILES),
             );
@@ -63,17 +73,16 @@ fn objection(effect: &Effect<Place>, facts: &Facts) -> Option<Verdict> {
             GuardOff::Hooks => format!("`{text}` would skip or remove hooks"),
             GuardOff::LictorBinary => format!("`{text}` would stop or replace Lictor itself"),
             // The pack has a rule for it, with its own way out.
-            GuardOff::NestedAgent | GuardOff::UngovernedAgent => return None,
+            GuardOff::NestedAgent | GuardOff::UngovernedAgent | GuardOff::AgentElsewhere => return None,
         },
         _ => return None,
     };
     Some(Verdict::block(reason, FIX).by_rule("self.commands"))
 }
 
-/// A way to do the same without what governs.
-fn fix_for(command: &Command) -> Option<&'static str> {
-    let stashes = command.words.starts_with(&["git".to_owned(), "stash".to_owned()]);
-    stashes.then_some("put aside only what git tracks: `git stash push`")
+/// A way to do the same without what governs. Whoever names such a file means it.
+fn fix_for(command: &Command) -> Option<String> {
+    WAYS.iter().find_map(|way| turned(way, command))
 }
 
 fn changes(access: Access) -> bool {

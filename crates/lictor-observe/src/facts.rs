@@ -10,7 +10,7 @@ use lictor_core::facts::{
     Access, Command, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
 };
 use lictor_core::{Action, ActionKind};
-use lictor_shell::{Cwd, Done, Incoming, Mention, Operand, Reading};
+use lictor_shell::{Arg, Cwd, Done, Incoming, Mention, Operand, Reading};
 
 use crate::git::{self, Untracked};
 use crate::governing_file;
@@ -86,6 +86,9 @@ fn drop_own_scratch(facts: &mut Facts) {
 /// Larger files have no known content; whoever needs it must treat them as changed.
 const MAX_CONTENT: usize = 32 * 1024 * 1024;
 
+/// Longer files that govern are taken to hold whatever is searched for.
+const MAX_SEARCHED: usize = 256 * 1024;
+
 /// Fills in what files hold that the action reads or writes.
 fn look_inside(facts: &mut Facts, observer: &dyn Observer) {
     for effect in &mut facts.effects {
@@ -127,9 +130,11 @@ impl Looker<'_> {
                 return;
             }
         }
+        // Whoever opens the record in code can write it.
+        let record = governing_file::is_state(&place.path, self.project, self.observer);
         let is_told = |facts: &Facts| {
             let paths = |target: &Place| [Some(target.path.clone()), target.real.clone()];
-            facts.files().any(|(_, target)| {
+            facts.files().filter(|(access, _)| !(record && access.is_read_only())).any(|(_, target)| {
                 paths(target).into_iter().flatten().any(|path| is_at_or_below(&path, &place.path))
             })
         };
@@ -180,6 +185,12 @@ impl Looker<'_> {
                 let inside = place.existence == Existence::Directory
                     && !recursive
                     && matches!(access, Access::Write | Access::Modify | Access::Empty | Access::Append);
+                if inside && !place.glob && access == Access::Modify && self.is_given_names(facts, by) {
+                    // `find . -type f | xargs sed -i`: every file in it is changed.
+                    let word = format!("{}/**", place.path.trim_end_matches('/'));
+                    let files = Operand::new(Arg { glob: true, ..Arg::literal(word.as_str()) }, Cwd::Start);
+                    self.add_word(facts, self.operand(&files, access, false), &word, access, false, by);
+                }
                 let incoming = target.incoming.as_deref().or(inside.then_some(&Incoming::Unknown));
                 let created = incoming
                     .map(|incoming| created(self, &target, &place, access, incoming))
@@ -194,7 +205,11 @@ impl Looker<'_> {
                     if taken {
                         self.red_lines_in(facts, &place, by);
                     }
+                    let from = facts.effects.len();
                     self.add_word(facts, place, word, access, recursive, by);
+                    if let Some(text) = &target.arg.holding {
+                        self.drop_without(facts, from, text);
+                    }
                 }
                 if created.unread {
                     facts.opaque.push(opaque(OpaqueWhat::Target, &target.arg.text));
@@ -206,6 +221,10 @@ impl Looker<'_> {
             Effect::Git { effect: effect @ (GitEffect::StashUntracked | GitEffect::StashAll), target } => {
                 self.stashed(facts, effect == GitEffect::StashAll, target.as_deref());
                 facts.effects.push(Effect::Git { effect, target });
+            }
+            Effect::Run(mut command) => {
+                command.directory = command.directory.map(|directory| tidy(self.cwd, &self.untilde(&directory)));
+                facts.effects.push(Effect::Run(command));
             }
             Effect::Delegate { agent } => {
                 let known = lictor_agents::launch::agent_of(&agent);
@@ -222,6 +241,31 @@ impl Looker<'_> {
                 facts.effects.push(other.map_target(|target| self.operand(&target, Access::Read, false)))
             }
         }
+    }
+
+    /// Whether a program gets what it works on from another one that lists files.
+    fn is_given_names(&self, facts: &Facts, by: Option<u32>) -> bool {
+        let command = by.and_then(|by| facts.commands().nth(usize::try_from(by).ok()?));
+        command.is_some_and(|command| {
+            command.through.iter().any(|outer| matches!(outer.as_str(), "xargs" | "parallel" | "find"))
+        })
+    }
+
+    /// Files that govern are not among those that a search has found, where they do not hold what was searched for.
+    fn drop_without(&self, facts: &mut Facts, from: usize, text: &str) {
+        let text = text.to_lowercase();
+        let holds = |path: &str| {
+            let content = self.observer.text(path, MAX_SEARCHED);
+            content.is_none_or(|content| content.to_lowercase().contains(&text))
+        };
+        let mut at = 0;
+        facts.effects.retain(|effect| {
+            at += 1;
+            match effect {
+                Effect::File { target, .. } if at > from && target.own => holds(&target.path),
+                _ => true,
+            }
+        });
     }
 
     /// What takes the place of a file that is there replaces it, however it is done: `rsync x FILE`, `ln -f x FILE`.

@@ -199,7 +199,7 @@ impl<'a> Search<'a> {
             return on_path();
         }
         // What stands in front of git or of an agent is started in its place, without their hooks.
-        (name == "git" || lictor_agents::launch::by_program(name).is_some()) && on_path()
+        (name == "git" || lictor_agents::launch::agent_of(name).is_some()) && on_path()
     }
 
     fn search_path(&self) -> impl Iterator<Item = String> + use<> {

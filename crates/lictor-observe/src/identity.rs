@@ -14,8 +14,8 @@ impl Looker<'_> {
     /// The name under which a file is protected, when it is reached here by another one of its names.
     pub(crate) fn other_name(&self, real: &str, existence: Existence, access: Access) -> Option<String> {
         let is_file = matches!(existence, Existence::File | Existence::EmptyFile);
-        // Taking one of several names away leaves the others.
-        let harmless = matches!(access, Access::List | Access::Delete | Access::MoveAway)
+        // Taking one of several names away leaves the others. What is moved can be written under its new name.
+        let harmless = matches!(access, Access::List | Access::Delete)
             || access.is_read_only() && self.project.watched.is_empty();
         if !is_file || harmless {
             return None;

@@ -419,6 +419,7 @@ impl Arrival<'_> {
                         || self.is_directory(path)
                             && !crate::zone::is_at_or_below(&project.root, path)
                             && !governing_file::could_govern(path, project, *observer).is_empty()
+                        || self.looker.other_name(path, self.looker.existence(path), Access::Modify).is_some()
                 });
         if linked && [source, real.as_str()].into_iter().any(|path| self.looker.is_watched(path)) {
             let place = self.looker.path(source, Access::Read, false);

@@ -21,8 +21,11 @@ pub fn pins(action: &Action, facts: &Facts, observer: &dyn Observer) -> Vec<Pin>
     for effect in &facts.effects {
         match effect {
             Effect::Run(command) => {
+                let from = command.directory.as_deref().unwrap_or(&action.cwd);
                 let words = command.args.iter().flatten().chain(&command.words);
-                paths.extend(words.filter(|word| could_be_a_file(word)).map(|word| tidy(&action.cwd, word)));
+                paths.extend(words.filter(|word| could_be_a_file(word)).map(|word| tidy(from, word)));
+                // `make` runs a makefile, `npm` what `package.json` says.
+                paths.extend(crate::recipes_of(&command.program).map(|file| tidy(from, file)));
             }
             Effect::File { access: Access::Read | Access::Execute, target, .. } if !target.glob => {
                 paths.insert(target.real.clone().unwrap_or_else(|| target.path.clone()));

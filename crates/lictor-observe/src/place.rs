@@ -279,7 +279,7 @@ impl Looker<'_> {
         }
     }
 
-    fn existence(&self, path: &str) -> Existence {
+    pub(crate) fn existence(&self, path: &str) -> Existence {
         match self.observer.look(path) {
             Seen::File { empty: true } => Existence::EmptyFile,
             Seen::File { empty: false } => Existence::File,

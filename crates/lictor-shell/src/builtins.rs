@@ -142,6 +142,7 @@ impl Walker<'_> {
             argv.words.iter().skip(1).map(|word| word.arg.known().map(str::to_owned)).collect();
         let words = std::iter::once(name.to_owned()).chain(args.iter().map_while(Clone::clone)).collect();
         self.run(Command {
+            directory: None,
             program: name.to_owned(),
             args,
             through: self.wrappers(),

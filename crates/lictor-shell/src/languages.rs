@@ -41,12 +41,16 @@ pub fn judge(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {
     if adds_to_startup(body, report.effects.get(from..).unwrap_or_default()) {
         report.deed("change", "startup");
     }
+    if lists_hidden(body) {
+        report.effects.iter_mut().skip(from).for_each(take_hidden);
+    }
     imports(language, body, call, report);
     processes::judge(body, report);
-    if let Some(agent) = named_with(&lictor_agents::launch::LIBRARIES, body) {
+    if let Some(agent) = named_with(lictor_agents::launch::libraries(), body) {
         report.guard_off(lictor_core::facts::GuardOff::UngovernedAgent, agent);
     }
-    if let Some(library) = named_with(&COMMITS, body) {
+    crate::programs::made_by_code(body, call, report);
+    if let Some(library) = named_with(COMMITS, body) {
         report.git(lictor_core::facts::GitEffect::SkipHooks, Some(library));
     }
     keep_what_stays(language, body, call, report, from);
@@ -224,10 +228,33 @@ const COMMITS: [(&str, &str); 9] = [
     ("JGit", ".setNoVerify(true)"),
 ];
 
+/// Whether code goes through all names of a directory. A shell's `*` leaves hidden ones out, a listing in code does not,
+/// unless the code picks some of them.
+fn lists_hidden(body: &str) -> bool {
+    const LISTS: [&str; 5] = ["os.listdir(", "os.scandir(", ".iterdir(", "Dir.children", "Dir.entries"];
+    const PICKS: [&str; 7] =
+        ["endswith(", "end_with?", "suffix", "splitext", "extname", "fnmatch", "not f.startswith('.')"];
+    LISTS.iter().any(|list| body.contains(list)) && !PICKS.iter().any(|pick| body.contains(pick))
+}
+
+/// Makes what is read of a directory stand for its hidden files too.
+fn take_hidden(effect: &mut crate::Effect<crate::Operand>) {
+    if let crate::Effect::File { access: Access::Read, target, .. } = effect
+        && target.arg.glob
+        && let Some(start) = target.arg.known().and_then(|path| path.strip_suffix('*'))
+        && (start.is_empty() || start.ends_with('/'))
+    {
+        target.arg.value = crate::operand::Known::Text(format!("{start}{{*,.*}}"));
+    }
+}
+
 /// The first library that a body names together with its call.
-fn named_with(libraries: &[(&'static str, &str)], body: &str) -> Option<&'static str> {
-    let named = |(library, call): &&(&'static str, &str)| body.contains(call) && body.contains(library);
-    libraries.iter().find(named).map(|(library, _)| *library)
+fn named_with<'a>(
+    libraries: impl IntoIterator<Item = (&'static str, &'a str)>,
+    body: &str,
+) -> Option<&'static str> {
+    let mut libraries = libraries.into_iter();
+    libraries.find(|(library, call)| body.contains(call) && body.contains(library)).map(|(library, _)| library)
 }
 
 fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {

@@ -68,6 +68,8 @@ pub struct Arg {
     pub splits: bool,
     /// Where its value came from.
     pub taint: Taint,
+    /// Stands only for those files that hold this text, in whatever case: what a search has found.
+    pub holding: Option<String>,
 }
 
 impl Arg {
@@ -75,13 +77,13 @@ impl Arg {
     #[must_use]
     pub fn literal(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { value: Known::Text(text.clone()), text, glob: false, splits: false, taint: Taint::default() }
+        Self { value: Known::Text(text.clone()), text, glob: false, splits: false, taint: Taint::default(), holding: None }
     }
 
     /// An argument of which nothing is known.
     #[must_use]
     pub fn unknown(text: impl Into<String>) -> Self {
-        Self { value: Known::Nothing, text: text.into(), glob: false, splits: true, taint: Taint::default() }
+        Self { value: Known::Nothing, text: text.into(), glob: false, splits: true, taint: Taint::default(), holding: None }
     }
 
     /// The value, when it is wholly known.

@@ -49,6 +49,7 @@ use crate::patch::report_patch as apply_patch;
 pub(crate) use containers::STARTED;
 pub use git::GitWords;
 pub use guard::assignment as judge_assignment;
+pub(crate) use git::made::by_code as made_by_code;
 pub(crate) use lictor::NAME as GUARD;
 pub use mentions::in_code as strings_in_code;
 pub use network::host_of;
@@ -121,6 +122,7 @@ pub fn judge(call: &Call<'_>, report: &mut Report) {
     secrets::loaded(&call, report);
     lictor::freed(&call, report);
     lictor::installed(&call, report);
+    git::made::by_program(&call, report);
     // Git's commands are programs of their own too.
     if let Some(command) = name.strip_prefix("git-").filter(|_| entry.is_none()) {
         let mut argv = vec![Arg::literal("git"), Arg::literal(command)];

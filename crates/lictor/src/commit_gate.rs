@@ -101,7 +101,7 @@ impl Guard for CommitGate {
         if context.facts().commands().any(|command| is_git(command, &stages)) {
             args.unclear.get_or_insert_with(|| "git add".to_owned());
         }
-        let dir = elsewhere(first, &dir);
+        let dir = elsewhere(first, git_switch::directory_of(first, &dir));
         self.judge(args, dir, context.now())
     }
 

@@ -60,6 +60,11 @@ impl Target {
     }
 }
 
+/// Where a command runs: behind a `cd`, or where the action is.
+pub(crate) fn directory_of<'a>(command: &'a Command, cwd: &'a Path) -> &'a Path {
+    command.directory.as_deref().map_or(cwd, Path::new)
+}
+
 impl Git {
     /// Reads a command of git.
     pub(crate) fn read(command: &Command, cwd: &Path) -> Option<Self> {
@@ -67,7 +72,7 @@ impl Git {
             return None;
         }
         let words = GitWords::read(&command.args)?;
-        let mut directory = cwd.to_owned();
+        let mut directory = directory_of(command, cwd).to_owned();
         directory.extend(&words.directories);
         Some(Self { directory, words })
     }

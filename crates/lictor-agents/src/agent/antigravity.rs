@@ -32,6 +32,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         programs: &["agy"],
         packages: &[],
         unchecked: &[Unchecked::Option("dangerously-skip-permissions")],
+        ..Launch::NONE
     }),
     advice: &["one bad value in hooks.json drops the whole file without a word: run `lictor doctor`"],
     ..AgentSpec::like_claude("antigravity", EVENTS, TOOLS)

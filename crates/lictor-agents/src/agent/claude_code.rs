@@ -30,11 +30,20 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Option("dangerously-skip-permissions"),
             Unchecked::Option("allow-dangerously-skip-permissions"),
             Unchecked::Option("bare"),
+            Unchecked::Variable("CLAUDE_CODE_SIMPLE", "1"),
             Unchecked::Option("safe-mode"),
             Unchecked::Value("permission-mode", &["bypassPermissions"]),
             Unchecked::ValueContains("settings", &["disableAllHooks", "bypassPermissions"]),
             Unchecked::EmptyValue("setting-sources"),
         ],
+        libraries: &[
+            ("claude_agent_sdk", "query("),
+            ("claude_agent_sdk", "ClaudeSDKClient("),
+            ("claude_code_sdk", "query("),
+            ("claude-agent-sdk", "query("),
+            ("@anthropic-ai/claude-code", "query("),
+        ],
+        ..Launch::NONE
     }),
     advice: &[
         "in a terminal it asks whether you trust the folder, and does nothing before the answer; `claude -p` does not ask, and \

@@ -38,6 +38,8 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::ValueContains("c", FREE_CONFIG),
             Unchecked::ValueContains("config", FREE_CONFIG),
         ],
+        libraries: &[("codex-sdk", "startThread("), ("codex_sdk", "start_thread(")],
+        ..Launch::NONE
     }),
     advice: &[
         "what is typed into a running command is not seen by hooks, so a shell or an interpreter that waits for code is asked about; hosted web search is not seen",

@@ -39,6 +39,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Option("allow-all-paths"),
             Unchecked::Option("allow-all-urls"),
         ],
+        ..Launch::NONE
     }),
     advice: &[
         "trust the folder; with `-p` set GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true",

@@ -36,6 +36,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         programs: &["cursor-agent"],
         packages: &[],
         unchecked: &[Unchecked::Option("f"), Unchecked::Option("force"), Unchecked::Option("yolo")],
+        ..Launch::NONE
     }),
     advice: &[
         "trust the workspace: otherwise its hooks do not run",

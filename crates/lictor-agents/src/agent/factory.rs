@@ -20,6 +20,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         programs: &["droid"],
         packages: &["droid", "@factory/cli"],
         unchecked: &[Unchecked::Option("skip-permissions-unsafe"), Unchecked::Value("auto", &["high"])],
+        ..Launch::NONE
     }),
     advice: &["an organisation's hook policy may switch other hooks off: run `lictor doctor`"],
     ..AgentSpec::like_claude("factory", EVENTS, TOOLS)

@@ -35,6 +35,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Option("yolo"),
             Unchecked::Value("approval-mode", &["yolo", "auto_edit"]),
         ],
+        ..Launch::NONE
     }),
     advice: &[
         "`--extensions` and policies of its own are not Lictor's: hooks see every tool call all the same",

@@ -29,6 +29,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Option("auto"),
             Unchecked::Option("pure"),
         ],
+        ..Launch::NONE
     }),
     advice: &[
         "`kilo --pure` runs without plugins, and so without Lictor; plugins of the machine it does not read",

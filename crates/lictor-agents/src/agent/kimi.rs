@@ -29,6 +29,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
         programs: &["kimi"],
         packages: &["@moonshot-ai/kimi-code", "kimi-cli"],
         unchecked: &[Unchecked::Option("y"), Unchecked::Option("yolo"), Unchecked::Option("auto")],
+        ..Launch::NONE
     }),
     advice: &[
         "its hooks stand in the person's own settings: `lictor init --scope user`",

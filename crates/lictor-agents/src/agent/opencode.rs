@@ -36,6 +36,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Option("yolo"),
             Unchecked::Option("pure"),
         ],
+        ..Launch::NONE
     }),
     advice: &[
         "`opencode --pure` runs without plugins, and so without Lictor; plugins of the machine it does not read",

@@ -35,6 +35,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
             Unchecked::Option("yolo"),
             Unchecked::Value("approval-mode", &["yolo", "auto-edit", "auto_edit", "auto"]),
         ],
+        ..Launch::NONE
     }),
     advice: &[
         "where `security.folderTrust.enabled` is set, trust the folder: until then no hook of the project runs",

@@ -17,6 +17,7 @@ fn facts() -> Facts {
         through: vec!["sudo".to_owned()],
         attributable: true,
         certain: true,
+        directory: None,
         words,
     };
     let reach =

@@ -65,6 +65,7 @@ fn command(words: &[&str]) -> Effect<Place> {
         through: Vec::new(),
         attributable: true,
         certain: true,
+        directory: None,
         words,
     })
 }

@@ -206,6 +206,9 @@ pub struct Command {
     /// A subcommand's words start here for patterns like `bash("git push")`: options before the subcommand
     /// that take values (`git -C dir push`) are left out. `words[0]` is the program.
     pub words: Vec<String>,
+    /// The directory it runs in, where that is known not to be the action's (`cd dir && git switch x`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
 }
 
 /// A host that is talked to.
@@ -335,6 +338,9 @@ pub enum GuardOff {
     NestedAgent,
     /// A nested agent is started whose hooks are not installed where it would read them.
     UngovernedAgent,
+    /// A nested agent is started where other settings count: in another directory, as another user, with other
+    /// configuration.
+    AgentElsewhere,
     /// The Lictor process or binary itself is attacked.
     LictorBinary,
 }

@@ -94,6 +94,7 @@ fn commands(lines: &[(&str, bool)]) -> Facts {
             through: vec![],
             attributable: *attributable,
             certain: true,
+            directory: None,
             words,
         })
     };

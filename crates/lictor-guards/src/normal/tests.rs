@@ -7,6 +7,7 @@ fn command(words: &[&str]) -> Command {
         through: Vec::new(),
         attributable: true,
         certain: true,
+        directory: None,
         words: Vec::new(),
     }
 }

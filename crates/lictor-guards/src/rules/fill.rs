@@ -34,7 +34,7 @@ pub(super) fn fix(rule: &Rule, effect: &Effect<Place>, running: Option<&Command>
 }
 
 /// The command in another way; `None` when the way is not about it or changes nothing.
-fn turned(way: &Way, command: &Command) -> Option<String> {
+pub(crate) fn turned(way: &Way, command: &Command) -> Option<String> {
     if !begins(command, way.words) {
         return None;
     }

@@ -61,13 +61,13 @@ pub struct Rule {
 
 /// One way to turn a command into another.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(crate) struct Way {
     /// Commands that begin like this.
-    pub(super) words: &'static str,
+    pub(crate) words: &'static str,
     /// Arguments that become others; an empty one is left out. With some of these, a command has to hold one of them.
-    pub(super) swap: &'static [(&'static str, &'static str)],
+    pub(crate) swap: &'static [(&'static str, &'static str)],
     /// What is said; `{line}` stands for the command that came out.
-    pub(super) say: &'static str,
+    pub(crate) say: &'static str,
 }
 
 /// What a rule looks at.

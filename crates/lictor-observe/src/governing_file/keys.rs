@@ -40,6 +40,9 @@ pub(crate) fn holds_key(path: &str, project: &Project, observer: &dyn Observer) 
 
 /// Whether a pattern of paths fits a key.
 pub(crate) fn fits_key(pattern: &str, project: &Project, observer: &dyn Observer) -> bool {
+    // Some of the files below a directory, picked by their age or size: any of them.
+    let any = pattern.strip_suffix("**/?").map(|start| format!("{start}**"));
+    let pattern = any.as_deref().unwrap_or(pattern);
     let fixed = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
     state(project).any(|state| {
         if !fixed.starts_with(state.as_str()) && !state.starts_with(fixed) {

@@ -26,6 +26,17 @@ fn scripts_are_pinned_however_they_are_started() {
 }
 
 #[test]
+fn what_build_tools_run_is_pinned_where_they_run() {
+    let world = FakeObserver::for_judging()
+        .file("/home/user/project/Makefile", "x:")
+        .file("/home/user/project/sub/package.json", "{}")
+        .file("/home/user/project/sub/a.sh", "true");
+    assert_eq!(pinned(&world, "make deploy"), ["/home/user/project/Makefile"]);
+    assert_eq!(pinned(&world, "cd sub && npm publish"), ["/home/user/project/sub/package.json"]);
+    assert_eq!(pinned(&world, "cd sub && sh a.sh"), ["/home/user/project/sub/a.sh"]);
+}
+
+#[test]
 fn another_content_is_another_pin() {
     let pin = |text: &str| {
         let world = FakeObserver::for_judging().file("/home/user/project/a.sh", text);

@@ -131,7 +131,8 @@ impl Search<'_> {
         };
         self.seen += listing.names.len();
         self.cut |= listing.cut && tree;
-        let deep = tree || pattern.is_some_and(|pattern| pattern.trim_matches('/').contains('/'));
+        let nested = |pattern: &str| pattern.trim_matches('/').contains('/') || pattern.contains("**");
+        let deep = tree || pattern.is_some_and(nested);
         for name in listing.names {
             let path = format!("{}/{name}", directory.trim_end_matches('/'));
             let relative = if relative.is_empty() { name } else { format!("{relative}/{name}") };

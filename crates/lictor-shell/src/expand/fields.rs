@@ -91,6 +91,7 @@ impl Field {
                 glob: self.glob,
                 splits: self.splits,
                 taint: self.taint,
+                holding: None,
             },
             template: self.template.map(Rc::from),
         }

@@ -31,6 +31,13 @@ impl Invocation<'_> {
             .or_else(|| self.positional.iter().rev().find_map(|value| value.field(name)))
     }
 
+    /// The variables that what is started gets.
+    fn variables(&self) -> Vec<(String, Arg)> {
+        let Some(Value::Map(fields)) = self.option("env") else { return Vec::new() };
+        let arg = |value: &Value| value.args(self.text).into_iter().next();
+        fields.iter().filter_map(|(name, value)| Some((name.clone(), arg(value)?))).collect()
+    }
+
     pub(super) fn taint(&self) -> Taint {
         let positional =
             self.positional.iter().fold(Taint::default(), |taint, value| taint.and(value.taint()));
@@ -113,11 +120,12 @@ impl Actor<'_, '_, '_> {
         });
     }
 
-    fn argv(&mut self, argv: Vec<Arg>) {
+    fn argv(&mut self, argv: Vec<Arg>, variables: Vec<(String, Arg)>) {
         if !argv.is_empty() {
             self.report.then_argv(&argv, self.language);
-            if let Some(Next::Argv { cwd, .. }) = self.report.next.last_mut() {
+            if let Some(Next::Argv { cwd, assignments, .. }) = self.report.next.last_mut() {
                 cwd.clone_from(&self.report.gone_to);
+                assignments.extend(variables);
             }
         }
     }
@@ -127,7 +135,7 @@ impl Actor<'_, '_, '_> {
         match value {
             Value::List(words) => {
                 let argv = words.iter().flat_map(|word| word.args(invocation.text)).collect();
-                self.argv(argv);
+                self.argv(argv, invocation.variables());
             }
             Value::Any(values) => {
                 for value in values {
@@ -139,7 +147,19 @@ impl Actor<'_, '_, '_> {
         }
     }
 
+    /// Performs a call where its `cwd` says: `subprocess.run(…, cwd="..")`, `spawn("git", […], {cwd: ".."})`.
     pub(super) fn perform(&mut self, api: Api, invocation: &Invocation<'_>) {
+        let Some(directory) = invocation.option("cwd").and_then(Value::known) else {
+            return self.perform_here(api, invocation);
+        };
+        let before = self.report.gone_to.clone();
+        let from = before.clone().unwrap_or_else(|| self.call.cwd.clone());
+        self.report.gone_to = Some(chdir(&from, &Arg::literal(directory)));
+        self.perform_here(api, invocation);
+        self.report.gone_to = before;
+    }
+
+    fn perform_here(&mut self, api: Api, invocation: &Invocation<'_>) {
         let first =
             invocation.positional.first().or_else(|| invocation.named.first().map(|(_, value)| value));
         let second = invocation.positional.get(1);
@@ -300,7 +320,7 @@ impl Actor<'_, '_, '_> {
         if names_itself && !invocation.text.contains("create_subprocess") && argv.len() > 1 {
             argv.remove(1);
         }
-        self.argv(argv);
+        self.argv(argv, invocation.variables());
     }
 
     /// A tree goes into an archive.
@@ -363,7 +383,7 @@ impl Actor<'_, '_, '_> {
             [only] if only.known().is_none() && only.prefix().is_empty() => {
                 self.report.opaque(OpaqueWhat::Program, text);
             }
-            _ => self.argv(argv),
+            _ => self.argv(argv, invocation.variables()),
         }
     }
 

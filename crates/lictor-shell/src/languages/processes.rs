@@ -46,7 +46,7 @@ pub(super) fn judge(body: &str, report: &mut Report) {
     }
     let named = || {
         body.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
-            .any(|word| word == GUARD || launch::by_program(word).is_some())
+            .any(|word| word == GUARD || launch::agent_of(word).is_some())
     };
     if contains(&PARENTS) || contains(&FINDS) && named() {
         report.guard_off(GuardOff::LictorBinary, body);

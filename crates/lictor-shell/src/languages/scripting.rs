@@ -206,7 +206,10 @@ impl Reader<'_, '_> {
             }
             [Token::Word(name), ..] => {
                 if let Some((value @ Value::Text(_), _)) = self.word(name, rest.get(1..).unwrap_or_default())
-                    && matches!(name.as_str(), "Dir.glob" | "glob" | "Dir" | "Pathname.glob")
+                    && matches!(
+                        name.as_str(),
+                        "Dir.glob" | "glob" | "Dir" | "Pathname.glob" | "Dir.children" | "Dir.entries"
+                    )
                 {
                     self.listed = Some(value);
                 }
@@ -571,6 +574,11 @@ impl Reader<'_, '_> {
                     }
                     _ => None,
                 }
+            }
+            // Names come without the folder they are in.
+            "Dir.children" | "Dir.entries" => {
+                let (_, used) = self.arguments(after);
+                Some((Value::Text(crate::programs::report::glob("*")), used + 1))
             }
             "sprintf" | "format" => {
                 let (values, used) = self.arguments(after);

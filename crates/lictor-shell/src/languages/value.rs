@@ -52,6 +52,7 @@ impl Value {
             glob: false,
             splits: false,
             taint,
+            holding: None,
         })
     }
 
@@ -239,7 +240,7 @@ fn concat(left: &Arg, right: &Arg) -> Arg {
         _ => Known::Nothing,
     };
     let text = format!("{}{}", left.text, right.text).chars().take(400).collect();
-    Arg { value, text, glob: left.glob || right.glob, splits: false, taint: left.taint.and(right.taint) }
+    Arg { value, text, glob: left.glob || right.glob, splits: false, taint: left.taint.and(right.taint), holding: None }
 }
 
 /// Path components put together: a later absolute one starts over.

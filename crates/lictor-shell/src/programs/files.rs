@@ -134,8 +134,11 @@ pub(crate) fn mv(call: &Call<'_>, report: &mut Report) {
         report.taint.secret |= secrets::is_secret(source);
     }
     if let Some(destination) = destination {
+        // What is there is left alone with `-n`.
+        let kept = options.has(&["n", "no-clobber"]);
+        let access = if kept { Access::Append } else { Access::Write };
         let incoming = incoming(&options, sources, true, false);
-        report.arrives(call, Access::Write, destination, false, incoming);
+        report.arrives(call, access, destination, false, incoming);
     }
 }
 
@@ -232,6 +235,7 @@ pub(crate) fn mktemp(call: &Call<'_>, report: &mut Report) {
         glob: false,
         splits: false,
         taint: crate::operand::Taint::default(),
+        holding: None,
     }];
 }
 

@@ -2,6 +2,7 @@
 
 mod config;
 mod grammar;
+pub(crate) mod made;
 mod notes;
 mod push;
 mod shown;
@@ -154,6 +155,13 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
             let options = git.parse(Grammar::anywhere("Pmb", "prefix= message= branch= onto= squash"));
             options.value(&["P", "prefix"]).into_iter().for_each(|directory| git.fills(report, directory));
         }
+        // A branch that stands for another one changes without a commit.
+        "symbolic-ref" => {
+            let options = git.parse(Grammar::anywhere("m", "delete quiet short recurse no-recurse"));
+            if options.operands.len() >= 2 && options.word(0) != "HEAD" {
+                report.git(GitEffect::SkipHooks, Some(name));
+            }
+        }
         "grep" => shown::grep(git, report),
         "cat-file" => shown::cat_file(git, report),
         "ls-files" => {
@@ -214,12 +222,14 @@ fn hash_object(git: &Git<'_, '_>, report: &mut Report) {
 
 /// Whether git is pointed at another repository or other programs than those whose hooks govern.
 fn is_elsewhere(call: &Call<'_>, global: &Options) -> bool {
+    // Another configuration of the person may move the hooks, and another record knows no findings.
+    if super::guard::is_led_elsewhere(call) {
+        return true;
+    }
     let own = |value: &Arg| matches!(value.prefix().trim_end_matches('/'), ".git" | "./.git");
     let moved = |name: &str, value: &Arg| match name {
         "GIT_DIR" | "GIT_COMMON_DIR" => !own(value),
         "GIT_OBJECT_DIRECTORY" | "GIT_EXEC_PATH" => true,
-        // Another configuration of the person may move the hooks.
-        "HOME" | "XDG_CONFIG_HOME" => true,
         _ => false,
     };
     global.value(&["git-dir"]).is_some_and(|value| !own(value))

@@ -1,7 +1,7 @@
 //! What governs the agent, and commands that switch it off.
 
 use lictor_agents::launch::{self, Unchecked};
-use lictor_core::facts::{Effect, GuardOff};
+use lictor_core::facts::{Effect, GuardOff, OpaqueWhat};
 
 use super::options::{Grammar, Options};
 use super::report::written;
@@ -32,7 +32,7 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
     match name {
         // Options that nobody sees: what is sent, and where.
         "CURL_HOME" | "WGETRC" if !matches!(value.known(), Some("" | "/dev/null")) => {
-            report.opaque(lictor_core::facts::OpaqueWhat::Code, &text);
+            report.opaque(OpaqueWhat::Code, &text);
         }
         // Nobody can look up afterwards what was run.
         "HISTFILE" if matches!(value.known(), Some("" | "/dev/null")) => report.deed("disable", "protection"),
@@ -52,8 +52,8 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
                 report.then_shell(&Arg::literal(format!(": {code}")), &[], name);
             }
         }
-        // git says itself what it runs.
-        name if program != "git" => super::variables::runs(name, value, program, report),
+        // git says itself what it runs by variables of its own.
+        name if program != "git" || !name.starts_with("GIT_") => super::variables::runs(name, value, program, report),
         _ => {}
     }
     let commits = matches!(program, "git" | "pre-commit" | "lefthook" | "" | "gt" | "jj");
@@ -84,8 +84,17 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
     // Directories that other programs share are set for these too.
     let shared = name == "HOME" || name.starts_with("XDG_");
     if program.is_empty() && !shared && launch::moves_settings(name) {
-        report.guard_off(GuardOff::NestedAgent, &text);
+        report.guard_off(GuardOff::AgentElsewhere, &text);
     }
+}
+
+/// Variables that lead Lictor, and git with its hooks, to another configuration or record.
+const LEADING: [&str; 4] = ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "LICTOR_STATE_DIR"];
+
+/// Whether a call would find another configuration or record of Lictor than the agent's own hooks do.
+pub(super) fn is_led_elsewhere(call: &Call<'_>) -> bool {
+    call.assignments.iter().any(|(name, _)| LEADING.contains(&name.as_str()))
+        || LEADING.iter().any(|name| call.env.is_set_here(name))
 }
 
 /// A variable is taken away.
@@ -109,6 +118,9 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let first = options.word(0);
+    if !launch.tasks.is_empty() && !launch.tasks.contains(&first) {
+        return;
+    }
     if launch::MANAGING.contains(&first) {
         // Hooks and permissions can be edited through these.
         let text = written(call).to_lowercase();
@@ -140,24 +152,43 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         || *call.cwd != Cwd::Start
         || options.has(&["C", "cd", "dir", "cwd", "settings", "config-dir", "plugin-dir", "worktree", "w"])
         || options.value(&["setting-sources"]).is_some_and(|from| !from.prefix().contains("project"));
-    // Nothing governs what an agent without an adapter does with a task. One name is also that of a database tool.
-    let has_task = matches!(first, "run" | "exec" | "session" | "chat")
-        || options.has(&["x", "execute", "p", "print", "prompt", "message"]);
-    let ungoverned = !launch::has_adapter(call.program) && has_task;
-    if elsewhere || ungoverned || launch.unchecked.iter().any(|way| is_taken(*way, call, &options)) {
+    // Nothing governs what an agent without an adapter does.
+    if !launch::has_adapter(call.program) {
+        report.guard_off(GuardOff::UngovernedAgent, &written(call));
+    } else if elsewhere {
+        report.guard_off(GuardOff::AgentElsewhere, &written(call));
+    }
+    if launch.unchecked.iter().any(|way| is_taken(*way, call, &options)) {
         report.guard_off(GuardOff::NestedAgent, &written(call));
+    }
+    if let Some(unknown) = flags_to_come(call.args) {
+        report.opaque(OpaqueWhat::Code, &unknown.text);
     }
     if options.has(&["no-hooks", "disable-hooks"]) {
         report.guard_off(GuardOff::Hooks, &written(call));
     }
 }
 
+/// A word that may become any options of the agent. What stands behind the option for it is the task.
+fn flags_to_come(args: &[Arg]) -> Option<&Arg> {
+    let mut before = "";
+    args.iter().find(|arg| {
+        let task = matches!(before, "-p" | "--print" | "--prompt" | "-m" | "--message" | "exec" | "run");
+        before = arg.known().unwrap_or_default();
+        arg.splits && arg.prefix().is_empty() && !task
+    })
+}
+
 /// Whether the agent is started that way.
 fn is_taken(way: Unchecked, call: &Call<'_>, options: &Options) -> bool {
     match way {
         Unchecked::Option(name) => {
-            let given = format!("--{name}=");
-            options.has(&[name]) || call.args.iter().any(|arg| arg.prefix().starts_with(&given))
+            // Wherever it stands: whether the option before it takes a value differs from agent to agent.
+            let stands = |word: &str| {
+                let rest = word.strip_prefix("--").and_then(|word| word.strip_prefix(name));
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+            };
+            options.has(&[name]) || call.args.iter().any(|arg| stands(arg.prefix()))
         }
         Unchecked::Value(name, values) => {
             options.values(&[name]).filter_map(Arg::known).any(|value| values.contains(&value))

@@ -16,6 +16,8 @@ pub(crate) const NAME: &str = "lictor";
 pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     if !is_for_agents(call.args) {
         report.guard_off(GuardOff::LictorCommand, &written(call));
+    } else if super::guard::is_led_elsewhere(call) {
+        report.guard_off(GuardOff::LictorEnvironment, &written(call));
     }
 }
 
@@ -42,9 +44,16 @@ fn could_be_for(args: &[Arg]) -> bool {
 /// The program under another name: a copy, a link, or behind a program that starts others (a debugger, a loader, a
 /// tracer).
 pub(crate) fn disguised(call: &Call<'_>, report: &mut Report) {
+    let is_guard = |path: &str| call.env.is_guard(&crate::paths::key(call.cwd, path));
+    // Directories that are put in front of the search path for this one call.
+    let searched = |name: &str| {
+        let paths = call.assignments.iter().filter(|(variable, _)| variable == "PATH");
+        let mut directories = paths.flat_map(|(_, value)| value.prefix().split(':').filter(|dir| !dir.is_empty()));
+        !name.contains('/') && directories.any(|directory| is_guard(&format!("{directory}/{name}")))
+    };
     let is_program = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or_default();
-        name == NAME || call.env.is_guard(&crate::paths::key(call.cwd, path))
+        name == NAME || is_guard(path) || searched(path)
     };
     let starts = call.path.contains('/') || !report.known_program;
     if call.program != NAME && starts && could_be_for(call.args) && is_program(call.path) {
@@ -121,6 +130,10 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
             names.contains(&word) || word.len() > 2 && names.contains(&"-p") && is_attached_pid(word)
         })
     };
+    let own = |arg: &Arg| {
+        arg.known() == Some(super::system::OUR_PROCESSES)
+            || !arg.prefix().starts_with('/') && names_process(&arg.text)
+    };
     let attaches = match call.program {
         "gdb" | "lldb" => {
             given(&["-p", "--pid", "-pid", "--attach-pid", "--attach-name", "-n"])
@@ -132,6 +145,7 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
                 || call.args.iter().any(|arg| is_cluster_with_pid(arg.prefix()))
         }
         "reptyr" | "criu" | "gcore" => true,
+        "dlv" | "delve" => call.args.first().is_some_and(|arg| arg.known() == Some("attach")),
         "prlimit" => {
             given(&["-p", "--pid"])
                 && call.args.iter().any(|arg| {
@@ -141,7 +155,10 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
         }
         _ => false,
     };
-    if attaches {
+    // A process that is found by the name of another program is no agent and no hook.
+    let is_other = |arg: &Arg| is_found_by_name(&arg.text) && !own(arg);
+    let only_others = call.args.iter().any(is_other) && !call.args.iter().any(own);
+    if attaches && !only_others || !attaches && !looks(call) && call.args.iter().any(is_parent) {
         report.opaque(OpaqueWhat::Code, &written(call));
     }
     let acts = crate::words::ACTS_ON_PROCESSES.contains(&call.program)
@@ -154,29 +171,49 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
             }),
             _ => false,
         };
-    let names = |arg: &Arg| {
-        arg.known() == Some(super::system::OUR_PROCESSES)
-            || !arg.prefix().starts_with('/') && names_process(&arg.text)
-    };
-    if acts && call.args.iter().any(names) {
+    // Signal 0 only asks whether the process is there.
+    let asks = call.program == "kill" && call.args.first().is_some_and(|arg| arg.known() == Some("-0"));
+    if acts && !asks && call.args.iter().any(own) {
         report.guard_off(GuardOff::LictorBinary, &written(call));
     }
+}
+
+/// `$(pgrep name)` and its like.
+fn is_found_by_name(text: &str) -> bool {
+    let inner = text.trim_matches('"').trim_start_matches("$(").trim_start_matches('`');
+    inner.len() < text.len() && ["pgrep ", "pidof "].iter().any(|finder| inner.trim_start().starts_with(finder))
+}
+
+/// The process that started this one, as a word of its own.
+fn is_parent(arg: &Arg) -> bool {
+    matches!(arg.text.trim_matches('"'), "$PPID" | "${PPID}")
+        || arg.known() == Some(super::system::OUR_PROCESSES)
+}
+
+/// Whether a program shows what it is given, or only something about a process.
+fn looks(call: &Call<'_>) -> bool {
+    use Family::{Builtins, Readers, Shells, Text, Wrappers};
+    let family = super::table::find(call.program).map(|entry| entry.family);
+    crate::words::LOOKS_AT_PROCESSES.contains(&call.program)
+        || matches!(family, Some(Readers | Text | Builtins | Wrappers | Shells))
 }
 
 /// Whether a text names Lictor's program, an agent's, or the process that started this one.
 pub(super) fn names_process(text: &str) -> bool {
     // `[l]ictor` is how a search leaves itself out.
     let text = text.replace(['[', ']'], "");
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
-        // The parent of what the agent runs is the agent, or its shell.
-        .any(|word| matches!(word, NAME | "PPID" | "ppid") || launch::by_program(word).is_some())
+    let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    let is_own = |word: &str| word.eq_ignore_ascii_case(NAME) || launch::agent_of(word).is_some();
+    // The parent of what the agent runs is the agent, or its shell.
+    words.any(|word| matches!(word, "PPID" | "ppid") || is_own(word) || word.split('-').any(is_own))
+        || text.contains("/proc/") && text.contains("/stat")
 }
 
 /// Whether a pattern of names, as `pkill` takes them, finds Lictor's program: `lict`, `^lic.*r$`. Three letters find too
 /// many others.
 pub(super) fn is_pattern_of_program(pattern: &str) -> bool {
     const TELLING: usize = 4;
-    if pattern.contains(NAME) {
+    if pattern.contains(NAME) || is_part_of_hook(pattern) {
         return true;
     }
     let start = if pattern.starts_with('^') { "" } else { "*" };
@@ -186,6 +223,12 @@ pub(super) fn is_pattern_of_program(pattern: &str) -> bool {
     tells
         && inner.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '*')
         && super::described::fits(&format!("{start}{inner}*"), NAME)
+}
+
+/// Whether a pattern finds the command line of a hook: `lictor hook claude-code PreToolUse`.
+fn is_part_of_hook(pattern: &str) -> bool {
+    let Some(rest) = pattern.split_once("hook ").map(|(_, rest)| rest.trim()) else { return false };
+    lictor_agents::Agent::ALL.iter().any(|agent| rest.starts_with(agent.name()))
 }
 
 fn is_number(word: &str) -> bool {

@@ -6,7 +6,7 @@ use super::options::{Grammar, Options};
 use super::report::{below, glob};
 use super::{secrets, text};
 use crate::call::{Call, Report};
-use crate::operand::Arg;
+use crate::operand::{Arg, Known};
 
 /// Reports every operand of the call with `access`.
 pub(crate) fn operands(call: &Call<'_>, report: &mut Report, access: Access) {
@@ -132,6 +132,20 @@ fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
             let root = options.from(skip).first().and_then(Arg::known).unwrap_or(".");
             report.names = vec![glob(&format!("{}/**/{only}", root.trim_end_matches('/')))];
         }
+        if !lists && !options.has(&["L", "files-without-match", "v", "invert-match", "f", "file"]) {
+            let mut patterns: Vec<&Arg> = options.values(&["e", "regexp"]).collect();
+            patterns.extend(options.operands.first().filter(|_| skip > 0));
+            hold(&mut report.names, &patterns);
+        }
+    }
+}
+
+/// Says of the files that a search has found which text they hold, where its pattern is one text.
+pub(crate) fn hold(names: &mut [Arg], patterns: &[&Arg]) {
+    let [Arg { value: Known::Text(pattern), .. }] = patterns else { return };
+    let plain = |letter: char| letter.is_alphanumeric() || " _-/:,'\"=<>@#%&~".contains(letter);
+    if !pattern.is_empty() && pattern.chars().all(plain) {
+        names.iter_mut().for_each(|name| name.holding = Some(pattern.clone()));
     }
 }
 

@@ -143,7 +143,7 @@ pub(crate) fn below(root: &Arg, tail: &str) -> Arg {
         Known::Nothing => Known::Partly { prefix: String::new(), suffix: format!("/{tail}") },
     };
     let glob = root.glob || tail.contains(['*', '?', '[']);
-    Arg { value, text: join(&root.text), glob, splits: root.splits, taint: root.taint }
+    Arg { value, text: join(&root.text), glob, splits: root.splits, taint: root.taint, holding: None }
 }
 
 /// A literal that is a glob.
@@ -172,7 +172,7 @@ pub(crate) fn joined(args: &[Arg]) -> Arg {
             if prefix.is_empty() { Known::Nothing } else { Known::Partly { prefix, suffix: String::new() } }
         }
     };
-    Arg { value, text, glob: false, splits: false, taint }
+    Arg { value, text, glob: false, splits: false, taint, holding: None }
 }
 
 /// All arguments as written, for messages.

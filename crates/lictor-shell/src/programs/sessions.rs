@@ -115,10 +115,17 @@ pub(crate) fn multiplexer(call: &Call<'_>, report: &mut Report) {
     if sub.starts_with("send") || sub == "write-chars" {
         pieces(&command, finished, report);
     }
+    let there = options.value(&["c"]).filter(|_| !sub.starts_with("send")).and_then(Arg::known);
+    let placed = |text: &Arg| match (there, text.known()) {
+        (Some(directory), Some(command)) if !directory.contains('\'') => {
+            Arg::literal(format!("cd '{directory}' && {command}"))
+        }
+        _ => text.clone(),
+    };
     match command.as_slice() {
         [] => {}
-        [only] => report.then_shell(only, &[], call.program),
-        many => report.then_shell(&joined(many), &[], call.program),
+        [only] => report.then_shell(&placed(only), &[], call.program),
+        many => report.then_shell(&placed(&joined(many)), &[], call.program),
     }
 }
 

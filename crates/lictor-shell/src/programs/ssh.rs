@@ -81,6 +81,13 @@ pub(crate) fn scp(call: &Call<'_>, report: &mut Report) {
     }
 }
 
+/// Whether a host is the machine itself.
+fn is_this_machine(host: &Arg) -> bool {
+    let name = host.known().and_then(network::host_of);
+    let itself = |name: &str| name == "localhost" || name == "::1" || name.starts_with("127.");
+    name.as_deref().is_some_and(itself) || matches!(host.text.trim_matches('"'), "$(hostname)" | "$HOSTNAME" | "`hostname`")
+}
+
 pub(crate) fn ssh(call: &Call<'_>, report: &mut Report) {
     let options = Grammar::until_operand("BbcDEeFIiJLlmOoPpQRSWw", "ssh= port= predict=").parse(call.args);
     ssh_options(call, report, &options);
@@ -102,7 +109,15 @@ pub(crate) fn ssh(call: &Call<'_>, report: &mut Report) {
     if sends_secret {
         report.flow(FlowSource::Secret, FlowSink::Host, &written(call));
     }
-    if !tail.operands.is_empty() {
+    if !tail.operands.is_empty() && is_this_machine(host) {
+        // A session of its own on this machine, in the home directory.
+        let text = templated(&tail.operands);
+        let there = match text.known() {
+            Some(command) => Arg::literal(format!("cd ~ && {command}")),
+            None => text,
+        };
+        report.shell(&there, &[], "ssh", false);
+    } else if !tail.operands.is_empty() {
         report.shell(&templated(&tail.operands), &[], "ssh", true);
     } else if let Stdin::Text(text) = call.stdin {
         report.shell(&Arg::literal(text), &[], "ssh", true);

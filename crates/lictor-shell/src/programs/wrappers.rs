@@ -125,7 +125,8 @@ fn run_with(call: &Call<'_>, report: &mut Report, options: &Options, cwd: Option
         }
         _ => options.has(&["u", "user", "i", "login", "H", "set-home"]),
     };
-    if other_home && program.is_some_and(starts_agent) {
+    let governs = |program: &str| starts_agent(program) || matches!(program, "git" | super::lictor::NAME);
+    if other_home && program.is_some_and(governs) {
         assigned.push(("HOME".to_owned(), Arg::unknown("another home")));
     }
     for (name, value) in &assigned {
@@ -183,7 +184,7 @@ pub(crate) fn su(call: &Call<'_>, report: &mut Report) {
         // An agent of another user has other settings.
         let mut words = text.prefix().split([' ', ';', '&', '|', '(']);
         if words.any(|word| starts_agent(word.rsplit('/').next().unwrap_or_default())) {
-            report.guard_off(GuardOff::NestedAgent, &super::report::written(call));
+            report.guard_off(GuardOff::AgentElsewhere, &super::report::written(call));
         }
         return report.then_shell(text, &[], call.program);
     }

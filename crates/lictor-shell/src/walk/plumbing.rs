@@ -146,6 +146,7 @@ impl Walker<'_> {
             splits: false,
             value: datum.value,
             taint: datum.taint,
+            holding: None,
         };
         self.open_file(arg, access, fd, output, plumbing);
     }

@@ -236,6 +236,10 @@ impl Walker<'_> {
                 attributable: scene.attributable,
                 certain: scene.certain,
                 words: programs::words(&call),
+                directory: match call.cwd {
+                    Cwd::Known(directory) => Some(directory.clone()),
+                    Cwd::Start | Cwd::Unknown => None,
+                },
             };
             by = Some(self.run(command));
         }

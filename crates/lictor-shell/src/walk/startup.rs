@@ -262,7 +262,7 @@ fn is_hidden_away(path: &str) -> bool {
 
 /// Whether a program is Lictor's, git or an agent's.
 fn is_governed(program: &str) -> bool {
-    matches!(program, "lictor" | "git") || lictor_agents::launch::by_program(program).is_some()
+    matches!(program, "lictor" | "git") || lictor_agents::launch::agent_of(program).is_some()
 }
 
 /// Whether a line would point agents, Lictor or git at other settings from the next session on, or put something else in

@@ -7,7 +7,7 @@ fn command(line: &str) -> Command {
     let program = words.next().unwrap_or_default();
     let args: Vec<Option<String>> = words.map(Some).collect();
     let words = std::iter::once(program.clone()).chain(args.iter().flatten().cloned()).collect();
-    Command { program, args, through: Vec::new(), attributable: true, certain: true, words }
+    Command { program, args, through: Vec::new(), attributable: true, certain: true, words, directory: None }
 }
 
 const DELETE: Way =

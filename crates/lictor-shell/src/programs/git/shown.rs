@@ -164,6 +164,10 @@ pub(super) fn grep(git: &Git<'_, '_>, report: &mut Report) {
     }
     report.names = vec![report::glob("./**")];
     report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
+    if !options.has(&["v", "e", "f", "invert-match"]) {
+        let patterns: Vec<&Arg> = options.operands.first().into_iter().collect();
+        crate::programs::reads::hold(&mut report.names, &patterns);
+    }
 }
 
 pub(super) fn cat_file(git: &Git<'_, '_>, report: &mut Report) {
