@@ -307,7 +307,7 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 /// JSON of the same value in which nothing can change how the rest reads on a terminal. Such characters stand only
 /// inside of strings, where JSON can spell them out.
 fn escaped(json: &str) -> String {
-    let hides = |char: char| char != '\n' && lictor_core::text::is_deceptive(char);
+    let hides = |char: char| char != '\n' && is_deceptive(char);
     if !json.contains(hides) {
         return json.to_owned();
     }

@@ -255,8 +255,10 @@ impl Looker<'_> {
     fn drop_without(&self, facts: &mut Facts, from: usize, text: &str) {
         let text = text.to_lowercase();
         let holds = |path: &str| {
+            // What lies in a directory is named by itself.
             let content = self.observer.text(path, MAX_SEARCHED);
-            content.is_none_or(|content| content.to_lowercase().contains(&text))
+            self.observer.look(path) != Seen::Directory
+                && content.is_none_or(|content| content.to_lowercase().contains(&text))
         };
         let mut at = 0;
         facts.effects.retain(|effect| {
