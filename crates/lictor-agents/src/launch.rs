@@ -130,8 +130,7 @@ const OTHERS: &[Launch] = &[
     },
     Launch { programs: &["crush"], packages: &["@charmland/crush"], unchecked: YOLO, ..Launch::NONE },
     Launch { programs: &["auggie"], packages: &["@augmentcode/auggie"], unchecked: YOLO, ..Launch::NONE },
-    // The short name is also that of a tool for queries.
-    Launch { programs: &["kiro-cli", "q"], unchecked: YOLO, tasks: &["chat"], ..Launch::NONE },
+    Launch { programs: &["kiro-cli"], unchecked: YOLO, ..Launch::NONE },
     Launch {
         programs: &["interpreter", "open-interpreter"],
         packages: &["open-interpreter"],
