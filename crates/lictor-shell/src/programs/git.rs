@@ -156,12 +156,7 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
             options.value(&["P", "prefix"]).into_iter().for_each(|directory| git.fills(report, directory));
         }
         // A branch that stands for another one changes without a commit.
-        "symbolic-ref" => {
-            let options = git.parse(Grammar::anywhere("m", "delete quiet short recurse no-recurse"));
-            if options.operands.len() >= 2 && options.word(0) != "HEAD" {
-                report.git(GitEffect::SkipHooks, Some(name));
-            }
-        }
+        "symbolic-ref" if leads_a_branch(git) => report.git(GitEffect::SkipHooks, Some(name)),
         "grep" => shown::grep(git, report),
         "cat-file" => shown::cat_file(git, report),
         "ls-files" => {
@@ -218,6 +213,12 @@ fn hash_object(git: &Git<'_, '_>, report: &mut Report) {
     for file in options.operands.iter().filter(|_| options.has(&["w"])) {
         super::secrets::read(git.call, report, file, false);
     }
+}
+
+/// Whether a name other than that of the current branch is made to stand for another one.
+fn leads_a_branch(git: &Git<'_, '_>) -> bool {
+    let options = git.parse(Grammar::anywhere("m", "delete quiet short recurse no-recurse"));
+    options.operands.len() >= 2 && options.word(0) != "HEAD" && !options.has(&["d", "delete"])
 }
 
 /// Whether git is pointed at another repository or other programs than those whose hooks govern.
