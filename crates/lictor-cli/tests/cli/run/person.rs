@@ -35,7 +35,8 @@ fn asking() -> Sandbox {
 #[test]
 fn what_the_person_answers_outside_counts_for_the_call_that_waits_inside() {
     can_run();
-    for (answer, code) in [(&["approve", "--yes"][..], 0), (&["deny", "--reason", "not now"], 2)] {
+    let answers: [(&[&str], i32); 2] = [(&["approve", "--yes"], 0), (&["deny", "--reason", "not now"], 2)];
+    for (answer, code) in answers {
         let sandbox = asking();
         let lictor = env!("CARGO_BIN_EXE_lictor");
         let script = format!("{lictor} hook codex PreToolUse < event.json; echo ended $?");
