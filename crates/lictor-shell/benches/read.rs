@@ -79,6 +79,10 @@ fn main() {
         ("10 MiB of short commands", "a;".repeat(5 << 20)),
         ("nested loops", format!("{}a{}", "for i in 1 2 3 4 5 6 7 8; do ".repeat(20), "; done".repeat(20))),
         ("a value that doubles", format!("x=aa; {}echo $x", "x=$x$x; ".repeat(100))),
+        (
+            "a function that runs what defines it",
+            "cat >> ~/.x <<'E'\npython() {\n rm -rf ~/x\n command python \"$@\"\n}\nE\n".to_owned(),
+        ),
         ("100 KiB of braces", "{a,b}".repeat(20_000)),
         ("100 KiB of here-documents", "cat <<E\na\nE\n".repeat(9_000)),
     ];

@@ -61,6 +61,8 @@ const MAX_DEPTH: u32 = 96;
 const BASE_FUEL: u64 = 1_000_000;
 /// Most aliases of a line that are looked into.
 const MOST_ALIASES: usize = 64;
+/// Most functions that are looked into because an uncalled function defines them.
+const MOST_INNER_FUNCTIONS: usize = 32;
 /// Fuel for each byte of the text.
 const FUEL_PER_BYTE: u64 = 100;
 
@@ -581,7 +583,9 @@ impl<'s> Walker<'s> {
         }
         let scene = Scene { certain: false, attributable: false, capture: false };
         let mut index = 0;
-        while let Some((function, called)) = self.functions.get(index).cloned() {
+        // A body may define the function again that it is the body of, in a file that the line wrote.
+        let most = self.functions.len() + MOST_INNER_FUNCTIONS;
+        while let Some((function, called)) = self.functions.get(index).filter(|_| index < most).cloned() {
             index += 1;
             if called {
                 continue;
