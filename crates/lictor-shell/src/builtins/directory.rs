@@ -29,7 +29,7 @@ impl Walker<'_> {
             if let Some(first) = self.search_path()
                 && target.known().is_some_and(|path| !path.starts_with(['/', '.', '~']))
             {
-                let there = entered(&Cwd::Known(first), &target);
+                let there = entered(&first, &target);
                 directories.instead = Some(std::mem::replace(&mut directories.now, there));
             }
         }
@@ -37,11 +37,16 @@ impl Walker<'_> {
         self.state.set_directories(directories);
     }
 
-    /// The first directory of `CDPATH`, when the line sets it.
-    fn search_path(&self) -> Option<String> {
-        let Some(Value::Scalar(datum)) = self.state.variable("CDPATH") else { return None };
-        let first = datum.text()?.split(':').find(|place| !matches!(*place, "" | "."))?;
-        Some(first.to_owned())
+    /// The first directory of `CDPATH`, when the line sets it or may have set it.
+    fn search_path(&self) -> Option<Cwd> {
+        let Value::Scalar(datum) = self.state.variable("CDPATH")? else { return None };
+        match datum.text() {
+            Some(places) => {
+                let first = places.split(':').find(|place| !matches!(*place, "" | "."))?;
+                Some(Cwd::Known(first.to_owned()))
+            }
+            None => Some(Cwd::Unknown),
+        }
     }
 
     pub(super) fn push_directory(&mut self, args: &[Expanded]) {

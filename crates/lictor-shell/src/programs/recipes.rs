@@ -102,6 +102,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     let words: Vec<&str> = options.words().collect();
     for recipe in entry.program.recipes.iter() {
         let found = recipe.names.iter().flat_map(|name| match (name.strip_prefix('*'), folder) {
+            // What such a file runs does not run all of them again.
+            (Some(_), _) if call.env.runs_through(&[call.program]) => Vec::new(),
             (Some(ending), _) => call.env.written_like(ending),
             (None, Some(folder)) => written(&format!("{folder}/{name}")).into_iter().collect(),
             (None, None) => written(name).into_iter().collect(),

@@ -294,14 +294,12 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether the last command that was run is git.
-    fn was_run_by_git(&self, by: Option<u32>) -> bool {
-        let mut effects = self.reading.effects.iter().rev();
-        let last = effects.find_map(|effect| match effect {
-            Effect::Run(command) => Some(command.program.as_str()),
-            _ => None,
-        });
-        by.is_some() && last == Some("git")
+    /// Whether git itself, and nobody in front of it, read what the pipeline reads: it has it from its store.
+    fn is_read_from_git(&self) -> bool {
+        let is_run = |effect: &Effect<Operand>| matches!(effect, Effect::Run(_));
+        let Some(at) = self.reading.effects.iter().rposition(is_run) else { return false };
+        let by_git = matches!(self.reading.effects.get(at), Some(Effect::Run(run)) if run.program == "git");
+        by_git && self.reads.iter().all(|read| *read > at)
     }
 
     /// Reports what the redirections do, and takes what the command printed to where it goes. Returns what is left
@@ -324,7 +322,7 @@ impl Walker<'_> {
             }
             let empties = own_input || takes_output && silent && access == Access::Write;
             // `git show HEAD:f > f` puts back what git has.
-            let restores = own_input && self.was_run_by_git(by);
+            let restores = own_input && self.is_read_from_git();
             let access = match empties {
                 _ if restores => Access::Restore,
                 true => Access::Empty,

@@ -240,10 +240,8 @@ impl Python<'_, '_> {
                 crate::programs::hands_out(&Call { cwd, ..*self.call }, report);
             }
             "run" | "create" if self.body.contains("docker.from_env") => {
-                let root = |value: &Value| value.field("/").is_some();
-                if invocation.option("privileged").is_some_and(Value::is_true)
-                    || invocation.option("volumes").is_some_and(root)
-                {
+                let root = invocation.option("volumes").is_some_and(|value| value.field("/").is_some());
+                if root || invocation.option("privileged").is_some_and(Value::is_true) {
                     report.privilege(lictor_core::facts::Privilege::Container);
                 }
             }

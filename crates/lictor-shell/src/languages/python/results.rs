@@ -49,15 +49,7 @@ impl Python<'_, '_> {
                 Value::Text(arg) => Value::Text(expand_home(self.call, &arg)),
                 other => other,
             },
-            "os.getenv" | "os.environ.get" => {
-                let value = environment(self.call, first.known());
-                match (value.known(), positional.get(1)) {
-                    (None, Some(default)) if default.known().is_some() => {
-                        Value::Any(vec![value, default.clone()])
-                    }
-                    _ => value,
-                }
-            }
+            "os.getenv" | "os.environ.get" => from_environment(self.call, &first, positional.get(1)),
             "shlex.split" => match &first {
                 Value::Any(lines) => Value::Any(lines.iter().map(words_of).collect()),
                 line => words_of(line),
@@ -245,6 +237,15 @@ fn listed(value: &Value) -> Vec<Value> {
 /// Pairs of what stands at the same place.
 fn pairs_of(left: Vec<Value>, right: Vec<Value>) -> Value {
     Value::List(left.into_iter().zip(right).take(KEPT).map(|(a, b)| Value::List(vec![a, b])).collect())
+}
+
+/// The value of a variable of the environment, or what the code takes when there is none.
+fn from_environment(call: &Call<'_>, name: &Value, default: Option<&Value>) -> Value {
+    let value = environment(call, name.known());
+    match default.filter(|default| default.known().is_some() && value.known().is_none()) {
+        Some(default) => Value::Any(vec![value, default.clone()]),
+        None => value,
+    }
 }
 
 /// What methods of lists and dictionaries return.
