@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
 
@@ -25,6 +26,12 @@ pub struct Relay {
     before: Termios,
 }
 
+/// Where the system can open a terminal so. Otherwise it is said of it afterwards.
+#[cfg(not(target_os = "macos"))]
+const CLOSED_IN_CHILDREN: OpenptFlags = OpenptFlags::CLOEXEC;
+#[cfg(target_os = "macos")]
+const CLOSED_IN_CHILDREN: OpenptFlags = OpenptFlags::empty();
+
 /// Gives a command a terminal of its own where the person has one. Without one, its input and output are passed on.
 ///
 /// # Errors
@@ -37,7 +44,8 @@ pub fn give(command: &mut Command) -> Result<Option<Relay>, RunError> {
         what: "cannot make a terminal".to_owned(),
         source: error.into(),
     };
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).map_err(failed)?;
+    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | CLOSED_IN_CHILDREN).map_err(failed)?;
+    fcntl_setfd(&master, FdFlags::CLOEXEC).map_err(failed)?;
     grantpt(&master).and_then(|()| unlockpt(&master)).map_err(failed)?;
     let name = ptsname(&master, Vec::new()).map_err(failed)?;
     let open = || File::options().read(true).write(true).open(name.to_string_lossy().as_ref());
