@@ -39,7 +39,11 @@ const ALLOWED: &[(&str, &[&str], &str)] = &[
     ("lictor-shell/programs/sets/credentials.yaml", &[".codex", ".gemini"], "credentials, not settings"),
     ("lictor-shell/src/programs/edit.rs", &["cursor"], "an editor that is started with a file"),
     ("lictor-shell/src/programs/forges.rs", &["Delete"], "a word of an API"),
-    ("lictor-shell/programs/sets/words.yaml", &[".vscode/settings.json"], "variables of an editor's terminals"),
+    (
+        "lictor-shell/programs/sets/words.yaml",
+        &[".vscode/settings.json"],
+        "variables of an editor's terminals",
+    ),
 ];
 
 /// Sources of other crates, and the data that is compiled into them; without tests and benchmarks.

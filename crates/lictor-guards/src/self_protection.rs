@@ -12,7 +12,11 @@ const FIX: &str = "go on without changing what governs you; a person can change 
 const WAYS: &[Way] = &[
     Way { words: "git stash", swap: &[], say: "put aside only what git tracks: `git stash push`" },
     Way { words: "git clean", swap: &[], say: "name what shall be cleaned: `git clean -fd DIRECTORY`" },
-    Way { words: "git checkout", swap: &[], say: "name the files that shall come back: `git checkout COMMIT -- FILE`" },
+    Way {
+        words: "git checkout",
+        swap: &[],
+        say: "name the files that shall come back: `git checkout COMMIT -- FILE`",
+    },
     Way { words: "git restore", swap: &[], say: "name the files that shall come back: `git restore FILE`" },
 ];
 

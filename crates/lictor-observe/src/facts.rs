@@ -223,7 +223,8 @@ impl Looker<'_> {
                 facts.effects.push(Effect::Git { effect, target });
             }
             Effect::Run(mut command) => {
-                command.directory = command.directory.map(|directory| tidy(self.cwd, &self.untilde(&directory)));
+                command.directory =
+                    command.directory.map(|directory| tidy(self.cwd, &self.untilde(&directory)));
                 facts.effects.push(Effect::Run(command));
             }
             Effect::Delegate { agent } => {

@@ -254,7 +254,9 @@ fn named_with<'a>(
     body: &str,
 ) -> Option<&'static str> {
     let mut libraries = libraries.into_iter();
-    libraries.find(|(library, call)| body.contains(call) && body.contains(library)).map(|(library, _)| library)
+    libraries
+        .find(|(library, call)| body.contains(call) && body.contains(library))
+        .map(|(library, _)| library)
 }
 
 fn judge_in(language: &str, body: &str, call: &Call<'_>, report: &mut Report) {

@@ -77,13 +77,27 @@ impl Arg {
     #[must_use]
     pub fn literal(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { value: Known::Text(text.clone()), text, glob: false, splits: false, taint: Taint::default(), holding: None }
+        Self {
+            value: Known::Text(text.clone()),
+            text,
+            glob: false,
+            splits: false,
+            taint: Taint::default(),
+            holding: None,
+        }
     }
 
     /// An argument of which nothing is known.
     #[must_use]
     pub fn unknown(text: impl Into<String>) -> Self {
-        Self { value: Known::Nothing, text: text.into(), glob: false, splits: true, taint: Taint::default(), holding: None }
+        Self {
+            value: Known::Nothing,
+            text: text.into(),
+            glob: false,
+            splits: true,
+            taint: Taint::default(),
+            holding: None,
+        }
     }
 
     /// The value, when it is wholly known.

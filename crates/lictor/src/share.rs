@@ -289,7 +289,9 @@ impl SharedProgram {
         dry: bool,
     ) -> Result<Taken, Error> {
         let what = format!("trust: {}: {}", self.what, self.argv.join(" "));
-        let Some(program) = named.iter().find(|program| program.argv == self.argv && program.reads == self.reads) else {
+        let Some(program) =
+            named.iter().find(|program| program.argv == self.argv && program.reads == self.reads)
+        else {
             let why = Some("the repository's policy here runs no such program".to_owned());
             return Ok(Taken { what, taken: false, why });
         };

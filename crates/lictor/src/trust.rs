@@ -109,7 +109,8 @@ impl Program {
     /// When the store or a file cannot be read or written.
     pub fn trust(&self, store: &dyn Store, root: &Path, by: &str, at: Timestamp) -> Result<(), Error> {
         let pin = self.pin(root)?;
-        let body = json!({"by": by, "what": self.what, "argv": self.argv, "reads": self.reads, "pin": pin}).to_string();
+        let body = json!({"by": by, "what": self.what, "argv": self.argv, "reads": self.reads, "pin": pin})
+            .to_string();
         store.update(Durability::Power, |tx| {
             tx.append(Draft { at, session: None, kind: "program.trusted".to_owned(), body: body.clone() })?;
             tx.put(Space::Trust, pin.as_bytes(), body.as_bytes())

@@ -151,13 +151,17 @@ fn untrusted_programs(loaded: &Loaded, project: &Project) -> Vec<Diagnostic> {
 /// agent's own work runs that work.
 fn unpinned_programs(loaded: &Loaded, root: &Path) -> Vec<Diagnostic> {
     let programs = councils::programs(&loaded.policy).unwrap_or_default();
-    let decides = |program: &&Program| !["completion", "feedback"].iter().any(|for_work| program.what.starts_with(for_work));
+    let decides = |program: &&Program| {
+        !["completion", "feedback"].iter().any(|for_work| program.what.starts_with(for_work))
+    };
     let mut found = Vec::new();
     for named in loaded.named_programs() {
         let program = programs.iter().filter(decides).find(|program| program.argv == named.words);
         if let Some(open) = program.and_then(|program| program.unpinned(root)) {
             let problem = Diagnostic::warning(&named.file, named.span, open);
-            found.push(problem.help("say what of the project it reads, and `lictor trust` pins that too: `reads: [\u{2026}]`"));
+            found.push(problem.help(
+                "say what of the project it reads, and `lictor trust` pins that too: `reads: [\u{2026}]`",
+            ));
         }
     }
     found

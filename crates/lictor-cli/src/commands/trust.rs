@@ -58,7 +58,10 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
         if !trusted && !args.common.json {
             output::print(&contents(&program, root)?)?;
             if let Some(open) = program.unpinned(root) {
-                output::print(&format!("note: {}; say in the policy what it reads: `reads: [\u{2026}]`\n", Plain(&open)))?;
+                output::print(&format!(
+                    "note: {}; say in the policy what it reads: `reads: [\u{2026}]`\n",
+                    Plain(&open)
+                ))?;
             }
         }
         if !trusted && !args.list && (args.yes || confirmed(&shown, args.common.json)?) {
@@ -69,7 +72,9 @@ pub fn run(args: &TrustArgs) -> Result<Exit> {
             let word = if trusted { "trusted    " } else { "not trusted" };
             output::print(&format!("{word}  {shown}\n"))?;
         }
-        rows.push(json!({"what": program.what, "argv": program.argv, "reads": program.reads, "trusted": trusted}));
+        rows.push(
+            json!({"what": program.what, "argv": program.argv, "reads": program.reads, "trusted": trusted}),
+        );
     }
     let left = rows.iter().filter(|row| row.get("trusted") == Some(&false.into())).count();
     if args.common.json {

@@ -35,11 +35,14 @@ fn nothing_that_is_printed_moves_hides_or_reorders_anything() {
     let own = format!("{}\n", Style { colour: true }.red("block"));
     assert_eq!(safe(&own), own.as_str());
     let all = Style { colour: true };
-    for painted in [all.bold("x"), all.dim("x"), all.green("x"), all.yellow("x"), all.decision(Decision::Ask)] {
+    for painted in [all.bold("x"), all.dim("x"), all.green("x"), all.yellow("x"), all.decision(Decision::Ask)]
+    {
         assert_eq!(safe(&painted), painted.as_str());
     }
     assert_eq!(safe("a\tb\nc – é"), "a\tb\nc – é");
-    for foreign in ["\u{1b}[2J", "\u{1b}[8mx", "\u{9b}2J", "\u{1b}]0;t\u{7}", "a\rb", "\u{202e}x", "a\u{200b}b", "\u{8}"] {
+    for foreign in
+        ["\u{1b}[2J", "\u{1b}[8mx", "\u{9b}2J", "\u{1b}]0;t\u{7}", "a\rb", "\u{202e}x", "a\u{200b}b", "\u{8}"]
+    {
         let shown = safe(foreign);
         assert!(!shown.chars().any(is_deceptive), "{foreign:?} became {shown:?}");
     }

@@ -83,14 +83,12 @@ fn check(value: &Value) -> Check {
         "changed" => {
             Check::Files(texts().map(|path| FileCheck { changed: true, ..FileCheck::new(path) }).collect())
         }
-        "command" => {
-            Check::Command(CommandCheck {
-                argv: texts().collect(),
-                timeout: 60_000,
-                remember: true,
-                reads: Vec::new(),
-            })
-        }
+        "command" => Check::Command(CommandCheck {
+            argv: texts().collect(),
+            timeout: 60_000,
+            remember: true,
+            reads: Vec::new(),
+        }),
         "findings" => Check::Findings { below: inner.as_str().unwrap().parse().unwrap() },
         _ => Check::Todos,
     }

@@ -240,7 +240,14 @@ fn concat(left: &Arg, right: &Arg) -> Arg {
         _ => Known::Nothing,
     };
     let text = format!("{}{}", left.text, right.text).chars().take(400).collect();
-    Arg { value, text, glob: left.glob || right.glob, splits: false, taint: left.taint.and(right.taint), holding: None }
+    Arg {
+        value,
+        text,
+        glob: left.glob || right.glob,
+        splits: false,
+        taint: left.taint.and(right.taint),
+        holding: None,
+    }
 }
 
 /// Path components put together: a later absolute one starts over.

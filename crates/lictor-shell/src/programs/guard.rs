@@ -53,7 +53,9 @@ pub fn assignment(name: &str, value: &Arg, program: &str, report: &mut Report) {
             }
         }
         // git says itself what it runs by variables of its own.
-        name if program != "git" || !name.starts_with("GIT_") => super::variables::runs(name, value, program, report),
+        name if program != "git" || !name.starts_with("GIT_") => {
+            super::variables::runs(name, value, program, report)
+        }
         _ => {}
     }
     let commits = matches!(program, "git" | "pre-commit" | "lefthook" | "" | "gt" | "jj");
@@ -147,7 +149,7 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         // Set or taken away earlier on the line.
         || launch::moving().any(|name| call.env.is_set_here(name))
         // Another user has other settings, and another view of the file system has other files.
-        || call.env.runs_through(&crate::words::OTHER_VIEWS)
+        || call.env.runs_through(crate::words::OTHER_VIEWS)
         // Another directory has other settings.
         || *call.cwd != Cwd::Start
         || options.has(&["C", "cd", "dir", "cwd", "settings", "config-dir", "plugin-dir", "worktree", "w"])

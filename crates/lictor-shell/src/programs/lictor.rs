@@ -48,7 +48,8 @@ pub(crate) fn disguised(call: &Call<'_>, report: &mut Report) {
     // Directories that are put in front of the search path for this one call.
     let searched = |name: &str| {
         let paths = call.assignments.iter().filter(|(variable, _)| variable == "PATH");
-        let mut directories = paths.flat_map(|(_, value)| value.prefix().split(':').filter(|dir| !dir.is_empty()));
+        let mut directories =
+            paths.flat_map(|(_, value)| value.prefix().split(':').filter(|dir| !dir.is_empty()));
         !name.contains('/') && directories.any(|directory| is_guard(&format!("{directory}/{name}")))
     };
     let is_program = |path: &str| {
@@ -181,7 +182,8 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
 /// `$(pgrep name)` and its like.
 fn is_found_by_name(text: &str) -> bool {
     let inner = text.trim_matches('"').trim_start_matches("$(").trim_start_matches('`');
-    inner.len() < text.len() && ["pgrep ", "pidof "].iter().any(|finder| inner.trim_start().starts_with(finder))
+    inner.len() < text.len()
+        && ["pgrep ", "pidof "].iter().any(|finder| inner.trim_start().starts_with(finder))
 }
 
 /// The process that started this one, as a word of its own.

@@ -191,7 +191,7 @@ pub(crate) fn unaccounted(call: &Call<'_>, report: &mut Report, in_text: bool) {
             let doubled = part.bytes().take_while(|byte| *byte == b'/').count().saturating_sub(1);
             let part = part.get(doubled..).unwrap_or_default();
             let in_code = code && value.contains(['{', '(', '"', '\'', ' ']) && is_environment_path(part);
-            if !is_kept_outside(part) && !(in_code && is_secret_path(part)) {
+            if !(is_kept_outside(part) || in_code && is_secret_path(part)) {
                 continue;
             }
             let told = report.effects.iter().any(|effect| match effect {

@@ -85,7 +85,8 @@ pub(crate) fn scp(call: &Call<'_>, report: &mut Report) {
 fn is_this_machine(host: &Arg) -> bool {
     let name = host.known().and_then(network::host_of);
     let itself = |name: &str| name == "localhost" || name == "::1" || name.starts_with("127.");
-    name.as_deref().is_some_and(itself) || matches!(host.text.trim_matches('"'), "$(hostname)" | "$HOSTNAME" | "`hostname`")
+    name.as_deref().is_some_and(itself)
+        || matches!(host.text.trim_matches('"'), "$(hostname)" | "$HOSTNAME" | "`hostname`")
 }
 
 pub(crate) fn ssh(call: &Call<'_>, report: &mut Report) {

@@ -114,7 +114,7 @@ pub(crate) fn kill(call: &Call<'_>, report: &mut Report) {
         return;
     }
     let any_number = |arg: &&Arg| arg.glob && matches!(arg.known(), Some("[0-9]*" | "*" | "/proc/[0-9]*"));
-    let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | EVERY_PROCESS)) || any_number(&arg))
+    let all = targets.iter().any(|arg| matches!(arg.known(), Some("-1" | "1" | EVERY_PROCESS)) || any_number(arg))
         // Whoever started this shell.
         || targets.iter().any(|arg| matches!(arg.text.trim_matches('"'), "$PPID" | "${PPID}"))
         // Everything that shares the shell's group, without a chance to end in order.

@@ -46,8 +46,8 @@ fn edits_in_place(word: &Word) -> bool {
 /// Whether a text holds the name of a program that does harm, as a word.
 fn says_command(text: &str) -> bool {
     // `script.sh` is a file.
-    let file = |ending: &&str| text.strip_suffix(*ending).filter(|name| !name.contains(char::is_whitespace));
-    let text = [".sh", ".bash", ".zsh"].iter().find_map(|ending| file(&ending)).unwrap_or(text);
+    let file = |ending: &str| text.strip_suffix(ending).filter(|name| !name.contains(char::is_whitespace));
+    let text = [".sh", ".bash", ".zsh"].into_iter().find_map(file).unwrap_or(text);
     text.contains(['`', '|'])
         || text.contains("$(")
         || text

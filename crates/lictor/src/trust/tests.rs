@@ -51,13 +51,14 @@ fn other_files_are_not_pinned_and_a_script_of_its_own_needs_no_remark() {
 
 #[test]
 fn what_the_policy_says_it_reads_is_pinned_with_it() {
-    let changes: [(&str, &dyn Fn(&Path)); 6] = [
-        ("a file", &|root| fs::write(root.join("rules.mk"), "x").unwrap()),
-        ("a file below a directory", &|root| fs::write(root.join("scripts/deep/a.sh"), "x").unwrap()),
-        ("a new file", &|root| fs::write(root.join("scripts/new.sh"), "x").unwrap()),
-        ("a file that is gone", &|root| fs::remove_file(root.join("scripts/b.sh")).unwrap()),
-        ("a match of a glob", &|root| fs::write(root.join("conf/.hidden.toml"), "x").unwrap()),
-        ("a link", &|root| {
+    type Change = (&'static str, fn(&Path));
+    let changes: [Change; 6] = [
+        ("a file", |root| fs::write(root.join("rules.mk"), "x").unwrap()),
+        ("a file below a directory", |root| fs::write(root.join("scripts/deep/a.sh"), "x").unwrap()),
+        ("a new file", |root| fs::write(root.join("scripts/new.sh"), "x").unwrap()),
+        ("a file that is gone", |root| fs::remove_file(root.join("scripts/b.sh")).unwrap()),
+        ("a match of a glob", |root| fs::write(root.join("conf/.hidden.toml"), "x").unwrap()),
+        ("a link", |root| {
             fs::remove_file(root.join("scripts/link")).unwrap();
             std::os::unix::fs::symlink("other", root.join("scripts/link")).unwrap();
         }),

@@ -52,7 +52,8 @@ fn what_the_person_answers_outside_counts_for_the_call_that_waits_inside() {
         };
         let id = pending[0]["id"].as_str().unwrap().to_owned();
         // Everything that people do with the record works beside the run, on the same store.
-        for args in [&["session", "show", "codex:p1", "--json"][..], &["log", "--json"], &["audit", "verify"]] {
+        for args in [&["session", "show", "codex:p1", "--json"][..], &["log", "--json"], &["audit", "verify"]]
+        {
             let run = sandbox.lictor(args);
             assert_eq!(run.code, 0, "{args:?}: {run:?}");
         }
@@ -105,9 +106,10 @@ for method in ["approve", "resolve", "deny", "evaluate"]:
     let ended = child.wait_with_output().unwrap();
     let out = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert!(out.contains("only"), "{ended:?}");
-    let answers = out.lines().filter(|line| line.starts_with('{')).map(|line| {
-        serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{line}: {error}"))
-    });
+    let answers = out
+        .lines()
+        .filter(|line| line.starts_with('{'))
+        .map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{line}: {error}")));
     let mut count = 0;
     for answer in answers {
         count += 1;

@@ -39,8 +39,9 @@ pub(crate) fn by_program(call: &Call<'_>, report: &mut Report) {
     if !MAKES.iter().any(|(program, ..)| *program == call.program) {
         return;
     }
-    let options = Grammar::anywhere("C", "vcs= name= edition= registry= color= config= repo= depth= branch= remote=")
-        .parse(call.args);
+    let options =
+        Grammar::anywhere("C", "vcs= name= edition= registry= color= config= repo= depth= branch= remote=")
+            .parse(call.args);
     // Without a word on it, cargo makes one where there is none yet.
     if call.program == "cargo" && options.text(&["vcs"]).is_some_and(|kind| kind != "git") {
         return;
@@ -48,7 +49,8 @@ pub(crate) fn by_program(call: &Call<'_>, report: &mut Report) {
     let here = Arg::literal(".");
     for (program, words, at) in MAKES {
         let count = words.split(' ').count();
-        if program != call.program || !words.split(' ').enumerate().all(|(at, word)| options.word(at) == word) {
+        if program != call.program || !words.split(' ').enumerate().all(|(at, word)| options.word(at) == word)
+        {
             continue;
         }
         let directory = options.operands.get(count + at).or((at == 0).then_some(&here));
