@@ -37,7 +37,6 @@ const ALLOWED: &[(&str, &[&str], &str)] = &[
     ("lictor-shell/programs/editors.yaml", &["apply_patch"], "a program"),
     ("lictor-shell/programs/interpreters.yaml", &["interpreter"], "a function"),
     ("lictor-shell/programs/sets/credentials.yaml", &[".codex", ".gemini"], "credentials, not settings"),
-    ("lictor-shell/src/programs/edit.rs", &["cursor"], "an editor that is started with a file"),
     ("lictor-shell/src/programs/forges.rs", &["Delete"], "a word of an API"),
     (
         "lictor-shell/programs/sets/words.yaml",
