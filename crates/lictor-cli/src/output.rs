@@ -110,6 +110,8 @@ const PAINTS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", 
 /// clean what they show where they know what it is; this is for what one of them has forgotten.
 fn safe(text: &str) -> Cow<'_, str> {
     let harmless = |char: char| matches!(char, '\n' | '\t') || !is_deceptive(char);
+    // In JSON such a character can only stand in a string, where it has another form.
+    let json = text.starts_with(['{', '[']);
     if text.chars().all(harmless) {
         return Cow::Borrowed(text);
     }
@@ -121,6 +123,11 @@ fn safe(text: &str) -> Cow<'_, str> {
         match paint {
             Some(paint) => out.push_str(paint),
             None if harmless(char) => out.push(char),
+            None if json => {
+                char.encode_utf16(&mut [0; 2])
+                    .iter()
+                    .for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+            }
             None => out.extend(char.escape_unicode()),
         }
         rest = rest.get(length..).unwrap_or_default();
@@ -170,6 +177,11 @@ pub fn tell(text: &str) {
     let text = safe(text);
     let text = columns.map_or_else(|| text.clone().into_owned(), |columns| fitted(&text, columns));
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Writes over the line of standard error that was written last.
+pub fn redraw(line: &str) {
+    let _ = io::stderr().write_all(format!("\r{}", safe(line)).as_bytes());
 }
 
 /// Says on standard error why a command failed.

@@ -51,10 +51,11 @@ impl Progress {
                 wait = EVERY;
                 let line = shared.line(started.elapsed());
                 widest = widest.max(line.chars().count());
-                output::tell(&format!("\r{line:<widest$}"));
+                output::redraw(&format!("{line:<widest$}"));
             }
             if widest > 0 {
-                output::tell(&format!("\r{:widest$}\r", ""));
+                output::redraw(&" ".repeat(widest));
+                output::redraw("");
             }
         });
         Self { state, end: Some(end), thread: Some(thread) }

@@ -186,8 +186,8 @@ impl Looker<'_> {
                     && !recursive
                     && matches!(access, Access::Write | Access::Modify | Access::Empty | Access::Append);
                 if inside && !place.glob && access == Access::Modify && self.is_given_names(facts, by) {
-                    // `find . -type f | xargs sed -i`: every file in it is changed.
-                    let word = format!("{}/**", place.path.trim_end_matches('/'));
+                    // `find . -type f | xargs sed -i`: every file in it is changed, hidden ones too.
+                    let word = format!("{}/**/{{*,.*}}", place.path.trim_end_matches('/'));
                     let files = Operand::new(Arg { glob: true, ..Arg::literal(word.as_str()) }, Cwd::Start);
                     self.add_word(facts, self.operand(&files, access, false), &word, access, false, by);
                 }

@@ -46,4 +46,8 @@ fn nothing_that_is_printed_moves_hides_or_reorders_anything() {
         let shown = safe(foreign);
         assert!(!shown.chars().any(is_deceptive), "{foreign:?} became {shown:?}");
     }
+    let json = serde_json::json!({"text": "a\u{202e}b\u{e0041}\u{9b}"});
+    let shown = safe(&json.to_string()).into_owned();
+    assert!(!shown.chars().any(is_deceptive), "{shown:?}");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), json);
 }

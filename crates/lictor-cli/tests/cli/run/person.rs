@@ -13,6 +13,9 @@ use crate::sandbox::Sandbox;
 /// Asked about by a rule of the base.
 const ASKED: &str = "npm publish";
 
+/// How this agent is told of a refusal: its hooks end well.
+const REFUSED: &str = r#""permissionDecision":"deny""#;
+
 fn waiting(sandbox: &Sandbox) -> Vec<Value> {
     sandbox.lictor(&["approvals", "--json"]).json().as_array().unwrap().clone()
 }
@@ -35,8 +38,9 @@ fn asking() -> Sandbox {
 #[test]
 fn what_the_person_answers_outside_counts_for_the_call_that_waits_inside() {
     can_run();
-    let answers: [(&[&str], i32); 2] = [(&["approve", "--yes"], 0), (&["deny", "--reason", "not now"], 2)];
-    for (answer, code) in answers {
+    let answers: [(&[&str], bool); 2] =
+        [(&["approve", "--yes"], false), (&["deny", "--reason", "not now"], true)];
+    for (answer, refused) in answers {
         let sandbox = asking();
         let lictor = env!("CARGO_BIN_EXE_lictor");
         let script = format!("{lictor} hook codex PreToolUse < event.json; echo ended $?");
@@ -62,7 +66,8 @@ fn what_the_person_answers_outside_counts_for_the_call_that_waits_inside() {
         let mut out = String::new();
         let mut reader = BufReader::new(child.stdout.take().unwrap());
         while reader.read_line(&mut out).unwrap() > 0 {}
-        assert!(out.ends_with(&format!("ended {code}\n")), "{answer:?}: {out}");
+        assert!(out.ends_with("ended 0\n"), "{answer:?}: {out}");
+        assert_eq!(out.contains(REFUSED), refused, "{answer:?}: {out}");
         assert!(child.wait().unwrap().success());
         assert!(waiting(&sandbox).is_empty());
     }
@@ -77,7 +82,9 @@ fn nothing_inside_can_answer_for_the_person() {
     let event = std::fs::read_to_string(sandbox.project().join("event.json")).unwrap();
     let policy = sandbox.home().join(".config/lictor/governance.yaml");
     sandbox.write_at(&policy, "version: 1\n");
-    assert_eq!(sandbox.lictor_with(&["hook", "codex", "PreToolUse"], &event).code, 2);
+    let is_refused =
+        || sandbox.lictor_with(&["hook", "codex", "PreToolUse"], &event).stdout.contains(REFUSED);
+    assert!(is_refused());
     let id = waiting(&sandbox)[0]["id"].as_str().unwrap().to_owned();
     let lictor = env!("CARGO_BIN_EXE_lictor");
     let python = r#"
@@ -118,5 +125,5 @@ for method in ["approve", "resolve", "deny", "evaluate"]:
     assert_eq!(count, 14, "{out}");
     // It still waits, and nobody has answered.
     assert_eq!(waiting(&sandbox)[0]["id"], id.as_str());
-    assert_eq!(sandbox.lictor_with(&["hook", "codex", "PreToolUse"], &event).code, 2);
+    assert!(is_refused());
 }
