@@ -16,12 +16,16 @@ use crate::shell;
 pub fn run(args: &[String]) -> Result<()> {
     match args.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         None | Some(("all", [])) => {
-            for one in ["shell", "store", "session", "ledger", "rpc", "record", "peers", "hook", "server"] {
+            for one in [
+                "shell", "store", "session", "ledger", "rpc", "record", "peers", "hook", "guardian", "server",
+            ] {
                 run(&[one.to_owned()])?;
             }
             Ok(())
         }
         Some(("hook", rest)) => hook::run(rest),
+        Some(("guardian", rest)) => hook::guardian::run(rest),
+        Some((hook::guardian::INSIDE, rest)) => hook::guardian::inside(rest),
         Some(("record", rest)) => record::run(rest),
         Some(("peers", [])) => {
             let manifest = "benches/peers/Cargo.toml";

@@ -54,7 +54,7 @@ cargo xtask <chore>
                   --session ID for one session, --planted for a hook that judges nothing, --keep to keep its files in target/agents/run (needs npm, unshare, ip)
   mcp [name]      real MCP servers behind `lictor mcp run`: what passes is what they say without it; `bench` for what it
                   costs (--lictor PATH for a release build) (needs npm, python3, unshare, ip)
-  bench [what]    release figures, written into docs/benchmarks.md: shell, store, session, ledger, rpc, record, peers, hook, server; `all` of
+  bench [what]    release figures, written into docs/benchmarks.md: shell, store, session, ledger, rpc, record, peers, hook, guardian, server; `all` of
                   them when none is named; hook takes --rounds N, --lictor PATH, --peer NAME=COMMAND; server takes
                   --seconds N, --records N, --only evaluate,ingest,views,release, --lictor PATH (needs npm, Chromium)
 ";

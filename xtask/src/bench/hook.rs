@@ -2,6 +2,7 @@
 //! nothing and beside other hooks. All take turns, so that a noisy moment hits all of them.
 
 mod count;
+pub mod guardian;
 
 use std::fs;
 use std::io::Write as _;

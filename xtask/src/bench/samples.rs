@@ -15,6 +15,11 @@ impl Samples {
         self.0.extend(other.0);
     }
 
+    /// All of them, in nanoseconds.
+    pub fn nanos(&self) -> Vec<u64> {
+        self.0.iter().map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)).collect()
+    }
+
     /// Milliseconds that so many percent of the samples stay below.
     pub fn percentile(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();
