@@ -90,8 +90,8 @@ impl Style {
     }
 }
 
-/// Writes to standard output, nothing in it that only pretends to be text. On a terminal, lines that are too long for it are broken between words. A reader that went
-/// away (`lictor … | head`) is not an error.
+/// Writes to standard output, without characters that move the cursor, hide or reorder text. On a terminal, lines that are
+/// too long for it are broken between words. A reader that went away (`lictor … | head`) is not an error.
 ///
 /// # Errors
 /// When standard output cannot be written for any other reason.

@@ -149,10 +149,10 @@ impl Search<'_> {
     /// What is only read can be taken at the shell's word: `*` leaves out hidden names, and so do lists of what git keeps
     /// (`**`). What is lost cannot: an option of the shell may have put them in.
     fn matches(&self, pattern: &str, relative: &str) -> bool {
-        // No list of what git keeps holds git's own directory, whatever is done with the files.
-        let hidden = relative
-            .split('/')
-            .any(|part| part == ".git" || self.access.is_read_only() && part.starts_with('.'));
+        let hidden = self.access.is_read_only() && relative.split('/').any(|part| part.starts_with('.'));
+        // `git ls-files | xargs sed -i`: no list of what git keeps holds git's own directory.
+        let listed = self.access == Access::Modify && pattern == "**";
+        let hidden = hidden || listed && relative.split('/').any(|part| part == ".git");
         let pattern = pattern.trim_end_matches('/');
         fast_glob::glob_match(pattern, relative) && !(hidden && leaves_hidden_out(pattern))
     }
