@@ -7,6 +7,8 @@
 #[path = "src/describe.rs"]
 #[expect(unreachable_pub, reason = "shared with the library, where it is public")]
 mod describe;
+#[path = "src/programs/table/slots.rs"]
+mod slots;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,6 +24,7 @@ fn main() {
     println!("cargo::rerun-if-changed={}", folder.display());
     println!("cargo::rerun-if-changed=src/describe.rs");
     println!("cargo::rerun-if-changed=src/describe/source.rs");
+    println!("cargo::rerun-if-changed=src/programs/table/slots.rs");
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .expect("the folder of descriptions is there")
         .map(|entry| entry.expect("an entry can be read").path())
@@ -250,6 +253,7 @@ impl Emit {
             "/// The file that a description stands in.\n#[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub(crate) enum Family {{ {} }}\n\
              {}\npub(super) static ENTRIES: [Entry; {}] = [\n{}];\n\
              pub(super) static NAMES: [(&str, usize); {}] = [{}];\n\
+             pub(super) static SLOTS: [u16; {}] = {:?};\n\
              pub(super) static FUNCTIONS: [Function; {}] = [{}];\n{}",
             files.join(", "),
             self.lists,
@@ -257,10 +261,25 @@ impl Emit {
             self.entries,
             names.len(),
             names.join(", "),
+            slots::COUNT,
+            self.slots(),
             self.functions.len(),
             self.functions.iter().map(|name| format!("super::{name}")).collect::<Vec<_>>().join(", "),
             self.sets,
         )
+    }
+}
+
+impl Emit {
+    /// Which name lies in which slot, counted from one.
+    fn slots(&self) -> Vec<u16> {
+        let mut filled = vec![0; slots::COUNT];
+        for (number, name) in (1..).zip(self.names.keys()) {
+            let free =
+                slots::of(name).find(|slot| filled[*slot] == 0).expect("there are more slots than names");
+            filled[free] = number;
+        }
+        filled
     }
 }
 

@@ -1,6 +1,9 @@
 //! How agents are started from a command line, as far as it decides whether what is started is governed. The shell
 //! reader knows agents' programs from here only.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use crate::agent::Agent;
 use crate::files::{GoverningFile, governing_files};
 
@@ -204,5 +207,6 @@ pub fn moving() -> impl Iterator<Item = &'static str> {
 /// Whether a variable makes an agent read other settings than those that govern it now.
 #[must_use]
 pub fn moves_settings(variable: &str) -> bool {
-    moving().any(|name| name == variable)
+    static MOVING: LazyLock<BTreeSet<&str>> = LazyLock::new(|| moving().collect());
+    MOVING.contains(variable)
 }

@@ -155,7 +155,7 @@ fn prints_own_text(program: &str) -> bool {
 
 /// Whether a command prints shell code for the current shell.
 pub(crate) fn is_setup_command(program: &str, words: &[&str]) -> bool {
-    if prints_own_text(program) && words.iter().any(|word| asks_for_completions(word)) {
+    if words.iter().any(|word| asks_for_completions(word)) && prints_own_text(program) {
         return true;
     }
     let Some((_, required)) = SETUPS.iter().find(|(setup, _)| *setup == program) else { return false };

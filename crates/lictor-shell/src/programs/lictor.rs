@@ -158,8 +158,9 @@ pub(crate) fn attached(call: &Call<'_>, report: &mut Report) {
     };
     // A process that is found by the name of another program is no agent and no hook.
     let is_other = |arg: &Arg| is_found_by_name(&arg.text) && !own(arg);
-    let only_others = call.args.iter().any(is_other) && !call.args.iter().any(own);
-    if attaches && !only_others || !attaches && !looks(call) && call.args.iter().any(is_parent) {
+    let only_others = || call.args.iter().any(is_other) && !call.args.iter().any(own);
+    let counts = if attaches { !only_others() } else { call.args.iter().any(is_parent) && !looks(call) };
+    if counts {
         report.opaque(OpaqueWhat::Code, &written(call));
     }
     let acts = crate::words::ACTS_ON_PROCESSES.contains(&call.program)
@@ -324,7 +325,7 @@ fn is_for_everybody(call: &Call<'_>) -> bool {
 /// A package manager that puts another program in the place of Lictor's, or takes it away.
 pub(crate) fn installed(call: &Call<'_>, report: &mut Report) {
     let is_own = |arg: &Arg| {
-        arg.known().is_some_and(|word| {
+        arg.known().filter(|word| word.contains(NAME)).is_some_and(|word| {
             let name = word.rsplit('/').next().unwrap_or(word);
             let name = name.split(['@', '=', '<', '>', '~', '[']).next().unwrap_or(name);
             matches!(name.trim_end_matches(".git"), NAME | "lictor-cli")

@@ -226,9 +226,10 @@ fn mention(call: &Call<'_>, path: &str, directory: bool) -> Mention {
 
 /// The file that the address of a database names: `sqlite:///x.db`, `file:x.db?mode=rw`, `dbi:SQLite:dbname=x.db`.
 fn database_file(word: &str) -> Option<String> {
-    let lower = word.to_ascii_lowercase();
     let named = ["sqlite", "file:", "duckdb:", "jdbc:sqlite:", "jdbc:duckdb:", "dbi:sqlite:"];
-    if !named.iter().any(|start| lower.starts_with(start)) {
+    let begins =
+        |start: &&str| word.get(..start.len()).is_some_and(|front| front.eq_ignore_ascii_case(start));
+    if !named.iter().any(begins) {
         return None;
     }
     let address = word.split(['?', ';', '#']).next().unwrap_or_default();
@@ -265,10 +266,11 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
 
 /// Options whose value is what is not touched.
 fn leaves_out(option: &str) -> bool {
-    ["exclude", "ignore", "skip", "omit", "filter", "without", "message", "title", "body", "grep", "pattern"]
-        .iter()
-        .any(|part| option.contains(part))
-        || matches!(option, "-E" | "-x" | "-m")
+    const PARTS: [&str; 11] = [
+        "exclude", "ignore", "skip", "omit", "filter", "without", "message", "title", "body", "grep",
+        "pattern",
+    ];
+    matches!(option, "-E" | "-x" | "-m") || option.len() > 2 && PARTS.iter().any(|part| option.contains(part))
 }
 
 /// Options whose value is where something goes.

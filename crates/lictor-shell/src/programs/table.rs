@@ -1,5 +1,7 @@
 //! The descriptions that are shipped, by name: compiled from `programs/*.yaml`.
 
+mod slots;
+
 use std::borrow::Cow;
 
 use crate::call::{Call, Report};
@@ -22,12 +24,23 @@ include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 ///
 /// `mkfs.*` stands for every name with that start and a dot, `<agent>` for every program that starts an agent.
 pub(crate) fn find(name: &str) -> Option<&'static Entry> {
-    let at = |name: &str| NAMES.binary_search_by(|(known, _)| (*known).cmp(name)).ok();
-    let at = at(name)
-        .or_else(|| at(&format!("{}.*", name.split_once('.')?.0)))
-        .or_else(|| at(lictor_agents::launch::by_program(name).map(|_| "<agent>")?))?;
-    let (_, entry) = NAMES.get(at)?;
-    ENTRIES.get(*entry)
+    let at = entry_of(name)
+        .or_else(|| entry_of(&format!("{}.*", name.split_once('.')?.0)))
+        .or_else(|| entry_of(lictor_agents::launch::by_program(name).map(|_| "<agent>")?))?;
+    ENTRIES.get(at)
+}
+
+/// The number of the entry with that name.
+fn entry_of(name: &str) -> Option<usize> {
+    for slot in slots::of(name) {
+        // A slot that is free ends the search; the others hold the number of a name, counted from one.
+        let number = usize::from(*SLOTS.get(slot)?).checked_sub(1)?;
+        match NAMES.get(number) {
+            Some((known, entry)) if *known == name => return Some(*entry),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Runs the function of a number.

@@ -15,7 +15,11 @@ fn kind(name: &str) -> Option<&'static str> {
     if !name.bytes().next().is_some_and(capital) && !name.starts_with("npm_") {
         return None;
     }
-    VARIABLES.iter().find(|(pattern, _)| fits(pattern, name)).map(|(_, kind)| *kind)
+    let begins = |pattern: &str| match pattern.bytes().next() {
+        Some(b'*') => true,
+        first => first == name.bytes().next(),
+    };
+    VARIABLES.iter().find(|(pattern, _)| begins(pattern) && fits(pattern, name)).map(|(_, kind)| *kind)
 }
 
 /// Whether the value of a variable is a command that other programs run.

@@ -17,7 +17,6 @@ pub(super) fn from_files(stage: &Node) -> bool {
     let Some(program) = simple.words.first().and_then(Word::literal) else { return false };
     let name = program.rsplit('/').next().unwrap_or_default();
     let texts = simple.words.iter().skip(1).map(|word| word.literal().unwrap_or_else(|| word.written()));
-    let plain = texts.clone().all(|text| !says_command(text));
     let bare = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
     let script = || {
         let first = simple.words.get(1).and_then(Word::literal);
@@ -31,8 +30,9 @@ pub(super) fn from_files(stage: &Node) -> bool {
         "python" | "node" | "php" | "lua" | "Rscript" | "bash" | "sh" => script(),
         _ => FILTERS.contains(&name) || program.starts_with("./"),
     };
-    let words: Vec<&str> = texts.collect();
-    (known || crate::harmless::is_setup_command(name, &words)) && plain && !here
+    !here
+        && (known || crate::harmless::is_setup_command(name, &texts.clone().collect::<Vec<_>>()))
+        && texts.into_iter().all(|text| !says_command(text))
 }
 
 /// `perl -pi -e`.

@@ -4,6 +4,7 @@ use lictor_core::facts::{Access, Effect};
 
 use super::Walker;
 use crate::ast::{Node, Pipeline, Simple, Word};
+use crate::operand::Operand;
 use crate::programs;
 
 /// What a command lets through of what it reads.
@@ -47,8 +48,10 @@ impl Walker<'_> {
 
     /// `env | grep TOKEN`: of all variables those are picked that hold secrets, and shown.
     pub(super) fn picks_secret_variables(&mut self, pipeline: &Pipeline, scene: super::Scene) {
-        let [first, rest @ ..] = pipeline.stages.as_slice() else { return };
-        let Node::Simple(simple) = first else { return };
+        let [Node::Simple(simple), rest @ ..] = pipeline.stages.as_slice() else { return };
+        if rest.is_empty() || scene.capture {
+            return;
+        }
         let words = literals(simple);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let lists = match words.as_slice() {
@@ -58,6 +61,9 @@ impl Walker<'_> {
             }
             _ => false,
         };
+        if !lists {
+            return;
+        }
         let picks = |stage: &Node| {
             let Node::Simple(simple) = stage else { return false };
             let words = literals(simple);
@@ -85,7 +91,7 @@ impl Walker<'_> {
         let kept = rest
             .last()
             .is_some_and(|stage| matches!(stage, Node::Simple(simple) if !simple.redirects.is_empty()));
-        if lists && shown && !scene.capture && !kept && rest.iter().any(picks) {
+        if shown && !kept && rest.iter().any(picks) {
             let mut report = crate::call::Report::default();
             programs::reveals(&mut report);
             report.effects.into_iter().for_each(|effect| self.effect(effect));
@@ -94,24 +100,34 @@ impl Walker<'_> {
 
     /// What was read since `from` went into a variable: it is used there, and judged again where it is printed or sent.
     pub(super) fn put_into_variable(&mut self, from: usize) {
-        let mut at = 0;
-        self.reading.effects.retain_mut(|effect| {
-            at += 1;
-            if at <= from {
-                return true;
+        self.retain_since(from, |effect| match effect {
+            Effect::File { access, target, .. }
+                if *access == Access::Read && programs::is_secret(&target.arg) =>
+            {
+                *access = Access::Execute;
+                true
             }
-            match effect {
-                Effect::File { access, target, .. }
-                    if *access == Access::Read && programs::is_secret(&target.arg) =>
-                {
-                    *access = Access::Execute;
-                    true
-                }
-                Effect::Deed { verb, object, .. } => !(verb == "read" && object == "secret"),
-                _ => true,
-            }
+            effect => !is_shown_secret(effect),
         });
     }
+
+    /// A token that went since `from` straight into a login was not shown to anybody.
+    pub(super) fn hand_to_login(&mut self, from: usize) {
+        self.retain_since(from, |effect| !is_shown_secret(effect));
+    }
+
+    /// Looks only at what came since `from`: a long script has many lines.
+    fn retain_since(&mut self, from: usize, keep: impl FnMut(&mut Effect<Operand>) -> bool) {
+        if from < self.reading.effects.len() {
+            let mut since = self.reading.effects.split_off(from);
+            since.retain_mut(keep);
+            self.reading.effects.append(&mut since);
+        }
+    }
+}
+
+fn is_shown_secret(effect: &Effect<Operand>) -> bool {
+    matches!(effect, Effect::Deed { verb, object, .. } if verb == "read" && object == "secret")
 }
 
 /// `tee /dev/tty`.

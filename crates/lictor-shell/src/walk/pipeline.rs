@@ -63,13 +63,7 @@ impl Walker<'_> {
         self.stdin = outer;
         self.piped = outer_file;
         if pipeline.stages.last().is_some_and(takes_secret) {
-            // A token that goes straight into a login is not shown to anybody.
-            let mut at = 0;
-            self.reading.effects.retain(|effect| {
-                at += 1;
-                at <= from
-                    || !matches!(effect, Effect::Deed { verb, object, .. } if verb == "read" && object == "secret")
-            });
+            self.hand_to_login(from);
         }
         output
     }

@@ -107,11 +107,10 @@ pub(super) fn names_no_program(word: &Word) -> bool {
 /// `docker ps -q --filter …`.
 pub(super) fn picks_containers(stage: &Node) -> bool {
     let Node::Simple(simple) = stage else { return false };
-    let words: Vec<&str> =
-        simple.words.iter().map(|word| word.literal().unwrap_or_else(|| word.written())).collect();
-    matches!(words.first(), Some(&("docker" | "podman" | "nerdctl")))
-        && words.iter().any(|word| matches!(*word, "ps" | "ls" | "images"))
-        && words.iter().any(|word| word.starts_with("--filter") || *word == "-f")
+    let mut words = simple.words.iter().map(|word| word.literal().unwrap_or_else(|| word.written()));
+    matches!(words.next(), Some("docker" | "podman" | "nerdctl"))
+        && words.clone().any(|word| matches!(word, "ps" | "ls" | "images"))
+        && words.any(|word| word.starts_with("--filter") || word == "-f")
 }
 
 /// `NAME=…` or `-x` behind `export` and its like.
