@@ -129,7 +129,9 @@ impl Work {
     /// Stops with the agent, and goes on with it.
     fn suspend(&self) {
         self.relay.iter().for_each(|relay| relay.restore());
-        send(std::process::id(), Signal::STOP);
+        // Sent to the process, the signal may stop another thread first, and this one would wake the agent again before
+        // it stops.
+        let _ = signal_hook::low_level::raise(Signal::STOP.as_raw());
         if let Some(relay) = &self.relay {
             relay.raw();
             relay.resize();
