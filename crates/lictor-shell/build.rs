@@ -275,9 +275,9 @@ impl Emit {
     fn slots(&self) -> Vec<u16> {
         let mut filled = vec![0; slots::COUNT];
         for (number, name) in (1..).zip(self.names.keys()) {
-            let free =
-                slots::of(name).find(|slot| filled[*slot] == 0).expect("there are more slots than names");
-            filled[free] = number;
+            let mut slots = slots::of(name).filter(|slot| filled.get(*slot) == Some(&0));
+            let free = slots.next().expect("there are more slots than names");
+            filled.get_mut(free).into_iter().for_each(|slot| *slot = number);
         }
         filled
     }

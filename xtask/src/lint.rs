@@ -17,7 +17,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("lictor-expr", &[]),
     ("lictor-agents", &["lictor-core"]),
     ("lictor-shell", &["lictor-agents", "lictor-core"]),
-    ("lictor-run", &["lictor-socket"]),
     ("lictor-socket", &[]),
     ("lictor-store", &["lictor-core"]),
     ("lictor-observe", &["lictor-agents", "lictor-core", "lictor-shell"]),
@@ -42,6 +41,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("lictor-mcp", &["lictor", "lictor-core"]),
+    (
+        "lictor-run",
+        &["lictor", "lictor-agents", "lictor-config", "lictor-ledger", "lictor-observe", "lictor-socket"],
+    ),
     (
         "lictor",
         &[

@@ -1,7 +1,43 @@
 //! What Landlock can close: sockets that have no file, signals to processes outside, ports, and, where there is no
 //! bubblewrap, writing outside of what is writable.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::RunError;
+use crate::mounts::{Network, Wanted};
+
+/// Confines this process where bubblewrap cannot be used: what is written stays in what is writable, and nothing more can
+/// be promised. Gives the command to become.
+///
+/// # Errors
+/// When Landlock cannot be used either, or the policy wants more than it can do.
+pub fn confine(wanted: &Wanted, command: &[OsString]) -> Result<Vec<OsString>, RunError> {
+    const GET: &str = "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces";
+    if wanted.network != Network::All || !wanted.hidden.is_empty() {
+        let why = format!("a policy hides files or closes the network, which needs bubblewrap; {GET}");
+        return Err(RunError::Refused(why));
+    }
+    let mut writable = wanted.writable.clone();
+    writable.extend([wanted.project.clone(), wanted.state.clone(), "/dev".into()]);
+    let mut command = command.to_vec();
+    let temporary = Path::new("/tmp");
+    if wanted.home.starts_with(temporary) {
+        // Landlock cannot take a part out of what may be written, so temporary files go elsewhere.
+        let own = wanted.home.join(".cache/tmp");
+        fs::create_dir_all(&own).map_err(RunError::io(format!("cannot create `{}`", own.display())))?;
+        command.splice(0..0, ["env".into(), format!("TMPDIR={}", own.display()).into()]);
+        writable.push(own);
+    } else {
+        writable.push(temporary.to_owned());
+    }
+    writable.retain(|path| path.exists());
+    if !only_write(&writable) {
+        return Err(RunError::Refused(format!("neither bubblewrap nor Landlock can be used; {GET}")));
+    }
+    Ok(command)
+}
 
 /// Keeps this process and everything it starts from abstract sockets and signals outside. Nothing happens on kernels
 /// that cannot.
@@ -18,8 +54,7 @@ pub fn no_ports() {
 }
 
 /// Keeps this process and everything it starts from writing anywhere but there. Says whether that holds.
-#[must_use]
-pub fn only_write(writable: &[PathBuf]) -> bool {
+fn only_write(writable: &[PathBuf]) -> bool {
     #[cfg(target_os = "linux")]
     return linux::only_write(writable).unwrap_or(false);
     #[cfg(not(target_os = "linux"))]

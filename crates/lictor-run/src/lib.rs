@@ -5,7 +5,7 @@
 //! ones cannot be created. The record, the keys and stored policies are not visible at all. In their place is a socket, by
 //! which hooks send every event to the guardian outside.
 //!
-//! What this crate deliberately does not do: judge. Whoever uses it says how an event is answered.
+//! What this crate deliberately does not do: judge. What hooks inside send is answered by the library `lictor`.
 
 pub mod bubblewrap;
 pub mod call;
@@ -13,9 +13,11 @@ pub mod client;
 pub mod guardian;
 pub mod inside;
 pub mod janitor;
+pub mod judge;
 pub mod landlocked;
 pub mod mounts;
 pub mod points;
+pub mod project;
 pub mod seatbelt;
 pub mod session;
 pub mod supervise;
@@ -32,6 +34,9 @@ pub enum RunError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// What the project needs for a run is not there.
+    #[error(transparent)]
+    Project(#[from] lictor::Error),
     /// The guardian cannot listen.
     #[error(transparent)]
     Listener(#[from] lictor_socket::ListenerError),

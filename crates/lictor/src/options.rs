@@ -195,6 +195,12 @@ impl Options {
         self
     }
 
+    /// What relative paths are relative to.
+    #[must_use]
+    pub fn current_dir(&self) -> &Path {
+        &self.cwd
+    }
+
     /// The environment.
     #[must_use]
     pub fn environment(&self) -> &Environment {

@@ -1,23 +1,17 @@
 //! `lictor run`: an agent in a sandbox that it cannot leave, judged from outside.
 
 mod inside;
-mod judge;
-mod run_later;
-mod wanted;
-mod ways_out;
 
 use std::env;
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Args;
-use lictor_config::sections::{RunNetwork, Socket};
-use lictor_run::mounts::Wanted;
+use lictor_config::sections::Socket;
 use lictor_run::session::Session;
-use lictor_run::{bubblewrap, inside as first, landlocked};
+use lictor_run::{bubblewrap, inside as first, judge, landlocked, project as sandbox};
 
 use crate::exit::Exit;
 use crate::here;
@@ -53,22 +47,26 @@ pub fn run(args: &RunArgs) -> Result<Exit> {
     let policy = lictor::policy_files::load(&project).context("the policy is not accepted")?.policy;
     let said = policy.run();
     if let Some(command) = args.command.first() {
-        wanted::make_room(&project, command)?;
+        sandbox::make_room(&project, &options, command)?;
     }
-    let wanted = wanted::wanted(&project, &program, &said)?;
+    let wanted = sandbox::wanted(&project, &options, &program, &said)?;
     let Some(bubblewrap) = bubblewrap::installed().filter(|found| bubblewrap::works(found)) else {
-        return without_bubblewrap(args, &wanted, said.network);
+        let command = landlocked::confine(&wanted, &args.command)?;
+        output::tell(
+            "lictor run: bubblewrap cannot be used; only writing outside of the project and caches is prevented. Hook settings, git's configuration in the project and Lictor's record are protected by reading commands alone.\n",
+        );
+        return Err(first::exec(&command).into());
     };
     for socket in &said.sockets {
         output::tell(&format!("lictor run: {} is open: {}\n", socket.as_str(), opens(*socket)));
     }
-    for key in ways_out::login_keys(&wanted.home) {
+    for key in sandbox::login_keys(&wanted.home) {
         let key = key.display();
         output::tell(&format!(
             "lictor run: `{key}` is hidden: it logs in to this machine, outside of the sandbox\n"
         ));
     }
-    let ignored_before = ignored_everywhere(&wanted.home);
+    let ignored_before = sandbox::ignored_everywhere(&wanted.home, options.environment());
     let session = Session {
         program: program.clone(),
         command: args.command.clone(),
@@ -93,39 +91,4 @@ fn opens(socket: Socket) -> &'static str {
         Socket::GpgAgent => "the agent can sign and decrypt with your keys",
         Socket::Docker | Socket::Podman => "the agent can leave the sandbox through a container",
     }
-}
-
-/// Landlock alone: what is written stays inside, and nothing more can be promised.
-fn without_bubblewrap(args: &RunArgs, wanted: &Wanted, network: RunNetwork) -> Result<Exit> {
-    let get = "install bubblewrap (`apt-get install bubblewrap`) and allow user namespaces";
-    if network != RunNetwork::All || !wanted.hidden.is_empty() {
-        bail!("a policy hides files or closes the network, which needs bubblewrap; {get}");
-    }
-    let mut writable = wanted.writable.clone();
-    writable.extend([wanted.project.clone(), wanted.state.clone(), "/dev".into()]);
-    let mut command = args.command.clone();
-    let temporary = Path::new("/tmp");
-    if wanted.home.starts_with(temporary) {
-        // Landlock cannot take a part out of what may be written, so temporary files go elsewhere.
-        let own = wanted.home.join(".cache/tmp");
-        fs::create_dir_all(&own)?;
-        command.splice(0..0, ["env".into(), format!("TMPDIR={}", own.display()).into()]);
-        writable.push(own);
-    } else {
-        writable.push(temporary.to_owned());
-    }
-    writable.retain(|path| path.exists());
-    if !landlocked::only_write(&writable) {
-        bail!("neither bubblewrap nor Landlock can be used; {get}");
-    }
-    output::tell(
-        "lictor run: bubblewrap cannot be used; only writing outside of the project and caches is prevented. Hook settings, git's configuration in the project and Lictor's record are protected by reading commands alone.\n",
-    );
-    Err(first::exec(&command).into())
-}
-
-/// What the person has git ignore in every repository.
-fn ignored_everywhere(home: &Path) -> Vec<u8> {
-    let config = env::var_os("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
-    fs::read(config.join("git/ignore")).unwrap_or_default()
 }

@@ -7,14 +7,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use lictor_agents::HookEnv;
-use lictor_run::call::{Answer, Call};
+use lictor_run::call::{Answer, Call, PASSED};
 use lictor_run::{RunError, client};
 
 use crate::exit::Exit;
 use crate::output;
 
-/// What git tells its hooks about the commit that is made.
-pub(super) const PASSED: [&str; 4] = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX"];
 /// Commands outside take as long as they take; hooks have a deadline of their own.
 const PATIENCE: Duration = Duration::from_secs(600);
 

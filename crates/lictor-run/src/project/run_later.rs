@@ -5,6 +5,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use lictor::Environment;
 use lictor_ledger::repository::quiet;
 
 /// Files below the home directory that tools run or obey whenever they start. They lie beside caches.
@@ -27,7 +28,7 @@ const BY_TOOLS: &[&str] = &[
 const DEEPEST: usize = 8;
 
 /// All of it. `writable` are the places besides the project.
-pub(super) fn all(home: &Path, root: &Path, writable: &[PathBuf]) -> Vec<PathBuf> {
+pub(super) fn all(home: &Path, root: &Path, environment: &Environment, writable: &[PathBuf]) -> Vec<PathBuf> {
     let beside =
         |path: &Path| writable.iter().any(|place| path.starts_with(place)) && !path.starts_with(root);
     let tools = BY_TOOLS.iter().map(|path| home.join(path));
@@ -36,8 +37,8 @@ pub(super) fn all(home: &Path, root: &Path, writable: &[PathBuf]) -> Vec<PathBuf
         path.strip_prefix(home)
             .is_ok_and(|below| below.iter().next().is_some_and(|first| home.join(first).is_dir()))
     });
-    let path = env::var_os("PATH").unwrap_or_default();
-    let found = env::split_paths(&path).map(|directory| super::wanted::real(&directory));
+    let path = environment.get("PATH").unwrap_or_default();
+    let found = env::split_paths(path).map(|directory| super::real(&directory));
     let found = found.filter(|directory| directory.is_dir() && beside(directory));
     used.chain(found).chain(by_git(root)).collect()
 }

@@ -9,14 +9,13 @@ use lictor::hook::{self, AlreadyRefusedStop};
 use lictor::{Options, Runtime};
 use lictor_agents::commands::is_for_agents;
 use lictor_agents::{Agent, HookEnv};
-use lictor_run::call::{Answer, Bytes, Call};
-use lictor_run::guardian::{Caller, Judge};
-use lictor_run::mounts::Wanted;
 
-use super::inside::PASSED;
+use crate::call::{Answer, Bytes, Call, PASSED};
+use crate::guardian::{Caller, Judge};
+use crate::mounts::Wanted;
 
 /// Judges in this process what hooks inside hand over.
-pub(super) struct Local {
+pub struct Local {
     options: Options,
     program: PathBuf,
     /// The program as it was when the run began: a later one is not run.
@@ -27,7 +26,9 @@ pub(super) struct Local {
 }
 
 impl Local {
-    pub(super) fn new(options: Options, program: PathBuf, wanted: &Wanted) -> Self {
+    /// Judges for a sandbox, as those options say. `program` is Lictor's own.
+    #[must_use]
+    pub fn new(options: Options, program: PathBuf, wanted: &Wanted) -> Self {
         let known = identity(&program);
         let temporary = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
         let writable = wanted.writable.iter().chain([&wanted.project]).cloned().chain(temporary);

@@ -1,4 +1,7 @@
-//! What the sandbox shows, hides and protects, told from the project, the agents and the policy.
+//! What the sandbox of a project shows, hides and protects, told from the project, the agents and the policy.
+
+mod run_later;
+mod ways_out;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -6,14 +9,15 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
-use lictor::Project;
+use lictor::{Environment, Options, Project};
 use lictor_agents::Agent;
 use lictor_agents::files::{At, GoverningFile, governing_files, governing_files_of};
 use lictor_config::sections::{RunConfig, RunNetwork, Socket};
-use lictor_run::mounts::{Network, Wanted};
 
-use super::{run_later, ways_out};
+use crate::RunError;
+use crate::mounts::{Network, Wanted};
+
+pub use ways_out::login_keys;
 
 /// Places below the home directory that stay writable where they are: what tools keep to work faster, and what agents
 /// keep of their conversations.
@@ -66,20 +70,25 @@ const OTHER_USERS: &[&str] = &["sudo", "sudoedit", "doas", "su", "pkexec", "run0
 
 /// Makes the directories in which an agent keeps its state, and what it begins with there, should it be started for the
 /// first time: inside it could not.
-pub(super) fn make_room(project: &Project, command: &OsStr) -> Result<()> {
-    let home = &project.dirs().home;
+///
+/// # Errors
+/// When one cannot be made.
+pub fn make_room(project: &Project, options: &Options, command: &OsStr) -> Result<(), RunError> {
+    let (home, environment) = (&project.dirs().home, options.environment());
     let name = Path::new(command).file_name().unwrap_or_default().to_string_lossy();
     let is_started = |agent: &Agent| agent.programs().any(|program| name == program);
     for agent in Agent::ALL.into_iter().filter(is_started) {
-        let own = agent_directories(home, &[agent]);
+        let own = agent_directories(home, environment, &[agent]);
         let kept = WRITABLE.iter().filter(|path| path.rsplit('/').next() == Some(agent.name()));
         for directory in own.chain(kept.map(|path| home.join(path))).chain([home.join(".cache")]) {
             fs::create_dir_all(&directory)
-                .with_context(|| format!("cannot create `{}`", directory.display()))?;
+                .map_err(RunError::io(format!("cannot create `{}`", directory.display())))?;
         }
         for (file, text) in governing_files_of(agent).filter_map(|file| Some((file, file.at_first?))) {
-            for path in places(file, home).iter().filter(|path| fs::symlink_metadata(path).is_err()) {
-                fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+            for path in
+                places(file, home, environment).iter().filter(|path| fs::symlink_metadata(path).is_err())
+            {
+                fs::write(path, text).map_err(RunError::io(format!("cannot write `{}`", path.display())))?;
             }
         }
     }
@@ -87,27 +96,37 @@ pub(super) fn make_room(project: &Project, command: &OsStr) -> Result<()> {
 }
 
 /// The sandbox for a project.
-pub(super) fn wanted(project: &Project, program: &Path, said: &RunConfig) -> Result<Wanted> {
-    let dirs = project.dirs();
+///
+/// # Errors
+/// When the directories of the state cannot be made, or the project or the policy leaves nothing that could govern.
+pub fn wanted(
+    project: &Project,
+    options: &Options,
+    program: &Path,
+    said: &RunConfig,
+) -> Result<Wanted, RunError> {
+    let (dirs, environment) = (project.dirs(), options.environment());
     let state = dirs.state.clone();
     lictor::dirs::create_private(&state)?;
     lictor::dirs::create_private(project.state_dir())?;
     let (home, root) = (real(&dirs.home), real(&project.root));
     if home.starts_with(&root) {
-        bail!("`{}` holds your home directory; run the agent in a project below it", root.display());
+        let root = root.display();
+        let why = format!("`{root}` holds your home directory; run the agent in a project below it");
+        return Err(RunError::Refused(why));
     }
     let common = project.git_common().map(real);
     let mut writable: Vec<PathBuf> = WRITABLE.iter().map(|path| home.join(path)).collect();
-    writable.extend(agent_directories(&home, &Agent::ALL).map(|path| real(&path)));
+    writable.extend(agent_directories(&home, environment, &Agent::ALL).map(|path| real(&path)));
     writable.extend(common.iter().filter(|common| !common.starts_with(&root)).cloned());
     writable.retain(|path| !home.starts_with(path));
-    let cwd = real(&env::current_dir()?);
-    let mut governing = governing(&home, &[root.clone(), cwd]);
+    let cwd = real(options.current_dir());
+    let mut governing = governing(&home, environment, &[root.clone(), cwd]);
     governing.extend([root.join("governance.yaml"), program.to_owned()]);
     governing.extend(Some(root.join("policy_tests")).filter(|path| path.exists()));
     governing.extend(git_files(&root, common.as_deref()));
-    governing.extend(run_later::all(&home, &root, &writable));
-    let copied = copied(&home);
+    governing.extend(run_later::all(&home, &root, environment, &writable));
+    let copied = copied(&home, environment);
     let mut wanted = Wanted {
         leading_out: LEADING_OUT.iter().map(PathBuf::from).chain(ways_out::sockets(&home, &root)).collect(),
         project: root,
@@ -117,7 +136,7 @@ pub(super) fn wanted(project: &Project, program: &Path, said: &RunConfig) -> Res
         writable,
         governing,
         copied,
-        explained: programs(OTHER_USERS),
+        explained: programs(OTHER_USERS, environment),
         network: match said.network {
             RunNetwork::All => Network::All,
             RunNetwork::Loopback => Network::Loopback,
@@ -127,30 +146,41 @@ pub(super) fn wanted(project: &Project, program: &Path, said: &RunConfig) -> Res
         ..Wanted::default()
     };
     wanted.hidden = hidden(&wanted, &said.hide)?;
-    wanted.leading_out.extend(ways_out::login_keys(&wanted.home));
-    open(&mut wanted, &said.sockets);
+    wanted.leading_out.extend(login_keys(&wanted.home));
+    open(&mut wanted, environment, &said.sockets);
     Ok(wanted)
 }
 
-pub(super) fn real(path: &Path) -> PathBuf {
+/// What the person has git ignore in every repository.
+#[must_use]
+pub fn ignored_everywhere(home: &Path, environment: &Environment) -> Vec<u8> {
+    let config = environment.get("XDG_CONFIG_HOME").map_or_else(|| home.join(".config"), PathBuf::from);
+    fs::read(config.join("git/ignore")).unwrap_or_default()
+}
+
+fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The value of a variable that names a place.
-fn place(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| value.starts_with('/'))
+fn place(environment: &Environment, name: &str) -> Option<String> {
+    environment.text(name).filter(|value| value.starts_with('/'))
 }
 
 /// Every place of a governing file outside of projects.
-fn places(file: &GoverningFile, home: &Path) -> Vec<PathBuf> {
+fn places(file: &GoverningFile, home: &Path, environment: &Environment) -> Vec<PathBuf> {
     let variables: BTreeMap<&str, String> =
-        file.variables().filter_map(|name| Some((name, place(name)?))).collect();
+        file.variables().filter_map(|name| Some((name, place(environment, name)?))).collect();
     let variable = |name: &str| variables.get(name).map(String::as_str);
     file.places(&home.to_string_lossy(), &variable).map(PathBuf::from).collect()
 }
 
 /// Where agents keep their own state. The governing files in there are bound read-only.
-fn agent_directories(home: &Path, agents: &[Agent]) -> impl Iterator<Item = PathBuf> + use<> {
+fn agent_directories(
+    home: &Path,
+    environment: &Environment,
+    agents: &[Agent],
+) -> impl Iterator<Item = PathBuf> + use<> {
     let mut all = BTreeSet::new();
     for file in agents.iter().flat_map(|agent| governing_files_of(*agent)) {
         let At::Home(directory) = file.at else { continue };
@@ -163,14 +193,14 @@ fn agent_directories(home: &Path, agents: &[Agent]) -> impl Iterator<Item = Path
         }
         // A directory that a variable names is the agent's own unless others use that variable too.
         let own = directory.moved_by.iter().filter(|(name, _)| !name.starts_with("XDG_"));
-        all.extend(own.filter_map(|(name, below)| Some(Path::new(&place(name)?).join(below))));
+        all.extend(own.filter_map(|(name, below)| Some(Path::new(&place(environment, name)?).join(below))));
     }
     all.remove(&home.join(".config"));
     all.into_iter()
 }
 
 /// Files and directories that govern agents: those of the person and the machine, and those of these directories.
-fn governing(home: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {
+fn governing(home: &Path, environment: &Environment, directories: &[PathBuf]) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let in_projects = lictor_observe::governing_in_projects();
     all.extend(in_projects.flat_map(|path| directories.iter().map(move |directory| directory.join(path))));
@@ -181,7 +211,7 @@ fn governing(home: &Path, directories: &[PathBuf]) -> Vec<PathBuf> {
                 directories.iter().map(|directory| directory.join(file.path)).collect()
             }
             At::Project => continue,
-            _ => places(file, home),
+            _ => places(file, home, environment),
         };
         all.extend(found.into_iter().filter(|path| !file.is_list_of_servers() || names_lictor(path)));
     }
@@ -207,18 +237,18 @@ fn fitting(pattern: &Path) -> Vec<PathBuf> {
 }
 
 /// Files in which agents keep what governs them together with their state.
-fn copied(home: &Path) -> Vec<PathBuf> {
+fn copied(home: &Path, environment: &Environment) -> Vec<PathBuf> {
     let files = governing_files().filter(|file| file.keeps_state);
     let all: BTreeSet<PathBuf> =
-        files.flat_map(|file| places(file, home)).filter(|path| path.is_file()).collect();
+        files.flat_map(|file| places(file, home, environment)).filter(|path| path.is_file()).collect();
     all.into_iter().collect()
 }
 
 /// Where those programs are.
-fn programs(names: &[&str]) -> Vec<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
+fn programs(names: &[&str], environment: &Environment) -> Vec<PathBuf> {
+    let path = environment.get("PATH").unwrap_or_default();
     let directories: Vec<PathBuf> =
-        env::split_paths(&path).chain(["/usr/bin", "/bin"].map(PathBuf::from)).collect();
+        env::split_paths(path).chain(["/usr/bin", "/bin"].map(PathBuf::from)).collect();
     let files = directories.iter().flat_map(|directory| names.iter().map(|name| directory.join(name)));
     let found: BTreeSet<PathBuf> =
         files.filter(|file| file.is_absolute() && file.is_file()).map(|file| real(&file)).collect();
@@ -226,7 +256,7 @@ fn programs(names: &[&str]) -> Vec<PathBuf> {
 }
 
 /// What a policy hides, as paths. What governs the agent must show, or nothing would govern it.
-fn hidden(wanted: &Wanted, said: &[String]) -> Result<Vec<PathBuf>> {
+fn hidden(wanted: &Wanted, said: &[String]) -> Result<Vec<PathBuf>, RunError> {
     let mut all = Vec::new();
     for text in said {
         let path = match text.strip_prefix("~/") {
@@ -237,10 +267,10 @@ fn hidden(wanted: &Wanted, said: &[String]) -> Result<Vec<PathBuf>> {
         let needed = wanted.governing.iter().filter(|file| file.exists());
         let needed = needed.chain([&wanted.home, &wanted.project, &wanted.program, &wanted.state]);
         if let Some(needed) = needed.into_iter().find(|needed| real(needed).starts_with(&path)) {
-            bail!(
+            return Err(RunError::Refused(format!(
                 "`run.hide` names `{text}`, which holds `{}`: without it nothing would govern the agent; name less",
                 needed.display()
-            );
+            )));
         }
         all.push(path);
     }
@@ -248,12 +278,12 @@ fn hidden(wanted: &Wanted, said: &[String]) -> Result<Vec<PathBuf>> {
 }
 
 /// Opens sockets, and keeps the variables that name them.
-fn open(wanted: &mut Wanted, sockets: &[Socket]) {
-    let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+fn open(wanted: &mut Wanted, environment: &Environment, sockets: &[Socket]) {
+    let runtime = environment.get("XDG_RUNTIME_DIR").map(PathBuf::from);
     let below = |name: &str| runtime.as_ref().map(|runtime| runtime.join(name));
-    let named = |name: &str| place(name).map(PathBuf::from);
+    let named = |name: &str| place(environment, name).map(PathBuf::from);
     // `unix:///run/docker.sock`
-    let host = |name: &str| env::var(name).ok()?.strip_prefix("unix://").map(PathBuf::from);
+    let host = |name: &str| environment.text(name)?.strip_prefix("unix://").map(PathBuf::from);
     for socket in sockets {
         let (paths, kept): (Vec<Option<PathBuf>>, &[&str]) = match socket {
             Socket::SshAgent => (vec![named("SSH_AUTH_SOCK")], &["SSH_AUTH_SOCK", "SSH_AGENT_PID"]),

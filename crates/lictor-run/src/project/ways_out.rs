@@ -22,7 +22,8 @@ pub(super) fn sockets(home: &Path, project: &Path) -> Vec<PathBuf> {
 }
 
 /// Private keys whose public half this machine lets in: `ssh localhost` would lead out.
-pub(super) fn login_keys(home: &Path) -> Vec<PathBuf> {
+#[must_use]
+pub fn login_keys(home: &Path) -> Vec<PathBuf> {
     let ssh = home.join(".ssh");
     let lists = ["authorized_keys", "authorized_keys2"].map(|name| fs::read_to_string(ssh.join(name)));
     let let_in: BTreeSet<String> = lists
