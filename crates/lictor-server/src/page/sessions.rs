@@ -205,11 +205,14 @@ fn strip(records: &[(usize, Record)], lanes: usize) -> String {
     plot::strip(&marks, lanes, "What happened when, one line for each agent")
 }
 
+/// Colour, word, what happened, and what there is to say about it.
+type Told = (&'static str, &'static str, String, String);
+
 /// A record as one line of the timeline.
 pub(super) fn event(lane: usize, record: &Record) -> Option<Event> {
     let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
-    let text = |path: &str| body.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (class, word, said, note): (&'static str, &'static str, String, String) = match record.kind.as_str() {
+    let text = |path: &str| text_at(&body, path);
+    let (class, word, said, note): Told = match record.kind.as_str() {
         kind::EVALUATED | kind::RESOLVED => {
             let found = decided(record)?;
             let spoke = found.decision > Decision::Pass;
@@ -217,39 +220,14 @@ pub(super) fn event(lane: usize, record: &Record) -> Option<Event> {
             let word = words::word(found.decision);
             (word, word, words::clipped(&lictor::past::title(&found.action), 300), note)
         }
-        kind::HAPPENED => {
-            let done = body.pointer("/event/outcome/success").and_then(Value::as_bool).unwrap_or(false);
-            let standing = text("/event/standing");
-            let error = words::clipped(&text("/event/outcome/error"), 300);
-            let took = body.pointer("/event/outcome/millis").and_then(Value::as_i64);
-            let took = took.map(|millis| format!(" in {}", words::length(millis))).unwrap_or_default();
-            let word = if done { "done" } else { "failed" };
-            let (class, said) = match standing.as_str() {
-                "ungoverned" => ("block", "it happened without having been judged".to_owned()),
-                "bypass" => ("block", "it happened although it was blocked".to_owned()),
-                _ => ("", format!("{}{took}", if done { "the call succeeded" } else { "the call failed" })),
-            };
-            (class, word, said, error)
-        }
+        kind::HAPPENED => happened(&body),
         kind::PROMPTED => ("prompt", "prompt", "a person sent a prompt".to_owned(), String::new()),
         kind::FEEDBACK_GIVEN => {
             let advice = body.pointer("/event/advice").and_then(Value::as_array);
             let providers = advice.into_iter().flatten().filter_map(|one| one.get("provider")?.as_str());
             ("warn", "told", format!("feedback: {}", providers.collect::<Vec<_>>().join(", ")), String::new())
         }
-        kind::STOP_CHECKED => {
-            let is = text("/event/outcome/is");
-            let reasons = body.pointer("/event/outcome/reasons").and_then(Value::as_array);
-            let reasons: Vec<&str> = reasons.into_iter().flatten().filter_map(Value::as_str).collect();
-            let class = if is == "incomplete" { "block" } else { "pass" };
-            let said = match is.as_str() {
-                "complete" => "the agent may stop: everything is there",
-                "incomplete" => "the agent has to go on",
-                "released_unmet" => "the agent stops, although something is missing",
-                _ => "the agent stops; nothing was asked of it",
-            };
-            (class, "stop", said.to_owned(), words::clipped(&reasons.join("; "), 400))
-        }
+        kind::STOP_CHECKED => stopped(&body),
         kind::POLICY_CHANGED | kind::SESSION_REFRESHED => {
             ("policy", "policy", "the policy changed".to_owned(), String::new())
         }
@@ -286,4 +264,36 @@ pub(super) fn event(lane: usize, record: &Record) -> Option<Event> {
         note,
         link: matches!(record.kind.as_str(), kind::EVALUATED | kind::RESOLVED),
     })
+}
+
+fn text_at(body: &Value, path: &str) -> String {
+    body.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn happened(body: &Value) -> Told {
+    let done = body.pointer("/event/outcome/success").and_then(Value::as_bool).unwrap_or(false);
+    let error = words::clipped(&text_at(body, "/event/outcome/error"), 300);
+    let took = body.pointer("/event/outcome/millis").and_then(Value::as_i64);
+    let took = took.map(|millis| format!(" in {}", words::length(millis))).unwrap_or_default();
+    let word = if done { "done" } else { "failed" };
+    let (class, said) = match text_at(body, "/event/standing").as_str() {
+        "ungoverned" => ("block", "it happened without having been judged".to_owned()),
+        "bypass" => ("block", "it happened although it was blocked".to_owned()),
+        _ => ("", format!("{}{took}", if done { "the call succeeded" } else { "the call failed" })),
+    };
+    (class, word, said, error)
+}
+
+fn stopped(body: &Value) -> Told {
+    let is = text_at(body, "/event/outcome/is");
+    let reasons = body.pointer("/event/outcome/reasons").and_then(Value::as_array);
+    let reasons: Vec<&str> = reasons.into_iter().flatten().filter_map(Value::as_str).collect();
+    let class = if is == "incomplete" { "block" } else { "pass" };
+    let said = match is.as_str() {
+        "complete" => "the agent may stop: everything is there",
+        "incomplete" => "the agent has to go on",
+        "released_unmet" => "the agent stops, although something is missing",
+        _ => "the agent stops; nothing was asked of it",
+    };
+    (class, "stop", said.to_owned(), words::clipped(&reasons.join("; "), 400))
 }

@@ -2,7 +2,6 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
 
+use crate::certificate::certificate;
 use crate::world::{POLICY, World, send};
 
 #[test]
@@ -172,32 +172,7 @@ fn people_sign_in_with_a_provider() {
 #[test]
 fn the_server_speaks_tls_and_refuses_other_machines_without() {
     let directory = tempfile::tempdir().unwrap();
-    let (cert, key) = (directory.path().join("cert.pem"), directory.path().join("key.pem"));
-    let config = directory.path().join("openssl.cnf");
-    let text = "[req]\ndistinguished_name = dn\nx509_extensions = own\n[dn]\n[own]\n\
-                basicConstraints = critical, CA:FALSE\nsubjectAltName = DNS:localhost, IP:127.0.0.1\n";
-    std::fs::write(&config, text).unwrap();
-    let made = Command::new("openssl")
-        .args([
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-days",
-            "2",
-        ])
-        .args(["-subj", "/CN=localhost", "-config"])
-        .arg(&config)
-        .arg("-keyout")
-        .arg(&key)
-        .arg("-out")
-        .arg(&cert)
-        .output()
-        .expect("this test makes a certificate with `openssl`: `apt-get install openssl`");
-    assert!(made.status.success(), "{made:?}");
+    let (cert, key) = certificate(directory.path(), "own", "DNS:localhost, IP:127.0.0.1");
     let mut world = World::unstarted();
     let plain = world.refused(&["--listen", "0.0.0.0:0"]);
     assert!(plain.contains("unencrypted"), "{plain}");

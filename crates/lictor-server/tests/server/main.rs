@@ -5,6 +5,9 @@ mod api;
 #[cfg(test)]
 mod away;
 #[cfg(test)]
+#[path = "../../../lictor-store/tests/postgres/certificate.rs"]
+mod certificate;
+#[cfg(test)]
 #[path = "../../../lictor-store/tests/postgres/cluster.rs"]
 #[expect(dead_code, reason = "tests of the store use more of it")]
 mod cluster;

@@ -1,51 +1,16 @@
 //! A database on the other end of a network: TLS, and a certificate that is checked.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use lictor_core::Timestamp;
 use lictor_store::{Draft, Durability, PostgresOptions, StoreExt as _};
 
+use crate::certificate::certificate;
 use crate::cluster::Cluster;
-
-/// A certificate for a name, and its key.
-fn certificate(directory: &Path, name: &str) -> (PathBuf, PathBuf) {
-    let file = |end: &str| directory.join(format!("{name}.{end}"));
-    let (cert, key, config) = (file("crt"), file("key"), file("cnf"));
-    let text = format!(
-        "[req]\ndistinguished_name = dn\nx509_extensions = own\n[dn]\n[own]\n\
-         basicConstraints = critical, CA:FALSE\nsubjectAltName = DNS:{name}\n"
-    );
-    std::fs::write(&config, text).unwrap();
-    let made = Command::new("openssl")
-        .args([
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-days",
-            "2",
-        ])
-        .args(["-subj", &format!("/CN={name}"), "-config"])
-        .arg(&config)
-        .arg("-keyout")
-        .arg(&key)
-        .arg("-out")
-        .arg(&cert)
-        .output()
-        .expect("this test makes certificates with `openssl`: `apt-get install openssl`");
-    assert!(made.status.success(), "{made:?}");
-    (cert, key)
-}
 
 #[test]
 fn a_database_over_a_network_has_to_prove_its_name() {
     let directory = tempfile::tempdir().unwrap();
-    let (cert, key) = certificate(directory.path(), "localhost");
-    let (stranger, _) = certificate(directory.path(), "stranger");
+    let (cert, key) = certificate(directory.path(), "own", "DNS:localhost");
+    let (stranger, _) = certificate(directory.path(), "stranger", "DNS:stranger");
     let cluster = Cluster::start();
     drop(cluster.database("tls"));
     let port = cluster.over_tls(&cert, &key);

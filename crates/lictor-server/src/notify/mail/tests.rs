@@ -1,6 +1,4 @@
 use std::net::TcpListener;
-use std::path::Path;
-use std::process::Command;
 use std::thread::JoinHandle;
 
 use rustls::pki_types::pem::PemObject as _;
@@ -9,37 +7,8 @@ use rustls::{ServerConfig, ServerConnection};
 
 use super::*;
 
-/// A certificate for a name, and its key.
-fn certificate(directory: &Path, name: &str) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
-    let (cert, key) = (directory.join("cert.pem"), directory.join("key.pem"));
-    let config = directory.join("openssl.cnf");
-    let text = format!(
-        "[req]\ndistinguished_name = dn\nx509_extensions = own\n[dn]\n[own]\nbasicConstraints = critical, CA:FALSE\nsubjectAltName = DNS:{name}\n"
-    );
-    std::fs::write(&config, text).unwrap();
-    let made = Command::new("openssl")
-        .args([
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-days",
-            "2",
-        ])
-        .args(["-subj", "/CN=relay", "-config"])
-        .arg(&config)
-        .arg("-keyout")
-        .arg(&key)
-        .arg("-out")
-        .arg(&cert)
-        .output()
-        .expect("this test makes a certificate with `openssl`: `apt-get install openssl`");
-    assert!(made.status.success(), "{made:?}");
-    (CertificateDer::from_pem_file(cert).unwrap(), PrivateKeyDer::from_pem_file(key).unwrap())
-}
+#[path = "../../../../lictor-store/tests/postgres/certificate.rs"]
+mod certificate;
 
 /// Answers as a relay does, and returns what was said; stops at `STARTTLS`.
 fn answer<S: Read + Write>(stream: S, offers: &str) -> (Vec<String>, S) {
@@ -85,7 +54,10 @@ struct Relay {
 /// A relay that has a certificate for this name.
 fn relay(name: &str, offers: &'static str) -> Relay {
     let directory = tempfile::tempdir().unwrap();
-    let (certificate, key) = certificate(directory.path(), name);
+    let (certificate, key) =
+        certificate::certificate(directory.path(), "relay", &format!("DNS:{name}"));
+    let certificate = CertificateDer::from_pem_file(certificate).unwrap();
+    let key = PrivateKeyDer::from_pem_file(key).unwrap();
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());

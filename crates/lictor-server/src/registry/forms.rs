@@ -1,0 +1,121 @@
+//! What the registry keeps, as it is written down.
+
+use std::collections::BTreeMap;
+
+use lictor_core::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::identity::{Kind, Role};
+
+/// What a client does while the server is away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Away {
+    /// Nothing passes.
+    Block,
+    /// The last policy that was fetched judges, until it is too old; then nothing passes.
+    #[default]
+    LastGood,
+    /// Everything passes, and is recorded as ungoverned.
+    Pass,
+}
+
+/// An organisation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tenant {
+    /// What people call it.
+    #[serde(default)]
+    pub name: String,
+    /// What its clients do while the server is away.
+    #[serde(default)]
+    pub away: Away,
+    /// How long a fetched policy counts, in seconds.
+    #[serde(default = "a_week")]
+    pub max_age: u64,
+    /// Where its people sign in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oidc: Option<Oidc>,
+}
+
+/// An OpenID provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Oidc {
+    /// Its address, as tokens name it.
+    pub issuer: String,
+    /// What it calls this server.
+    pub client_id: String,
+    /// The file on this machine that holds what this server proves itself with; none for a public client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_secret_file: Option<String>,
+    /// The roles that come with a group of the provider. Without any, roles are given here.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub roles: BTreeMap<String, Vec<Role>>,
+}
+
+impl Default for Tenant {
+    fn default() -> Self {
+        Self { name: String::new(), away: Away::default(), max_age: a_week(), oidc: None }
+    }
+}
+
+fn a_week() -> u64 {
+    7 * 24 * 60 * 60
+}
+
+/// A person of a tenant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Person {
+    /// The name that policies and records use.
+    pub uid: String,
+    /// The address.
+    #[serde(default)]
+    pub email: Option<String>,
+    /// The role in policies.
+    #[serde(default)]
+    pub role: Option<String>,
+    /// What the person may do, in the words of policies.
+    #[serde(default)]
+    pub scopes: Vec<String>,
+    /// The person's groups.
+    #[serde(default)]
+    pub groups: Vec<String>,
+    /// What the person may do on the server.
+    #[serde(default)]
+    pub roles: Vec<Role>,
+    /// Cannot sign in or act any more; stays for the record.
+    #[serde(default)]
+    pub disabled: bool,
+}
+
+/// A token as it is kept: never the secret, only its digest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    /// Its name.
+    pub id: String,
+    /// The tenant.
+    pub tenant: String,
+    /// Whose it is.
+    pub kind: Kind,
+    /// The person, machine or service.
+    pub owner: String,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it ends.
+    pub expires: Option<Timestamp>,
+}
+
+/// A policy that is or was in force.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
+    /// Counts up from 1 for each tenant.
+    pub version: u64,
+    /// The text.
+    pub text: String,
+    /// Who published it.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
