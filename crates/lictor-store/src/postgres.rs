@@ -5,26 +5,32 @@
 //! Records lie in monthly partitions. Pruned ones become invisible at once; [`PostgresPool::reclaim`] detaches and drops
 //! the partitions in which nothing else is left. The start of each chain stays in its row.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use postgres::Config;
-use postgres::error::SqlState;
+use tokio_postgres::Config;
+use tokio_postgres::error::SqlState;
 
 use crate::sealed::{Sealed, Sealer};
 use crate::{Durability, Keyring, Store, StoreError, Transaction, View};
 
 mod connection;
 mod failure;
+mod known;
 mod rows;
 mod schema;
 mod tls;
 
-use connection::Connection;
+use connection::{Connection, NotOpened};
 use failure::Failure;
-use rows::Rows;
+use known::Known;
+use rows::{Chain, Rows};
+
+/// Chains of which something is known.
+const MOST_KNOWN: usize = 1_024;
 
 /// How to reach a [`PostgresPool`].
 #[derive(Clone)]
@@ -76,6 +82,7 @@ impl PostgresOptions {
             most: self.connections,
             idle: Mutex::new(Idle { free: Vec::new(), open: 0 }),
             returned: Condvar::new(),
+            known: Mutex::default(),
         };
         let pool = PostgresPool { pool: Arc::new(pool) };
         pool.pool.with(schema::migrate)?;
@@ -97,6 +104,7 @@ struct Pool {
     most: usize,
     idle: Mutex<Idle>,
     returned: Condvar,
+    known: Mutex<HashMap<(String, String), Arc<Known>>>,
 }
 
 impl fmt::Debug for Pool {
@@ -113,8 +121,8 @@ struct Idle {
 /// The address without what is secret in it.
 fn place(config: &Config) -> PathBuf {
     let host = match config.get_hosts().first() {
-        Some(postgres::config::Host::Tcp(host)) => host.clone(),
-        Some(postgres::config::Host::Unix(path)) => path.display().to_string(),
+        Some(tokio_postgres::config::Host::Tcp(host)) => host.clone(),
+        Some(tokio_postgres::config::Host::Unix(path)) => path.display().to_string(),
         None => "localhost".to_owned(),
     };
     let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
@@ -140,6 +148,7 @@ impl PostgresPool {
             tenant: tenant.to_owned(),
             project: project.to_owned(),
             sealer: Sealer::default(),
+            known: self.pool.known(tenant, project),
         })
     }
 
@@ -149,9 +158,9 @@ impl PostgresPool {
     /// When the database cannot be read.
     pub fn projects(&self, tenant: &str) -> Result<Vec<String>, StoreError> {
         self.pool.with(|connection, failure| {
-            connection.begin_read(tenant).map_err(|error| failure.of(&error))?;
             let sql = "SELECT project FROM lictor.head WHERE tenant = $1 ORDER BY project";
-            let rows = connection.query(sql, &[&tenant]).map_err(|error| failure.of(&error))?;
+            let rows =
+                connection.begin_read(tenant, sql, &[&tenant]).map_err(|error| failure.of(&error))?;
             connection.rollback();
             rows.iter().map(|row| row.try_get(0).map_err(|error| failure.of(&error))).collect()
         })
@@ -180,6 +189,15 @@ impl PostgresPool {
 impl Pool {
     fn idle(&self) -> MutexGuard<'_, Idle> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of a chain. When there are very many, those that nobody uses are forgotten.
+    fn known(&self, tenant: &str, project: &str) -> Arc<Known> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_KNOWN {
+            known.retain(|_, known| Arc::strong_count(known) > 1);
+        }
+        Arc::clone(known.entry((tenant.to_owned(), project.to_owned())).or_default())
     }
 
     fn failure(&self) -> Failure<'_> {
@@ -218,7 +236,9 @@ impl Pool {
                         return Ok(lent);
                     }
                     // The server has no more to give: one of those that are open will come back.
-                    Err(error) if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS) => {
+                    Err(NotOpened::Refused(error))
+                        if error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS) =>
+                    {
                         drop(lent);
                         idle = self.idle();
                         if idle.open == 0 {
@@ -227,7 +247,8 @@ impl Pool {
                         full = true;
                         continue;
                     }
-                    Err(error) => return Err(self.failure().of(&error)),
+                    Err(NotOpened::Refused(error)) => return Err(self.failure().of(&error)),
+                    Err(NotOpened::System(error)) => return Err(StoreError::other(error)),
                 }
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -265,6 +286,7 @@ pub struct PostgresStore {
     tenant: String,
     project: String,
     sealer: Sealer,
+    known: Arc<Known>,
 }
 
 impl PostgresStore {
@@ -282,6 +304,11 @@ impl PostgresStore {
         self
     }
 
+    fn chain(&self) -> Chain<'_> {
+        let known = self.sealer.keys.is_some().then_some(&*self.known);
+        Chain { tenant: &self.tenant, project: &self.project, known }
+    }
+
     /// The database, without what is secret in its address.
     #[must_use]
     pub fn place(&self) -> &Path {
@@ -292,10 +319,9 @@ impl PostgresStore {
 impl Store for PostgresStore {
     fn read(&self, f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>) -> Result<(), StoreError> {
         self.pool.with(|connection, failure| {
-            connection.begin_read(&self.tenant).map_err(|error| failure.of(&error))?;
-            let rows = Rows::reading(connection, failure, &self.tenant, &self.project)?;
-            f(&Sealed::new(rows, &self.sealer))?;
-            connection.rollback();
+            let reading = Sealed::new(Rows::reading(connection, failure, self.chain())?, &self.sealer);
+            f(&reading)?;
+            reading.into_tables().leave();
             Ok(())
         })
     }
@@ -306,12 +332,9 @@ impl Store for PostgresStore {
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         self.pool.with(|connection, failure| {
-            connection.begin_write(&self.tenant, self.pool.wait).map_err(|error| failure.of(&error))?;
-            let rows = Rows::locking(connection, failure, &self.tenant, &self.project)?;
-            let mut tx = Sealed::new(rows, &self.sealer);
+            let mut tx = Sealed::new(Rows::locking(connection, failure, self.chain())?, &self.sealer);
             f(&mut tx)?;
-            tx.finish()?.store_end()?;
-            connection.commit().map_err(|error| failure.of(&error))
+            tx.finish()?.commit()
         })
     }
 }

@@ -141,6 +141,12 @@ impl<'a, T: Tables> Sealed<'a, T> {
         }
     }
 
+    /// Gives the tables back, of one who has only read.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn into_tables(self) -> T {
+        self.tables.into_inner()
+    }
+
     /// Seals what was changed, and gives the tables back. The database's own commit comes after it.
     pub(crate) fn finish(mut self) -> Result<T, StoreError> {
         let effects = std::mem::take(&mut self.effects);

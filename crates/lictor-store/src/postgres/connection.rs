@@ -1,26 +1,70 @@
 //! One connection with its prepared statements.
+//!
+//! What does not wait for an answer is sent together with what comes next: each way to the database and back takes longer
+//! than most of the work that is done there.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use postgres::types::ToSql;
-use postgres::{Client, Config, Error, Row, Statement};
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
 
 use super::tls::Connector;
+
+/// How long it may take to take leave of a database.
+const LEAVE: Duration = Duration::from_secs(1);
 
 pub(super) struct Connection {
     client: Client,
     statements: HashMap<String, Statement>,
     in_transaction: bool,
+    /// After the client: it takes leave of the database when that is gone.
+    driver: Driver,
+}
+
+/// Moves what is sent and received, while somebody waits for an answer.
+struct Driver {
+    runtime: Runtime,
+    connection: JoinHandle<Result<(), Error>>,
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let connection = &mut self.connection;
+        // Who does not answer any more is not waited for.
+        let _ = self.runtime.block_on(async { tokio::time::timeout(LEAVE, connection).await });
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug)]
+pub(super) enum NotOpened {
+    /// What the database said, or the network.
+    Refused(Error),
+    /// What the system said.
+    System(std::io::Error),
 }
 
 impl Connection {
-    pub(super) fn open(config: &Config, tls: &Connector) -> Result<Self, Error> {
-        let client = match tls {
-            Connector::Plain => config.connect(postgres::NoTls)?,
-            Connector::Tls(tls) => config.connect(tls.clone())?,
-        };
-        Ok(Self { client, statements: HashMap::new(), in_transaction: false })
+    pub(super) fn open(config: &Config, tls: &Connector) -> Result<Self, NotOpened> {
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(NotOpened::System)?;
+        let opened = runtime.block_on(async {
+            Ok(match tls {
+                Connector::Plain => {
+                    let (client, connection) = config.connect(NoTls).await?;
+                    (client, tokio::spawn(connection))
+                }
+                Connector::Tls(tls) => {
+                    let (client, connection) = config.connect(tls.clone()).await?;
+                    (client, tokio::spawn(connection))
+                }
+            })
+        });
+        let (client, connection) = opened.map_err(NotOpened::Refused)?;
+        let driver = Driver { runtime, connection };
+        Ok(Self { client, statements: HashMap::new(), in_transaction: false, driver })
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -30,51 +74,100 @@ impl Connection {
     /// Without a transaction; `None` when that cannot be had.
     pub(super) fn cleaned(mut self) -> Option<Self> {
         if self.in_transaction {
-            self.client.batch_execute("ROLLBACK").ok()?;
+            self.batch("ROLLBACK").ok()?;
             self.in_transaction = false;
         }
         Some(self)
     }
 
-    pub(super) fn begin_read(&mut self, tenant: &str) -> Result<(), Error> {
+    /// Begins to read as that tenant, and reads something.
+    pub(super) fn begin_read(
+        &mut self,
+        tenant: &str,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Error> {
         let tenant = literal(tenant);
-        self.begin(&format!(
+        let begin = format!(
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('lictor.tenant', {tenant}, true)"
-        ))
+        );
+        self.begin_with(&begin, sql, values)
     }
 
-    pub(super) fn begin_write(&mut self, tenant: &str, wait: Duration) -> Result<(), Error> {
+    /// Begins to write as that tenant, and reads something.
+    pub(super) fn begin_write(
+        &mut self,
+        tenant: &str,
+        wait: Duration,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Error> {
         let (tenant, wait) = (literal(tenant), wait.as_millis().clamp(1, 3_600_000));
-        self.begin(&format!(
+        let begin = format!(
             "BEGIN; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = {wait}; SELECT set_config('lictor.tenant', {tenant}, true)"
-        ))
+        );
+        self.begin_with(&begin, sql, values)
+    }
+
+    fn begin_with(
+        &mut self,
+        begin: &str,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Error> {
+        let statement = self.statement(sql)?;
+        self.in_transaction = true;
+        let client = &self.client;
+        let both = async { tokio::join!(client.batch_execute(begin), client.query(&statement, values)) };
+        let (begun, rows) = self.driver.runtime.block_on(both);
+        begun?;
+        rows
     }
 
     pub(super) fn begin(&mut self, sql: &str) -> Result<(), Error> {
         self.in_transaction = true;
-        self.client.batch_execute(sql)
+        self.batch(sql)
     }
 
     pub(super) fn commit(&mut self) -> Result<(), Error> {
-        self.client.batch_execute("COMMIT")?;
+        self.batch("COMMIT")?;
         self.in_transaction = false;
         Ok(())
     }
 
+    /// Carries out the last statement of a transaction, and commits. Returns how many rows the statement changed.
+    pub(super) fn execute_and_commit(
+        &mut self,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<u64, Error> {
+        let statement = self.statement(sql)?;
+        let client = &self.client;
+        let both = async { tokio::join!(client.execute(&statement, values), client.batch_execute("COMMIT")) };
+        let (changed, committed) = self.driver.runtime.block_on(both);
+        // After a statement that failed, the database takes `COMMIT` for `ROLLBACK`, and says so without an error.
+        if committed.is_ok() {
+            self.in_transaction = false;
+        }
+        let changed = changed?;
+        committed?;
+        Ok(changed)
+    }
+
     /// Ends a transaction that only read. Should it fail, the connection is dropped when it is given back.
     pub(super) fn rollback(&mut self) {
-        if self.client.batch_execute("ROLLBACK").is_ok() {
+        if self.batch("ROLLBACK").is_ok() {
             self.in_transaction = false;
         }
     }
 
     pub(super) fn batch(&mut self, sql: &str) -> Result<(), Error> {
-        self.client.batch_execute(sql)
+        self.driver.runtime.block_on(self.client.batch_execute(sql))
     }
 
     pub(super) fn query(&mut self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, Error> {
         let statement = self.statement(sql)?;
-        self.client.query(&statement, values)
+        self.driver.runtime.block_on(self.client.query(&statement, values))
     }
 
     /// Planned for these values. A statement that is kept is planned without them after a while, and then a kind that
@@ -84,19 +177,19 @@ impl Connection {
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
-        self.client.query(sql, values)
+        self.driver.runtime.block_on(self.client.query(sql, values))
     }
 
     pub(super) fn execute(&mut self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<u64, Error> {
         let statement = self.statement(sql)?;
-        self.client.execute(&statement, values)
+        self.driver.runtime.block_on(self.client.execute(&statement, values))
     }
 
     fn statement(&mut self, sql: &str) -> Result<Statement, Error> {
         if let Some(known) = self.statements.get(sql) {
             return Ok(known.clone());
         }
-        let statement = self.client.prepare(sql)?;
+        let statement = self.driver.runtime.block_on(self.client.prepare(sql))?;
         self.statements.insert(sql.to_owned(), statement.clone());
         Ok(statement)
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use postgres::Error;
-use postgres::error::SqlState;
+use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
 
 use crate::StoreError;
 

@@ -5,13 +5,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use lictor_core::{Digest, SessionKey, Timestamp};
-use postgres::Row;
-use postgres::types::ToSql;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use super::connection::Connection;
 use super::failure::Failure;
+use super::known::{Entries, Known};
 use crate::seal::EntrySeal;
 use crate::sealed::{SealedEntry, SealedValue, Tables};
 use crate::{Head, Keys, Query, Record, Seal, Space, StoreError};
@@ -30,21 +32,35 @@ pub(super) struct Rows<'a> {
     base: Head,
     changed: Cell<bool>,
     pending: RefCell<Pending>,
+    /// What this process knows of the chain; nothing where entries carry no seal.
+    known: Option<&'a Known>,
+    /// The same, of when the transaction began.
+    before: Arc<Entries>,
+    /// What the transaction has read and made since.
+    seen: RefCell<Entries>,
+    seen_bytes: Cell<usize>,
 }
 
-/// Entries to be written, by space and key, with their seals.
-type Entries = BTreeMap<(Space, Vec<u8>), SealedValue>;
+/// One chain, and what this process knows of it.
+#[derive(Clone, Copy)]
+pub(super) struct Chain<'a> {
+    pub(super) tenant: &'a str,
+    pub(super) project: &'a str,
+    pub(super) known: Option<&'a Known>,
+}
 
 /// What waits to be written.
 #[derive(Default)]
 struct Pending {
     records: Vec<(Record, Option<Vec<u8>>)>,
-    entries: Entries,
+    entries: BTreeMap<(Space, Vec<u8>), SealedValue>,
     bytes: usize,
 }
 
 /// So many bytes wait at most.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
+/// A transaction that sees more bytes of entries is no judgement: nothing is remembered of it.
+const MOST_SEEN: usize = 256 * 1024;
 
 /// The records of a chain, its entries, and its row. The row was locked before, so that there is one to take the time from.
 const WRITE: &str = "WITH told AS (
@@ -74,22 +90,24 @@ impl<'a> Rows<'a> {
     pub(super) fn reading(
         connection: &'a mut Connection,
         failure: Failure<'a>,
-        tenant: &'a str,
-        project: &'a str,
+        chain: Chain<'a>,
     ) -> Result<Self, StoreError> {
-        let found = connection.query(CHAIN, &[&tenant, &project]).map_err(|error| failure.of(&error))?;
-        Self::at(connection, failure, tenant, project, found.first())
+        let Chain { tenant, project, .. } = chain;
+        let found = connection.begin_read(tenant, CHAIN, &[&tenant, &project]);
+        let found = found.map_err(|error| failure.of(&error))?;
+        Self::at(connection, failure, chain, found.first())
     }
 
     /// Waits until no other writer has the chain.
     pub(super) fn locking(
         connection: &'a mut Connection,
         failure: Failure<'a>,
-        tenant: &'a str,
-        project: &'a str,
+        chain: Chain<'a>,
     ) -> Result<Self, StoreError> {
-        let failed = |error: postgres::Error| failure.of(&error);
-        let mut found = connection.query(LOCKED, &[&tenant, &project]).map_err(failed)?;
+        let Chain { tenant, project, .. } = chain;
+        let failed = |error: tokio_postgres::Error| failure.of(&error);
+        let mut found =
+            connection.begin_write(tenant, failure.wait, LOCKED, &[&tenant, &project]).map_err(failed)?;
         if found.is_empty() {
             let zero = Digest::ZERO.as_bytes().as_slice();
             connection
@@ -106,14 +124,13 @@ impl<'a> Rows<'a> {
                        FROM lictor.head WHERE tenant = $1 AND project = $2";
             connection.query(sql, &[&tenant, &project]).map_err(failed)?;
         }
-        Self::at(connection, failure, tenant, project, found.first())
+        Self::at(connection, failure, chain, found.first())
     }
 
     fn at(
         connection: &'a mut Connection,
         failure: Failure<'a>,
-        tenant: &'a str,
-        project: &'a str,
+        Chain { tenant, project, known }: Chain<'a>,
         row: Option<&Row>,
     ) -> Result<Self, StoreError> {
         let (mut head, mut seal, mut base) = (Head::START, None, Head::START);
@@ -122,10 +139,11 @@ impl<'a> Rows<'a> {
             seal = seal_of(row, 2, failure)?;
             base = Head { seq: number(row, 3, failure)?, hash: digest(row, 4, failure)? };
         }
-        let connection = RefCell::new(connection);
-        let pending = RefCell::default();
+        let end = (head, seal);
+        let before = known.map(|known| known.under(&end)).unwrap_or_default();
+        let (head, seal) = end;
         Ok(Self {
-            connection,
+            connection: RefCell::new(connection),
             failure,
             tenant,
             project,
@@ -133,14 +151,67 @@ impl<'a> Rows<'a> {
             seal,
             base,
             changed: Cell::new(false),
-            pending,
+            pending: RefCell::default(),
+            known,
+            before,
+            seen: RefCell::default(),
+            seen_bytes: Cell::new(0),
         })
     }
 
-    /// Writes what waits, and the row of the chain.
-    pub(super) fn store_end(self) -> Result<(), StoreError> {
-        self.write_pending()?;
-        if self.changed.get() { self.write(&Pending::default()) } else { Ok(()) }
+    /// Writes what waits and the row of the chain, and commits.
+    pub(super) fn commit(self) -> Result<(), StoreError> {
+        let pending = self.pending.take();
+        if pending.records.is_empty() && pending.entries.is_empty() && !self.changed.get() {
+            self.connection.borrow_mut().commit().map_err(|error| self.failure.of(&error))?;
+        } else {
+            self.write(&pending, Connection::execute_and_commit)?;
+        }
+        self.remember();
+        Ok(())
+    }
+
+    /// Ends a transaction that only read.
+    pub(super) fn leave(self) {
+        self.connection.borrow_mut().rollback();
+        self.remember();
+    }
+
+    /// What was read and made counts from now on.
+    fn remember(self) {
+        if let Some(known) = self.known {
+            let (before, seen) = match self.seen_bytes.get() {
+                bytes if bytes > MOST_SEEN => (Arc::default(), Entries::new()),
+                _ => (self.before, self.seen.into_inner()),
+            };
+            known.learn((self.head, self.seal), before, seen);
+        }
+    }
+
+    /// What an entry is, as far as the transaction has seen it.
+    fn saw(&self, slot: (Space, Vec<u8>), value: Option<SealedValue>) {
+        if self.known.is_none() {
+            return;
+        }
+        let bytes = slot.1.len() + value.as_ref().map_or(0, |(value, _)| value.len());
+        self.seen_bytes.set(self.seen_bytes.get() + bytes);
+        let mut seen = self.seen.borrow_mut();
+        if self.seen_bytes.get() > MOST_SEEN {
+            seen.clear();
+        } else {
+            seen.insert(slot, value);
+        }
+    }
+
+    /// An entry that need not be fetched.
+    fn at_hand(&self, slot: &(Space, Vec<u8>)) -> Option<Option<SealedValue>> {
+        if let Some(waiting) = self.pending.borrow().entries.get(slot) {
+            return Some(Some(waiting.clone()));
+        }
+        if self.seen_bytes.get() > MOST_SEEN {
+            return None;
+        }
+        self.seen.borrow().get(slot).or_else(|| self.before.get(slot)).cloned()
     }
 
     /// Writes what waits, for whoever reads now.
@@ -149,12 +220,15 @@ impl<'a> Rows<'a> {
         if pending.records.is_empty() && pending.entries.is_empty() {
             return Ok(());
         }
-        self.write(&pending)
+        self.write(&pending, Connection::execute)
     }
 
-    /// Writes records, entries and the row of the chain at once: each way to the database and back takes longer than the work
-    /// that is done there.
-    fn write(&self, Pending { records, entries, bytes: _ }: &Pending) -> Result<(), StoreError> {
+    /// Writes records, entries and the row of the chain at once.
+    fn write(
+        &self,
+        Pending { records, entries, bytes: _ }: &Pending,
+        execute: impl FnOnce(&mut Connection, &str, &Values<'_>) -> Result<u64, tokio_postgres::Error>,
+    ) -> Result<(), StoreError> {
         let session = |of: fn(&SessionKey) -> &str| -> Vec<Option<Cow<'_, str>>> {
             records.iter().map(|(record, _)| record.session.as_ref().map(|key| escaped(of(key)))).collect()
         };
@@ -197,7 +271,8 @@ impl<'a> Rows<'a> {
             &signed(self.base.seq),
             &self.base.hash.as_bytes().as_slice(),
         ];
-        if self.execute(WRITE, values)? != 1 {
+        let written = execute(&mut self.connection.borrow_mut(), WRITE, values);
+        if written.map_err(|error| self.failure.of(&error))? != 1 {
             return Err(self.failure.corrupt(format!("the chain of `{}` has no row", self.project)));
         }
         self.changed.set(false);
@@ -251,12 +326,17 @@ impl<'a> Rows<'a> {
 impl Tables for Rows<'_> {
     /// By both indexes: whichever is chosen while the database knows little of its tables, one entry is looked at.
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<SealedValue>, StoreError> {
-        self.write_pending()?;
+        let slot = (space, key.to_vec());
+        if let Some(known) = self.at_hand(&slot) {
+            return Ok(known);
+        }
         let sql = "SELECT value, seal FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4)
                    AND key_start = substring($4::bytea FROM 1 FOR 500) AND key = $4";
         let rows = self.query(sql, &[&self.tenant, &self.project, &space.name(), &key])?;
         let value = |row: &Row| Ok((get(row, 0, self.failure)?, entry_seal(row, 1, self.failure)?));
-        rows.first().map(value).transpose()
+        let found: Option<SealedValue> = rows.first().map(value).transpose()?;
+        self.saw(slot, found.clone());
+        Ok(found)
     }
 
     fn scan(&self, space: Space, keys: &Keys) -> Result<Vec<SealedEntry>, StoreError> {
@@ -376,12 +456,15 @@ impl Tables for Rows<'_> {
         value: &[u8],
         seal: Option<&EntrySeal>,
     ) -> Result<(), StoreError> {
-        self.pending.get_mut().entries.insert((space, key.to_vec()), (value.to_vec(), seal.copied()));
+        let (slot, sealed) = ((space, key.to_vec()), (value.to_vec(), seal.copied()));
+        self.saw(slot.clone(), Some(sealed.clone()));
+        self.pending.get_mut().entries.insert(slot, sealed);
         self.waits(key.len() + value.len())
     }
 
     fn delete(&mut self, space: Space, key: &[u8]) -> Result<(), StoreError> {
         self.write_pending()?;
+        self.saw((space, key.to_vec()), None);
         let sql = "DELETE FROM lictor.entry WHERE tenant = $1 AND project = $2 AND space = $3 AND sha256(key) = sha256($4)
                    AND key_start = substring($4::bytea FROM 1 FOR 500) AND key = $4";
         self.execute(sql, &[&self.tenant, &self.project, &space.name(), &key]).map(drop)
@@ -440,7 +523,7 @@ fn count(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-fn get<'r, T: postgres::types::FromSql<'r>>(
+fn get<'r, T: tokio_postgres::types::FromSql<'r>>(
     row: &'r Row,
     column: usize,
     failure: Failure<'_>,

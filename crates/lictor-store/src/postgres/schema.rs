@@ -74,7 +74,7 @@ pub(super) fn migrate(connection: &mut Connection, failure: Failure<'_>) -> Resu
         }
         found => Ok(found == known),
     };
-    let failed = |error: postgres::Error| failure.of(&error);
+    let failed = |error: tokio_postgres::Error| failure.of(&error);
     // Most of the time there is nothing to do, and many roles may not do it.
     if let Some(found) = version(connection).map_err(failed)?
         && check(found)?
@@ -100,7 +100,7 @@ pub(super) fn migrate(connection: &mut Connection, failure: Failure<'_>) -> Resu
     connection.commit().map_err(failed)
 }
 
-fn version(connection: &mut Connection) -> Result<Option<u32>, postgres::Error> {
+fn version(connection: &mut Connection) -> Result<Option<u32>, tokio_postgres::Error> {
     // Read from the table of tables: a name that was once looked up in vain is remembered as missing.
     let there =
         "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = 'lictor' AND tablename = 'schema_version'";
@@ -113,7 +113,7 @@ fn version(connection: &mut Connection) -> Result<Option<u32>, postgres::Error> 
 }
 
 /// Drops the partitions of past months in which no chain has a record after its base.
-pub(super) fn reclaim(connection: &mut Connection) -> Result<Vec<String>, postgres::Error> {
+pub(super) fn reclaim(connection: &mut Connection) -> Result<Vec<String>, tokio_postgres::Error> {
     connection.begin("BEGIN; SELECT pg_advisory_xact_lock(5499061, 2)")?;
     let rows = connection.query(
         "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

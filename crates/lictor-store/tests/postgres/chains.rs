@@ -65,6 +65,44 @@ fn chains_do_not_fork() {
     }
 }
 
+/// What one process remembers of a chain counts only as long as nobody else has changed it.
+#[test]
+fn what_another_process_changed_is_read_again() {
+    let cluster = Cluster::start();
+    let ours = cluster.database("shared").store("team", "project").unwrap().keys(keys(1));
+    let pool = cluster.options("shared").connect().unwrap();
+    let theirs = pool.store("team", "project").unwrap().keys(keys(1));
+    let put = |store: &PostgresStore, value: &[u8]| {
+        store.update(Durability::Process, |tx| tx.put(Space::Session, b"key", value)).unwrap();
+    };
+    let read = |store: &PostgresStore| store.view(|view| view.get(Space::Session, b"key")).unwrap();
+    append(&ours, "first").unwrap();
+    assert_eq!(read(&ours), None);
+    // With a record and without one, by others and by ourselves.
+    for (number, writer) in [&theirs, &ours, &theirs, &theirs, &ours].into_iter().enumerate() {
+        let value = [u8::try_from(number).unwrap()];
+        put(writer, &value);
+        assert_eq!([read(&ours), read(&theirs)], [Some(value.to_vec()), Some(value.to_vec())]);
+        let seen = ours.update(Durability::Process, |tx| {
+            let seen = tx.get(Space::Session, b"key")?;
+            tx.append(draft("seen"))?;
+            Ok(seen)
+        });
+        assert_eq!(seen.unwrap(), Some(value.to_vec()));
+    }
+    let gone = theirs.update(Durability::Process, |tx| tx.delete(Space::Session, b"key"));
+    gone.unwrap();
+    assert_eq!([read(&ours), read(&theirs)], [None, None]);
+    // What was not committed was never there.
+    let abandoned = ours.update(Durability::Process, |tx| {
+        tx.put(Space::Session, b"key", b"abandoned")?;
+        Err::<(), _>(StoreError::Abandoned)
+    });
+    assert!(abandoned.is_err());
+    assert_eq!(read(&ours), None);
+    assert_eq!(faults(&ours), []);
+}
+
 #[test]
 fn a_chain_that_stays_locked_is_busy() {
     let cluster = Cluster::start();
