@@ -2,7 +2,8 @@
 //!
 //! The file is in WAL mode. Every transaction is one append to the log beside the file, without waiting for the
 //! disk: it survives the end of the process, and loss of power can only cut off the newest transactions, never
-//! damage the file. [`Durability::Power`] waits for the disk, for itself and all that came before it.
+//! damage the file. [`Durability::Power`] waits for the disk, for itself and all that came before it; threads of a process
+//! that writes often wait for it together.
 //! A cold process reads the whole log when it opens the store, so the log is kept short: whoever sees it longer
 //! than [`LOG_LIMIT`] moves it into the main file.
 //!
@@ -23,12 +24,14 @@ mod open;
 mod patience;
 mod rows;
 mod stamp;
+mod syncs;
 
 use failure::Failure;
 use open::beside;
 use patience::Patience;
 use rows::Rows;
 pub use stamp::Stamp;
+use syncs::Syncs;
 
 /// Bytes of log beyond which it is moved into the main file if nobody is using the store at that moment.
 const LOG_LIMIT: u64 = 80 * 4096;
@@ -101,7 +104,8 @@ impl SqliteOptions {
         let handle = Handle { connection, patience, synced: None, written: 0, writer: 0 };
         let log = beside(&file, "-wal");
         let sealer = self.sealer.clone();
-        Ok(SqliteStore { file, log, handle: Mutex::new(handle), wait: self.wait, sealer })
+        let (handle, syncs) = (Mutex::new(handle), Syncs::default());
+        Ok(SqliteStore { file, log, handle, wait: self.wait, sealer, syncs })
     }
 }
 
@@ -113,6 +117,7 @@ pub struct SqliteStore {
     handle: Mutex<Handle>,
     wait: Duration,
     sealer: Sealer,
+    syncs: Syncs,
 }
 
 #[derive(Debug)]
@@ -175,6 +180,12 @@ impl SqliteStore {
 
     fn failure(&self) -> Failure<'_> {
         Failure { file: &self.file, wait: self.wait }
+    }
+
+    /// Whether writers wait for the disk together. A process that writes once has nobody to wait with, and without a log
+    /// beside the file SQLite has to wait before it commits.
+    fn syncs_together(&self, handle: &Handle) -> bool {
+        handle.written >= GROWS_EVERY && self.syncs.work() && self.log.exists()
     }
 
     /// Moves the log into the main file when it has grown too long.
@@ -248,7 +259,9 @@ impl Store for SqliteStore {
     ) -> Result<(), StoreError> {
         let mut handle = self.handle();
         let failure = self.failure();
-        handle.sync_for(durability).map_err(|error| failure.of(error))?;
+        let together = durability == Durability::Power && self.syncs_together(&handle);
+        let alone = if together { Durability::Process } else { durability };
+        handle.sync_for(alone).map_err(|error| failure.of(error))?;
         let connection = &handle.connection;
         let open = Open::begin(connection, "BEGIN IMMEDIATE").map_err(|error| failure.of(error))?;
         let mut tx = Sealed::new(Rows { connection, failure }, &self.sealer);
@@ -259,9 +272,12 @@ impl Store for SqliteStore {
         if handle.written == GROWS_EVERY {
             handle.writer = std::process::id();
         }
+        let commit = together.then(|| self.syncs.committed());
         let limit = LOG_LIMIT * (handle.written / GROWS_EVERY).clamp(1, GROWS_TO);
         self.shorten_log(&handle, limit);
-        Ok(())
+        // Others may write while this one waits for the disk, and wait with it.
+        drop(handle);
+        commit.map_or(Ok(()), |commit| self.syncs.wait(commit, &self.log)).map_err(|error| failure.of_io(error))
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rusqlite::config::DbConfig;
@@ -138,7 +139,13 @@ fn fill(draft: &Path, failure: Failure<'_>) -> Result<(), StoreError> {
     // Whatever is there was left by a process with our id that died.
     let _ = std::fs::remove_file(draft);
     let io = |source| failure.of_io(source);
-    std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft).map_err(io)?;
+    let mut file =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(draft).map_err(io)?;
+    // A server makes many of them, and SQLite asks the disk several times for each.
+    static EMPTY: OnceLock<Vec<u8>> = OnceLock::new();
+    if let Some(empty) = EMPTY.get() {
+        return file.write_all(empty).and_then(|()| file.sync_all()).map_err(io);
+    }
     let sql = format!(
         "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN; {SCHEMA}
          PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;"
@@ -148,7 +155,11 @@ fn fill(draft: &Path, failure: Failure<'_>) -> Result<(), StoreError> {
         // Closing moves everything into the main file and syncs it.
         connection.close().map_err(|(_, error)| error)
     });
-    made.map_err(|error| failure.of(error))
+    made.map_err(|error| failure.of(error))?;
+    if let Ok(empty) = std::fs::read(draft) {
+        let _ = EMPTY.set(empty);
+    }
+    Ok(())
 }
 
 /// `file` with something added to its name.
