@@ -12,6 +12,7 @@ mod lifecycle;
 mod mode;
 mod post;
 mod recall;
+mod recent;
 mod record;
 mod resolve;
 mod rules;
@@ -68,6 +69,7 @@ struct Inner {
     feedback: Vec<Provider>,
     providers: Vec<Box<dyn FeedbackProvider>>,
     checkers: Vec<Box<dyn Checker>>,
+    recent: recent::Recent,
 }
 
 impl PolicyEngine {
@@ -226,7 +228,7 @@ impl PolicyEngine {
     }
 
     fn sessions_of(&self, action: &Action) -> Result<sessions::Lineage, StoreError> {
-        self.inner.store.view(|view| sessions::Lineage::load(view, action))
+        self.inner.store.view(|view| sessions::Lineage::load_remembered(view, action, &self.inner.recent))
     }
 
     /// A tracer that fails changes nothing, but somebody should know.

@@ -26,7 +26,7 @@ pub(super) struct Hints {
     pub(super) options: bool,
 }
 
-/// What a byte is to [`HINTS`]: a letter of either case, one of their marks, or nothing, in five bits.
+/// What a byte is to [`HINTS`]: a letter of either case, one of their marks, an `@`, or nothing, in five bits.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0_u8;
@@ -36,8 +36,9 @@ const CLASSES: [u8; 256] = {
             classes[byte as usize] = match byte.to_ascii_lowercase() {
                 letter @ b'a'..=b'z' => letter - b'a' + 1,
                 b'_' => 27,
-                b'-' => 28,
+                b'-' => DASH,
                 b':' => 29,
+                b'@' => AT,
                 _ => 0,
             };
         }
@@ -48,26 +49,42 @@ const CLASSES: [u8; 256] = {
     }
 };
 
-/// One bit for each three classes in a row.
-const WANTED: [u64; 512] = {
-    let mut wanted = [0; 512];
+const DASH: u8 = 28;
+const AT: u8 = 30;
+/// Three classes in a row.
+const THREE: usize = 1 << 15;
+
+const WORDS: u8 = 1;
+const OPTIONS: u8 = 2;
+
+/// What each three classes in a row are a sign of: every byte of every record is looked up here.
+static SIGNS: [u8; THREE] = {
+    let mut signs = [0; THREE];
+    let mut place = 0;
+    #[expect(clippy::indexing_slicing, reason = "five bits for each of three characters")]
+    while place < THREE {
+        // What is before the dash is no letter and no mark. A digit is neither, and only costs a closer look.
+        if place & 0x3ff == DASH as usize {
+            signs[place] |= OPTIONS;
+        }
+        // A password in a URL stands before an `@`.
+        if place & 0x1f == AT as usize {
+            signs[place] |= WORDS;
+        }
+        place += 1;
+    }
     let mut hint = 0;
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "five bits for each of three characters are less than 512 times 64"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "five bits for each of three characters")]
     while hint < HINTS.len() {
         let [one, two, three] = HINTS[hint];
         let place = (CLASSES[*one as usize] as usize) << 10
             | (CLASSES[*two as usize] as usize) << 5
             | CLASSES[*three as usize] as usize;
-        wanted[place >> 6] |= 1 << (place & 63);
+        signs[place] |= WORDS;
         hint += 1;
     }
-    wanted
+    signs
 };
-
-const DASH: usize = 28;
 
 impl Hints {
     /// Everything has to be searched for.
@@ -76,18 +93,13 @@ impl Hints {
 
     /// What is in that text.
     pub(super) fn of(text: &str) -> Self {
-        let mut hints = Self::default();
-        let mut last_three = 0;
+        let (mut signs, mut last_three) = (0, 0);
         for byte in text.bytes() {
             let class = usize::from(CLASSES.get(usize::from(byte)).copied().unwrap_or_default());
-            last_three = (last_three << 5 | class) & 0x7fff;
-            let found = WANTED.get(last_three >> 6).is_some_and(|bits| bits >> (last_three & 63) & 1 == 1);
-            // A password in a URL stands before an `@`.
-            hints.words |= found || byte == b'@';
-            // What is before the dash is no letter and no mark. A digit is neither, and only costs a closer look.
-            hints.options |= last_three & 0x3ff == DASH;
+            last_three = (last_three << 5 | class) % THREE;
+            signs |= SIGNS.get(last_three).copied().unwrap_or_default();
         }
-        hints
+        Self { words: signs & WORDS != 0, options: signs & OPTIONS != 0 }
     }
 }
 

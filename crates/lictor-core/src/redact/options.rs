@@ -111,7 +111,8 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
     if !text.contains([':', '<']) && !NEAR.iter().any(|near| text.contains(near)) {
         return;
     }
-    let prompted = PROMPTED.iter().any(|words| text.contains(words));
+    // Looked for only where it matters: it takes longer than all the rest.
+    let is_prompted = std::cell::LazyCell::new(|| PROMPTED.iter().any(|words| text.contains(words)));
     let (mut program, mut logs_in) = ("", false);
     let mut taken: Option<&str> = None;
     let mut words = Words { text, form, at: 0, first: true }.peekable();
@@ -126,12 +127,13 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
             note(&word, value_of(option, named, word.text), found);
             continue;
         }
-        if prompted && !word.first && matches!(program, "echo" | "printf") && !word.text.starts_with('-') {
+        let is_said = !word.first && matches!(program, "echo" | "printf") && !word.text.starts_with('-');
+        if is_said && *is_prompted {
             found.push(word.from(word.text.split_once(':').map_or(0, |(user, _)| user.len() + 1)));
             continue;
         }
         // What a program is given to read.
-        if prompted && word.text == "<<<" {
+        if word.text == "<<<" && *is_prompted {
             if let Some(next) = words.next() {
                 note(&next, Some(0), found);
             }

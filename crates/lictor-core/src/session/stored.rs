@@ -12,6 +12,32 @@ const JSON: u8 = b'{';
 const SMALL: usize = 960;
 const STEP: usize = 512;
 
+/// Most states have fewer bytes.
+const USUAL: usize = 2_048;
+
+/// Bytes at the end of others. Postcard's own way to do that adds every byte for itself.
+struct Bytes(Vec<u8>);
+
+impl postcard::ser_flavors::Flavor for Bytes {
+    type Output = Vec<u8>;
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<Vec<u8>> {
+        Ok(self.0)
+    }
+}
+
 /// Bytes that no version of Lictor stored as a session's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the state of a session")]
@@ -23,7 +49,10 @@ impl SessionState {
     /// # Errors
     /// Never for a state that events have made.
     pub fn to_bytes(&self) -> Result<Vec<u8>, NotAState> {
-        let mut bytes = postcard::to_extend(self, vec![FORM]).map_err(|_| NotAState)?;
+        let mut bytes = Vec::with_capacity(USUAL);
+        bytes.push(FORM);
+        let mut bytes =
+            postcard::serialize_with_flavor(self, Bytes(bytes)).map_err(|_: postcard::Error| NotAState)?;
         if bytes.len() > SMALL {
             bytes.resize(bytes.len().next_multiple_of(STEP), 0);
         }

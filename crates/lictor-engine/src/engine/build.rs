@@ -296,6 +296,7 @@ impl Builder {
             providers: self.providers,
             checkers: self.checkers,
             seals: self.seals,
+            recent: super::recent::Recent::default(),
         };
         Ok(PolicyEngine { inner: Arc::new(inner), rules: Arc::new(rules) })
     }

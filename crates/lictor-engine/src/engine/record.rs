@@ -58,23 +58,35 @@ impl PolicyEngine {
                 commit(&mut journal, case, prepared, &mut evaluation, read)
             })
         });
-        if let Err(fault) = recorded {
-            let reason = format!("the decision could not be recorded: {fault}");
-            evaluation.id = None;
-            evaluation.session = SessionState::default();
-            evaluation = evaluation.blocked_by(from_engine("store", Verdict::error(reason, OPERATOR)));
+        match recorded {
+            Ok((mut sessions, event)) => {
+                if self.inner.recent.is_wanted() {
+                    self.inner.recent.keep(sessions.saved());
+                }
+                evaluation.session = sessions.into_seen().unwrap_or_default();
+                if !case.mode.dry && case.action.session.is_none() {
+                    evaluation.session.apply(&event, case.now);
+                }
+            }
+            Err(fault) => {
+                let reason = format!("the decision could not be recorded: {fault}");
+                evaluation.id = None;
+                evaluation.session = SessionState::default();
+                evaluation = evaluation.blocked_by(from_engine("store", Verdict::error(reason, OPERATOR)));
+            }
         }
         evaluation
     }
 }
 
+/// Writes the record, and the sessions as they are after the event.
 fn commit(
     journal: &mut Journal<'_>,
     case: &Case<'_>,
     prepared: Prepared,
     evaluation: &mut Evaluation,
     read: Option<Lineage>,
-) -> Result<(), StoreError> {
+) -> Result<(Lineage, SessionEvent), StoreError> {
     let Case { action, mode, now, .. } = *case;
     let mut sessions = Lineage::load_again(journal.tx, action, read)?;
     let (mut duplicate, mut changed) = (false, false);
@@ -117,11 +129,7 @@ fn commit(
         sessions.apply(&event, now);
         sessions.save(journal.tx)?;
     }
-    evaluation.session = sessions.into_seen().unwrap_or_default();
-    if !mode.dry && action.session.is_none() {
-        evaluation.session.apply(&event, now);
-    }
-    Ok(())
+    Ok((sessions, event))
 }
 
 /// The first event of a session fixes its policy, its parent and its scope: those of its parent, if it has one.

@@ -6,6 +6,7 @@ use lictor_core::tools::{Group, NotAGroup};
 use lictor_core::{Action, Claim, Digest, SessionEvent, SessionKey, SessionState, Timestamp};
 use lictor_store::{Keys, Space, StoreError, Transaction, View};
 
+use super::recent::{Recent, Stored};
 use crate::log;
 
 /// Deeper delegation is refused: no agent needs it, and a loop in the data must end.
@@ -26,14 +27,27 @@ impl Lineage {
         Self::load_again(view, action, None)
     }
 
+    /// As [`load`](Self::load), by one who may have stored it a moment ago.
+    pub(super) fn load_remembered(
+        view: &(impl View + ?Sized),
+        action: &Action,
+        recent: &Recent,
+    ) -> Result<Self, StoreError> {
+        Self::load_known(view, action.session.clone(), action.parent_session.clone(), |key, stored| {
+            recent.take(key, stored)
+        })
+    }
+
     /// As [`load`](Self::load), by one who has loaded it before: of a state that is stored as it was then, reading is
     /// spared, and that is most of what loading costs.
     pub(super) fn load_again(
         view: &(impl View + ?Sized),
         action: &Action,
-        before: Option<Self>,
+        mut before: Option<Self>,
     ) -> Result<Self, StoreError> {
-        Self::load_known(view, action.session.clone(), action.parent_session.clone(), before)
+        Self::load_known(view, action.session.clone(), action.parent_session.clone(), |key, stored| {
+            before.as_mut()?.give(key, stored)
+        })
     }
 
     pub(super) fn load_session(
@@ -41,21 +55,21 @@ impl Lineage {
         session: Option<SessionKey>,
         parent: Option<SessionKey>,
     ) -> Result<Self, StoreError> {
-        Self::load_known(view, session, parent, None)
+        Self::load_known(view, session, parent, |_, _| None)
     }
 
     fn load_known(
         view: &(impl View + ?Sized),
         session: Option<SessionKey>,
         mut parent: Option<SessionKey>,
-        mut before: Option<Self>,
+        mut known: impl FnMut(&SessionKey, &[u8]) -> Option<SessionState>,
     ) -> Result<Self, StoreError> {
         let named = session.is_some();
         let mut lineage = Self { keys: Vec::new(), states: Vec::new(), stored: Vec::new(), named };
         let mut key = session.unwrap_or_else(log::anonymous);
         loop {
             let stored = view.get(Space::Session, &stored_key(&key))?;
-            let known = before.as_mut().and_then(|before| before.give(&key, stored.as_deref()));
+            let known = stored.as_deref().and_then(|stored| known(&key, stored));
             let state = known.map_or_else(|| state_of(&key, stored.as_deref()), Ok)?;
             // What was said of a session's parent at its first event stands; later claims are not believed.
             let claimed = parent.take();
@@ -79,9 +93,9 @@ impl Lineage {
     }
 
     /// The state of a session, if it is the one that is stored as this.
-    fn give(&mut self, key: &SessionKey, stored: Option<&[u8]>) -> Option<SessionState> {
+    fn give(&mut self, key: &SessionKey, stored: &[u8]) -> Option<SessionState> {
         let at = self.keys.iter().position(|known| known == key)?;
-        let same = stored.is_some() && self.stored.get(at).is_some_and(|before| before.as_deref() == stored);
+        let same = self.stored.get(at).is_some_and(|before| before.as_deref() == Some(stored));
         self.states.get_mut(at).filter(|_| same).map(std::mem::take)
     }
 
@@ -193,16 +207,31 @@ impl Lineage {
 
     /// Writes the sessions. Of the files that they know, those groups are written that were read or are new.
     pub(super) fn save(&mut self, tx: &mut dyn Transaction) -> Result<(), StoreError> {
-        for (key, state) in self.keys.iter().zip(&mut self.states) {
+        for ((key, state), stored) in self.keys.iter().zip(&mut self.states).zip(&mut self.stored) {
             let files = std::mem::take(&mut state.files);
             let value = state.to_bytes().map_err(StoreError::other)?;
             tx.put(Space::Session, &stored_key(key), &value)?;
+            *stored = Some(value);
             for (group, text) in files.groups() {
                 tx.put(Space::Session, &files_key(key, &group.to_string()), text.as_bytes())?;
             }
             state.files = files;
         }
         Ok(())
+    }
+
+    /// The sessions as they were saved, to be remembered once that counts.
+    pub(super) fn saved(&mut self) -> Vec<(SessionKey, Stored)> {
+        let sessions = self.keys.iter().zip(&mut self.states).zip(&mut self.stored);
+        let saved = |((key, state), stored): ((&SessionKey, &mut SessionState), &mut Option<Vec<u8>>)| {
+            let bytes = stored.take()?;
+            // What is known of files is stored beside it.
+            let files = std::mem::take(&mut state.files);
+            let alone = state.clone();
+            state.files = files;
+            Some((key.clone(), Stored { bytes, state: alone }))
+        };
+        sessions.filter_map(saved).collect()
     }
 }
 
