@@ -30,6 +30,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, on};
 use lictor_core::Digest;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -107,6 +108,39 @@ impl Shared {
 
 pub(crate) type Server = Arc<Shared>;
 pub(crate) type Answer = Result<Value, Problem>;
+pub(crate) type Text = fn(&Call) -> Result<Box<RawValue>, Problem>;
+
+/// What an endpoint does.
+#[derive(Clone, Copy)]
+pub(crate) enum Handler {
+    /// The answer is put together, then written.
+    Tree(fn(&Call) -> Answer),
+    /// The answer is written at once.
+    Text(Text),
+}
+
+impl Handler {
+    /// The answer as a value.
+    fn tree(self, call: &Call) -> Answer {
+        match self {
+            Self::Tree(handler) => handler(call),
+            Self::Text(handler) => serde_json::from_str(handler(call)?.get()).map_err(unwritten),
+        }
+    }
+
+    /// The answer as text.
+    fn text(self, call: &Call) -> Result<String, Problem> {
+        match self {
+            Self::Tree(handler) => Ok(handler(call)?.to_string()),
+            Self::Text(handler) => Ok(String::from(Box::<str>::from(handler(call)?))),
+        }
+    }
+}
+
+/// An answer that has no JSON form.
+pub(crate) fn unwritten(error: serde_json::Error) -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", error.to_string())
+}
 
 /// What a handler is given.
 pub(crate) struct Call {
@@ -171,7 +205,7 @@ pub(crate) fn ask(
     }
     let path = parts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let (server, caller) = (Arc::clone(server), caller.clone());
-    handler(&Call { server, caller, path, query: HashMap::new(), body, from: "page" })
+    handler.tree(&Call { server, caller, path, query: HashMap::new(), body, from: "page" })
 }
 
 /// How large a body may be.
@@ -296,7 +330,7 @@ async fn answer(
     Path(path): Path<HashMap<String, String>>,
     request: Request,
     (need, again): (Need, Again),
-    handler: fn(&Call) -> Answer,
+    handler: Handler,
 ) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, MOST_BYTES).await else {
@@ -318,7 +352,7 @@ async fn answer(
         run(work, &parts.headers, path, &address, &body, (need, again), handler)
     });
     match done.await {
-        Ok(Ok((status, value))) => problem::json(status, "application/json", &value),
+        Ok(Ok(text)) => problem::written(StatusCode::OK, "application/json", text),
         Ok(Err(problem)) => problem.into_response(),
         Err(_) => {
             Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the request failed inside Lictor")
@@ -334,8 +368,8 @@ fn run(
     address: &str,
     body: &Bytes,
     (need, again): (Need, Again),
-    handler: fn(&Call) -> Answer,
-) -> Result<(StatusCode, Value), Problem> {
+    handler: Handler,
+) -> Result<String, Problem> {
     let caller = caller(&server, headers)?;
     throttle(&server, &caller)?;
     if !caller.may(need) {
@@ -350,16 +384,17 @@ fn run(
         return Err(Problem::bad(format!("an idempotency key has at most {LONGEST_KEY} characters")));
     }
     let Some(key) = key.filter(|_| again != Again::Harmless) else {
-        return Ok((StatusCode::OK, handle(&server, caller, path, address, body, handler)?));
+        return handler.text(&call(&server, caller, path, address, body)?);
     };
     let keyed = Keyed::new(&caller.token, address, key, body, now());
     let _turn = Turn::take(&server, keyed.name())?;
     if let Some(answer) = known(&server, &caller, &keyed)? {
-        return Ok((StatusCode::OK, answer));
+        return Ok(answer.to_string());
     }
     let keep = again == Again::Answer;
-    let outcome = keyed.carry_out(keep, || handle(&server, caller, path, address, body, handler));
-    Ok((StatusCode::OK, outcome.unwrap_or_else(|| Err(answer_lost()))?))
+    let outcome =
+        keyed.carry_out(keep, || handler.tree(&call(&server, caller, path, address, body)?));
+    Ok(outcome.unwrap_or_else(|| Err(answer_lost()))?.to_string())
 }
 
 fn answer_lost() -> Problem {
@@ -409,14 +444,13 @@ impl Drop for Turn<'_> {
     }
 }
 
-fn handle(
+fn call(
     server: &Server,
     caller: Caller,
     path: HashMap<String, String>,
     address: &str,
     body: &Bytes,
-    handler: fn(&Call) -> Answer,
-) -> Answer {
+) -> Result<Call, Problem> {
     let body = if body.is_empty() {
         Value::Object(serde_json::Map::new())
     } else {
@@ -428,7 +462,7 @@ fn handle(
     if call.path.contains_key("tenant") {
         crate::registry::name(call.tenant()?)?;
     }
-    handler(&call)
+    Ok(call)
 }
 
 /// `a=b&c=d` with percent signs.

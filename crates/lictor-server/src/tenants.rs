@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use lictor::forms::{ActionForm, EvaluationForm};
 use lictor::rpc::{self, DelegateParams, EvaluateParams, ModeForm, PostParams, RpcError};
 use lictor::{Options, Runtime};
-use lictor_core::{Action, Limit, SessionKey, Timestamp};
+use lictor_core::{Action, Evaluation, Limit, SessionKey, Timestamp};
 use lictor_engine::{Asking, Mode};
 use lictor_store::{Draft, Durability, Store, StoreExt as _};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -60,6 +61,32 @@ pub enum CallError {
     /// No random numbers.
     #[error("no random numbers: {0}")]
     Random(#[from] std::io::Error),
+}
+
+/// What is said to an action.
+#[derive(Debug)]
+pub struct Answered {
+    /// The judgement.
+    pub evaluation: Evaluation,
+    /// What its outcome will be told by.
+    pub correlation_id: Option<String>,
+    /// The version of the policy; 0 for none.
+    pub policy_version: u64,
+}
+
+impl Serialize for Answered {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Form<'a> {
+            #[serde(flatten)]
+            evaluation: EvaluationForm<'a>,
+            correlation_id: Option<&'a str>,
+            policy_version: u64,
+        }
+        let (evaluation, correlation_id) = (&self.evaluation, self.correlation_id.as_deref());
+        let policy_version = self.policy_version;
+        Form { evaluation: evaluation.into(), correlation_id, policy_version }.serialize(serializer)
+    }
 }
 
 /// A tenant's runtime with the policy that is in force.
@@ -208,7 +235,7 @@ impl Tenants {
     ///
     /// # Errors
     /// When the body names somebody else, or the tenant cannot be opened. A failure while judging is a block.
-    pub fn evaluate(&self, caller: &Caller, params: EvaluateParams) -> Result<Value, CallError> {
+    pub fn evaluate(&self, caller: &Caller, params: EvaluateParams) -> Result<Answered, CallError> {
         let open = self.open(&caller.tenant)?;
         let action = match action(&open, caller, params.action) {
             Err(refused @ CallError::NotYours { .. }) => {
@@ -230,12 +257,7 @@ impl Tenants {
             ),
         };
         self.changed();
-        let mut answer = json!(EvaluationForm::from(&evaluation));
-        if let Some(fields) = answer.as_object_mut() {
-            fields.insert("correlation_id".to_owned(), json!(action.tool_use_id));
-            fields.insert("policy_version".to_owned(), json!(open.version));
-        }
-        Ok(answer)
+        Ok(Answered { evaluation, correlation_id: action.tool_use_id, policy_version: open.version })
     }
 
     /// Who reaches for what is not theirs is on record where they belong.

@@ -4,16 +4,17 @@ use axum::http::StatusCode;
 use lictor_core::{Approval, Digest};
 use lictor_engine::{ApprovalError, Lifetime, Who};
 use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::{Answer, Call, Problem};
+use super::{Answer, Call, Problem, unwritten};
 use crate::identity::Kind;
 use crate::tenants::now;
 
-pub(super) fn evaluate(call: &Call) -> Answer {
-    let value = call.server.tenants.evaluate(&call.caller, call.read()?)?;
-    call.server.metrics.decision(value.get("decision").and_then(Value::as_str).unwrap_or_default());
-    Ok(value)
+pub(super) fn evaluate(call: &Call) -> Result<Box<RawValue>, Problem> {
+    let answered = call.server.tenants.evaluate(&call.caller, call.read()?)?;
+    call.server.metrics.decision(answered.evaluation.decision.as_str());
+    to_raw_value(&answered).map_err(unwritten)
 }
 
 pub(super) fn post(call: &Call) -> Answer {

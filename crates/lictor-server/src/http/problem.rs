@@ -63,7 +63,12 @@ impl Problem {
 
 /// A value as the body of an answer.
 pub(super) fn json(status: StatusCode, kind: &'static str, value: &Value) -> Response {
-    let mut response = Response::new(Body::from(value.to_string()));
+    written(status, kind, value.to_string())
+}
+
+/// The same, for one who has it as text.
+pub(super) fn written(status: StatusCode, kind: &'static str, text: String) -> Response {
+    let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -8,7 +8,7 @@ use lictor::rpc::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Answer, Call, admin, entrance, findings, judge, policy, records, sessions};
+use super::{Answer, Call, Handler, Text, admin, entrance, findings, judge, policy, records, sessions};
 use crate::identity::{Need, Role};
 use crate::registry::Tenant;
 
@@ -26,7 +26,7 @@ pub(crate) struct Endpoint {
     pub(crate) gives: &'static str,
     /// What a request with a key that was used before gets.
     pub(crate) again: Again,
-    pub(crate) handler: fn(&Call) -> Answer,
+    pub(crate) handler: Handler,
 }
 
 /// What a body is.
@@ -161,8 +161,14 @@ impl Endpoint {
             takes: None,
             gives: "Anything",
             again: Again::Answer,
-            handler,
+            handler: Handler::Tree(handler),
         }
+    }
+
+    /// An endpoint that is asked all the time.
+    fn written(method: &Method, path: &'static str, need: Need, text: Text, about: &'static str) -> Self {
+        let endpoint = Self::new(method, path, need, |_| Ok(Value::Null), about);
+        Self { handler: Handler::Text(text), ..endpoint }
     }
 
     fn query(self, query: &'static [&'static [Param]]) -> Self {
@@ -198,7 +204,7 @@ fn judging() -> Vec<Endpoint> {
     use Need::{Role as Has, Use};
     let (get, post) = (&Method::GET, &Method::POST);
     vec![
-        Endpoint::new(
+        Endpoint::written(
             post,
             "/v1/evaluate",
             Use,
