@@ -130,23 +130,28 @@ impl Tally {
 
     fn decided(&mut self, record: &Record) {
         let Some(found) = decided(record).filter(|found| !found.dry) else { return };
-        let place = match found.decision {
-            Decision::Pass => 0,
-            Decision::Warn => 1,
-            Decision::Ask => 2,
-            Decision::Block => 3,
-        };
         let day = words::day(record.at);
-        if let Some(count) = self.days.entry(day.clone()).or_default().get_mut(place) {
+        if let Some(count) = self.days.entry(day.clone()).or_default().get_mut(place(found.decision)) {
             *count += 1;
         }
-        for name in found.rules {
+        // A rule that asked has asked, also where nobody was there and the call was blocked.
+        for (name, said) in found.rules.into_iter().zip(found.said) {
             let rule = self.rules.entry(name).or_default();
-            if let Some(count) = rule.counts.get_mut(place) {
+            if let Some(count) = rule.counts.get_mut(place(said)) {
                 *count += 1;
             }
             *rule.days.entry(day.clone()).or_default() += 1;
             rule.last = Some(record.at);
         }
+    }
+}
+
+/// Where decisions of that kind are counted.
+fn place(decision: Decision) -> usize {
+    match decision {
+        Decision::Pass => 0,
+        Decision::Warn => 1,
+        Decision::Ask => 2,
+        Decision::Block => 3,
     }
 }

@@ -237,6 +237,16 @@ fn agents_of_a_team_are_counted() {
     assert!(sessions.contains("bob/s") && !sessions.contains('↳'), "{sessions}");
 }
 
+#[test]
+fn a_rule_that_asked_where_nobody_was_there_has_asked() {
+    let world = world();
+    let bob = world.token("team", "person", "bob");
+    world.ask("POST", "/v1/evaluate", &bob, &json!({"action": tool("write_file"), "unattended": true}));
+    let ada = Browser::sign_in(&world, &world.token("team", "person", "ada"));
+    let rule = ada.send("GET", "/rules/one?rule=user.careful", "").body;
+    assert!(rule.contains("fired once: 0 warned, 1 asked, 0 blocked"), "{rule}");
+}
+
 /// Every view, and every way to name somebody else's things in an address, with the cookie of another team.
 #[test]
 fn no_view_shows_another_team() {
