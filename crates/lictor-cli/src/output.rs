@@ -97,7 +97,7 @@ impl Style {
 /// When standard output cannot be written for any other reason.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let text = &*safe(text);
-    match columns().filter(|_| !text.starts_with(['{', '['])) {
+    match columns() {
         Some(columns) => print_exact(&fitted(text, columns)),
         None => print_exact(text),
     }
@@ -110,8 +110,6 @@ const PAINTS: [&str; 6] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", 
 /// clean what they show where they know what it is; this is for what one of them has forgotten.
 fn safe(text: &str) -> Cow<'_, str> {
     let harmless = |char: char| matches!(char, '\n' | '\t') || !is_deceptive(char);
-    // In JSON such a character can only stand in a string, where it has another form.
-    let json = text.starts_with(['{', '[']);
     if text.chars().all(harmless) {
         return Cow::Borrowed(text);
     }
@@ -123,11 +121,6 @@ fn safe(text: &str) -> Cow<'_, str> {
         match paint {
             Some(paint) => out.push_str(paint),
             None if harmless(char) => out.push(char),
-            None if json => {
-                char.encode_utf16(&mut [0; 2])
-                    .iter()
-                    .for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
-            }
             None => out.extend(char.escape_unicode()),
         }
         rest = rest.get(length..).unwrap_or_default();
@@ -311,9 +304,25 @@ pub fn clipped(text: &str, columns: usize) -> String {
 /// # Errors
 /// As [`print`].
 pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
-    let mut text = escaped(&serde_json::to_string_pretty(value)?);
+    let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    print_exact(&text)
+    print_json_text(&text)
+}
+
+/// Writes lines of JSON to standard output.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json_text(json: &str) -> anyhow::Result<()> {
+    print_exact(&escaped(json))
+}
+
+/// One JSON value on a line of its own.
+///
+/// # Errors
+/// When the value has no form in JSON.
+pub fn json_line(value: &impl serde::Serialize) -> anyhow::Result<String> {
+    Ok(escaped(&serde_json::to_string(value)?) + "\n")
 }
 
 /// JSON of the same value in which nothing can change how the rest reads on a terminal. Such characters stand only

@@ -392,8 +392,7 @@ fn run(
         return Ok(answer.to_string());
     }
     let keep = again == Again::Answer;
-    let outcome =
-        keyed.carry_out(keep, || handler.tree(&call(&server, caller, path, address, body)?));
+    let outcome = keyed.carry_out(keep, || handler.tree(&call(&server, caller, path, address, body)?));
     Ok(outcome.unwrap_or_else(|| Err(answer_lost()))?.to_string())
 }
 

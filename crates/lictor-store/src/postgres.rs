@@ -159,8 +159,7 @@ impl PostgresPool {
     pub fn projects(&self, tenant: &str) -> Result<Vec<String>, StoreError> {
         self.pool.with(|connection, failure| {
             let sql = "SELECT project FROM lictor.head WHERE tenant = $1 ORDER BY project";
-            let rows =
-                connection.begin_read(tenant, sql, &[&tenant]).map_err(|error| failure.of(&error))?;
+            let rows = connection.begin_read(tenant, sql, &[&tenant]).map_err(|error| failure.of(&error))?;
             connection.rollback();
             rows.iter().map(|row| row.try_get(0).map_err(|error| failure.of(&error))).collect()
         })

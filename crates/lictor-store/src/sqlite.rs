@@ -277,7 +277,9 @@ impl Store for SqliteStore {
         self.shorten_log(&handle, limit);
         // Others may write while this one waits for the disk, and wait with it.
         drop(handle);
-        commit.map_or(Ok(()), |commit| self.syncs.wait(commit, &self.log)).map_err(|error| failure.of_io(error))
+        commit
+            .map_or(Ok(()), |commit| self.syncs.wait(commit, &self.log))
+            .map_err(|error| failure.of_io(error))
     }
 }
 

@@ -53,7 +53,11 @@ fn origin() -> Result<String> {
 /// A build that somebody has made quicker makes slower programs.
 fn quicker_build() -> &'static str {
     let said = std::env::var("CARGO_PROFILE_RELEASE_LTO").unwrap_or_default();
-    if matches!(said.as_str(), "off" | "false" | "thin") { " Built without link-time optimisation." } else { "" }
+    if matches!(said.as_str(), "off" | "false" | "thin") {
+        " Built without link-time optimisation."
+    } else {
+        ""
+    }
 }
 
 #[cfg(test)]

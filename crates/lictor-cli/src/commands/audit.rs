@@ -283,7 +283,11 @@ fn show(records: &[Record], json: bool) -> Result<Exit> {
             );
         }
     }
-    if records.is_empty() && !json {
+    if json {
+        output::print_exact(&text)?;
+        return Ok(Exit::Ok);
+    }
+    if records.is_empty() {
         text += "no records\n";
     }
     output::print(&text)?;
@@ -295,7 +299,7 @@ fn json_line(record: &Record) -> Result<String> {
         serde_json::from_str(&record.body).unwrap_or_else(|_| Value::String(record.body.clone()));
     let line = json!({"seq": record.seq, "at": record.at, "session": record.session, "kind": record.kind,
                       "body": body, "prev": record.prev, "hash": record.hash});
-    Ok(format!("{}\n", serde_json::to_string(&line)?))
+    output::json_line(&line)
 }
 
 /// The gist of a record in a few words.
@@ -506,8 +510,8 @@ fn export(store: &dyn Store, exact: bool) -> Result<Exit> {
         let Some(last) = page.last() else { return Ok(Exit::Ok) };
         after = last.seq;
         for record in &page {
-            let line = if exact { serde_json::to_string(record)? + "\n" } else { json_line(record)? };
-            output::print(&line)?;
+            let line = if exact { output::json_line(record)? } else { json_line(record)? };
+            output::print_exact(&line)?;
         }
     }
 }

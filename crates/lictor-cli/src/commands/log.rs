@@ -263,5 +263,5 @@ fn json_line(decided: &Decided) -> Result<String> {
         "action": title(&decided.action), "cwd": decided.action.cwd, "rules": decided.rules, "reason": decided.reason,
         "observed": decided.observed, "answered": decided.answered,
     });
-    Ok(format!("{}\n", serde_json::to_string(&line)?))
+    output::json_line(&line)
 }

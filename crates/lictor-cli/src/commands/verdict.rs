@@ -233,7 +233,7 @@ fn record(record: &RecordArgs, args: &VerdictArgs) -> Result<Exit> {
     tell_kept(&record.plan_hash, std::slice::from_ref(&recorded));
     let verdict = ledger.verdict(record.plan_hash.as_str())?;
     if args.common.json {
-        output::print(&render::json::verdict(&verdict, |_| &[]))?;
+        output::print_json_text(&render::json::verdict(&verdict, |_| &[]))?;
     } else {
         let tally = verdict.tally();
         let waived = if recorded.open { "" } else { "  (waived earlier)" };
@@ -290,7 +290,9 @@ fn show(plan: &str, args: &VerdictArgs) -> Result<Exit> {
     for finding in verdict.open.iter().chain(&verdict.closed) {
         history.insert(finding.id.clone(), ledger.history(&verdict.plan, &finding.id)?);
     }
-    output::print(&render::json::verdict(&verdict, |id| history.get(id).map_or(&[], Vec::as_slice)))?;
+    output::print_json_text(&render::json::verdict(&verdict, |id| {
+        history.get(id).map_or(&[], Vec::as_slice)
+    }))?;
     Ok(Exit::Ok)
 }
 

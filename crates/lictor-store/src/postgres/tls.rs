@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;

@@ -178,7 +178,7 @@ pub fn export(args: &ExportArgs, cwd: &Path) -> Result<Exit> {
         plans.iter().map(|plan| ledger.verdict(plan)).collect::<Result<_, _>>()?;
     match args.format {
         TransferFormat::Sarif => output::print_json(&sarif::export(&verdicts))?,
-        TransferFormat::Jsonl => output::print(&jsonl::write(&verdicts))?,
+        TransferFormat::Jsonl => output::print_json_text(&jsonl::write(&verdicts))?,
     }
     Ok(Exit::Ok)
 }

@@ -54,8 +54,7 @@ struct Relay {
 /// A relay that has a certificate for this name.
 fn relay(name: &str, offers: &'static str) -> Relay {
     let directory = tempfile::tempdir().unwrap();
-    let (certificate, key) =
-        certificate::certificate(directory.path(), "relay", &format!("DNS:{name}"));
+    let (certificate, key) = certificate::certificate(directory.path(), "relay", &format!("DNS:{name}"));
     let certificate = CertificateDer::from_pem_file(certificate).unwrap();
     let key = PrivateKeyDer::from_pem_file(key).unwrap();
     let mut roots = RootCertStore::empty();
