@@ -10,13 +10,13 @@ use lictor_core::facts::{
     Access, Command, Effect, Existence, Facts, GitEffect, GuardOff, Opaque, OpaqueWhat, Place, Reach, Zone,
 };
 use lictor_core::{Action, ActionKind};
-use lictor_shell::{Arg, Cwd, Done, Incoming, Mention, Operand, Reading};
+use lictor_shell::{Arg, Cwd, Done, Incoming, Listed, Mention, Operand, Reading};
 
 use crate::git::{self, Untracked};
 use crate::governing_file;
 use crate::incoming::created;
 use crate::observer::{Observer, Seen};
-use crate::place::{Looker, remarkable, tidy};
+use crate::place::{Looker, Names, remarkable, tidy};
 use crate::project::Project;
 use crate::zone::is_at_or_below;
 
@@ -86,8 +86,25 @@ fn drop_own_scratch(facts: &mut Facts) {
 /// Larger files have no known content; whoever needs it must treat them as changed.
 const MAX_CONTENT: usize = 32 * 1024 * 1024;
 
-/// Longer files that govern are taken to hold whatever is searched for.
-const MAX_SEARCHED: usize = 256 * 1024;
+/// Commands of git after which other files are known to it.
+const CHANGE_INDEX: [&str; 16] = [
+    "add",
+    "stage",
+    "update-index",
+    "read-tree",
+    "apply",
+    "am",
+    "checkout",
+    "switch",
+    "restore",
+    "reset",
+    "merge",
+    "pull",
+    "rebase",
+    "cherry-pick",
+    "revert",
+    "stash",
+];
 
 /// Fills in what files hold that the action reads or writes.
 fn look_inside(facts: &mut Facts, observer: &dyn Observer) {
@@ -178,6 +195,13 @@ impl Looker<'_> {
             Effect::File { access, target, recursive, by } => {
                 let place = self.operand(&target, access, recursive);
                 let arrives = matches!(target.incoming.as_deref(), Some(Incoming::Sources { .. }));
+                let file = matches!(place.existence, Existence::File | Existence::EmptyFile);
+                if let Some(Incoming::Sources { kept: true, .. }) = target.incoming.as_deref()
+                    && file
+                    && !place.glob
+                {
+                    return;
+                }
                 let replaced = self.replaced(access, &place, arrives);
                 let recursive = recursive && replaced == access;
                 let access = replaced;
@@ -185,11 +209,13 @@ impl Looker<'_> {
                 let inside = place.existence == Existence::Directory
                     && !recursive
                     && matches!(access, Access::Write | Access::Modify | Access::Empty | Access::Append);
-                if inside && !place.glob && access == Access::Modify && self.is_given_names(facts, by) {
+                let names = self.names_of(facts, &target);
+                if inside && !place.glob && access == Access::Modify && names.is_some() {
                     // `find . -type f | xargs sed -i`: every file in it is changed, hidden ones too.
                     let word = format!("{}/**/{{*,.*}}", place.path.trim_end_matches('/'));
                     let files = Operand::new(Arg { glob: true, ..Arg::literal(word.as_str()) }, Cwd::Start);
-                    self.add_word(facts, self.operand(&files, access, false), &word, access, false, by);
+                    let files = self.operand(&files, access, false);
+                    self.add_word(facts, files, &word, access, false, by, names);
                 }
                 let incoming = target.incoming.as_deref().or(inside.then_some(&Incoming::Unknown));
                 let created = incoming
@@ -205,11 +231,7 @@ impl Looker<'_> {
                     if taken {
                         self.red_lines_in(facts, &place, by);
                     }
-                    let from = facts.effects.len();
-                    self.add_word(facts, place, word, access, recursive, by);
-                    if let Some(text) = &target.arg.holding {
-                        self.drop_without(facts, from, text);
-                    }
+                    self.add_word(facts, place, word, access, recursive, by, names);
                 }
                 if created.unread {
                     facts.opaque.push(opaque(OpaqueWhat::Target, &target.arg.text));
@@ -244,31 +266,22 @@ impl Looker<'_> {
         }
     }
 
-    /// Whether a program gets what it works on from another one that lists files.
-    fn is_given_names(&self, facts: &Facts, by: Option<u32>) -> bool {
-        let command = by.and_then(|by| facts.commands().nth(usize::try_from(by).ok()?));
-        command.is_some_and(|command| {
-            command.through.iter().any(|outer| matches!(outer.as_str(), "xargs" | "parallel" | "find"))
-        })
-    }
-
-    /// Files that govern are not among those that a search has found, where they do not hold what was searched for.
-    fn drop_without(&self, facts: &mut Facts, from: usize, text: &str) {
-        let text = text.to_lowercase();
-        let holds = |path: &str| {
-            // What lies in a directory is named by itself.
-            let content = self.observer.text(path, MAX_SEARCHED);
-            self.observer.look(path) != Seen::Directory
-                && content.is_none_or(|content| content.to_lowercase().contains(&text))
+    /// What is known of the list of names that an operand comes from. The same names in another directory are other
+    /// files, and what the line does to git's index before is not known to git yet.
+    fn names_of<'a>(&self, facts: &Facts, operand: &'a Operand) -> Option<Names<'a>> {
+        let found = operand.arg.found.as_deref()?;
+        let changes = |command: &Command| {
+            command.program == "git"
+                && command.words.get(1).is_some_and(|verb| CHANGE_INDEX.contains(&verb.as_str()))
         };
-        let mut at = 0;
-        facts.effects.retain(|effect| {
-            at += 1;
-            match effect {
-                Effect::File { target, .. } if at > from && target.own => holds(&target.path),
-                _ => true,
+        let listed = match found.listed {
+            Listed::Tracked if facts.commands().any(changes) => Listed::All,
+            _ if self.directory(&found.cwd).is_none_or(|from| self.directory(&operand.cwd) != Some(from)) => {
+                Listed::All
             }
-        });
+            listed => listed,
+        };
+        Some(Names { listed, holding: found.holding.as_deref() })
     }
 
     /// What takes the place of a file that is there replaces it, however it is done: `rsync x FILE`, `ln -f x FILE`.
@@ -283,11 +296,7 @@ impl Looker<'_> {
 
     /// Whether an archive holds a file that would govern where it is unpacked.
     fn unpacks_what_governs(&self, cwd: &Cwd, archive: &str) -> bool {
-        let into = match cwd {
-            Cwd::Start => self.cwd.to_owned(),
-            Cwd::Known(directory) => tidy(self.cwd, &self.untilde(directory)),
-            Cwd::Unknown => return true,
-        };
+        let Some(into) = self.directory(cwd) else { return true };
         let names = crate::members::of(archive, self.observer).unwrap_or_default();
         let mut paths = names.iter().map(|name| tidy(&into, name.trim_start_matches('/')));
         paths.any(|path| governing_file::is_own(&path, false, self.project, self.observer))
@@ -381,9 +390,16 @@ impl Looker<'_> {
         })
     }
 
-    /// The files in a directory that policy watches, each as read.
+    /// The files in a directory that policy watches, each as read, but for those that the program is told to leave out.
     fn red_lines_in(&self, facts: &mut Facts, place: &Place, by: Option<u32>) {
-        for path in self.watched_below(&place.path) {
+        let command = by.and_then(|by| facts.commands().nth(usize::try_from(by).ok()?));
+        let left_out: Vec<String> = command.map(left_out).unwrap_or_default();
+        let mut paths = self.watched_below(&place.path);
+        paths.retain(|path| {
+            let inside = path.strip_prefix(place.path.as_str()).unwrap_or(path).trim_start_matches('/');
+            !left_out.iter().any(|pattern| fast_glob::glob_match(pattern.as_str(), inside))
+        });
+        for path in paths {
             let target = self.path(&path, Access::Read, false);
             facts.effects.push(Effect::File { access: Access::Read, target, recursive: false, by });
         }
@@ -392,26 +408,59 @@ impl Looker<'_> {
     /// Adds a file effect of a place that a tool or a patch names.
     fn add_place(&self, facts: &mut Facts, place: Place, access: Access, recursive: bool, by: Option<u32>) {
         let word = place.text.clone();
-        self.add_word(facts, place, &word, access, recursive, by);
+        self.add_word(facts, place, &word, access, recursive, by, None);
     }
 
     /// Adds a file effect, and those of what the place holds that deserves its own judgement.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one effect")]
     fn add_word(
         &self,
         facts: &mut Facts,
-        place: Place,
+        mut place: Place,
         word: &str,
         access: Access,
         recursive: bool,
         by: Option<u32>,
+        names: Option<Names<'_>>,
     ) {
-        let (within, cut) = remarkable(self, &place, word, access, recursive);
+        let (within, cut) = remarkable(self, &place, word, access, recursive, names);
+        // Each file of a list is named by itself.
+        place.own &= names.is_none() || !place.glob;
         if cut {
             facts.opaque.push(opaque(OpaqueWhat::Limit, &place.text));
         }
         facts.effects.push(Effect::File { access, target: place, recursive, by });
         facts.effects.extend(within.into_iter().map(|target| Effect::File { access, target, recursive, by }));
     }
+}
+
+/// Patterns for what a packer leaves out, below the directory that it takes. Without a slash, `--exclude` fits names at any
+/// depth; those of `zip -x` and `7z -x!` fit from the start.
+fn left_out(command: &Command) -> Vec<String> {
+    let words: Vec<&str> = command.args.iter().map(|word| word.as_deref().unwrap_or_default()).collect();
+    let mut patterns = Vec::new();
+    let mut add = |pattern: &str, deep: bool| {
+        let pattern = pattern.trim_start_matches("./").trim_start_matches('/').trim_end_matches('/');
+        let up = if deep && !pattern.contains('/') { "**/" } else { "" };
+        patterns.extend([format!("{up}{pattern}"), format!("{up}{pattern}/**")]);
+    };
+    for (at, word) in words.iter().enumerate() {
+        match word.strip_prefix("--exclude") {
+            Some("") => add(words.get(at + 1).copied().unwrap_or_default(), true),
+            Some(value) if value.starts_with('=') => add(value.trim_start_matches('='), true),
+            _ if command.program == "zip" && *word == "-x" => {
+                let behind = words.iter().skip(at + 1).take_while(|word| !word.starts_with('-'));
+                behind.for_each(|word| add(word, false));
+            }
+            _ if command.program.starts_with("7z") => {
+                if let Some(pattern) = word.strip_prefix("-x!").or_else(|| word.strip_prefix("-xr!")) {
+                    add(pattern, word.starts_with("-xr"));
+                }
+            }
+            _ => {}
+        }
+    }
+    patterns
 }
 
 /// Whether git takes all files out of its store, or prints every line of them.

@@ -75,8 +75,10 @@ pub(crate) fn created(
     }
     let mut arrival = Arrival { looker, target, access, created: Created::default(), seen: 0 };
     match incoming {
-        Incoming::Sources { sources, into, exact, linked } => {
+        Incoming::Sources { sources, into, exact, linked, kept } => {
             arrival.sources(operand, sources, *into, *exact, *linked);
+            let there = |place: &Place| matches!(place.existence, Existence::File | Existence::EmptyFile);
+            arrival.created.places.retain(|(_, place)| !(*kept && there(place)));
         }
         Incoming::Archive { file, strip, flat, only } => {
             let file = file.as_ref().and_then(|file| arrival.local(file, &operand.cwd));
@@ -101,15 +103,7 @@ impl Arrival<'_> {
     /// The absolute path of a file operand, when it is known.
     fn local(&self, file: &Arg, cwd: &Cwd) -> Option<String> {
         let path = file.known().filter(|_| !file.glob)?;
-        Some(tidy(&self.base(cwd)?, &self.looker.untilde(path)))
-    }
-
-    fn base(&self, cwd: &Cwd) -> Option<String> {
-        match cwd {
-            Cwd::Start => Some(self.looker.cwd.to_owned()),
-            Cwd::Known(dir) => Some(tidy(self.looker.cwd, &self.looker.untilde(dir))),
-            Cwd::Unknown => None,
-        }
+        Some(tidy(&self.looker.directory(cwd)?, &self.looker.untilde(path)))
     }
 
     fn is_directory(&self, path: &str) -> bool {
@@ -188,7 +182,7 @@ impl Arrival<'_> {
     /// The target is a pattern: it may stand for a directory in which one of the sources would govern.
     fn matched(&mut self, sources: &[Source], operand: &Operand) {
         let names: Vec<Name> = sources.iter().flat_map(|source| self.names(source, operand)).collect();
-        let Some(pattern) = operand.arg.known().zip(self.base(&operand.cwd)) else { return };
+        let Some(pattern) = operand.arg.known().zip(self.looker.directory(&operand.cwd)) else { return };
         let pattern = tidy(&pattern.1, &self.looker.untilde(pattern.0));
         let files = governing_file::files(self.looker.project, self.looker.observer);
         let mut folders: Vec<&str> = files.iter().filter_map(|path| Some(path.rsplit_once('/')?.0)).collect();
@@ -216,7 +210,7 @@ impl Arrival<'_> {
                 if source.elsewhere || folder.contains(['*', '?', '[', '{']) {
                     return vec![Name::Pattern(pattern)];
                 }
-                let base = self.base(&operand.cwd);
+                let base = self.looker.directory(&operand.cwd);
                 let listed = base.and_then(|base| {
                     let folder = tidy(&base, &self.looker.untilde(&folder));
                     self.looker.observer.names(&folder, MAX_ENTRIES)
@@ -364,7 +358,7 @@ impl Arrival<'_> {
             return;
         }
         let Looker { project, observer, .. } = self.looker;
-        let Some((text, base)) = source.arg.known().zip(self.base(&operand.cwd)) else { return };
+        let Some((text, base)) = source.arg.known().zip(self.looker.directory(&operand.cwd)) else { return };
         if text.starts_with("/proc/") && text.ends_with("/exe") {
             return self.program_by_command(text);
         }

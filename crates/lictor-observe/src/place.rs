@@ -11,7 +11,7 @@ use crate::observer::{Observer, Seen};
 use crate::project::Project;
 use crate::zone::zone_of;
 
-pub(crate) use glob::remarkable;
+pub(crate) use glob::{Names, remarkable};
 
 /// How many links are followed before a path counts as a loop.
 const MAX_LINKS: usize = 40;
@@ -87,11 +87,7 @@ pub(crate) struct Looker<'a> {
 impl Looker<'_> {
     /// The place of an operand of a shell command.
     pub(crate) fn operand(&self, operand: &Operand, access: Access, recursive: bool) -> Place {
-        let base = match &operand.cwd {
-            Cwd::Start => Some(self.cwd.to_owned()),
-            Cwd::Known(dir) => Some(tidy(self.cwd, &self.untilde(dir))),
-            Cwd::Unknown => None,
-        };
+        let base = self.directory(&operand.cwd);
         let Arg { value, text, glob, .. } = &operand.arg;
 
         match value {
@@ -105,6 +101,15 @@ impl Looker<'_> {
                 self.partly(base.as_deref(), prefix, suffix, text, access, recursive)
             }
             Known::Nothing => Place::unknown(text),
+        }
+    }
+
+    /// The directory that a command runs in, absolute.
+    pub(crate) fn directory(&self, cwd: &Cwd) -> Option<String> {
+        match cwd {
+            Cwd::Start => Some(self.cwd.to_owned()),
+            Cwd::Known(dir) => Some(tidy(self.cwd, &self.untilde(dir))),
+            Cwd::Unknown => None,
         }
     }
 

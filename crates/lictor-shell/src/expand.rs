@@ -70,7 +70,7 @@ impl Walker<'_> {
                 glob: false,
                 splits: false,
                 taint: Taint::default(),
-                holding: None,
+                found: None,
             };
             into.push(Expanded { arg, template: None });
             return;

@@ -1,5 +1,7 @@
 //! Words after expansion, with what is known of them.
 
+use std::sync::Arc;
+
 use lictor_core::facts::FlowSource;
 
 /// What is known of a word's value.
@@ -55,6 +57,28 @@ impl Taint {
     }
 }
 
+/// Which files a list of names can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Listed {
+    /// Any: `find`, `ls`, `grep -r`.
+    All,
+    /// Those that git knows: `git ls-files`, `git grep`.
+    Tracked,
+    /// Neither hidden ones nor such in hidden directories: `rg`, `fd`.
+    Visible,
+}
+
+/// What is known of the files in a list of names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Found {
+    /// Which ones it can hold.
+    pub listed: Listed,
+    /// Where the program listed them: the same names elsewhere are other files.
+    pub cwd: Cwd,
+    /// Each holds this text, in whatever case: what a search has found.
+    pub holding: Option<String>,
+}
+
 /// One argument of a command, after quote removal and expansion.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Arg {
@@ -68,8 +92,8 @@ pub struct Arg {
     pub splits: bool,
     /// Where its value came from.
     pub taint: Taint,
-    /// Stands only for those files that hold this text, in whatever case: what a search has found.
-    pub holding: Option<String>,
+    /// It stands for names out of a list: what a program has found.
+    pub found: Option<Arc<Found>>,
 }
 
 impl Arg {
@@ -83,7 +107,7 @@ impl Arg {
             glob: false,
             splits: false,
             taint: Taint::default(),
-            holding: None,
+            found: None,
         }
     }
 
@@ -96,7 +120,7 @@ impl Arg {
             glob: false,
             splits: true,
             taint: Taint::default(),
-            holding: None,
+            found: None,
         }
     }
 
@@ -157,6 +181,8 @@ pub enum Incoming {
         exact: bool,
         /// A new name for the source, not a copy of it.
         linked: bool,
+        /// Files that are there are left alone.
+        kept: bool,
     },
     /// The members of an archive, below a target directory.
     Archive {

@@ -8,9 +8,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::ast;
-use crate::operand::{Arg, Cwd, Known, Taint};
+use crate::operand::{Arg, Cwd, Found, Known, Taint};
 
 /// What is known of one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub(crate) struct Datum {
     pub glob: bool,
     /// The value with its gaps as references to [`GAP`], when there are gaps: for text that is run as code.
     pub template: Option<Rc<str>>,
+    /// It stands for names out of a list.
+    pub found: Option<Arc<Found>>,
 }
 
 /// A variable that nothing ever sets: stands for the unknown parts of text that is run as code.
@@ -28,11 +31,17 @@ pub(crate) const GAP: &str = "__LICTOR_UNKNOWN__";
 
 impl Datum {
     pub(crate) fn known(text: impl Into<String>) -> Self {
-        Self { value: Known::Text(text.into()), taint: Taint::default(), glob: false, template: None }
+        Self {
+            value: Known::Text(text.into()),
+            taint: Taint::default(),
+            glob: false,
+            template: None,
+            found: None,
+        }
     }
 
     pub(crate) fn unknown(taint: Taint) -> Self {
-        Self { value: Known::Nothing, taint, glob: false, template: None }
+        Self { value: Known::Nothing, taint, glob: false, template: None, found: None }
     }
 
     /// Text that may hold gaps.
@@ -47,7 +56,13 @@ impl Datum {
 
     /// The value of a word.
     pub(crate) fn of(arg: &Arg) -> Self {
-        Self { value: arg.value.clone(), taint: arg.taint, glob: arg.glob, template: None }
+        Self {
+            value: arg.value.clone(),
+            taint: arg.taint,
+            glob: arg.glob,
+            template: None,
+            found: arg.found.clone(),
+        }
     }
 
     pub(crate) fn text(&self) -> Option<&str> {

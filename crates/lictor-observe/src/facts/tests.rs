@@ -146,3 +146,86 @@ fn a_fetch_reaches_its_host() {
     let facts = of(&action(ActionKind::Fetch, "WebFetch", json!({"url": "https://u:p@Example.com:8080/x"})));
     assert_eq!(facts.hosts().next().unwrap().host.as_deref(), Some("example.com"));
 }
+
+/// A repository with a file that git knows, and settings of an agent that git knows or not.
+fn repository(tracked: bool) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        let status = git.args(args).current_dir(at).env("GIT_CONFIG_GLOBAL", "/dev/null").status();
+        assert!(status.unwrap().success(), "git {args:?}");
+    };
+    std::fs::create_dir(at.join(".claude")).unwrap();
+    std::fs::create_dir(at.join("src")).unwrap();
+    std::fs::write(at.join("src/a.rs"), "fn old() {}\n").unwrap();
+    std::fs::write(at.join(".env"), "TOKEN=old\n").unwrap();
+    let hook =
+        r#"{"hooks": {"PreToolUse": [{"hooks": [{"command": "lictor hook claude-code"}]}]}, "old": 1}"#;
+    std::fs::write(at.join(".claude/settings.json"), hook).unwrap();
+    git(&["init", "-q"]);
+    git(&["add", "src"]);
+    if tracked {
+        git(&["add", "-f", ".claude", ".env"]);
+    }
+    folder
+}
+
+fn touches(tracked: bool, command: &str, what: fn(Access, &Place) -> bool) -> bool {
+    let folder = repository(tracked);
+    let root = folder.path().to_str().unwrap();
+    let project = Project::discover(root, &crate::observer::RealObserver);
+    let facts = facts(&Action::bash(command).in_dir(root), &project, &crate::observer::RealObserver);
+    facts.files().any(|(access, place)| what(access, place))
+}
+
+#[test]
+fn lists_hold_the_files_that_their_program_lists() {
+    let own = |tracked, command: &str| touches(tracked, command, |_, place| place.own);
+    for command in [
+        "git ls-files | xargs sed -i s/old/new/",
+        "git ls-files -z | xargs -0 sed -i s/old/new/",
+        "git ls-files | tr '\\n' '\\0' | xargs -0 sed -i s/old/new/",
+        "git grep -l old | sort | xargs perl -pi -e s/old/new/",
+        "for f in $(git grep -l old); do sed -i s/old/new/ \"$f\"; done",
+        "git grep -l old | while read -r f; do sed -i s/old/new/ \"$f\"; done",
+        "git diff --name-only | xargs sed -i s/old/new/",
+    ] {
+        assert!(!own(false, command), "git does not know the settings: {command}");
+        assert!(own(true, command), "git knows the settings: {command}");
+    }
+    for command in ["rg -l old | xargs sed -i s/old/new/", "fd -t f -x sed -i s/old/new/"] {
+        assert!(!own(true, command), "hidden: {command}");
+    }
+    for command in [
+        "find . -type f | xargs sed -i s/old/new/",
+        "grep -rl old . | xargs sed -i s/old/new/",
+        "git ls-files -o | xargs sed -i s/old/new/",
+        "git --git-dir=/tmp/x ls-files | xargs sed -i s/old/new/",
+        "GIT_INDEX_FILE=/tmp/i git ls-files | xargs sed -i s/old/new/",
+        "git add -f .claude && git ls-files | xargs sed -i s/old/new/",
+        "git grep --untracked -l old | xargs sed -i s/old/new/",
+        "(cd /tmp/x && git ls-files) | xargs sed -i s/old/new/",
+        "git -C /tmp/x ls-files | xargs sed -i s/old/new/",
+        "git ls-files | awk '{print \".claude/\" $1}' | xargs sed -i s/old/new/",
+        "rg --hidden -l old | xargs sed -i s/old/new/",
+        "rg -uu -l old | xargs sed -i s/old/new/",
+        "rg -l -g '.claude/**' old | xargs sed -i s/old/new/",
+        "rg -l old .claude | xargs sed -i s/old/new/",
+        "RIPGREP_CONFIG_PATH=/tmp/rc rg -l old | xargs sed -i s/old/new/",
+        "fd -H -t f -x sed -i s/old/new/",
+    ] {
+        assert!(own(false, command), "the settings may be among them: {command}");
+    }
+}
+
+#[test]
+fn lists_of_git_hold_the_secrets_that_git_knows() {
+    let secret = |tracked, command: &str| {
+        touches(tracked, command, |access, place| access == Access::Read && place.secret)
+    };
+    for command in ["git ls-files | xargs cat", "for f in $(git ls-files); do cat $f; done"] {
+        assert!(secret(true, command), "{command}");
+        assert!(!secret(false, command), "{command}");
+    }
+}

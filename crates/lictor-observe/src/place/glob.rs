@@ -1,8 +1,10 @@
 //! Globs: the part that is fixed, how much the rest stands for, and what it matches that matters.
 
 use lictor_core::facts::{Access, Place};
+use lictor_shell::Listed;
 
 use super::Looker;
+use crate::git;
 use crate::observer::Seen;
 
 /// How many entries are looked at for one operand.
@@ -11,6 +13,18 @@ const MAX_ENTRIES: usize = 4096;
 const MAX_DEPTH: usize = 6;
 /// How many matches are reported for one operand.
 const MAX_MATCHES: usize = 64;
+
+/// Longer files are taken to hold whatever is searched for.
+const MAX_SEARCHED: usize = 256 * 1024;
+
+/// What is known of the files in a list of names.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Names<'a> {
+    /// Which ones it can hold.
+    pub(crate) listed: Listed,
+    /// Each holds this text, in whatever case.
+    pub(crate) holding: Option<&'a str>,
+}
 
 /// A glob, taken apart.
 pub(super) struct Shape<'a> {
@@ -78,6 +92,11 @@ fn leaves_hidden_out(pattern: &str) -> bool {
         && pattern.rsplit('/').next().is_some_and(is_everything)
 }
 
+/// Whether a file, or a directory above it, is hidden.
+fn is_hidden(relative: &str) -> bool {
+    relative.split('/').any(|part| part.starts_with('.'))
+}
+
 /// Whether a part of the pattern, meant for some names only, takes in this one.
 pub(super) fn means(pattern: &str, name: &str) -> bool {
     pattern
@@ -93,6 +112,7 @@ pub(crate) fn remarkable(
     word: &str,
     access: Access,
     recursive: bool,
+    names: Option<Names<'_>>,
 ) -> (Vec<Place>, bool) {
     let tree = recursive && !access.is_read_only() && !looker.project.watched.is_empty();
     if place.path.is_empty() || access == Access::List || !(place.glob || tree) {
@@ -104,6 +124,7 @@ pub(crate) fn remarkable(
         access,
         recursive,
         named: pattern.is_some(),
+        names,
         found: Vec::new(),
         seen: 0,
         cut: false,
@@ -118,6 +139,8 @@ struct Search<'a> {
     recursive: bool,
     /// The matches are named by a pattern, not only held by a tree.
     named: bool,
+    /// They come out of a list.
+    names: Option<Names<'a>>,
     found: Vec<Place>,
     seen: usize,
     cut: bool,
@@ -137,7 +160,11 @@ impl Search<'_> {
             let path = format!("{}/{name}", directory.trim_end_matches('/'));
             let relative = if relative.is_empty() { name } else { format!("{relative}/{name}") };
             let matches = pattern.is_none_or(|pattern| self.matches(pattern, &relative));
-            if matches && self.found.len() < MAX_MATCHES && self.is_remarkable(&path) {
+            if matches
+                && self.found.len() < MAX_MATCHES
+                && self.is_remarkable(&path)
+                && self.is_listed(&path, &relative)
+            {
                 self.found.push(self.looker.path(&path, self.access, self.recursive));
             }
             if deep && depth < MAX_DEPTH && self.looker.observer.look(&path) == Seen::Directory {
@@ -149,12 +176,26 @@ impl Search<'_> {
     /// What is only read can be taken at the shell's word: `*` leaves out hidden names, and so do lists of what git keeps
     /// (`**`). What is lost cannot: an option of the shell may have put them in.
     fn matches(&self, pattern: &str, relative: &str) -> bool {
-        let hidden = self.access.is_read_only() && relative.split('/').any(|part| part.starts_with('.'));
-        // `git ls-files | xargs sed -i`: no list of what git keeps holds git's own directory.
-        let listed = self.access == Access::Modify && pattern == "**";
-        let hidden = hidden || listed && relative.split('/').any(|part| part == ".git");
+        let tracked = self.names.is_some_and(|names| names.listed == Listed::Tracked);
+        let hidden = self.access.is_read_only() && !tracked && is_hidden(relative);
         let pattern = pattern.trim_end_matches('/');
         fast_glob::glob_match(pattern, relative) && !(hidden && leaves_hidden_out(pattern))
+    }
+
+    /// Whether a list of names can hold this file. A search names no directory.
+    fn is_listed(&self, path: &str, relative: &str) -> bool {
+        let Some(names) = self.names else { return true };
+        let observer = self.looker.observer;
+        let kept = match names.listed {
+            Listed::All => true,
+            Listed::Visible => !is_hidden(relative),
+            Listed::Tracked => git::untracked(path, observer).is_none(),
+        };
+        kept && names.holding.is_none_or(|text| {
+            let content = observer.text(path, MAX_SEARCHED);
+            observer.look(path) != Seen::Directory
+                && content.is_none_or(|content| content.to_lowercase().contains(&text.to_lowercase()))
+        })
     }
 
     /// A glob names what it matches; a tree that is only added to leaves its files in place.

@@ -28,7 +28,7 @@ fn operand(value: Known, glob: bool, cwd: Cwd) -> Place {
         Known::Text(text) => text.clone(),
         _ => "$X".to_owned(),
     };
-    let arg = Arg { value, text, glob, splits: false, taint: lictor_shell::Taint::default(), holding: None };
+    let arg = Arg { value, text, glob, splits: false, taint: lictor_shell::Taint::default(), found: None };
     let looker = Looker { project: &project, observer: &world, cwd: ROOT };
     looker.operand(&Operand::new(arg, cwd), Access::Delete, true)
 }

@@ -1,8 +1,9 @@
 //! Builds the words that an expansion results in.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
-use crate::operand::{Arg, Known, Taint};
+use crate::operand::{Arg, Found, Known, Taint};
 use crate::state::{Datum, GAP};
 
 /// One word in the making.
@@ -16,6 +17,8 @@ pub(crate) struct Field {
     glob: bool,
     splits: bool,
     taint: Taint,
+    /// The word is one out of a list, and nothing else.
+    found: Option<Arc<Found>>,
     /// The word exists even when it is empty: something of it was quoted.
     present: bool,
 }
@@ -29,6 +32,10 @@ pub(crate) struct Expanded {
 
 impl Field {
     fn text(&mut self, text: &str) {
+        // With more in it, it is another name.
+        if !text.is_empty() {
+            self.found = None;
+        }
         if self.gap {
             self.suffix.push_str(text);
         } else {
@@ -40,6 +47,7 @@ impl Field {
     }
 
     fn unknown(&mut self) {
+        self.found = None;
         let template = self.template.get_or_insert_with(|| self.prefix.clone());
         template.push_str("${");
         template.push_str(GAP);
@@ -51,6 +59,7 @@ impl Field {
     fn datum(&mut self, datum: &Datum) {
         self.taint = self.taint.and(datum.taint);
         self.glob |= datum.glob;
+        let only = !self.gap && self.prefix.is_empty();
         match &datum.value {
             Known::Text(text) => self.text(text),
             Known::Nothing => self.unknown(),
@@ -69,6 +78,12 @@ impl Field {
                 });
             }
         }
+        self.found = datum.found.clone().filter(|_| only);
+    }
+
+    /// Whether it holds this text and nothing else.
+    fn is_just(&self, text: &str) -> bool {
+        !self.gap && self.prefix == text
     }
 
     fn is_something(&self) -> bool {
@@ -91,7 +106,7 @@ impl Field {
                 glob: self.glob,
                 splits: self.splits,
                 taint: self.taint,
-                holding: None,
+                found: self.found,
             },
             template: self.template.map(Rc::from),
         }
@@ -103,6 +118,7 @@ impl Field {
             taint: self.taint,
             glob: self.glob,
             template: self.template.map(Rc::from),
+            found: self.found,
         }
     }
 }
@@ -148,7 +164,13 @@ impl Fields {
     pub(super) fn split(&mut self, datum: &Datum, separators: Option<&str>) {
         self.now.taint = self.now.taint.and(datum.taint);
         match &datum.value {
-            Known::Text(text) => self.split_text(text, separators),
+            Known::Text(text) => {
+                self.split_text(text, separators);
+                let whole = separators.is_some_and(|of| !text.contains(|letter| of.contains(letter)));
+                if whole && self.now.is_just(text) {
+                    self.now.found.clone_from(&datum.found);
+                }
+            }
             Known::Nothing => {
                 self.now.unknown();
                 self.now.splits = true;

@@ -86,7 +86,7 @@ impl Actor<'_, '_, '_> {
             .collect();
         for arg in to.args(text).iter().filter(|arg| arg.known().is_some() || !arg.prefix().is_empty()) {
             let sources = sources.clone();
-            let incoming = Incoming::Sources { sources, into: false, exact: false, linked };
+            let incoming = Incoming::Sources { sources, into: false, exact: false, linked, kept: false };
             let recursive = tree && access == Access::Modify;
             self.report.arrives(self.call, access, arg, recursive, incoming);
         }

@@ -52,7 +52,7 @@ impl Value {
             glob: false,
             splits: false,
             taint,
-            holding: None,
+            found: None,
         })
     }
 
@@ -246,7 +246,7 @@ fn concat(left: &Arg, right: &Arg) -> Arg {
         glob: left.glob || right.glob,
         splits: false,
         taint: left.taint.and(right.taint),
-        holding: None,
+        found: None,
     }
 }
 

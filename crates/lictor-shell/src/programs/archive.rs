@@ -370,6 +370,7 @@ fn rsync_arrives(
             into: false,
             exact: false,
             linked: false,
+            kept: options.has(&["ignore-existing"]),
         },
     };
     // `-R a/./b/c` makes `b/c` there.
@@ -399,7 +400,7 @@ pub(crate) fn extract(
         let source =
             |path: String| Source { arg: Arg::literal(path), tree: true, contents: false, elsewhere: false };
         let sources = packed.into_iter().map(source).collect();
-        let incoming = Incoming::Sources { sources, into: true, exact: false, linked: false };
+        let incoming = Incoming::Sources { sources, into: true, exact: false, linked: false, kept: false };
         report.arrives(call, Access::Modify, &target, true, incoming);
     }
     let incoming = Incoming::Archive { file, strip, flat: false, only: Vec::new() };
@@ -436,7 +437,13 @@ fn passed_through(call: &Call<'_>, sources: &[Arg], linked: bool) -> Incoming {
         _ => return Incoming::Unknown,
     };
     let source = |arg: Arg| Source { arg, tree: true, contents: false, elsewhere: false };
-    Incoming::Sources { sources: named.into_iter().map(source).collect(), into: true, exact: false, linked }
+    Incoming::Sources {
+        sources: named.into_iter().map(source).collect(),
+        into: true,
+        exact: false,
+        linked,
+        kept: false,
+    }
 }
 
 /// Programs that unpack whatever they are given: the archive is their first word.

@@ -118,7 +118,15 @@ fn incoming(options: &Options, sources: &[Arg], tree: bool, linked: bool) -> Inc
         into: options.has(&["t", "target-directory"]),
         exact: options.has(&["T", "no-target-directory"]),
         linked,
+        // Letters of `ln` mean something else.
+        kept: !linked && is_kept(options),
     }
+}
+
+/// Whether files that are there are left alone. A question can be answered, so that `-i` does not say so.
+fn is_kept(options: &Options) -> bool {
+    options.has(&["n", "no-clobber"])
+        || options.text(&["update"]).is_some_and(|which| which.starts_with("none"))
 }
 
 pub(crate) fn mv(call: &Call<'_>, report: &mut Report) {
@@ -135,8 +143,7 @@ pub(crate) fn mv(call: &Call<'_>, report: &mut Report) {
     }
     if let Some(destination) = destination {
         // What is there is left alone with `-n`.
-        let kept = options.has(&["n", "no-clobber"]);
-        let access = if kept { Access::Append } else { Access::Write };
+        let access = if is_kept(&options) { Access::Append } else { Access::Write };
         let incoming = incoming(&options, sources, true, false);
         report.arrives(call, access, destination, false, incoming);
     }
@@ -171,7 +178,7 @@ pub(crate) fn cp(call: &Call<'_>, report: &mut Report) {
         (Access::Link, recursive)
     } else if recursive {
         (Access::Modify, true)
-    } else if options.has(&["n", "no-clobber"]) && !installs {
+    } else if is_kept(&options) && !installs {
         // What is there is left alone.
         (Access::Append, false)
     } else {
@@ -235,7 +242,7 @@ pub(crate) fn mktemp(call: &Call<'_>, report: &mut Report) {
         glob: false,
         splits: false,
         taint: crate::operand::Taint::default(),
-        holding: None,
+        found: None,
     }];
 }
 
@@ -403,14 +410,16 @@ pub(crate) fn write_below(call: &Call<'_>, report: &mut Report, directory: &Arg,
 /// A file or tree from another machine or a container arrives at a path of this one.
 pub(crate) fn from_elsewhere(call: &Call<'_>, report: &mut Report, source: &Arg, target: &Arg) {
     let source = Source { arg: source.clone(), tree: true, contents: false, elsewhere: true };
-    let incoming = Incoming::Sources { sources: vec![source], into: false, exact: false, linked: false };
+    let incoming =
+        Incoming::Sources { sources: vec![source], into: false, exact: false, linked: false, kept: false };
     report.arrives(call, Access::Write, target, false, incoming);
 }
 
 /// A place under another name: a link or a bind mount.
 pub(crate) fn another_name(call: &Call<'_>, report: &mut Report, source: &Arg, target: &Arg) {
     let source = Source { arg: source.clone(), tree: true, contents: false, elsewhere: false };
-    let incoming = Incoming::Sources { sources: vec![source], into: false, exact: true, linked: true };
+    let incoming =
+        Incoming::Sources { sources: vec![source], into: false, exact: true, linked: true, kept: false };
     report.arrives(call, Access::Link, target, false, incoming);
 }
 

@@ -4,9 +4,9 @@ use lictor_core::facts::Access;
 
 use super::files::write_maybe_device;
 use super::options::Grammar;
-use super::report::{below, glob};
+use super::report::{below, glob, listed};
 use crate::call::{Call, Report};
-use crate::operand::{Arg, Known};
+use crate::operand::{Arg, Known, Listed};
 
 /// Which entries below a root an expression lets through.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -276,15 +276,16 @@ pub(crate) fn find(call: &Call<'_>, report: &mut Report) {
             }
             Action::Exec { argv, in_dir } => {
                 let through = if *in_dir { "find -execdir" } else { "find -exec" };
-                report.then_argv(&on_found(argv, matched, &roots), through);
+                report.then_argv(&on_found(call, argv, matched, &roots), through);
             }
         }
     }
     report.names = roots.iter().flat_map(|root| matched.operands(root)).map(|(target, _)| target).collect();
+    listed(call, &mut report.names, Listed::All, None);
 }
 
 /// The words of a command that is run with what was found.
-fn on_found(argv: &[Arg], matched: &Matched, roots: &[Arg]) -> Vec<Arg> {
+fn on_found(call: &Call<'_>, argv: &[Arg], matched: &Matched, roots: &[Arg]) -> Vec<Arg> {
     let program = argv.first().and_then(Arg::known).unwrap_or_default();
     let everything = matches!(matched, Matched::All | Matched::Below);
     let mut argv = argv.to_vec();
@@ -292,7 +293,7 @@ fn on_found(argv: &[Arg], matched: &Matched, roots: &[Arg]) -> Vec<Arg> {
     if everything && matches!(program, "chmod" | "chown" | "chgrp") {
         argv.insert(1, Arg::literal("-R"));
     }
-    let targets: Vec<Arg> = if everything && crate::words::SENDERS.contains(&program) {
+    let mut targets: Vec<Arg> = if everything && crate::words::SENDERS.contains(&program) {
         roots.iter().map(|root| below(root, "**/*")).collect()
     } else if everything && crate::words::EDITS_IN_PLACE.contains(&program) {
         roots.iter().map(|root| below(root, "*")).collect()
@@ -300,6 +301,7 @@ fn on_found(argv: &[Arg], matched: &Matched, roots: &[Arg]) -> Vec<Arg> {
         let found = roots.iter().flat_map(|root| matched.operands(root));
         found.map(|(target, _)| target).take(16).collect()
     };
+    listed(call, &mut targets, Listed::All, None);
     substitute(&argv, "{}", &targets)
 }
 
@@ -364,8 +366,14 @@ pub(crate) fn fd(call: &Call<'_>, report: &mut Report) {
         );
     }
     let all = pattern == "**" && !options.has(&["S", "size", "changed-within", "changed-before", "owner"]);
-    report.names =
-        roots.iter().map(|root| if all { below(root, "*") } else { below(root, &pattern) }).collect();
+    let which = super::reads::visible(call, &options);
+    let pattern = match (all, which) {
+        (true, Listed::Visible) => "*",
+        (true, _) => "**/*",
+        (false, _) => pattern.as_str(),
+    };
+    report.names = roots.iter().map(|root| below(root, pattern)).collect();
+    listed(call, &mut report.names, which, None);
     for root in &roots {
         report.file(call, Access::List, root, true);
     }

@@ -9,13 +9,15 @@ mod shown;
 mod tree;
 mod words;
 
+use std::path::Path;
+
 use lictor_core::facts::{Access, GitEffect, GuardOff, OpaqueWhat};
 
 use super::network;
 use super::options::{Grammar, Options};
 use super::report::{chdir, joined};
 use crate::call::{Call, Next, Report, Stdin};
-use crate::operand::{Arg, Incoming};
+use crate::operand::{Arg, Incoming, Listed};
 
 pub(crate) use grammar::GLOBAL;
 pub(crate) use shown::shown_paths;
@@ -166,6 +168,8 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
                 [] => vec![super::report::glob("./**")],
                 paths => paths.to_vec(),
             };
+            let listed = if options.has(&["o", "others"]) { Listed::All } else { known_to(git) };
+            super::report::listed(git.call, &mut report.names, listed, None);
         }
         "rev-parse" if git.args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
         // The number of a file stands for the file.
@@ -186,7 +190,9 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
 /// What has to stay out of commits is put into one by its name.
 fn add(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.parse(Grammar::anywhere("", "force all patch update dry-run intent-to-add"));
-    let secret = options.operands.iter().find(|arg| super::secrets::is_secret(arg));
+    let left_out = |arg: &&Arg| [":!", ":^", ":(exclude)"].iter().any(|mark| arg.prefix().starts_with(mark));
+    let mut named = options.operands.iter().filter(|arg| !left_out(arg));
+    let secret = named.find(|arg| super::secrets::is_secret(arg));
     if let Some(file) = secret.filter(|_| !options.has(&["n", "dry-run"])) {
         super::secrets::read(git.call, report, file, false);
     }
@@ -231,10 +237,23 @@ fn is_elsewhere(call: &Call<'_>, global: &Options) -> bool {
     let moved = |name: &str, value: &Arg| match name {
         "GIT_DIR" | "GIT_COMMON_DIR" => !own(value),
         "GIT_OBJECT_DIRECTORY" | "GIT_EXEC_PATH" => true,
+        // Hooks find their programs there.
+        "PATH" => value.prefix().split(':').any(|folder| {
+            ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|temporary| Path::new(folder).starts_with(temporary))
+        }),
         _ => false,
     };
     global.value(&["git-dir"]).is_some_and(|value| !own(value))
         || call.assignments.iter().any(|(name, value)| moved(name, value))
+}
+
+/// Which files git lists: those that it knows, unless it is led to another index or work tree.
+fn known_to(git: &Git<'_, '_>) -> Listed {
+    let led = git.global.has(&["git-dir", "work-tree"])
+        || git.call.assignments.iter().any(|(name, _)| name.starts_with("GIT_"))
+        || ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"].iter().any(|name| git.call.env.is_set_here(name))
+        || git.settings.iter().any(|(name, _)| name.starts_with("core."));
+    if led { Listed::All } else { Listed::Tracked }
 }
 
 /// The work tree that git is told to fill instead of the one it stands in.

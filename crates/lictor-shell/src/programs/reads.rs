@@ -3,10 +3,10 @@
 use lictor_core::facts::Access;
 
 use super::options::{Grammar, Options};
-use super::report::{below, glob};
+use super::report::{below, glob, listed};
 use super::{secrets, text};
 use crate::call::{Call, Report};
-use crate::operand::{Arg, Known};
+use crate::operand::{Arg, Known, Listed};
 
 /// Reports every operand of the call with `access`.
 pub(crate) fn operands(call: &Call<'_>, report: &mut Report, access: Access) {
@@ -55,6 +55,14 @@ pub(crate) fn filter(call: &Call<'_>, report: &mut Report) {
     let edits = call.program == "yq" && options.has(&["i", "inplace"]);
     let access = if edits { Access::Modify } else { Access::Read };
     touch(call, report, access, options.from(skip), false);
+    // `--rawfile NAME FILE` puts a file into a variable.
+    for pair in call.args.windows(3) {
+        if let [option, _, file] = pair
+            && matches!(option.known(), Some("--rawfile" | "--slurpfile"))
+        {
+            secrets::read(call, report, file, false);
+        }
+    }
     text::derive(call, report);
     // A filter may print any text, but it is no decoder unless it says so.
     report.taint.decoded = options.words().any(|word| word.contains("@base64d"));
@@ -132,21 +140,34 @@ fn search(call: &Call<'_>, report: &mut Report, grammar: &Grammar) {
             let root = options.from(skip).first().and_then(Arg::known).unwrap_or(".");
             report.names = vec![glob(&format!("{}/**/{only}", root.trim_end_matches('/')))];
         }
+        let mut holding = None;
         if !lists && !options.has(&["L", "files-without-match", "v", "invert-match", "f", "file"]) {
             let mut patterns: Vec<&Arg> = options.values(&["e", "regexp"]).collect();
             patterns.extend(options.operands.first().filter(|_| skip > 0));
-            hold(&mut report.names, &patterns);
+            holding = one_text(&patterns);
         }
+        listed(call, &mut report.names, visible(call, &options), holding);
     }
 }
 
-/// Says of the files that a search has found which text they hold, where its pattern is one text.
-pub(crate) fn hold(names: &mut [Arg], patterns: &[&Arg]) {
-    let [Arg { value: Known::Text(pattern), .. }] = patterns else { return };
+/// Which files a search looks at. A file that holds its options may say otherwise, and so may a pattern for names.
+pub(crate) fn visible(call: &Call<'_>, options: &Options) -> Listed {
+    const CONFIGURATION: &str = "RIPGREP_CONFIG_PATH";
+    let configured = call.env.variable(CONFIGURATION).is_some()
+        || call.env.is_set_here(CONFIGURATION)
+        || call.assignments.iter().any(|(name, _)| name == CONFIGURATION);
+    let taken_in =
+        options.has(&["hidden", ".", "H", "u", "uu", "uuu", "unrestricted", "a", "all-types", "all-text"])
+            || options.values(&["g", "glob", "iglob"]).any(|glob| !glob.prefix().starts_with('!'));
+    let skips = crate::words::SKIPS_HIDDEN.contains(&call.program);
+    if skips && !configured && !taken_in { Listed::Visible } else { Listed::All }
+}
+
+/// The text that every file holds in which a search has found something, where its pattern is one text.
+pub(crate) fn one_text(patterns: &[&Arg]) -> Option<String> {
+    let [Arg { value: Known::Text(pattern), .. }] = patterns else { return None };
     let plain = |letter: char| letter.is_alphanumeric() || " _-/:,'\"=<>@#%&~".contains(letter);
-    if !pattern.is_empty() && pattern.chars().all(plain) {
-        names.iter_mut().for_each(|name| name.holding = Some(pattern.clone()));
-    }
+    (!pattern.is_empty() && pattern.chars().all(plain)).then(|| pattern.clone())
 }
 
 /// Whether the pattern lets every line through.
@@ -157,14 +178,15 @@ fn picks_all(options: &Options) -> bool {
 
 /// Some of the names that an operand stands for: any number of them, but not simply all.
 pub(crate) fn some_of(names: &Arg) -> Arg {
+    let some = |pattern: &str| Arg { found: names.found.clone(), ..glob(pattern) };
     match names.known().and_then(|pattern| pattern.strip_suffix("**").or_else(|| pattern.strip_suffix('*'))) {
         Some(start) if names.glob && (start.is_empty() || start.ends_with('/')) => {
-            glob(&format!("{start}**/?"))
+            some(&format!("{start}**/?"))
         }
         // What lies at or below a directory.
         None if !names.glob && names.known().is_some() => {
             let root = names.known().unwrap_or_default().trim_end_matches('/');
-            glob(&format!("{root}/**/?"))
+            some(&format!("{root}/**/?"))
         }
         _ => names.clone(),
     }
@@ -197,4 +219,5 @@ pub(crate) fn list(call: &Call<'_>, report: &mut Report) {
     if !as_written && options.has(&["a", "A", "all", "almost-all"]) {
         report.names.push(glob(".*"));
     }
+    listed(call, &mut report.names, Listed::All, None);
 }

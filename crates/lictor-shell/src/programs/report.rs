@@ -1,12 +1,14 @@
 //! Short ways to say things in a [`Report`].
 
+use std::sync::Arc;
+
 use lictor_core::facts::{
     Cardinality, DatabaseEffect, Effect, FlowSink, FlowSource, GitEffect, GuardOff, OpaqueWhat, Privilege,
     ProcessEffect, Reach,
 };
 
 use crate::call::{Call, Next, Report};
-use crate::operand::{Arg, Cwd, Known, Taint};
+use crate::operand::{Arg, Cwd, Found, Known, Listed, Taint};
 
 /// How much of a text is kept for messages.
 const KEPT: usize = 120;
@@ -143,7 +145,23 @@ pub(crate) fn below(root: &Arg, tail: &str) -> Arg {
         Known::Nothing => Known::Partly { prefix: String::new(), suffix: format!("/{tail}") },
     };
     let glob = root.glob || tail.contains(['*', '?', '[']);
-    Arg { value, text: join(&root.text), glob, splits: root.splits, taint: root.taint, holding: None }
+    Arg {
+        value,
+        text: join(&root.text),
+        glob,
+        splits: root.splits,
+        taint: root.taint,
+        found: root.found.clone(),
+    }
+}
+
+/// Says of the names that a call prints which files can be among them, and which text these hold.
+pub(crate) fn listed(call: &Call<'_>, names: &mut [Arg], listed: Listed, holding: Option<String>) {
+    if names.is_empty() {
+        return;
+    }
+    let found = Arc::new(Found { listed, cwd: call.cwd.clone(), holding });
+    names.iter_mut().for_each(|name| name.found = Some(Arc::clone(&found)));
 }
 
 /// A literal that is a glob.
@@ -172,7 +190,7 @@ pub(crate) fn joined(args: &[Arg]) -> Arg {
             if prefix.is_empty() { Known::Nothing } else { Known::Partly { prefix, suffix: String::new() } }
         }
     };
-    Arg { value, text, glob: false, splits: false, taint, holding: None }
+    Arg { value, text, glob: false, splits: false, taint, found: None }
 }
 
 /// All arguments as written, for messages.

@@ -75,7 +75,8 @@ pub(crate) fn scp(call: &Call<'_>, report: &mut Report) {
             };
             report.taint.network |= sources.iter().any(|source| network::remote(source).is_some());
             let sources = sources.iter().map(source).collect();
-            let incoming = Incoming::Sources { sources, into: false, exact: false, linked: false };
+            let incoming =
+                Incoming::Sources { sources, into: false, exact: false, linked: false, kept: false };
             report.arrives(call, Access::Write, destination, false, incoming);
         }
     }

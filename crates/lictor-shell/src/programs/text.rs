@@ -6,7 +6,7 @@ use lictor_core::facts::Access;
 use super::options::Grammar;
 use super::secrets;
 use crate::call::{Call, Report, Stdin};
-use crate::operand::{Arg, Cwd, Taint};
+use crate::operand::{Arg, Cwd, Listed, Taint};
 
 /// Longest literal that is carried along.
 const TEXT_KEPT: usize = 64 * 1024;
@@ -26,7 +26,11 @@ pub(crate) fn derive(call: &Call<'_>, report: &mut Report) {
     match call.stdin {
         Stdin::Inherited => {}
         Stdin::Text(_) => report.taint.decoded = true,
-        Stdin::Names(names) => report.names = names.clone(),
+        // What is cut or put together may name any files.
+        Stdin::Names(names) => {
+            report.names.clone_from(names);
+            super::report::listed(call, &mut report.names, Listed::All, None);
+        }
         Stdin::Unknown(taint) => report.taint = report.taint.and(*taint),
     }
 }
@@ -391,7 +395,7 @@ pub(crate) fn tr(call: &Call<'_>, report: &mut Report) {
         return if options.has(&["s"]) && !deletes { pass_on(call, report) } else { derive(call, report) };
     }
     compute(call, report, |text| {
-        let from = from?;
+        let from = from.as_ref()?;
         if deletes {
             return Some(text.chars().filter(|letter| !from.contains(letter)).collect());
         }
@@ -406,8 +410,9 @@ pub(crate) fn tr(call: &Call<'_>, report: &mut Report) {
                 .collect(),
         )
     });
-    if let Stdin::Names(names) = call.stdin {
-        report.names.clone_from(names);
+    // `tr '\n' '\0'` only parts the names otherwise.
+    if let (Stdin::Names(_), Some(['\n'])) = (call.stdin, from.as_deref()) {
+        pass_on(call, report);
     }
 }
 
@@ -443,6 +448,9 @@ pub(crate) fn head(call: &Call<'_>, report: &mut Report) {
     });
     // All but a few is still all.
     let nearly_all = offset.is_some() || given.is_some_and(|n| n.starts_with('-'));
+    if let Stdin::Names(_) = call.stdin {
+        pass_on(call, report);
+    }
     if !nearly_all {
         report.names = report.names.iter().map(super::reads::some_of).collect();
     }

@@ -31,7 +31,7 @@ impl Walker<'_> {
                     glob: datum.glob,
                     splits: false,
                     taint: datum.taint,
-                    holding: None,
+                    found: None,
                 };
                 // Wherever the value is taken for a name or a number, its subscript is run.
                 if let Some(text) = datum.text().filter(|text| text.contains('[')).map(str::to_owned) {

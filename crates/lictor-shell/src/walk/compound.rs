@@ -277,7 +277,7 @@ fn common(values: &[Datum]) -> Datum {
         return Datum::unknown(Taint::default());
     }
     let value = Known::Partly { prefix: prefix.to_owned(), suffix: suffix.to_owned() };
-    Datum { value, taint: Taint::default(), glob: false, template: None }
+    Datum { value, taint: Taint::default(), glob: false, template: None, found: None }
 }
 
 /// The variable of `read [-r] NAME`, when that is all the condition does.

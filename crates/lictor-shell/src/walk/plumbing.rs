@@ -146,7 +146,7 @@ impl Walker<'_> {
             splits: false,
             value: datum.value,
             taint: datum.taint,
-            holding: None,
+            found: None,
         };
         self.open_file(arg, access, fd, output, plumbing);
     }

@@ -135,6 +135,7 @@ pub(super) fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
     if options.has(&["name-only"]) {
         report.names = vec![report::glob("./**")];
+        report::listed(git.call, &mut report.names, super::known_to(git), None);
     }
     // Objects of commits that no hook saw.
     if name == "bundle" && options.word(0) == "unbundle" {
@@ -164,10 +165,12 @@ pub(super) fn grep(git: &Git<'_, '_>, report: &mut Report) {
     }
     report.names = vec![report::glob("./**")];
     report.names.retain(|_| options.has(&["l", "files-with-matches", "name-only"]));
-    if !options.has(&["v", "e", "f", "invert-match"]) {
-        let patterns: Vec<&Arg> = options.operands.first().into_iter().collect();
-        crate::programs::reads::hold(&mut report.names, &patterns);
-    }
+    let pattern: Vec<&Arg> = options.operands.first().into_iter().collect();
+    let holding = crate::programs::reads::one_text(&pattern);
+    let known = !options.has(&["untracked", "no-index", "no-exclude-standard"]);
+    let listed = if known { super::known_to(git) } else { crate::operand::Listed::All };
+    let holding = holding.filter(|_| !options.has(&["v", "e", "f", "invert-match"]));
+    report::listed(git.call, &mut report.names, listed, holding);
 }
 
 pub(super) fn cat_file(git: &Git<'_, '_>, report: &mut Report) {
