@@ -409,9 +409,9 @@ impl<'s> Walker<'s> {
 
     /// Whether words in the place of a program may be none (`$x = 1`, `>>> f()`).
     pub(crate) fn may_be_no_command(&self) -> bool {
-        self.through
-            .last()
-            .is_some_and(|outer| matches!(outer.as_str(), "pwsh" | "tmux" | "screen" | "zellij" | "expect"))
+        self.through.last().is_some_and(|outer| {
+            matches!(outer.as_str(), "pwsh" | "nu -c" | "tmux" | "screen" | "zellij" | "expect")
+        })
     }
 
     /// Walks one level deeper, or notes that it is too deep.

@@ -289,13 +289,15 @@ fn one_of<T: PartialEq>(wanted: &[T], is: &T) -> bool {
     wanted.is_empty() || wanted.contains(is)
 }
 
-/// Whether `path` is `top` or lies below it. A `top` that starts with `~` lies in anybody's home.
+/// Whether `path` is `top` or lies below it; only below it when `top` ends with a slash. A `top` that starts with `~` lies
+/// in anybody's home.
 fn is_at_or_below(path: &str, top: &str) -> bool {
+    let (top, inside_only) = top.strip_suffix('/').map_or((top, false), |top| (top, true));
     let rest = match top.strip_prefix('~') {
         Some(inside) => path.split_once(inside).map(|(_, rest)| rest),
         None => path.strip_prefix(top),
     };
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    rest.is_some_and(|rest| rest.is_empty() && !inside_only || rest.len() > 1 && rest.starts_with('/'))
 }
 
 /// Whether a command begins with these words. `a|b` stands for either, `get-*` and `*:get` for every word that begins or

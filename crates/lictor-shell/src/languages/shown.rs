@@ -15,6 +15,9 @@ use super::tree::{self, DEPTH};
 /// How often the code is gone through until nothing new is found.
 const PASSES: usize = 4;
 
+/// Where programs have their variables.
+const ENVIRONMENTS: [&str; 2] = ["process.env", "os.environ"];
+
 struct Shown<'a> {
     body: &'a str,
     /// Names of what holds something of the secret.
@@ -104,6 +107,12 @@ impl Shown<'_> {
 
     /// The names that an assignment sets hold the secret; of pairs the first names something.
     fn bind(&mut self, target: Node<'_>, pairs: bool) {
+        // The environment holds it then, not everything else that goes by the same first name.
+        if ENVIRONMENTS.contains(&self.text(target)) {
+            let name = self.text(target).to_owned();
+            self.holders.insert(name);
+            return;
+        }
         match target.kind() {
             "pattern_list" | "tuple_pattern" | "array_pattern" | "tuple" | "list_pattern" => {
                 for part in tree::children(target, 16).into_iter().skip(usize::from(pairs)) {
@@ -300,6 +309,7 @@ impl Shown<'_> {
                 let condition = if node.kind() == "conditional_expression" { 1 } else { 0 };
                 parts.into_iter().enumerate().any(|(at, part)| at != condition && self.holds(part, depth + 1))
             }
+            "attribute" | "member_expression" if self.holders.contains(self.text(node)) => true,
             "attribute" | "member_expression" => {
                 let name = node.child_by_field_name("attribute").or(node.child_by_field_name("property"));
                 let asks = name.is_some_and(|name| matches!(self.text(name), "length" | "size"));
