@@ -270,15 +270,22 @@ impl Looker<'_> {
     /// files, and what the line does to git's index before is not known to git yet.
     fn names_of<'a>(&self, facts: &Facts, operand: &'a Operand) -> Option<Names<'a>> {
         let found = operand.arg.found.as_deref()?;
+        let here =
+            self.directory(&operand.cwd).filter(|here| self.directory(&found.cwd).as_ref() == Some(here));
+        if here.is_none() {
+            return Some(Names { listed: Listed::All, holding: None });
+        }
         let changes = |command: &Command| {
             command.program == "git"
                 && command.words.get(1).is_some_and(|verb| CHANGE_INDEX.contains(&verb.as_str()))
         };
+        let changed = || {
+            let mut files = facts.files();
+            facts.commands().any(changes)
+                || files.any(|(access, place)| !access.is_read_only() && place.path.contains("/.git/"))
+        };
         let listed = match found.listed {
-            Listed::Tracked if facts.commands().any(changes) => Listed::All,
-            _ if self.directory(&found.cwd).is_none_or(|from| self.directory(&operand.cwd) != Some(from)) => {
-                Listed::All
-            }
+            Listed::Tracked if changed() => Listed::All,
             listed => listed,
         };
         Some(Names { listed, holding: found.holding.as_deref() })

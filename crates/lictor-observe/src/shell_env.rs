@@ -6,7 +6,7 @@ use crate::git;
 use crate::place::{Looker, tidy};
 
 /// Variables that the agent's shell shares with Lictor's process. Everything else may differ there.
-const RELIED_ON: [&str; 4] = ["USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+const RELIED_ON: [&str; 5] = ["USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "RIPGREP_CONFIG_PATH"];
 /// The most of a script that is read.
 const SCRIPT_LIMIT: usize = 128 * 1024;
 

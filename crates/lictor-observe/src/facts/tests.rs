@@ -204,6 +204,8 @@ fn lists_hold_the_files_that_their_program_lists() {
         "git --git-dir=/tmp/x ls-files | xargs sed -i s/old/new/",
         "GIT_INDEX_FILE=/tmp/i git ls-files | xargs sed -i s/old/new/",
         "git add -f .claude && git ls-files | xargs sed -i s/old/new/",
+        "cp /tmp/index .git/index && git ls-files | xargs sed -i s/old/new/",
+        "(cd /tmp/x && grep -rl other .) | xargs sed -i s/old/new/",
         "git grep --untracked -l old | xargs sed -i s/old/new/",
         "(cd /tmp/x && git ls-files) | xargs sed -i s/old/new/",
         "git -C /tmp/x ls-files | xargs sed -i s/old/new/",
