@@ -66,7 +66,8 @@ fn drop_own_scratch(facts: &mut Facts) {
             return true;
         }
         match access {
-            Access::Write | Access::Append | Access::MakeDirectory | Access::Link => {
+            // A tree that is copied to where nothing is makes it.
+            Access::Write | Access::Append | Access::Modify | Access::MakeDirectory | Access::Link => {
                 made.push(target.path.clone());
                 true
             }
@@ -285,7 +286,7 @@ impl Looker<'_> {
                 || files.any(|(access, place)| !access.is_read_only() && place.path.contains("/.git/"))
         };
         let listed = match found.listed {
-            Listed::Tracked if changed() => Listed::All,
+            Listed::Tracked { .. } if changed() => Listed::All,
             listed => listed,
         };
         Some(Names { listed, holding: found.holding.as_deref() })

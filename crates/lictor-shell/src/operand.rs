@@ -63,7 +63,10 @@ pub enum Listed {
     /// Any: `find`, `ls`, `grep -r`.
     All,
     /// Those that git knows: `git ls-files`, `git grep`.
-    Tracked,
+    Tracked {
+        /// Every one of them, not only those that have changed.
+        all: bool,
+    },
     /// Neither hidden ones nor such in hidden directories: `rg`, `fd`.
     Visible,
 }

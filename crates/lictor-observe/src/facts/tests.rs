@@ -230,4 +230,7 @@ fn lists_of_git_hold_the_secrets_that_git_knows() {
         assert!(secret(true, command), "{command}");
         assert!(!secret(false, command), "{command}");
     }
+    for command in ["git ls-files | xargs wc -l", "git diff --name-only | xargs cat"] {
+        assert!(!secret(true, command), "counted, or probably not among them: {command}");
+    }
 }

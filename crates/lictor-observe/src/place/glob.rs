@@ -176,7 +176,7 @@ impl Search<'_> {
     /// What is only read can be taken at the shell's word: `*` leaves out hidden names, and so do lists of what git keeps
     /// (`**`). What is lost cannot: an option of the shell may have put them in.
     fn matches(&self, pattern: &str, relative: &str) -> bool {
-        let tracked = self.names.is_some_and(|names| names.listed == Listed::Tracked);
+        let tracked = self.names.is_some_and(|names| names.listed == (Listed::Tracked { all: true }));
         let hidden = self.access.is_read_only() && !tracked && is_hidden(relative);
         let pattern = pattern.trim_end_matches('/');
         fast_glob::glob_match(pattern, relative) && !(hidden && leaves_hidden_out(pattern))
@@ -189,7 +189,7 @@ impl Search<'_> {
         let kept = match names.listed {
             Listed::All => true,
             Listed::Visible => !is_hidden(relative),
-            Listed::Tracked => git::untracked(path, observer).is_none(),
+            Listed::Tracked { .. } => git::untracked(path, observer).is_none(),
         };
         kept && names.holding.is_none_or(|text| {
             let content = observer.text(path, MAX_SEARCHED);

@@ -168,7 +168,11 @@ fn run(git: &Git<'_, '_>, report: &mut Report, name: &str) {
                 [] => vec![super::report::glob("./**")],
                 paths => paths.to_vec(),
             };
-            let listed = if options.has(&["o", "others"]) { Listed::All } else { known_to(git) };
+            let listed = if options.has(&["o", "others"]) {
+                Listed::All
+            } else {
+                known_to(git, !options.has(&["m", "modified", "d", "deleted"]))
+            };
             super::report::listed(git.call, &mut report.names, listed, None);
         }
         "rev-parse" if git.args.iter().any(|arg| arg.known() == Some("--show-toplevel")) => {}
@@ -248,12 +252,12 @@ fn is_elsewhere(call: &Call<'_>, global: &Options) -> bool {
 }
 
 /// Which files git lists: those that it knows, unless it is led to another index or work tree.
-fn known_to(git: &Git<'_, '_>) -> Listed {
+fn known_to(git: &Git<'_, '_>, all: bool) -> Listed {
     let led = git.global.has(&["git-dir", "work-tree"])
         || git.call.assignments.iter().any(|(name, _)| name.starts_with("GIT_"))
         || ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"].iter().any(|name| git.call.env.is_set_here(name))
         || git.settings.iter().any(|(name, _)| name.starts_with("core."));
-    if led { Listed::All } else { Listed::Tracked }
+    if led { Listed::All } else { Listed::Tracked { all } }
 }
 
 /// The work tree that git is told to fill instead of the one it stands in.

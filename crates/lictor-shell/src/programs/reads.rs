@@ -73,8 +73,9 @@ pub(crate) fn count(call: &Call<'_>, report: &mut Report) {
     // How long a secret is says little about it.
     let options = Grammar::anywhere("", "files0-from= total=").parse(call.args);
     report.lists.extend(options.value(&["files0-from"]).cloned());
-    let (secret, files): (Vec<Arg>, Vec<Arg>) = options.operands.into_iter().partition(secrets::is_secret);
-    touch(call, report, Access::List, &secret, false);
+    let listed = |arg: &Arg| secrets::is_secret(arg) || arg.found.is_some();
+    let (counted, files): (Vec<Arg>, Vec<Arg>) = options.operands.into_iter().partition(listed);
+    touch(call, report, Access::List, &counted, false);
     lines(call, report, &files);
 }
 

@@ -135,7 +135,7 @@ pub(super) fn output(git: &Git<'_, '_>, report: &mut Report, name: &str) {
     }
     if options.has(&["name-only"]) {
         report.names = vec![report::glob("./**")];
-        report::listed(git.call, &mut report.names, super::known_to(git), None);
+        report::listed(git.call, &mut report.names, super::known_to(git, false), None);
     }
     // Objects of commits that no hook saw.
     if name == "bundle" && options.word(0) == "unbundle" {
@@ -168,7 +168,7 @@ pub(super) fn grep(git: &Git<'_, '_>, report: &mut Report) {
     let pattern: Vec<&Arg> = options.operands.first().into_iter().collect();
     let holding = crate::programs::reads::one_text(&pattern);
     let known = !options.has(&["untracked", "no-index", "no-exclude-standard"]);
-    let listed = if known { super::known_to(git) } else { crate::operand::Listed::All };
+    let listed = if known { super::known_to(git, true) } else { crate::operand::Listed::All };
     let holding = holding.filter(|_| !options.has(&["v", "e", "f", "invert-match"]));
     report::listed(git.call, &mut report.names, listed, holding);
 }
