@@ -234,3 +234,40 @@ fn lists_of_git_hold_the_secrets_that_git_knows() {
         assert!(!secret(true, command), "counted, or probably not among them: {command}");
     }
 }
+
+#[test]
+fn what_is_left_out_and_what_is_kept_is_not_touched() {
+    let world = FakeObserver::for_judging()
+        .file("/home/user/project/.env", "A=1")
+        .file("/home/user/project/conf/.env", "A=1")
+        .file("/home/user/project/new.txt", "x");
+    let mut project = Project::discover("/home/user/project", &world);
+    project.watched = vec!["**/.env".into()];
+    let touched = |command: &str| {
+        let facts = facts(&Action::bash(command).in_dir("/home/user/project"), &project, &world);
+        facts.files().any(|(access, place)| access != Access::List && place.path.ends_with("/.env"))
+    };
+    for command in [
+        "tar czf /tmp/a.tgz --exclude=.env .",
+        "rsync -a --exclude .env ./ host:/srv/app/",
+        "zip -r /tmp/a.zip . -x .env conf/.env",
+        "7z a /tmp/a.7z . -xr!.env",
+        "cp -n new.txt .env",
+        "mv --no-clobber new.txt .env",
+        "rsync --ignore-existing new.txt .env",
+    ] {
+        assert!(!touched(command), "{command}");
+    }
+    for command in [
+        "tar czf /tmp/a.tgz --exclude=.git .",
+        "rsync -a --exclude /.env.example ./ host:/srv/app/",
+        "zip -r /tmp/a.zip . -x .env",
+        "7z a /tmp/a.7z . -x!.env",
+        "cp -i new.txt .env",
+        "mv new.txt .env",
+        "ln -sfn new.txt .env",
+        "rsync new.txt .env",
+    ] {
+        assert!(touched(command), "{command}");
+    }
+}
