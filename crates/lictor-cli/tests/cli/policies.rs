@@ -46,6 +46,24 @@ fn an_expression_that_cannot_be_evaluated_blocks_and_nobody_can_lift_it() {
 }
 
 #[test]
+fn claude_code_shows_a_person_every_violation() {
+    let sandbox = Sandbox::new();
+    let policy = |name: &str| {
+        format!(
+            "- {{name: {name}, on: {{verb: delete, object: file}}, requires_confirmation: true, message: said by {name}}}\n"
+        )
+    };
+    let policies: String = ["first", "second", "third"].map(policy).concat();
+    sandbox.write("governance.yaml", &format!("policies:\n{policies}"));
+    let asked = sandbox.claude_bash("rm notes.md").json();
+    assert_eq!(
+        asked["hookSpecificOutput"]["permissionDecisionReason"],
+        "said by first\nsaid by second\nsaid by third",
+        "{asked}"
+    );
+}
+
+#[test]
 fn a_callback_that_is_no_condition_refuses_the_policy_and_shows_where() {
     let sandbox = Sandbox::new();
     sandbox.write(
