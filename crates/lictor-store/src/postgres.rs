@@ -229,7 +229,7 @@ impl Pool {
                 drop(idle);
                 // Counted already: dropping it without a connection counts it out again.
                 let mut lent = Lent { pool: self, connection: None };
-                match Connection::open(&self.config, &self.tls) {
+                match Connection::open(&self.config, &self.tls, self.wait) {
                     Ok(connection) => {
                         lent.connection = Some(connection);
                         return Ok(lent);

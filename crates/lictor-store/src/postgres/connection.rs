@@ -13,6 +13,10 @@ use tokio_postgres::{Client, Config, Error, NoTls, Row, Statement};
 
 use super::tls::Connector;
 
+/// Whose rows a transaction sees. Prepared, as everything else that is said often: reading a statement takes the database
+/// longer than carrying it out.
+const AS_TENANT: &str = "SELECT set_config('lictor.tenant', $1, true)";
+
 /// How long it may take to take leave of a database.
 const LEAVE: Duration = Duration::from_secs(1);
 
@@ -48,7 +52,8 @@ pub(super) enum NotOpened {
 }
 
 impl Connection {
-    pub(super) fn open(config: &Config, tls: &Connector) -> Result<Self, NotOpened> {
+    /// A connection whose writers wait so long for each other, and for the disk before they are told of a commit.
+    pub(super) fn open(config: &Config, tls: &Connector, wait: Duration) -> Result<Self, NotOpened> {
         let runtime = Builder::new_current_thread().enable_all().build().map_err(NotOpened::System)?;
         let opened = runtime.block_on(async {
             Ok(match tls {
@@ -64,7 +69,11 @@ impl Connection {
         });
         let (client, connection) = opened.map_err(NotOpened::Refused)?;
         let driver = Driver { runtime, connection };
-        Ok(Self { client, statements: HashMap::new(), in_transaction: false, driver })
+        let mut connection = Self { client, statements: HashMap::new(), in_transaction: false, driver };
+        let wait = wait.as_millis().clamp(1, 3_600_000);
+        let settings = format!("SET synchronous_commit = on; SET lock_timeout = {wait}");
+        connection.batch(&settings).map_err(NotOpened::Refused)?;
+        Ok(connection)
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -87,40 +96,39 @@ impl Connection {
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
-        let tenant = literal(tenant);
-        let begin = format!(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('lictor.tenant', {tenant}, true)"
-        );
-        self.begin_with(&begin, sql, values)
+        self.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", tenant, sql, values)
     }
 
     /// Begins to write as that tenant, and reads something.
     pub(super) fn begin_write(
         &mut self,
         tenant: &str,
-        wait: Duration,
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
-        let (tenant, wait) = (literal(tenant), wait.as_millis().clamp(1, 3_600_000));
-        let begin = format!(
-            "BEGIN; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = {wait}; SELECT set_config('lictor.tenant', {tenant}, true)"
-        );
-        self.begin_with(&begin, sql, values)
+        self.begin_with("BEGIN", tenant, sql, values)
     }
 
     fn begin_with(
         &mut self,
         begin: &str,
+        tenant: &str,
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<Row>, Error> {
-        let statement = self.statement(sql)?;
+        let (named, statement) = (self.statement(AS_TENANT)?, self.statement(sql)?);
         self.in_transaction = true;
-        let client = &self.client;
-        let both = async { tokio::join!(client.batch_execute(begin), client.query(&statement, values)) };
-        let (begun, rows) = self.driver.runtime.block_on(both);
+        let (client, who): (_, [&(dyn ToSql + Sync); 1]) = (&self.client, [&tenant]);
+        let all = async {
+            tokio::join!(
+                client.batch_execute(begin),
+                client.query(&named, &who),
+                client.query(&statement, values)
+            )
+        };
+        let (begun, named, rows) = self.driver.runtime.block_on(all);
         begun?;
+        named?;
         rows
     }
 

@@ -106,8 +106,7 @@ impl<'a> Rows<'a> {
     ) -> Result<Self, StoreError> {
         let Chain { tenant, project, .. } = chain;
         let failed = |error: tokio_postgres::Error| failure.of(&error);
-        let mut found =
-            connection.begin_write(tenant, failure.wait, LOCKED, &[&tenant, &project]).map_err(failed)?;
+        let mut found = connection.begin_write(tenant, LOCKED, &[&tenant, &project]).map_err(failed)?;
         if found.is_empty() {
             let zero = Digest::ZERO.as_bytes().as_slice();
             connection
