@@ -38,6 +38,9 @@ pub enum RegistryError {
     /// A name that cannot be one.
     #[error("`{0}` cannot be a name; use letters, digits, `.`, `_`, `-` and `@`, at most 100 of them")]
     Name(String),
+    /// Settings of a tenant that cannot be used.
+    #[error("these settings cannot be used: {0}")]
+    Settings(&'static str),
     /// Nobody can be told that way.
     #[error("nobody can be told that way: {0}")]
     Target(&'static str),
@@ -144,6 +147,9 @@ impl Registry {
         at: Timestamp,
     ) -> Result<(), RegistryError> {
         name(id)?;
+        if let Some(why) = tenant.wrong() {
+            return Err(RegistryError::Settings(why));
+        }
         self.change(at, "tenant.changed", by, |tx| {
             put(tx, &format!("tenant/{id}"), tenant)?;
             Ok(((), json!({"tenant": id, "settings": tenant})))

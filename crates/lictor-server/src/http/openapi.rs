@@ -102,7 +102,9 @@ fn operation(endpoint: &Endpoint) -> Value {
         "responses": responses(endpoint.gives, |_| true),
     });
     if let (Some(takes), Some(fields)) = (endpoint.takes, value.as_object_mut()) {
-        let body = json!({"required": true, "content": content("application/json", takes.schema)});
+        // A request without a body is one with an empty object.
+        let required = (takes.read)(json!({})).is_err();
+        let body = json!({"required": required, "content": content("application/json", takes.schema)});
         fields.insert("requestBody".to_owned(), body);
     }
     value

@@ -35,7 +35,6 @@ pub(crate) struct Taken {
     /// Its schema, by its name in `schemas.json`.
     pub(crate) schema: &'static str,
     /// Reads a body as the type that the handler reads: tests hold type and schema together.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests use it"))]
     pub(crate) read: fn(Value) -> Result<(), serde_json::Error>,
 }
 

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity::{Kind, Role};
 
+/// Greater numbers are not safe in every language.
+const LONGEST_AGE: u64 = (1 << 53) - 1;
+
 /// What a client does while the server is away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -57,6 +60,22 @@ pub struct Oidc {
 impl Default for Tenant {
     fn default() -> Self {
         Self { name: String::new(), away: Away::default(), max_age: a_week(), oidc: None }
+    }
+}
+
+impl Tenant {
+    /// Why it cannot be used, if it cannot.
+    #[must_use]
+    pub fn wrong(&self) -> Option<&'static str> {
+        if self.max_age > LONGEST_AGE {
+            return Some("`max_age` is a number of seconds below 2^53");
+        }
+        let Oidc { issuer, client_id, .. } = self.oidc.as_ref()?;
+        let address = issuer.strip_prefix("https://").or_else(|| issuer.strip_prefix("http://"));
+        if address.is_none_or(str::is_empty) {
+            return Some("the issuer has to begin with `https://` or `http://`");
+        }
+        client_id.is_empty().then_some("the provider knows this server by a `client_id`")
     }
 }
 
@@ -119,3 +138,6 @@ pub struct Published {
     /// When.
     pub at: Timestamp,
 }
+
+#[cfg(test)]
+mod tests;
