@@ -22,7 +22,7 @@ use crate::http::Problem;
 use crate::tenants::now;
 
 /// How long the view counts before it says how far it got.
-const PATIENCE: Duration = Duration::from_millis(70);
+const PATIENCE: Duration = Duration::from_millis(50);
 /// Days that are drawn.
 const DAYS: i64 = 30;
 const DAY_MS: i64 = 86_400_000;
@@ -63,7 +63,7 @@ struct One {
     share: Option<u64>,
 }
 
-fn tally(visit: &Visit) -> Result<Tally, Problem> {
+fn tally(visit: &Visit) -> Result<Arc<Tally>, Problem> {
     let store = visit.store()?;
     let machine = visit.asked("machine").unwrap_or_default();
     // A project that had no record a moment ago has another store now.

@@ -1,10 +1,12 @@
 //! Sessions, and one of them from beginning to end: prompts, calls, decisions, outcomes, feedback, stop checks, with
 //! subagents in lanes of their own.
 
+use std::cell::LazyCell;
+
 use askama::Template;
 use axum::http::StatusCode;
 use lictor::log::kind;
-use lictor::past::decided;
+use lictor::past::{Decided, decided};
 use lictor_core::{Decision, SessionKey};
 use lictor_store::{Query, Record, Store, StoreExt as _};
 use serde_json::Value;
@@ -131,7 +133,8 @@ pub(super) fn one(visit: &Visit) -> Result<Shown, Problem> {
     records.sort_by_key(|(_, record)| record.seq);
     let more = records.len() > RECORDS;
     records.truncate(RECORDS);
-    let last = records.last().map(|(_, record)| record.seq);
+    let records: Vec<Read> = records.into_iter().map(Read::of).collect();
+    let last = records.last().map(|read| read.record.seq);
     let next = last
         .filter(|_| more)
         .map(|last| format!("/session{}", feed::with(visit, &["key"], &format!("after={last}"))));
@@ -147,7 +150,10 @@ pub(super) fn one(visit: &Visit) -> Result<Shown, Problem> {
             state.ungoverned_count + state.bypass_count,
         ],
         strip: strip(&records, keys.len()),
-        events: records.iter().filter_map(|(lane, record)| event(*lane, record)).collect(),
+        events: records
+            .iter()
+            .filter_map(|read| told(read.lane, &read.record, read.decided.as_ref()))
+            .collect(),
         lanes: keys.iter().map(|key| words::clipped(&key.id, 40)).collect(),
         next,
         since: state.started.map(When),
@@ -156,6 +162,9 @@ pub(super) fn one(visit: &Visit) -> Result<Shown, Problem> {
     })
 }
 
+/// How the record of a session begins to say who started it; most were started by nobody.
+const HAS_PARENT: &str = "\"parent\":{";
+
 /// A session and those that it started, the oldest first.
 fn family(store: &dyn Store, key: &SessionKey) -> Result<Vec<SessionKey>, Problem> {
     let mut keys = vec![key.clone()];
@@ -163,7 +172,7 @@ fn family(store: &dyn Store, key: &SessionKey) -> Result<Vec<SessionKey>, Proble
     let Some(first) = begun.first() else { return Ok(keys) };
     let query = Query::all().kind(kind::SESSION_STARTED).after(first.seq).limit(2_000);
     for record in store.view(|view| view.records(&query))? {
-        let Some(own) = record.session.clone() else { continue };
+        let Some(own) = record.session.clone().filter(|_| record.body.contains(HAS_PARENT)) else { continue };
         let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
         let parent = body.pointer("/event/parent").cloned().unwrap_or_default();
         let parent: Option<SessionKey> = serde_json::from_value(parent).ok().flatten();
@@ -174,16 +183,20 @@ fn family(store: &dyn Store, key: &SessionKey) -> Result<Vec<SessionKey>, Proble
     Ok(keys)
 }
 
-fn strip(records: &[(usize, Record)], lanes: usize) -> String {
-    let (Some((_, first)), Some((_, last))) = (records.first(), records.last()) else { return String::new() };
+fn strip(records: &[Read], lanes: usize) -> String {
+    let (Some(Read { record: first, .. }), Some(Read { record: last, .. })) =
+        (records.first(), records.last())
+    else {
+        return String::new();
+    };
     let span = u64::try_from(last.at.millis_since(first.at)).unwrap_or(0).max(1);
     let marks: Vec<Mark> = records
         .iter()
-        .filter_map(|(lane, record)| {
+        .filter_map(|Read { lane, record, decided }| {
             let at = u64::try_from(record.at.millis_since(first.at)).unwrap_or(0) * 1000 / span;
             let (class, label) = match record.kind.as_str() {
                 kind::EVALUATED => {
-                    let found = decided(record)?;
+                    let found = decided.as_ref()?;
                     let class = match found.decision {
                         Decision::Pass => "f-pass",
                         Decision::Warn => "f-warn",
@@ -208,13 +221,31 @@ fn strip(records: &[(usize, Record)], lanes: usize) -> String {
 /// Colour, word, what happened, and what there is to say about it.
 type Told = (&'static str, &'static str, String, String);
 
+/// A record of the timeline, and the decision in it. Reading it is most of what the view costs.
+struct Read {
+    lane: usize,
+    record: Record,
+    decided: Option<Decided>,
+}
+
+impl Read {
+    fn of((lane, record): (usize, Record)) -> Self {
+        let decided = decided(&record);
+        Self { lane, record, decided }
+    }
+}
+
 /// A record as one line of the timeline.
 pub(super) fn event(lane: usize, record: &Record) -> Option<Event> {
-    let body: Value = serde_json::from_str(&record.body).unwrap_or_default();
+    told(lane, record, decided(record).as_ref())
+}
+
+fn told(lane: usize, record: &Record, found: Option<&Decided>) -> Option<Event> {
+    let body = LazyCell::new(|| serde_json::from_str::<Value>(&record.body).unwrap_or_default());
     let text = |path: &str| text_at(&body, path);
     let (class, word, said, note): Told = match record.kind.as_str() {
         kind::EVALUATED | kind::RESOLVED => {
-            let found = decided(record)?;
+            let found = found?;
             let spoke = found.decision > Decision::Pass;
             let note = if spoke { words::clipped(&found.reason, 300) } else { String::new() };
             let word = words::word(found.decision);

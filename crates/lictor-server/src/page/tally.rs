@@ -1,7 +1,7 @@
 //! What rules came to: folded from the record once, and taken up again where it was left.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lictor::log::{Approving, kind};
@@ -16,6 +16,9 @@ use super::words;
 const PAGE: usize = 500;
 /// So many questions are remembered until their answer is seen.
 const OPEN: usize = 10_000;
+
+/// How often whoever looks meanwhile is told how far it got.
+const SHOWN_EVERY: Duration = Duration::from_millis(100);
 
 /// What one rule came to.
 #[derive(Debug, Clone, Default)]
@@ -49,7 +52,68 @@ pub(crate) struct Tally {
 
 /// The tallies of all records that were asked about.
 #[derive(Debug, Default)]
-pub(crate) struct Tallies(Mutex<HashMap<String, Arc<Mutex<Tally>>>>);
+pub(crate) struct Tallies(Mutex<HashMap<String, Arc<Counting>>>);
+
+/// One tally. One thread counts at a time, on a copy: whoever looks meanwhile does not wait for it.
+#[derive(Debug, Default)]
+struct Counting {
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// As far as it got.
+    shown: Arc<Tally>,
+    /// Somebody counts.
+    taken: bool,
+}
+
+/// The right to count.
+struct Job(Arc<Counting>);
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.0.state().taken = false;
+        self.0.ended.notify_all();
+    }
+}
+
+impl Counting {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing is left half done under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(self: &Arc<Self>) -> Option<Job> {
+        let mut state = self.state();
+        (!std::mem::replace(&mut state.taken, true)).then(|| Job(Arc::clone(self)))
+    }
+
+    /// How far others got, or all of it if they are done in time.
+    fn wait(&self, patience: Duration) -> Arc<Tally> {
+        let waited = self.ended.wait_timeout_while(self.state(), patience, |state| state.taken);
+        Arc::clone(&waited.unwrap_or_else(PoisonError::into_inner).0.shown)
+    }
+}
+
+impl Job {
+    fn show(&self, tally: &Arc<Tally>) {
+        self.0.state().shown = Arc::clone(tally);
+    }
+
+    /// Counts to the end.
+    fn finish(&self, mut tally: Arc<Tally>, store: &dyn Store) {
+        let mut shown = Instant::now();
+        while let Ok(true) = Arc::make_mut(&mut tally).more(store) {
+            if shown.elapsed() > SHOWN_EVERY {
+                self.show(&tally);
+                shown = Instant::now();
+            }
+        }
+        self.show(&tally);
+    }
+}
 
 impl Tallies {
     /// What the record came to, as far as that can be told in so much time. What is left is counted meanwhile.
@@ -58,23 +122,24 @@ impl Tallies {
         name: &str,
         store: &Arc<dyn Store>,
         patience: Duration,
-    ) -> Result<Tally, StoreError> {
+    ) -> Result<Arc<Tally>, StoreError> {
         let counting = {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(all.entry(name.to_owned()).or_default())
         };
         let begun = Instant::now();
-        let mut tally = counting.lock().unwrap_or_else(PoisonError::into_inner);
-        while tally.more(&**store)? {
+        let Some(job) = counting.take() else { return Ok(counting.wait(patience)) };
+        let mut tally = Arc::clone(&counting.state().shown);
+        while Arc::make_mut(&mut tally).more(&**store)? {
             if begun.elapsed() > patience {
-                let (rest, store) = (Arc::clone(&counting), Arc::clone(store));
-                // Short turns, so that whoever looks meanwhile is told how far it got.
-                let next = move || rest.lock().unwrap_or_else(PoisonError::into_inner).more(&*store);
-                std::thread::spawn(move || while let Ok(true) = next() {});
-                break;
+                job.show(&tally);
+                let (rest, store) = (Arc::clone(&tally), Arc::clone(store));
+                std::thread::spawn(move || job.finish(rest, &*store));
+                return Ok(tally);
             }
         }
-        Ok(tally.clone())
+        job.show(&tally);
+        Ok(tally)
     }
 }
 
@@ -155,3 +220,6 @@ fn place(decision: Decision) -> usize {
         Decision::Block => 3,
     }
 }
+
+#[cfg(test)]
+mod tests;
