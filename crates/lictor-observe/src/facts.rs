@@ -193,6 +193,12 @@ impl Looker<'_> {
 
     fn add_effect(&self, facts: &mut Facts, effect: Effect<Operand>) {
         match effect {
+            Effect::File { access: Access::Restore, target, recursive: true, .. } => {
+                let tree = self.operand(&target, Access::List, true);
+                if changes_files(facts) || !git::tree_holds_nothing_new(&tree.path, self.observer) {
+                    facts.effects.push(Effect::Git { effect: GitEffect::DiscardWork, target: None });
+                }
+            }
             Effect::File { access, target, recursive, by } => {
                 let place = self.operand(&target, access, recursive);
                 let arrives = matches!(target.incoming.as_deref(), Some(Incoming::Sources { .. }));
@@ -469,6 +475,20 @@ fn left_out(command: &Command) -> Vec<String> {
         }
     }
     patterns
+}
+
+/// Whether something in front of the last command may change files: when its turn comes, they are not what they are now.
+fn changes_files(facts: &Facts) -> bool {
+    const LOOKS: [&str; 12] =
+        ["cd", "pushd", "popd", "pwd", "ls", "echo", "printf", "cat", "head", "tail", "grep", "true"];
+    const GIT_LOOKS: [&str; 8] = ["status", "log", "diff", "show", "fetch", "rev-parse", "branch", "remote"];
+    let looks = |command: &Command| {
+        LOOKS.contains(&command.program.as_str())
+            || command.program == "git"
+                && command.words.get(1).is_some_and(|word| GIT_LOOKS.contains(&word.as_str()))
+    };
+    let before = facts.commands().count().saturating_sub(1);
+    !facts.commands().take(before).all(looks) || facts.files().any(|(access, _)| !access.is_read_only())
 }
 
 /// Whether git takes all files out of its store, or prints every line of them.

@@ -3,7 +3,7 @@
 mod ignored;
 mod state;
 
-pub(crate) use state::{Untracked, holds_nothing_new, untracked};
+pub(crate) use state::{Untracked, holds_nothing_new, tree_holds_nothing_new, untracked};
 
 use crate::observer::{Observer, Seen};
 use crate::place::tidy;

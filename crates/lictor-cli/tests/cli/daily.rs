@@ -554,3 +554,45 @@ fn stashing_untracked_files_never_takes_the_policy_away() {
     sandbox.program("git", &["add", "-f", "governance.yaml", ".claude"], "");
     assert_eq!(code("git stash --all"), 0, "tracked files stay");
 }
+
+/// Putting back a work tree that holds nothing new loses nothing, and the fix for the other case is true: what was put
+/// aside first leaves such a tree behind.
+#[test]
+fn a_clean_work_tree_can_be_put_back() {
+    const ALL: [&str; 7] = [
+        "git reset --hard",
+        "git reset --hard HEAD",
+        "git checkout .",
+        "git checkout HEAD -- .",
+        "git restore .",
+        "git -C src restore --staged --worktree .",
+        "cd src && git status && git checkout .",
+    ];
+    let sandbox = Sandbox::new();
+    let git = |args: &[&str]| assert_eq!(sandbox.program("git", args, "").code, 0, "git {args:?}");
+    sandbox.write("src/a.rs", "a\n");
+    sandbox.write("README.md", "b\n");
+    git(&["add", "-A"]);
+    git(&["-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-qm", "first"]);
+    let blocked = |command: &str| sandbox.claude_bash(command).code == 2;
+    sandbox.write("left-alone.txt", "git does not know it\n");
+    assert!(!ALL.iter().any(|command| blocked(command)), "nothing is new");
+    for also in [
+        "git stash pop && git reset --hard",
+        "echo c > README.md && git checkout .",
+        "make && git restore .",
+        "git reset --hard HEAD~1",
+        "git checkout other -- .",
+        "git clean -fd",
+        "cd $SOMEWHERE && git reset --hard",
+        "ssh host git reset --hard",
+    ] {
+        assert!(blocked(also), "{also}");
+    }
+    sandbox.write("src/a.rs", "c\n");
+    assert!(ALL.iter().all(|command| blocked(command)), "a file was changed");
+    git(&["add", "src/a.rs"]);
+    assert!(ALL.iter().all(|command| blocked(command)), "it was staged");
+    git(&["stash", "push", "-q"]);
+    assert!(!ALL.iter().any(|command| blocked(command)), "what is new was put aside");
+}

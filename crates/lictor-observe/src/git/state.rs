@@ -16,6 +16,8 @@ const INDEX_LIMIT: usize = 64 * 1024 * 1024;
 const FILE_LIMIT: usize = 8 * 1024 * 1024;
 /// The most files below a directory that are looked at.
 const MOST_FILES: usize = 2_000;
+/// The same for a whole work tree.
+const MOST_FILES_OF_A_TREE: usize = 20_000;
 
 /// Whether restoring `path` loses nothing: every file that git knows there is as it was committed or gone, or there is
 /// nothing at all. `false` when that cannot be told.
@@ -23,13 +25,33 @@ pub(crate) fn holds_nothing_new(path: &str, observer: &dyn Observer) -> bool {
     looked_at(path, observer).unwrap_or(false)
 }
 
-fn looked_at(path: &str, observer: &dyn Observer) -> Option<bool> {
-    let root = repository_of(path, observer)?;
+/// The same of the whole work tree that a directory lies in.
+pub(crate) fn tree_holds_nothing_new(directory: &str, observer: &dyn Observer) -> bool {
+    let below = format!("{directory}/.");
+    let Some(root) = repository_of(&below, observer) else { return false };
+    let clean = |index: &Index, written: &Stat| {
+        let mut entries = index.entries.iter();
+        index.entries.len() <= MOST_FILES_OF_A_TREE
+            && entries.all(|entry| {
+                index.is_as_committed(&entry.name)
+                    && is_unchanged(entry, &format!("{root}/{}", entry.name), written, observer)
+            })
+    };
+    read_index(root, observer)
+        .is_some_and(|(index, written)| !index.entries.is_empty() && clean(&index, &written))
+}
+
+/// The index of a work tree, and when it was written.
+fn read_index(root: &str, observer: &dyn Observer) -> Option<(Index, Stat)> {
     let git_dir = super::directories(root, observer).pop()?;
     let file = format!("{git_dir}/index");
     let bytes = observer.bytes(&file, INDEX_LIMIT)?;
-    let written = observer.stat(&file)?;
-    let index = Index::read(&bytes)?;
+    Some((Index::read(&bytes)?, observer.stat(&file)?))
+}
+
+fn looked_at(path: &str, observer: &dyn Observer) -> Option<bool> {
+    let root = repository_of(path, observer)?;
+    let (index, written) = read_index(root, observer)?;
     let inside = path.strip_prefix(root)?.strip_prefix('/').filter(|inside| !inside.is_empty())?;
     let mut matched = 0;
     for entry in &index.entries {

@@ -100,7 +100,7 @@ impl Walker<'_> {
 
     /// What was read since `from` went into a variable: it is used there, and judged again where it is printed or sent.
     pub(super) fn put_into_variable(&mut self, from: usize) {
-        self.retain_since(from, |effect| match effect {
+        self.keep_effects(from, |effect| match effect {
             Effect::File { access, target, .. }
                 if *access == Access::Read && programs::is_secret(&target.arg) =>
             {
@@ -113,16 +113,7 @@ impl Walker<'_> {
 
     /// A token that went since `from` straight into a login was not shown to anybody.
     pub(super) fn hand_to_login(&mut self, from: usize) {
-        self.retain_since(from, |effect| !is_shown_secret(effect));
-    }
-
-    /// Looks only at what came since `from`: a long script has many lines.
-    fn retain_since(&mut self, from: usize, keep: impl FnMut(&mut Effect<Operand>) -> bool) {
-        if from < self.reading.effects.len() {
-            let mut since = self.reading.effects.split_off(from);
-            since.retain_mut(keep);
-            self.reading.effects.append(&mut since);
-        }
+        self.keep_effects(from, |effect| !is_shown_secret(effect));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lictor_core::facts::{Access, Effect, OpaqueWhat};
+use lictor_core::facts::{Access, Effect, GitEffect, OpaqueWhat};
 
 use super::outer::is_wrapper;
 use super::simple::{Argv, Context, positional};
@@ -150,7 +150,14 @@ impl Walker<'_> {
             self.destruction_elsewhere(effects);
             self.secrets_elsewhere(effects);
             self.persistence_elsewhere(effects);
-            self.keep_effects(effects, |effect| !matches!(effect, Effect::File { .. }));
+            self.keep_effects(effects, |effect| match effect {
+                // Nobody looks there whether anything is lost.
+                Effect::File { access: Access::Restore, recursive: true, .. } => {
+                    *effect = Effect::Git { effect: GitEffect::DiscardWork, target: None };
+                    true
+                }
+                effect => !matches!(effect, Effect::File { .. }),
+            });
             self.keep_opaque(opaque, |what| what != OpaqueWhat::Target);
         }
         self.through.pop();
@@ -204,9 +211,13 @@ impl Walker<'_> {
         }
     }
 
-    fn keep_effects(&mut self, from: usize, keep: impl Fn(&Effect<Operand>) -> bool) {
-        let tail = self.reading.effects.split_off(from.min(self.reading.effects.len()));
-        self.reading.effects.extend(tail.into_iter().filter(keep));
+    /// Looks only at what came since `from`: a long script has many lines.
+    pub(super) fn keep_effects(&mut self, from: usize, keep: impl FnMut(&mut Effect<Operand>) -> bool) {
+        if from < self.reading.effects.len() {
+            let mut since = self.reading.effects.split_off(from);
+            since.retain_mut(keep);
+            self.reading.effects.append(&mut since);
+        }
     }
 
     fn keep_opaque(&mut self, from: usize, keep: impl Fn(OpaqueWhat) -> bool) {
@@ -309,7 +320,7 @@ impl Walker<'_> {
         let context = Context { scene, ..*context };
         self.run_script(text, language, words, through, &context);
         self.keep_opaque(opaque, |_| false);
-        self.keep_effects(effects, is_clear_danger);
+        self.keep_effects(effects, |effect| is_clear_danger(effect));
     }
 
     /// Runs a file that the line wrote, for what is clearly dangerous in it.
@@ -425,7 +436,7 @@ impl Walker<'_> {
                     let opaque = self.reading.opaque.len();
                     run(self, &text, Scene { attributable: false, ..scene });
                     self.keep_opaque(opaque, |_| false);
-                    self.keep_effects(effects, is_clear_danger);
+                    self.keep_effects(effects, |effect| is_clear_danger(effect));
                 }
                 Output::unknown()
             }

@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::holds_nothing_new;
+use super::{holds_nothing_new, tree_holds_nothing_new};
 use crate::observer::RealObserver;
 
 /// A repository with three committed files.
@@ -51,6 +51,22 @@ fn what_is_in_no_commit_is_seen() {
     assert!(safe(at, "src/a.rs"));
     git(at, &["add", "src/deep/b.rs"]);
     assert!(!safe(at, "src/deep/b.rs"), "staged is not committed");
+}
+
+#[test]
+fn a_tree_is_looked_at_as_a_whole_from_anywhere_in_it() {
+    let folder = repository("2");
+    let clean =
+        |path: &str| tree_holds_nothing_new(folder.path().join(path).to_str().unwrap(), &RealObserver);
+    assert!(clean("") && clean("src/deep"));
+    std::fs::remove_file(folder.path().join("README.md")).unwrap();
+    assert!(clean("src"), "what is gone comes back");
+    std::fs::write(folder.path().join("README.md"), "changed\n").unwrap();
+    assert!(!clean("") && !clean("src/deep"));
+    let empty = tempfile::tempdir().unwrap();
+    assert!(!tree_holds_nothing_new(empty.path().to_str().unwrap(), &RealObserver), "no repository");
+    git(empty.path(), &["init", "-q"]);
+    assert!(!tree_holds_nothing_new(empty.path().to_str().unwrap(), &RealObserver), "nothing is known");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::super::options::{Grammar, Options};
 use super::super::report::joined;
 use super::Git;
 use crate::call::Report;
-use crate::operand::{Arg, Incoming};
+use crate::operand::{Arg, Incoming, Known};
 
 fn discard(report: &mut Report, what: &[Arg]) {
     report.git(
@@ -15,13 +15,24 @@ fn discard(report: &mut Report, what: &[Arg]) {
     );
 }
 
-/// Named files are put back one by one; what is not a plain path may stand for anything.
-fn put_back(git: &Git<'_, '_>, report: &mut Report, what: &[Arg]) {
+/// The whole work tree becomes what git has. Whether that loses anything is for whoever looks at it to say.
+fn put_all_back(git: &Git<'_, '_>, report: &mut Report) {
+    report.file(git.call, Access::Restore, &Arg::literal("."), true);
+}
+
+/// Named files are put back one by one; what is not a plain path may stand for anything. They become what the index or
+/// the last commit has, or, where `other` says so, what another commit has.
+fn put_back(git: &Git<'_, '_>, report: &mut Report, what: &[Arg], other: bool) {
+    let whole = |arg: &Arg| matches!(arg.prefix().trim_end_matches('/'), "" | "." | ".." | "../..");
     let plain = |arg: &Arg| {
         let word = arg.prefix();
-        let whole = matches!(word.trim_end_matches('/'), "" | "." | ".." | "../..");
-        !arg.glob && !whole && !word.starts_with(':') && !word.contains(['*', '?', '['])
+        !arg.glob && !whole(arg) && !word.starts_with(':') && !word.contains(['*', '?', '['])
     };
+    if let ([Arg { value: Known::Text(_), .. }], false) = (what, other)
+        && what.iter().all(whole)
+    {
+        return put_all_back(git, report);
+    }
     if what.is_empty() || !what.iter().all(plain) {
         return discard(report, what);
     }
@@ -46,13 +57,19 @@ pub(super) fn checkout(git: &Git<'_, '_>, report: &mut Report) {
     let before = options.ended_at.unwrap_or(options.operands.len());
     let paths_after = options.operands.len() > before;
     if paths_after {
-        return put_back(git, report, options.operands.get(before..).unwrap_or_default());
+        let (from, paths) = options.operands.split_at_checked(before).unwrap_or_default();
+        return put_back(git, report, paths, !from.iter().all(is_last_commit));
     }
     if before >= 2 || (before == 1 && options.operands.first().is_some_and(is_path)) {
         // The first of several words may be a commit.
         let commit = before >= 2 && options.operands.first().is_some_and(|first| !is_path(first));
-        put_back(git, report, options.operands.get(usize::from(commit)..).unwrap_or_default());
+        let (from, paths) = options.operands.split_at_checked(usize::from(commit)).unwrap_or_default();
+        put_back(git, report, paths, !from.iter().all(is_last_commit));
     }
+}
+
+fn is_last_commit(arg: &Arg) -> bool {
+    matches!(arg.known(), Some("HEAD" | "@"))
 }
 
 /// `--track direct main` and `--recurse-submodules checkout main`: the mode stands where a tree would.
@@ -113,14 +130,20 @@ pub(super) fn restore(git: &Git<'_, '_>, report: &mut Report) {
         if options.has(&["pathspec-from-file", "p", "patch"]) {
             return discard(report, &options.operands);
         }
-        put_back(git, report, &options.operands);
+        let source = options.value(&["s", "source"]);
+        put_back(git, report, &options.operands, !source.into_iter().all(is_last_commit));
     }
 }
 
 pub(super) fn reset(git: &Git<'_, '_>, report: &mut Report) {
     let options = git.options("reset");
     if options.has(&["hard", "merge", "keep"]) {
-        discard(report, &options.operands);
+        match options.operands.as_slice() {
+            // Other commits take the place of those that are on the branch.
+            [to] if !is_last_commit(to) => discard(report, &options.operands),
+            [] | [_] => put_all_back(git, report),
+            _ => discard(report, &options.operands),
+        }
     }
 }
 
