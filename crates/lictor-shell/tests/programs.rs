@@ -67,6 +67,7 @@ fn destroys(lines: &[String]) -> bool {
             || line.starts_with("destroy")
             || [
                 "git discard-",
+                "restore -r",
                 "git drop-",
                 "git force-push",
                 "git expire-",

@@ -253,11 +253,15 @@ fn is_elsewhere(call: &Call<'_>, global: &Options) -> bool {
 
 /// Which files git lists: those that it knows, unless it is led to another index or work tree.
 fn known_to(git: &Git<'_, '_>, all: bool) -> Listed {
-    let led = git.global.has(&["git-dir", "work-tree"])
+    if is_led_elsewhere(git) { Listed::All } else { Listed::Tracked { all } }
+}
+
+/// Whether git may be told to use another index or work tree than those of the directory.
+fn is_led_elsewhere(git: &Git<'_, '_>) -> bool {
+    git.global.has(&["git-dir", "work-tree"])
         || git.call.assignments.iter().any(|(name, _)| name.starts_with("GIT_"))
         || ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"].iter().any(|name| git.call.env.is_set_here(name))
-        || git.settings.iter().any(|(name, _)| name.starts_with("core."));
-    if led { Listed::All } else { Listed::Tracked { all } }
+        || git.settings.iter().any(|(name, _)| name.starts_with("core."))
 }
 
 /// The work tree that git is told to fill instead of the one it stands in.

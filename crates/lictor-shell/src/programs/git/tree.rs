@@ -17,6 +17,9 @@ fn discard(report: &mut Report, what: &[Arg]) {
 
 /// The whole work tree becomes what git has. Whether that loses anything is for whoever looks at it to say.
 fn put_all_back(git: &Git<'_, '_>, report: &mut Report) {
+    if super::is_led_elsewhere(git) {
+        return discard(report, &[]);
+    }
     report.file(git.call, Access::Restore, &Arg::literal("."), true);
 }
 
