@@ -31,10 +31,19 @@ impl Agent<'_> {
         if stopped(&before) {
             return before;
         }
+        self.change(step);
         let mut done = call;
         done["tool_response"] = json!({});
         let after = self.hook("PostToolUse", done);
         Run { code: after.code, stdout: before.stdout + &after.stdout, stderr: before.stderr + &after.stderr }
+    }
+
+    /// Changes the file that a step changes, so that git sees it. Commands are not run.
+    fn change(&self, step: &str) {
+        if let Some(("edit" | "write", name)) = step.split_once(' ') {
+            let before = std::fs::read_to_string(self.sandbox.project().join(name)).unwrap_or_default();
+            self.sandbox.write(name, &format!("{before}# {}\n", self.session));
+        }
     }
 
     pub fn hook(&self, event: &str, mut fields: Value) -> Run {
