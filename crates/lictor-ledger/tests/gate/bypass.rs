@@ -172,9 +172,11 @@ fn unresolved_conflicts_are_said_so() {
     world.git(&["checkout", "-q", "main"]);
     world.write("a.py", "three\n");
     world.git(&["commit", "-qam", "x"]);
-    let merge =
-        std::process::Command::new("git").args(["merge", "-q", "side"]).current_dir(world.root()).output();
-    assert!(!merge.unwrap().status.success());
+    let merge = std::process::Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@example.com", "merge", "-q", "side"])
+        .current_dir(world.root())
+        .output();
+    assert!(String::from_utf8_lossy(&merge.unwrap().stdout).contains("CONFLICT"));
     let outcome = world.pre_commit();
     assert_eq!(outcome.exit_code(), 2);
     assert!(reasons(&outcome).contains("unresolved conflicts"), "{outcome:?}");
