@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 
 use super::client::Client;
@@ -38,6 +38,12 @@ pub fn install() -> Result<()> {
 
 /// Calls the same tool with and without Lictor, in turns, so that all see the same machine, and writes the figures down.
 pub fn run(lictor: &Path) -> Result<()> {
+    let server = lictor.with_file_name("lictor-server");
+    ensure!(
+        server.exists(),
+        "`{}` is missing, which stands before addresses; `cargo xtask install --server` builds it",
+        server.display()
+    );
     let servers = spec::servers()?;
     let server = servers.iter().find(|server| server.name == SERVER).context("the server to call")?;
     let scratch = Scratch::new("bench")?;
@@ -103,7 +109,7 @@ fn measure(mut clients: Vec<(&str, Client)>) -> Result<Vec<Row>> {
             let call = json!({"name": "echo", "arguments": {"message": format!("hello {round}")}});
             let answer = client.request("tools/call", call)?;
             let time = start.elapsed();
-            anyhow::ensure!(answer.to_string().contains(&format!("hello {round}")), "not the echo: {answer}");
+            ensure!(answer.to_string().contains(&format!("hello {round}")), "not the echo: {answer}");
             // The first calls start the server's own machinery.
             if round >= 20 {
                 times.push(time.as_secs_f64() * 1000.0);
