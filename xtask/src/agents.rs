@@ -11,6 +11,8 @@ mod spec;
 mod terminal;
 
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -30,7 +32,12 @@ struct Run {
     writes: bool,
     /// Agents are started by `lictor run`.
     sandboxed: bool,
+    /// Every agent and every session.
+    whole: bool,
 }
+
+/// How many agents are run at once: they wait more than they work.
+const AT_ONCE: usize = 3;
 
 /// `cargo xtask agents [name…] [--session ID]… [--write] [--lictor PATH] [--keep] [--run] [--planted]`; with `--run` every
 /// agent is started by `lictor run`, with `--planted` a hook judges nothing; the matrix stays as it is then, and where only
@@ -49,7 +56,41 @@ pub fn run(args: &[String]) -> Result<()> {
     if !args.iter().any(|arg| arg == "--lictor") {
         shell::run("cargo", &["build", "--locked", "--package", "lictor-cli"])?;
     }
-    namespace::enter("agents", args)
+    let start = Instant::now();
+    let failed = each_in_a_namespace(&run, args);
+    if run.writes {
+        matrix::write(run.whole.then(|| start.elapsed()))?;
+    }
+    if !failed.is_empty() {
+        bail!("sessions of {} went otherwise than they should", failed.join(", "));
+    }
+    Ok(())
+}
+
+/// Each agent in a namespace of its own, so that the settings of a machine that one of them sees are not those of another.
+/// Says which failed.
+fn each_in_a_namespace(run: &Run, args: &[String]) -> Vec<String> {
+    let options: Vec<&String> =
+        args.iter().filter(|arg| !run.agents.iter().any(|agent| agent.agent == **arg)).collect();
+    let (waiting, failed) = (Mutex::new(run.agents.iter()), Mutex::new(Vec::new()));
+    let work = || {
+        // The guard is gone before the agent runs.
+        while let Some(agent) = waiting.lock().ok().and_then(|mut waiting| waiting.next()) {
+            let args: Vec<String> =
+                options.iter().copied().chain([&agent.agent]).map(String::clone).collect();
+            if namespace::enter("agents", &args).is_err()
+                && let Ok(mut failed) = failed.lock()
+            {
+                failed.push(agent.agent.clone());
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(work);
+        }
+    });
+    failed.into_inner().unwrap_or_default()
 }
 
 fn read(args: &[String]) -> Result<(Run, bool)> {
@@ -77,12 +118,13 @@ fn read(args: &[String]) -> Result<(Run, bool)> {
         bail!("there is no agent `{unknown}` to run; there is: {}", known.join(", "));
     }
     let writes = (write || only.is_empty()) && !planted && !sandboxed;
+    let whole = names.is_empty() && only.is_empty();
     agents.retain(|agent| names.is_empty() || names.contains(&agent.agent));
     let mut sessions = spec::sessions()?;
     sessions.retain(|session| only.is_empty() || only.contains(&session.id));
     // Hooks that are broken on purpose cannot start anything either.
     sessions.retain(|session| !sandboxed || session.program.is_none());
-    Ok((Run { agents, sessions, lictor, planted, writes, sandboxed }, keep))
+    Ok((Run { agents, sessions, lictor, planted, writes, sandboxed, whole }, keep))
 }
 
 /// Sessions that a broken adapter must turn red.
@@ -157,9 +199,6 @@ fn inside(run: &Run, keep: bool) -> Result<()> {
         if run.writes {
             matrix::write_agent(agent, &results)?;
         }
-    }
-    if run.writes {
-        matrix::write()?;
     }
     if failed > 0 {
         bail!("{failed} sessions went otherwise than they should");

@@ -26,6 +26,7 @@ const NEEDS: &[Need] = &[
         purpose: "the PostgreSQL store's tests, which start a cluster of their own",
     },
     Need { any_of: &["bwrap"], package: "bubblewrap", purpose: "the tests of `lictor run`" },
+    Need { any_of: &["socat"], package: "socat", purpose: "the sandboxes of agents in `cargo xtask agents`" },
     Need {
         any_of: &["/usr/lib/*/faketime/libfaketime.so.1"],
         package: "libfaketime",

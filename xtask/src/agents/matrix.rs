@@ -5,15 +5,20 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 
 use super::session::Outcome;
 use super::spec::{self, AgentFile, SessionFile};
+use crate::bench::paper;
 use crate::shell;
 
 const BEGIN: &str = "<!-- begin matrix -->\n";
 const END: &str = "<!-- end matrix -->\n";
+const ONE_RUN: &str = "All of it was run at once";
+const AGAIN: &str = " Some sessions were run again on their own; the agents' files say when.";
 /// The most of one text that is shown.
 const LONGEST: usize = 1200;
 
@@ -89,8 +94,9 @@ fn today() -> Result<String> {
     Ok(shell::output("date", &["+%Y-%m-%d"])?.trim().to_owned())
 }
 
-/// Puts the table together from the agents' files, so that a run of one agent keeps the rows of the others.
-pub fn write() -> Result<()> {
+/// Puts the table together from the agents' files, so that a run of one agent keeps the rows of the others. `whole` is how
+/// long a run of every agent and every session took.
+pub fn write(whole: Option<Duration>) -> Result<()> {
     let (agents, sessions) = (spec::agents()?, spec::sessions()?);
     let mut marks: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
     for agent in &agents {
@@ -99,7 +105,11 @@ pub fn write() -> Result<()> {
     }
     let ran: Vec<&AgentFile> =
         agents.iter().filter(|agent| marks.contains_key(agent.agent.as_str())).collect();
-    let mut table = String::from("| session |");
+    let file = shell::root().join("docs/agents.md");
+    let text = fs::read_to_string(&file)?;
+    let (before, rest) = text.split_once(BEGIN).context("docs/agents.md has no place for the matrix")?;
+    let (earlier, after) = rest.split_once(END).context("docs/agents.md has no end of the matrix")?;
+    let mut table = format!("{}\n\n| session |", origin(whole, earlier)?);
     for agent in &ran {
         write!(table, " {} {} |", agent.agent, agent.version)?;
     }
@@ -115,12 +125,24 @@ pub fn write() -> Result<()> {
         }
         table.push('\n');
     }
-    let file = shell::root().join("docs/agents.md");
-    let text = fs::read_to_string(&file)?;
-    let (before, rest) = text.split_once(BEGIN).context("docs/agents.md has no place for the matrix")?;
-    let (_, after) = rest.split_once(END).context("docs/agents.md has no end of the matrix")?;
     fs::write(file, format!("{before}{BEGIN}{table}{END}{after}"))?;
     Ok(())
+}
+
+/// When, with what and for how long all of it was run. After a run of some it says so, and keeps what it said.
+fn origin(whole: Option<Duration>, earlier: &str) -> Result<String> {
+    let Some(time) = whole else {
+        let said = earlier.lines().next().filter(|line| line.starts_with(ONE_RUN)).unwrap_or_default();
+        let said = said.split_once(AGAIN).map_or(said, |(said, _)| said);
+        return Ok(format!("{said}{AGAIN}").trim_start().to_owned());
+    };
+    let minutes = time.as_secs().div_ceil(60);
+    let cores = thread::available_parallelism().map_or(0, usize::from);
+    Ok(format!(
+        "{ONE_RUN} on {}, commit {}, in {minutes} minutes on {cores} cores.",
+        today()?,
+        paper::commit()?
+    ))
 }
 
 /// The text of every session in an agent's file.

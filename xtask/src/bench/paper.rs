@@ -26,14 +26,18 @@ fn replaced(text: &str, section: &str, figures: &str) -> Option<String> {
     Some(format!("{before}{open}\n{figures}\n{close}{after}"))
 }
 
+/// The commit of the work tree, and whether anything but the figures themselves differs from it.
+pub fn commit() -> Result<String> {
+    let commit = shell::output("git", &["rev-parse", "--short", "HEAD"])?;
+    let changes = shell::output("git", &["status", "--porcelain", "--", ".", ":!docs"])?;
+    let changed = if changes.trim().is_empty() { "" } else { " with changes that are not committed" };
+    Ok(format!("`{}`{changed}", commit.trim()))
+}
+
 /// What was measured where: figures without it cannot be compared with anything.
 fn origin() -> Result<String> {
     let one_line =
         |program: &str, args: &[&str]| shell::output(program, args).map(|text| text.trim().to_owned());
-    let commit = one_line("git", &["rev-parse", "--short", "HEAD"])?;
-    // The figures themselves are no change to what is measured.
-    let changes = one_line("git", &["status", "--porcelain", "--", ".", ":!docs"])?;
-    let changed = if changes.is_empty() { "" } else { " with changes that are not committed" };
     let date = one_line("date", &["--utc", "+%Y-%m-%d"])?;
     let system = one_line("uname", &["-sr"])?;
     let rustc = one_line("rustc", &["--version"])?;
@@ -45,7 +49,8 @@ fn origin() -> Result<String> {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();
     Ok(format!(
-        "Commit `{commit}`{changed}, {date}: {model}, {cores} cores, {system}, {rustc}; load when it ended: {load}.{}",
+        "Commit {}, {date}: {model}, {cores} cores, {system}, {rustc}; load when it ended: {load}.{}",
+        commit()?,
         quicker_build()
     ))
 }
