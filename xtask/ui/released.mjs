@@ -1,4 +1,5 @@
-// How long after a click on the page a hook that waits goes on: a table for docs/benchmarks.md.
+// How long after a click on the page a hook that waits goes on: a table for docs/benchmarks.md. The clock starts with the
+// browser's own event: what playwright does before it, waiting until the button stands still, is no part of the page.
 import { browser, look } from "./browser.mjs";
 import { ASKED, World } from "./world.mjs";
 
@@ -9,15 +10,19 @@ try {
   await world.bash("ls");
   await world.ui();
   const page = await look(world);
+  await page.evaluate(() => {
+    const note = (event) => sessionStorage.setItem("clicked", performance.timeOrigin + event.timeStamp);
+    document.addEventListener("click", note, { capture: true });
+  });
   for (let round = 0; round < ROUNDS; round += 1) {
     const answer = world.bash(ASKED(`round-${round}`));
     const card = page.locator("article.waiting", { hasText: `round-${round}` });
     await card.waitFor();
-    const begun = performance.now();
     await card.getByRole("button", { name: "Approve once" }).click();
     const { code, at } = await answer;
     if (code !== 0) throw new Error(`the hook ended with ${code}`);
-    times.push(at - begun);
+    const clicked = Number(await page.evaluate(() => sessionStorage.getItem("clicked")));
+    times.push(performance.timeOrigin + at - clicked);
   }
 } finally {
   await world.end();

@@ -194,6 +194,12 @@ impl PolicyBundle {
             .any(|layer| layer.sections.approvals.as_ref().is_some_and(|said| said.elicitation_counts))
     }
 
+    /// The address of the page where people answer, as the first file says that has one.
+    #[must_use]
+    pub fn approvals_page(&self) -> Option<&str> {
+        self.trusted().find_map(|layer| layer.sections.approvals.as_ref()?.page.as_deref())
+    }
+
     /// Who has to say yes where somebody is asked: what satisfies every file.
     #[must_use]
     pub fn quorum(&self) -> Quorum {

@@ -13,7 +13,7 @@ use lictor::governed::SessionsAbove;
 use lictor::{Action, ActionKind, Asking, Companion, Evaluation, Mode, Runtime, SessionKey};
 use serde_json::{Map, Value, json};
 
-use crate::message::{Message, VERSION};
+use crate::message::{Message, VERSION, id_in};
 use crate::pins::Pins;
 use crate::state::Sealer;
 use asks::Question;
@@ -61,8 +61,10 @@ pub struct Gateway {
     /// Tasks that judged calls have made.
     tasks: HashSet<String>,
     state: Listing,
-    /// Whether the client said at the start that it shows forms. Later revisions say so with every request.
-    shows_forms: bool,
+    /// What the client said at the start about what it shows to people. Later revisions say so with every request.
+    shows: Option<Value>,
+    /// Questions of which the client has been given the address of the page.
+    shown: HashSet<String>,
     /// Number of the next request of our own.
     next: u64,
 }
@@ -136,7 +138,8 @@ impl Gateway {
             come: VecDeque::new(),
             tasks: HashSet::new(),
             state: Listing::Unknown,
-            shows_forms: false,
+            shows: None,
+            shown: HashSet::new(),
             next: 1,
         })
     }
@@ -151,8 +154,7 @@ impl Gateway {
         }
         match method {
             "initialize" => {
-                self.shows_forms =
-                    message.param("capabilities").is_some_and(|has| has.get("elicitation").is_some());
+                self.shows = message.param("capabilities").and_then(|has| has.get("elicitation")).cloned();
                 self.sent_on(&id, message, Waiting::About)
             }
             "server/discover" => self.sent_on(&id, message, Waiting::About),
@@ -206,8 +208,8 @@ impl Gateway {
 
     /// The server has sent a line that could be read in more than one way. Whoever waits for it is told, not left waiting.
     pub fn misread(&mut self, line: &[u8]) -> Vec<Out> {
-        let id = serde_json::from_slice::<Value>(line).ok().and_then(|line| line.get("id").cloned());
-        let Some(id) = id.filter(|id| self.waiting.contains_key(&id.to_string())) else { return Vec::new() };
+        let id = id_in(line).filter(|id| self.waiting.contains_key(&id.to_string()));
+        let Some(id) = id else { return Vec::new() };
         let error = Message::error(&id, -32603, "the server's answer is not one message of strict JSON-RPC");
         self.from_server(error)
     }

@@ -174,6 +174,51 @@ impl Message {
     }
 }
 
+/// The id in a line that is no message: whoever waits under it is answered. None where the line has several.
+pub(crate) fn id_in(line: &[u8]) -> Option<Value> {
+    let (mut depth, mut rest, mut found) = (0_usize, line, None);
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        match first {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let (text, after) = after.split_at(end_of_text(after));
+                rest = after.trim_ascii_start();
+                let Some(value) = rest.strip_prefix(b":").filter(|_| depth == 1 && text == b"id\"") else {
+                    continue;
+                };
+                let value = value.trim_ascii_start();
+                let length = match value.strip_prefix(b"\"") {
+                    Some(text) => 1 + end_of_text(text),
+                    None => value.iter().position(|byte| b",}] \t\r\n".contains(byte)).unwrap_or(value.len()),
+                };
+                let (value, after) = value.split_at(length);
+                rest = after;
+                let id =
+                    serde_json::from_slice::<Value>(value).ok().filter(|id| id.is_string() || id.is_number());
+                if found.is_some() {
+                    return None;
+                }
+                found = Some(id?);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Where what follows an opening quote ends: behind the closing one.
+fn end_of_text(text: &[u8]) -> usize {
+    let mut escaped = false;
+    let closes = |byte: &u8| {
+        let closes = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        closes
+    };
+    text.iter().position(closes).map_or(text.len(), |at| at + 1)
+}
+
 fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(fields) => fields,

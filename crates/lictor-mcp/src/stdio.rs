@@ -11,7 +11,7 @@ use lictor::Runtime;
 use crate::child::{self, ServerCommand, StartError};
 use crate::gateway::{Gateway, Out};
 use crate::hub::{Hub, Inbox, Outlet, Upstream, Via};
-use crate::message::{MAX_LINE, Message};
+use crate::message::{MAX_LINE, Message, id_in};
 use crate::queue::Lines;
 
 /// How long a server may take to end after its client has gone; some ignore the end of their input.
@@ -115,7 +115,8 @@ fn pump_client(lines: impl Read, hub: &Hub<Streams>) {
         let told = match Message::parse(line) {
             Ok(message) => hub.take_from_client(message),
             Err(malformed) => {
-                let answer = Message::error(&serde_json::Value::Null, -32700, &malformed.to_string());
+                let id = id_in(line).unwrap_or_default();
+                let answer = Message::error(&id, -32700, &malformed.to_string());
                 hub.outlet.put(&Out::Client(answer), &Via::default()).is_ok()
             }
         };

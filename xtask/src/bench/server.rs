@@ -16,22 +16,26 @@ const SHOWN: &str = "\n![p10 to p99 of evaluations over HTTP, on SQLite, on Post
 /// Each has a section of its own in `docs/benchmarks.md`.
 const PARTS: [&str; 4] = ["evaluate", "ingest", "views", "release"];
 
-/// Runs the parts and writes their tables down. Options: `--only evaluate,release`, `--lictor PATH` for the hook that waits;
-/// others go to the benchmark: `--seconds N`, `--records N`.
+/// Runs the parts and writes their tables down. Options: `--only evaluate,release`, `--lictor PATH` for the hook that waits,
+/// `--server PATH` for a server that was built elsewhere; others go to the benchmark: `--seconds N`, `--records N`.
 pub fn run(options: &[String]) -> Result<()> {
-    let (mut only, mut lictor, mut rest) = (None, None, Vec::new());
+    let (mut only, mut lictor, mut server, mut rest) = (None, None, None, Vec::new());
     let mut words = options.iter();
     while let Some(word) = words.next() {
         let Some(value) = words.next() else { bail!("`{word}` needs a value") };
         match word.as_str() {
             "--only" => only = Some(value.as_str()),
             "--lictor" => lictor = Some(value.as_str()),
+            "--server" => server = Some(value.as_str()),
             _ => rest.extend([word.as_str(), value]),
         }
     }
     let wanted = |part: &str| only.is_none_or(|only| only.split(',').any(|word| word == part));
     for part in PARTS.into_iter().filter(|part| wanted(part)) {
-        let mut figures = if part == "release" { release(lictor)? } else { load(part, &rest)? };
+        let mut figures = match part {
+            "release" => release(lictor, server)?,
+            _ => load(part, server, &rest)?,
+        };
         if part == "evaluate" {
             let title = "One evaluation over HTTP, 64 clients on the same machine";
             fs::write(shell::root().join(PICTURE), plot::draw(title, &rows(&figures)))?;
@@ -42,13 +46,15 @@ pub fn run(options: &[String]) -> Result<()> {
     Ok(())
 }
 
-fn load(part: &str, options: &[&str]) -> Result<String> {
+fn load(part: &str, server: Option<&str>, options: &[&str]) -> Result<String> {
     let directory = shell::root().join("target/peers");
     fs::create_dir_all(&directory)?;
     let peer = if part == "evaluate" { peer(&directory)? } else { String::new() };
-    let mut args =
-        vec!["bench", "--locked", "--quiet", "--package", "lictor-server", "--bench", "load", "--"];
+    let mut args = vec!["bench", "--locked", "--quiet", "--package", "lictor-server", "--bench", "load"];
+    // What only asks another program need not be fast itself.
+    args.extend(if server.is_some() { &["--profile", "dev", "--"][..] } else { &["--"] });
     args.extend(["--only", part]);
+    args.extend(server.iter().flat_map(|server| ["--server", *server]));
     if !peer.is_empty() {
         args.extend(["--peer", &peer]);
     }
@@ -67,15 +73,17 @@ fn peer(directory: &Path) -> Result<String> {
 }
 
 /// How long after a click a hook that waits goes on.
-fn release(lictor: Option<&str>) -> Result<String> {
-    shell::run("cargo", &["build", "--locked", "--quiet", "--release", "--package", "lictor-server"])?;
+fn release(lictor: Option<&str>, server: Option<&str>) -> Result<String> {
     let release = shell::root().join("target/release");
     let own = release.join("lictor").to_string_lossy().into_owned();
     if lictor.is_none() {
         shell::run("cargo", &["build", "--locked", "--quiet", "--release", "--bin", "lictor"])?;
     }
-    let server = release.join("lictor-server").to_string_lossy().into_owned();
-    ui_test::told("released.mjs", lictor.unwrap_or(&own), &server)
+    if server.is_none() {
+        shell::run("cargo", &["build", "--locked", "--quiet", "--release", "--package", "lictor-server"])?;
+    }
+    let built = release.join("lictor-server").to_string_lossy().into_owned();
+    ui_test::told("released.mjs", lictor.unwrap_or(&own), server.unwrap_or(&built))
 }
 
 /// The rows of the table that have times.

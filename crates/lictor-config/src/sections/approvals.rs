@@ -4,6 +4,7 @@ use lictor_core::Quorum;
 use serde::{Deserialize, Serialize};
 
 use super::section::{Section, value};
+use super::team;
 use crate::reader::Reader;
 use crate::table::{Key, Shape, Table};
 use crate::yaml::Tree;
@@ -45,6 +46,14 @@ pub(crate) static TABLE: Table = Table {
              forms, so it does not when it is not said. Only in files of the user or the machine.",
         ),
         Key::new(
+            "page",
+            Shape::Text,
+            "http://127.0.0.1:4750",
+            "Where people answer: the address of `lictor ui --port 4750`, or of the team's server. MCP clients that show \
+             addresses are given it, and the call is held meanwhile. The page asks for sign-in: the address alone answers \
+             nothing. Only in files of the user or the machine.",
+        ),
+        Key::new(
             "quorum",
             Shape::Integer,
             "2",
@@ -69,6 +78,8 @@ pub struct ApprovalsConfig {
     pub notify_blocks: bool,
     /// Whether an MCP client's form counts as a person.
     pub elicitation_counts: bool,
+    /// The address of the page where people answer.
+    pub page: Option<String>,
     /// Who has to say yes.
     pub quorum: Quorum,
 }
@@ -85,6 +96,20 @@ pub(crate) fn read(r: &mut Reader<'_>, tree: &Tree) -> Option<ApprovalsConfig> {
         wait: r.field(&f, "wait", Reader::duration),
         notify_blocks: r.field(&f, "notify_blocks", Reader::boolean).unwrap_or_default(),
         elicitation_counts: r.field(&f, "elicitation_counts", Reader::boolean).unwrap_or_default(),
+        page: r.field(&f, "page", page),
         quorum: Quorum { people, four_eyes },
     })
+}
+
+fn page(r: &mut Reader<'_>, tree: &Tree, what: &str) -> Option<String> {
+    let page = r.sentence(tree, what)?;
+    if !team::is_private(&page) || page.contains(['?', '#', '@', ' ']) {
+        r.error(
+            tree.span,
+            "the page has no such address",
+            "use `https://HOST`, or `http://127.0.0.1:PORT` on this machine",
+        );
+        return None;
+    }
+    Some(page.trim_end_matches('/').to_owned())
 }

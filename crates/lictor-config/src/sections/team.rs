@@ -116,12 +116,7 @@ pub(crate) fn server(r: &mut Reader<'_>, tree: &Tree) -> Option<ServerConfig> {
     let (max_age, token_file) =
         (r.field(&f, "max_age", Reader::duration), r.field(&f, "token_file", Reader::path));
     let url = r.field(&f, "url", Reader::sentence)?;
-    let encrypted = url.strip_prefix("https://").is_some_and(|rest| !rest.is_empty());
-    let local = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
-        .iter()
-        .filter_map(|start| url.strip_prefix(start))
-        .any(|rest| rest.is_empty() || rest.starts_with([':', '/']));
-    if !encrypted && !local {
+    if !is_private(&url) {
         let place = f.get("url").map_or(f.span, |tree| tree.span);
         r.error(
             place,
@@ -131,6 +126,16 @@ pub(crate) fn server(r: &mut Reader<'_>, tree: &Tree) -> Option<ServerConfig> {
         return None;
     }
     Some(ServerConfig { url, away, max_age, token_file })
+}
+
+/// Whether nobody else hears what is sent to an address: it is encrypted, or does not leave the machine.
+pub(crate) fn is_private(url: &str) -> bool {
+    let encrypted = url.strip_prefix("https://").is_some_and(|rest| !rest.is_empty());
+    let local = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
+        .iter()
+        .filter_map(|start| url.strip_prefix(start))
+        .any(|rest| rest.is_empty() || rest.starts_with([':', '/']));
+    encrypted || local
 }
 
 /// `store:`. A file in the state directory needs no word.

@@ -1,5 +1,5 @@
-//! Calls that need a person's yes: asked in the client's own form where that counts, else held for a while, else refused
-//! with the id under which a person finds the question.
+//! Calls that need a person's yes: asked in the client's own form where that counts, else held for a while, with the page's
+//! address for clients that show one, else refused with the id under which a person finds the question.
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,8 @@ use crate::state::{LASTS_MS, Sealer};
 
 /// The key of our own question among those of a round.
 const OURS: &str = "lictor-approval";
+/// How long a call is held for a person who has been sent to the page, where the policy does not say it.
+const ON_THE_PAGE: Duration = Duration::from_secs(50);
 /// How often a client that waits hears that it still does.
 const PROGRESS: Duration = Duration::from_secs(2);
 
@@ -21,8 +23,8 @@ pub(super) struct Question {
     call: Call,
     /// The id under which a person finds it.
     approval: String,
-    /// Our request to the client, where it is asked in its own form.
-    form: Option<Value>,
+    /// Our request to the client, where it is asked in its own way.
+    form: Option<(Value, Shown)>,
     /// When the clock first looked at it.
     since: Option<Instant>,
     /// How long it waits.
@@ -33,8 +35,17 @@ pub(super) struct Question {
 
 impl Question {
     pub(super) fn is_for(&self, id: &Value) -> bool {
-        self.call.answers(id) || self.form.as_ref() == Some(id)
+        self.call.answers(id) || self.form.as_ref().is_some_and(|(form, _)| form == id)
     }
+}
+
+/// What a client shows to its person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// A form, whose answer counts.
+    Form,
+    /// The address of the page, where the answer is given.
+    Page,
 }
 
 /// What a client's form says.
@@ -85,25 +96,31 @@ impl Gateway {
         if !asks {
             return Self::refused(&call, evaluation, None);
         }
-        let counts = self.runtime.policy().elicitation_counts() && self.has_form(&call.message);
-        if counts && call.message.meta(VERSION).is_some() {
-            return vec![Out::Client(self.form_result(&call, evaluation, approval))];
+        let shown = self.shown_for(&call.message, &approval);
+        let params = shown.map(|shown| self.params_of(shown, evaluation, &approval));
+        if let (Some(params), true) = (&params, call.message.meta(VERSION).is_some()) {
+            return vec![Out::Client(self.round_of(&call, params, approval))];
         }
-        let wait = Duration::from_millis(self.runtime.policy().approval_wait());
-        if wait.is_zero() && !counts {
+        let wait = self.wait_for(&approval);
+        if wait.is_zero() && shown.is_none() {
             return Self::refused(&call, evaluation, Some(&how_to_approve(&approval)));
         }
         let mut out = Vec::new();
         let mut form = None;
-        if counts {
+        if let (Some(shown), Some(params)) = (shown, params) {
             let id = self.own_id();
-            let params = json!({"message": question_of(evaluation), "requestedSchema": schema()});
             out.push(Out::Client(Message::request(&id, "elicitation/create", params)));
-            form = Some(Value::String(id));
+            form = Some((Value::String(id), shown));
         }
-        let patience = if counts { Duration::from_millis(LASTS_MS.unsigned_abs()) } else { wait };
+        let patience = if form.is_some() { Duration::from_millis(LASTS_MS.unsigned_abs()) } else { wait };
         self.questions.push(Question { call, approval, form, since: None, patience, told: 0 });
         out
+    }
+
+    /// How long a call is held for an answer that is given elsewhere.
+    fn wait_for(&self, approval: &str) -> Duration {
+        let wait = Duration::from_millis(self.runtime.policy().approval_wait());
+        if wait.is_zero() && self.shown.contains(approval) { ON_THE_PAGE } else { wait }
     }
 
     /// A person has answered, or the question is gone: what the policy says now counts.
@@ -115,19 +132,37 @@ impl Gateway {
         Self::refused(&question.call, &evaluation, None)
     }
 
-    fn has_form(&self, message: &Message) -> bool {
-        match message.meta(CAPABILITIES) {
-            Some(capabilities) => capabilities.get("elicitation").is_some(),
-            None => self.shows_forms,
+    /// What the client can show for this question: a form where its answer counts, else the page, once.
+    fn shown_for(&self, message: &Message, approval: &str) -> Option<Shown> {
+        let can = match message.meta(CAPABILITIES) {
+            Some(capabilities) => capabilities.get("elicitation"),
+            None => self.shows.as_ref(),
+        }?;
+        let policy = self.runtime.policy();
+        // Without a word about the kinds a client has forms, as before there were kinds.
+        let forms = can.get("form").is_some() || can.get("url").is_none();
+        if forms && policy.elicitation_counts() {
+            return Some(Shown::Form);
         }
+        let page = policy.approvals_page().is_some() && can.get("url").is_some();
+        (page && !self.shown.contains(approval)).then_some(Shown::Page)
+    }
+
+    fn params_of(&mut self, shown: Shown, evaluation: &Evaluation, approval: &str) -> Value {
+        let message = question_of(evaluation);
+        if shown == Shown::Form {
+            return json!({"mode": "form", "message": message, "requestedSchema": schema()});
+        }
+        self.shown.insert(approval.to_owned());
+        let url = format!("{}/approvals", self.runtime.policy().approvals_page().unwrap_or_default());
+        json!({"mode": "url", "message": message, "url": url, "elicitationId": approval})
     }
 
     /// The question as a round of the call, with a state that only comes back for the same call.
-    fn form_result(&mut self, call: &Call, evaluation: &Evaluation, approval: String) -> Message {
+    fn round_of(&mut self, call: &Call, params: &Value, approval: String) -> Message {
         let inner = call.message.param("requestState").and_then(Value::as_str).map(str::to_owned);
         let now = self.runtime.project().options().now();
         let state = self.sealer.seal(Some(approval), call.action.digest(), inner, now);
-        let params = json!({"mode": "form", "message": question_of(evaluation), "requestedSchema": schema()});
         let asked = json!({OURS: {"method": "elicitation/create", "params": params}});
         let result = json!({"resultType": "input_required", "inputRequests": asked, "requestState": state});
         Message::result_of(&call.id, result)
@@ -165,7 +200,12 @@ impl Gateway {
             }
             return Ok(());
         };
-        match answer_of(responses.as_ref().and_then(|responses| responses.get(OURS))) {
+        let response = responses.as_ref().and_then(|responses| responses.get(OURS));
+        // Whoever has opened the page answers there: the call is judged as it stands, and held.
+        if self.shown.contains(&approval) && has_opened(response) {
+            return Ok(());
+        }
+        match answer_of(response) {
             Answer::Yes if self.runtime.policy().elicitation_counts() => {
                 self.record_answer(&approval, true);
                 Ok(())
@@ -182,17 +222,25 @@ impl Gateway {
 
     /// The answer to a form that was sent as a request of our own.
     pub(super) fn form_answered(&mut self, id: &Value, message: &Message) -> Vec<Out> {
-        let Some(at) = self.questions.iter().position(|question| question.form.as_ref() == Some(id)) else {
-            return Vec::new();
-        };
+        let asked = |question: &Question| question.form.as_ref().is_some_and(|(form, _)| form == id);
+        let Some(at) = self.questions.iter().position(asked) else { return Vec::new() };
         let mut question = self.questions.remove(at);
-        match answer_of(message.0.get("result")) {
+        let shown = question.form.take().map(|(_, shown)| shown);
+        let answer = match (shown, message.0.get("result")) {
+            // What is said on the page counts, not that it was opened.
+            (Some(Shown::Page), result) if !has_opened(result) => {
+                return vec![Out::Client(unanswered(&question.call, &question.approval))];
+            }
+            (Some(Shown::Page), _) => Answer::Nothing,
+            (_, result) => answer_of(result),
+        };
+        match answer {
             Answer::Yes => self.record_answer(&question.approval, true),
             Answer::No => self.record_answer(&question.approval, false),
             Answer::Nothing => {
                 // Nobody has answered there; a person may still do so elsewhere.
-                question.form = None;
-                question.patience = Duration::from_millis(self.runtime.policy().approval_wait());
+                question.since = None;
+                question.patience = self.wait_for(&question.approval);
                 if question.patience.is_zero() {
                     return vec![Out::Client(unanswered(&question.call, &question.approval))];
                 }
@@ -237,6 +285,11 @@ fn answer_of(answer: Option<&Value>) -> Answer {
         Some("accept" | "decline") => Answer::No,
         _ => Answer::Nothing,
     }
+}
+
+/// Whether a person has agreed to open the address.
+fn has_opened(answer: Option<&Value>) -> bool {
+    answer.and_then(|answer| answer.get("action")).and_then(Value::as_str) == Some("accept")
 }
 
 fn how_to_approve(approval: &str) -> String {

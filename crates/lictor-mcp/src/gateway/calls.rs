@@ -129,18 +129,12 @@ impl Gateway {
                 Err(refused) => vec![Out::Client(refused)],
             },
             Some("ref/resource") => {
-                let typed = message.param("argument").and_then(|argument| argument.get("value"));
-                let typed = typed.and_then(Value::as_str).unwrap_or_default();
                 let template = text("uri");
                 if template.is_empty() {
                     let told = "a `ref` to a resource needs a `uri`";
                     return vec![Out::Client(Message::error(id, INVALID_PARAMS, told))];
                 }
-                // What is typed stands where the template has its first gap.
-                let uri = match template.split_once('{') {
-                    Some((before, _)) => format!("{before}{typed}"),
-                    None => template,
-                };
+                let uri = completed_address(&template, &message);
                 self.addressed(id, message, &uri)
             }
             _ => {
@@ -259,6 +253,34 @@ impl Gateway {
     }
 }
 
+/// The address that a completion is about: the template with what is typed and what was typed before, up to the first gap
+/// of which nothing is known.
+fn completed_address(template: &str, message: &Message) -> String {
+    let typed = message.param("argument");
+    let text = |field: &str| typed.and_then(|typed| typed.get(field)).and_then(Value::as_str);
+    let earlier = message.param("context").and_then(|context| context.get("arguments"));
+    let value = |name: &str| match text("name") {
+        Some(typed) if typed == name => text("value"),
+        _ => earlier.and_then(|earlier| earlier.get(name)).and_then(Value::as_str),
+    };
+    let (mut address, mut rest, mut used) = (String::new(), template, false);
+    while let Some((before, gap)) = rest.split_once('{') {
+        address.push_str(before);
+        let (name, after) = gap.split_once('}').unwrap_or((gap, ""));
+        // `{+path}` and `{/path*}` are the variable `path` too.
+        let name = name.trim_start_matches(|c: char| "+#./;?&".contains(c)).trim_end_matches('*');
+        let Some(value) = value(name) else {
+            // A name that the template does not have stands for its first gap.
+            address.push_str(text("value").filter(|_| !used).unwrap_or_default());
+            return address;
+        };
+        used |= text("name") == Some(name);
+        address.push_str(value);
+        rest = after;
+    }
+    address + rest
+}
+
 fn known_exactly(known: &std::collections::HashMap<String, super::Known>, key: &str, property: &str) -> bool {
     known.get(key).is_some_and(|known| known.properties.iter().any(|known| known == property))
 }
@@ -278,19 +300,37 @@ impl Address {
             .chars()
             .filter(|c| !matches!(c, '\t' | '\n' | '\r'))
             .collect();
-        let Some((scheme, rest)) = uri.split_once(':').filter(|(scheme, _)| is_scheme(scheme)) else {
+        let Some(mut parts) = schemed(&uri) else {
             // What is no address is taken for a path by servers that take any.
             return Self::File(percent_decoded(&uri));
         };
-        match scheme.to_ascii_lowercase().as_str() {
-            "file" => {
-                let rest = rest.split(['?', '#']).next().unwrap_or(rest).replace('\\', "/");
-                Self::File(percent_decoded(path_of(&rest)))
+        let mut wrapped = false;
+        loop {
+            let (scheme, rest) = parts;
+            // `git+file:` is a `file:` too.
+            let plain = scheme.rsplit('+').next().unwrap_or(scheme).to_ascii_lowercase();
+            match plain.as_str() {
+                "file" => {
+                    let rest = rest.split(['?', '#']).next().unwrap_or(rest).replace('\\', "/");
+                    // `jar:file:/a.jar!/b` reads the archive.
+                    let archive = rest.split("!/").next().filter(|_| wrapped).unwrap_or(&rest);
+                    return Self::File(percent_decoded(path_of(archive)));
+                }
+                "http" | "https" | "ftp" | "ws" | "wss" => return Self::Web(format!("{plain}:{rest}")),
+                // `view-source:file:…`: what is around an address does not change what is read.
+                _ => match schemed(rest) {
+                    Some(inner) => parts = inner,
+                    None => return Self::Own,
+                },
             }
-            "http" | "https" | "ftp" | "ws" | "wss" => Self::Web(uri),
-            _ => Self::Own,
+            wrapped = true;
         }
     }
+}
+
+/// Scheme and rest of an address.
+fn schemed(text: &str) -> Option<(&str, &str)> {
+    text.split_once(':').filter(|(scheme, _)| is_scheme(scheme))
 }
 
 fn is_scheme(text: &str) -> bool {

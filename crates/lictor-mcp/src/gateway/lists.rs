@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use lictor::guards::ServersWord;
 use serde_json::{Map, Value, json};
 
-use super::{Gateway, Listing, Out};
+use super::calls::Form;
+use super::{Gateway, Listing, Out, reply};
 use crate::message::Message;
 use crate::mirror::{self, Argument};
 use crate::pins::{PinError, Pinned, Server, Standing};
@@ -72,7 +73,7 @@ impl Gateway {
     /// A list for the client: without what is quarantined or hides text. It may be another one in a moment, so nobody
     /// keeps it.
     pub(super) fn listed(&mut self, list: List, mut message: Message) -> Message {
-        let Some(result) = message.result_mut() else { return message };
+        let Some(result) = message.result_mut() else { return reply::looked_through(message, Form::Error) };
         let items = match result.remove(list.field()) {
             Some(Value::Array(items)) => items,
             _ => Vec::new(),
@@ -115,7 +116,7 @@ impl Gateway {
     /// What a server says about itself: its instructions go to the model, and its capabilities decide what it is asked. Both
     /// are pinned; what has changed is left out until a person accepts it.
     pub(super) fn introduced(&mut self, mut message: Message) -> Message {
-        let Some(result) = message.result_mut() else { return message };
+        let Some(result) = message.result_mut() else { return reply::looked_through(message, Form::Error) };
         let instructions = result.get("instructions").cloned();
         let capabilities = result.get("capabilities").cloned();
         let (identity, name) = (self.identity.clone(), self.name.clone());

@@ -53,8 +53,9 @@ pub(super) fn task_of(message: &Message) -> Option<String> {
 
 /// The answer, refused where it hides text from people, and with a remark where it speaks to the model.
 pub(super) fn looked_through(message: Message, form: Form) -> Message {
-    let Some(result) = message.0.get("result") else { return message };
-    let found = poison::suspicions(result, Origin::Result);
+    let Some(said) = message.0.get("result").or_else(|| message.0.get("error")) else { return message };
+    let form = if message.0.contains_key("result") { form } else { Form::Error };
+    let found = poison::suspicions(said, Origin::Result);
     if found.iter().any(Suspicion::is_certain)
         && let Some(id) = message.0.get("id")
     {
@@ -72,8 +73,13 @@ pub(super) fn looked_through(message: Message, form: Form) -> Message {
     with_remark(message, &remark)
 }
 
-/// The result with one more block of text for the model.
+/// The result with one more block of text for the model; of an error, the words that it reads.
 pub(super) fn with_remark(mut message: Message, told: &str) -> Message {
+    if let Some(Value::String(said)) = message.0.get_mut("error").and_then(|error| error.get_mut("message"))
+        && !told.is_empty()
+    {
+        said.push_str(&format!("\n{told}"));
+    }
     if let Some(result) = message.result_mut()
         && !told.is_empty()
         && let Some(Value::Array(content)) = result.get_mut("content")

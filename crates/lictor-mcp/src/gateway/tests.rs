@@ -347,6 +347,75 @@ approvals: {elicitation_counts: true}
         assert!(refused.contains("lictor approve"), "{refused}");
     }
 
+    const PAGE: &str = r"
+version: 1
+extends: []
+known_tools: {known: [], unknown: ask}
+approvals: {page: 'https://lictor.example.com/'}
+";
+
+    fn shows(kinds: Value) -> Message {
+        message(
+            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"capabilities": {"elicitation": kinds}}}),
+        )
+    }
+
+    /// The page's address is no answer, and neither is that somebody has opened it.
+    #[test]
+    fn a_client_that_shows_addresses_is_given_the_pages_and_the_answer_there_counts() {
+        let mut gateway = under(PAGE).gateway;
+        gateway.from_client(shows(json!({"url": {}})));
+        let out = gateway.from_client(call(1, "add", json!({})));
+        let [Out::Client(asked)] = &out[..] else { panic!("{out:?}") };
+        assert_eq!(asked.param("mode"), Some(&json!("url")));
+        assert_eq!(asked.param("url"), Some(&json!("https://lictor.example.com/approvals")));
+        let [id] = &pending(&gateway)[..] else { panic!("one question") };
+        let opened = json!({"jsonrpc": "2.0", "id": asked.id(), "result": {"action": "accept", "content": {"approve": true}}});
+        assert_eq!(gateway.from_client(message(opened)), [], "opened, and not answered");
+        let start = Instant::now();
+        assert_eq!(gateway.tick(start), []);
+        let who = who(&gateway);
+        gateway.runtime.approvals().approve(id, who, Lifetime::Once, GRANT_LASTS_MS).expect("approved");
+        assert!(matches!(&gateway.tick(start)[..], [Out::Server(sent)] if sent.id() == Some(&json!(1))));
+
+        let out = gateway.from_client(call(2, "add", json!({"a": 2})));
+        let [Out::Client(asked)] = &out[..] else { panic!("{out:?}") };
+        let declined = json!({"jsonrpc": "2.0", "id": asked.id(), "result": {"action": "decline"}});
+        assert!(text(&gateway.from_client(message(declined))).contains("lictor approve"));
+    }
+
+    #[test]
+    fn later_revisions_come_back_from_the_page_and_are_held() {
+        let mut gateway = under(PAGE).gateway;
+        let meta = json!({VERSION: "2026-07-28", CAPABILITIES: {"elicitation": {"url": {}}}});
+        let round = |id: u64, more: Value| {
+            let mut asked = modern(id, json!({"a": 1}), more);
+            asked.params_mut().expect("parameters").insert("_meta".to_owned(), meta.clone());
+            asked
+        };
+        let state = asked(&gateway.from_client(round(1, json!({}))));
+        let opened = json!({"action": "accept", "content": {"approve": true}});
+        assert_eq!(gateway.from_client(round(2, said(&state, &opened))), [], "held");
+        let start = Instant::now();
+        assert_eq!(gateway.tick(start), []);
+        assert_eq!(gateway.tick(start + Duration::from_secs(40)), [], "a person needs time");
+        let told = text(&gateway.tick(start + Duration::from_secs(60)));
+        assert!(told.contains("nobody has answered"), "{told}");
+    }
+
+    #[test]
+    fn a_client_without_forms_or_addresses_is_shown_neither() {
+        let mut gateway = under(FORMS).gateway;
+        gateway.from_client(shows(json!({"url": {}})));
+        assert!(text(&gateway.from_client(call(1, "add", json!({})))).contains("lictor approve"), "no forms");
+        let mut gateway = under(PAGE).gateway;
+        gateway.from_client(shows(json!({})));
+        assert!(
+            text(&gateway.from_client(call(1, "add", json!({})))).contains("lictor approve"),
+            "no addresses"
+        );
+    }
+
     #[test]
     fn clients_of_earlier_revisions_are_asked_by_a_request() {
         let mut gateway = under(FORMS).gateway;
@@ -449,4 +518,8 @@ fn what_could_be_mistaken_for_another_request_is_refused() {
     let double = br#"{"jsonrpc":"2.0","id":1,"result":{},"result":{"content":[]}}"#;
     let [Out::Client(told)] = &gateway.misread(double)[..] else { panic!() };
     assert!(told.to_line().contains("strict"), "{told:?}");
+    gateway.from_client(call(3, "add", json!({})));
+    let unreadable = b"{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":\"\xff\"}}";
+    let [Out::Client(told)] = &gateway.misread(unreadable)[..] else { panic!("left waiting") };
+    assert_eq!(told.id(), Some(&json!(3)));
 }

@@ -53,3 +53,23 @@ fn what_is_sent_on_is_what_was_judged() {
     }
     assert!(read > 1000, "{read}");
 }
+
+#[test]
+fn whoever_waits_for_a_line_that_is_no_message_is_found() {
+    let cases: Vec<Case> = serde_saphyr::from_str(include_str!("cases.yaml")).expect("the cases");
+    for Case { id, line, .. } in cases {
+        let Ok(message) = Message::parse(line.as_bytes()) else { continue };
+        assert_eq!(id_in(line.as_bytes()).as_ref(), message.id(), "{id}");
+    }
+    let deep = format!(
+        r#"{{"result":{{"id":1,"a":{}}}, "id" : "b\"7" }}"#,
+        "[".repeat(10_000) + &"]".repeat(10_000)
+    );
+    assert_eq!(id_in(deep.as_bytes()), Some(json!("b\"7")));
+    assert_eq!(id_in(b"{\"id\":7,\"result\":{\"text\":\"\xff\xfe\"}}"), Some(json!(7)));
+    assert_eq!(id_in(b"{\"id\":7,\"result\":{\"text\":\"cut"), Some(json!(7)));
+    for nobody in ["{\"id\":1,\"id\":2}", "{\"id\":{}}", "{\"a\":\"id\"}", "[\"id\",1]", "\"id\":1", "id", ""]
+    {
+        assert_eq!(id_in(nobody.as_bytes()), None, "{nobody}");
+    }
+}

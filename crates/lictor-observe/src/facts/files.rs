@@ -14,6 +14,13 @@ const PATH_FIELDS: [&str; 6] =
     ["path", "file_path", "notebook_path", "filePath", "absolute_path", "target_file"];
 /// Names under which they give several.
 const PATHS_FIELDS: [&str; 3] = ["paths", "file_paths", "files"];
+/// Names under which tools of others give one.
+const OTHERS_FIELDS: [&str; 6] = ["file", "filename", "file_name", "fileName", "filepath", "absolutePath"];
+
+/// Whether a field of that name holds paths, whatever tool it belongs to.
+pub(super) fn is_path_field(name: &str) -> bool {
+    PATH_FIELDS.contains(&name) || PATHS_FIELDS.contains(&name) || OTHERS_FIELDS.contains(&name)
+}
 
 /// Patterns of names: only such files are searched.
 const NARROWING: [&str; 4] = ["glob", "include", "include_pattern", "includePattern"];

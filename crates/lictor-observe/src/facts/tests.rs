@@ -92,6 +92,34 @@ fn a_tool_with_a_path_that_does_not_say_what_it_does_is_opaque() {
 }
 
 #[test]
+fn paths_of_tools_are_found_however_deep_they_lie() {
+    let named = |payload: Value| {
+        let facts = of(&action(ActionKind::Tool, "mcp__x__read_things", payload));
+        facts
+            .files()
+            .map(|(_, place)| place.path.rsplit('/').next().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    for payload in [
+        json!({"path": "a.txt"}),
+        json!({"path": ["a.txt"]}),
+        json!({"file": "a.txt"}),
+        json!({"options": {"file_path": "a.txt"}}),
+        json!({"edits": [{"path": "a.txt"}, {"path": "a.txt"}]}),
+        json!({"request": "{\"path\": \"a.txt\"}"}),
+        json!({"where": "file:///a.txt"}),
+    ] {
+        assert_eq!(named(payload.clone()), ["a.txt"], "{payload}");
+    }
+    assert_eq!(named(json!({"path": "[id]/a.txt"})), ["a.txt"], "brackets are no JSON");
+    for payload in
+        [json!({"text": "file:///a.txt"}), json!({"repo": "owner/a.txt"}), json!({"path": {"b": 1}})]
+    {
+        assert!(named(payload.clone()).is_empty(), "{payload}");
+    }
+}
+
+#[test]
 fn a_tool_that_runs_a_command_is_read_as_one() {
     let facts = of(&action(ActionKind::Tool, "mcp__x__run_command", json!({"command": "rm -rf /"})));
     assert!(facts.commands().any(|command| command.program == "rm"));

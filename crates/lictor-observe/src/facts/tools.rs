@@ -157,10 +157,7 @@ pub(super) fn quoted(words: &[&str]) -> String {
 
 /// An archive that holds what would govern where it is unpacked.
 fn unpacked(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
-    let mut fields: Vec<(&str, String)> = Vec::new();
-    for (name, value) in &action.payload {
-        texts(name, value, 0, &mut fields);
-    }
+    let fields = local_texts(action);
     let holds = fields.iter().any(|(_, archive)| {
         let path = looker.path(archive, Access::Read, false).path;
         let into = fields.iter().map(|(_, directory)| lictor_shell::Cwd::Known(directory.clone()));
@@ -171,14 +168,31 @@ fn unpacked(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
     }
 }
 
-/// The paths of a tool's input: fields that always hold one, and `file:` addresses.
+/// The paths of a tool's input, however deep they lie: fields that always hold one, and `file:` addresses.
 fn file_operands(action: &Action) -> Vec<String> {
-    let mut paths: Vec<String> = files::paths(action).into_iter().map(local_path).collect();
-    let uri = action.text("uri").or_else(|| action.text("url")).filter(|uri| is_file_address(uri));
-    paths.extend(uri.map(local_path));
-    let nested = action.payload.get("edits").and_then(Value::as_array).into_iter().flatten();
-    paths.extend(nested.filter_map(|edit| edit.get("path")?.as_str()).map(local_path));
+    let named = |name: &str, text: &str| files::is_path_field(name) || is_file_address(text);
+    let mut paths: Vec<String> = Vec::new();
+    for (_, text) in all_texts(action).into_iter().filter(|(name, text)| named(name, text)) {
+        let path = local_path(&text);
+        if !path.is_empty() && !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
     paths
+}
+
+/// The texts of a tool's input as they are written, each with the name of its field.
+fn all_texts(action: &Action) -> Vec<(&str, String)> {
+    let mut fields = Vec::new();
+    for (name, value) in &action.payload {
+        texts(name, value, 0, &mut fields);
+    }
+    fields
+}
+
+/// The same, with the paths of `file:` addresses in their place.
+fn local_texts(action: &Action) -> Vec<(&str, String)> {
+    all_texts(action).into_iter().map(|(name, text)| (name, local_path(&text))).collect()
 }
 
 /// Names of fields that hold the directory which other fields are relative to.
@@ -230,13 +244,14 @@ fn texts<'a>(name: &'a str, value: &'a Value, depth: usize, into: &mut Vec<(&'a 
             into.extend(files.into_iter().take(MOST_TEXTS).map(|file| (name, file.path)));
         }
         Value::String(_) if TEXTS.contains(&name) => {}
-        Value::String(text) if text.starts_with(['{', '[']) => {
-            let inner: Value = serde_json::from_str(text).unwrap_or_default();
-            let mut found = Vec::new();
-            texts("", &inner, depth + 1, &mut found);
-            into.extend(found.into_iter().map(|(_, text)| (name, text)));
-        }
-        Value::String(text) => into.push((name, local_path(text))),
+        Value::String(text) => match json_in(text) {
+            Some(inner) => {
+                let mut found = Vec::new();
+                texts(name, &inner, depth + 1, &mut found);
+                into.extend(found.into_iter().map(|(inner, text)| (path_name(inner, name), text)));
+            }
+            None => into.push((name, text.clone())),
+        },
         Value::Array(values) => values.iter().for_each(|value| texts(name, value, depth + 1, into)),
         Value::Object(fields) => {
             for (inner, value) in fields {
@@ -251,13 +266,21 @@ fn texts<'a>(name: &'a str, value: &'a Value, depth: usize, into: &mut Vec<(&'a 
     }
 }
 
+/// The name of a field in JSON that is written into a text, as far as it says that the field holds a path.
+fn path_name<'a>(inner: &str, around: &'a str) -> &'a str {
+    if files::is_path_field(inner) { "path" } else { around }
+}
+
+/// JSON that is written into a text; `[id]/page.tsx` is none.
+fn json_in(text: &str) -> Option<Value> {
+    let inner: Value = text.starts_with(['{', '[']).then(|| serde_json::from_str(text).ok())??;
+    (inner.is_array() || inner.is_object()).then_some(inner)
+}
+
 /// Whatever a field is called: one that names a file which governs, alone or below another field's directory, is taken
 /// for a change of it.
 fn governing(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
-    let mut fields: Vec<(&str, String)> = Vec::new();
-    for (name, value) in &action.payload {
-        texts(name, value, 0, &mut fields);
-    }
+    let mut fields = local_texts(action);
     fields.retain(|(_, value)| !value.is_empty() && value.len() < 4096 && !value.contains("://"));
     let (bases, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(name, _)| BASES.contains(name));
     let is_source = |name: &str| SOURCES.contains(&name);

@@ -1,7 +1,7 @@
 //! What a server bears: evaluations a second and how long each takes, records of machines taken in, memory, and how long
 //! the page's views take over a long record; on SQLite and on PostgreSQL, beside another policy server.
 //!
-//! `cargo bench -p lictor-server --bench load [-- --seconds 20 --records 1000000 --peer PATH/TO/cerbos --only evaluate,ingest,views]`
+//! `cargo bench -p lictor-server --bench load [-- --seconds 20 --records 1000000 --peer PATH/TO/cerbos --server PATH/TO/lictor-server --only evaluate,ingest,views]`
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -44,6 +44,7 @@ impl Options {
                 "--seconds" => options.seconds = value().parse().expect("a number"),
                 "--records" => options.records = value().parse().expect("a number"),
                 "--peer" => options.peer = Some(value().into()),
+                "--server" => subject::is_at(value().into()),
                 "--only" => options.only = value().split(',').map(str::to_owned).collect(),
                 // What cargo says to every benchmark.
                 "--bench" => {}

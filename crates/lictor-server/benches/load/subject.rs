@@ -1,8 +1,9 @@
 //! A server process with tenants and tokens, and what it uses.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -32,6 +33,14 @@ policy: {all: [r0, r1, r2, r3, r4, r5, r6, r7, r8, r9]}
 pub(crate) fn payload() -> Value {
     json!({"amount": 12, "region": "eu", "owner": "ada", "path": "/srv/data", "ticket": "OPS-17", "count": 3,
            "env": "staging", "host": "db.internal", "label": "nightly"})
+}
+
+/// The program that is measured, where it is not the one that was built with the benchmark.
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Measures that program.
+pub(crate) fn is_at(program: PathBuf) {
+    PROGRAM.set(program).expect("one program is measured");
 }
 
 /// A running server.
@@ -123,7 +132,8 @@ pub(crate) fn memory(pid: u32) -> f64 {
 }
 
 fn spawn(directory: &TempDir, store: Option<&str>) -> (Child, String, Option<String>) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lictor-server"));
+    let mut command =
+        Command::new(PROGRAM.get().map_or(Path::new(env!("CARGO_BIN_EXE_lictor-server")), PathBuf::as_path));
     command.args(["serve", "--listen", "127.0.0.1:0", "--rate", "10000000", "--state"]).arg(directory.path());
     command.args(store.into_iter().flat_map(|store| ["--store", store]));
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
