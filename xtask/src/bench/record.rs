@@ -122,8 +122,10 @@ impl Place {
         drop(input);
         ensure!(child.wait()?.success(), "`lictor rpc` failed");
         let bytes = self.store_bytes()?;
+        let disk = shell::output("stat", &["--file-system", "--format=%T", &self.home.to_string_lossy()])?;
         Ok(format!(
-            "{records} decisions by `lictor rpc` on SQLite in {:.0} s; the store takes {:.0} MB, {} bytes a record.",
+            "{records} decisions by `lictor rpc` on SQLite, on {}, in {:.0} s; the store takes {:.0} MB, {} bytes a record.",
+            disk.trim(),
             start.elapsed().as_secs_f64(),
             bytes as f64 / 1e6,
             bytes / records.max(1)
