@@ -31,11 +31,11 @@ Exit codes: 0 pass or warn, 2 block, 3 ask, 64 usage, 70 internal. With --batch:
 line was judged.
 The action is recorded as dry: no counter moves, no grant is used, no approval is requested.")]
 pub struct EvalArgs {
-    /// What kind of action: bash, read, write, execute_code, submit_task, fetch, tool, delegate.
+    /// What kind of action: bash, read, write, execute_code, submit_task, fetch, tool, delegate. May be left out before
+    /// a command.
     #[arg(required_unless_present = "batch")]
     kind: Option<String>,
     /// What it does: the command, path, code, task type, URL or tool name.
-    #[arg(required_unless_present = "batch")]
     what: Option<String>,
     /// Further payload, as a JSON object.
     #[arg(long, value_name = "JSON")]
@@ -59,8 +59,15 @@ pub fn run(args: &EvalArgs) -> Result<Exit> {
     if let Some(file) = &args.batch {
         return batch(file, &args.common.cwd);
     }
-    let (Some(kind), Some(what)) = (&args.kind, &args.what) else {
-        return Err(exit::usage("nothing to judge; try `lictor eval bash 'git status'`"));
+    let (kind, what) = match (args.kind.as_deref(), args.what.as_deref()) {
+        (Some(kind), Some(what)) => (kind, what),
+        (Some(command), None) if !KINDS.contains(&command) => (BASH, command),
+        (Some(kind), None) => {
+            return Err(exit::usage(format!(
+                "nothing to judge after `{kind}`; try `lictor eval bash 'git status'`"
+            )));
+        }
+        (None, _) => return Err(exit::usage("nothing to judge; try `lictor eval bash 'git status'`")),
     };
     let mut action = action(kind, what, args.payload.as_deref())?.by_agent(&args.agent);
     action.cwd = text(&here::absolute(&args.common.cwd))?;
@@ -103,9 +110,11 @@ pub fn judge_one(kind: &str, what: &str, cwd: &Path) -> Result<(Runtime, Evaluat
     Ok((runtime, evaluation))
 }
 
+/// The kind of action that people try most.
+const BASH: &str = "bash";
 /// The kinds that people can name.
 const KINDS: [&str; 8] =
-    ["bash", "read", "write", "execute_code", "submit_task", "fetch", "tool", "delegate"];
+    [BASH, "read", "write", "execute_code", "submit_task", "fetch", "tool", "delegate"];
 
 fn action(kind: &str, what: &str, payload: Option<&str>) -> Result<Action> {
     if !KINDS.contains(&kind) {

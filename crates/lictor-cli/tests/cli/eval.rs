@@ -7,8 +7,10 @@ fn exit_codes_say_what_was_decided() {
     let sandbox = Sandbox::new();
     for (command, code) in [("ls", 0), ("rm -rf ~", 2), ("$CMD --now", 3)] {
         assert_eq!(sandbox.lictor(&["eval", "bash", command]).code, code, "{command}");
+        assert_eq!(sandbox.lictor(&["eval", command]).code, code, "{command}");
     }
-    assert_eq!(sandbox.lictor(&["eval", "bash"]).code, 64);
+    let nothing = sandbox.lictor(&["eval", "bash"]);
+    assert!(nothing.code == 64 && nothing.stderr.contains("nothing to judge after `bash`"), "{nothing:?}");
     assert_eq!(sandbox.lictor(&["eval", "--nope"]).code, 64);
     assert_eq!(sandbox.lictor(&["nonsense"]).code, 64);
 }
