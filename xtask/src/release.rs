@@ -34,19 +34,21 @@ pub fn order() -> Result<()> {
 fn built(more: &[&str]) -> Result<PathBuf> {
     let target = Target::best()?;
     // The newer form of names tells the forms of a generic function apart, so that only those that run are put in order.
-    let mut flags = [target.flags, &["-C", "symbol-mangling-version=v0"]].concat();
+    let flags = [target.flags, &["-C", "symbol-mangling-version=v0"]].concat();
+    let flags = format!("target.{}.rustflags={flags:?}", target.name);
+    let mut build = vec!["rustc", "--locked", "--release", "--package", "lictor-cli", "--bin", "lictor"];
+    build.extend(["--target", &target.name, "--config", &flags]);
+    build.extend(more);
     let order = if target.is_static() { order::argument()? } else { None };
     match &order {
-        Some(argument) => flags.extend(["-C", argument]),
+        // For the last step alone: what it links need not be compiled anew when the order changes.
+        Some(argument) => build.extend(["--", "-C", argument]),
         None if target.is_static() => {
             println!("the linker takes no order of functions; the hook starts sooner with one")
         }
         None => {}
     }
-    let flags = format!("target.{}.rustflags={flags:?}", target.name);
-    let build =
-        ["build", "--locked", "--release", "--bin", "lictor", "--target", &target.name, "--config", &flags];
-    shell::run("cargo", &[&build[..], more].concat())?;
+    shell::run("cargo", &build)?;
     let binary = shell::root().join("target").join(target.name).join("release/lictor");
     order::write_anew(&binary)?;
     Ok(binary)

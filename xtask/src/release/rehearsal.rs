@@ -40,7 +40,13 @@ impl Stage<'_> {
         for (number, (event, body)) in events(self.project).into_iter().enumerate() {
             // The first time of anything is not how it goes: there is no store yet and no compiled policy.
             self.play(&[], event, &body, &format!("first{number}"))?;
-            for name in self.watched(event, &body, &format!("second{number}"))? {
+            let mut ran = self.watched(&[], event, &body, &format!("second{number}"))?;
+            // Inside of `lictor run` every event takes the same way: to the guardian.
+            if event == "PreToolUse" {
+                ran.extend(self.watched(&["run", "--"], event, &body, &format!("inside{number}"))?);
+            }
+            let mut known = HashSet::new();
+            for name in ran.into_iter().filter(|name| known.insert(name.clone())) {
                 let count = times.entry(name.clone()).or_default();
                 if *count == 0 {
                     met.push(name);
@@ -53,10 +59,19 @@ impl Stage<'_> {
         Ok(met)
     }
 
-    fn watched(&self, event: &str, body: &Value, id: &str) -> Result<Vec<String>> {
-        let seen = self.home.join("seen");
+    /// The functions that an event runs when the program runs the hook as `through` says.
+    fn watched(&self, through: &[&str], event: &str, body: &Value, id: &str) -> Result<Vec<String>> {
+        // In the project, where it can be written from inside of a sandbox.
+        let seen = self.project.join("seen");
         let file = format!("--callgrind-out-file={}", seen.display());
-        self.play(&["valgrind", "-q", "--tool=callgrind", "--demangle=no", &file], event, body, id)?;
+        let lictor = self.lictor.display().to_string();
+        let mut watcher: Vec<&str> = Vec::new();
+        if !through.is_empty() {
+            watcher.push(&lictor);
+            watcher.extend(through);
+        }
+        watcher.extend(["valgrind", "-q", "--tool=callgrind", "--demangle=no", &file]);
+        self.play(&watcher, event, body, id)?;
         let text = fs::read_to_string(&seen).context("valgrind wrote nothing down")?;
         Ok(names(&text))
     }
