@@ -1,5 +1,6 @@
 //! `lictor log`: what was decided, one line a decision, for people.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -76,6 +77,8 @@ pub struct LogArgs {
 const LINES: usize = 20;
 /// In so many decisions a rule is looked for that no pack has.
 const SEARCHED: usize = 2000;
+/// So many bytes are printed at once.
+const AT_ONCE: usize = 1 << 16;
 /// How often a followed record is looked at.
 const EVERY: Duration = Duration::from_millis(300);
 
@@ -92,28 +95,54 @@ pub fn run(args: &LogArgs) -> Result<Exit> {
         session: None,
         dry: false,
     };
-    let limit = args.lines.unwrap_or(if args.since.is_some() { usize::MAX - 1 } else { LINES });
+    // Since a time all of them are shown.
+    let limit = args.lines.or(args.since.is_none().then_some(LINES));
     if args.all {
-        return of_all(&wanted, limit, args.common.json);
+        return of_all(&wanted, limit.unwrap_or(usize::MAX - 1), args.common.json);
     }
     let store = here::project(&args.common.cwd).existing_store()?;
     if let Some(text) = &args.session {
         wanted.session = Some(session::named(&*store, text)?);
     }
-    let (found, further) = of_one(&*store, &wanted, limit, !args.common.json)?;
     let printer =
         Printer { json: args.common.json, project: false, style: Style::stdout(), width: output::columns() };
-    for decided in &found {
-        output::print(&printer.line(decided)?)?;
-    }
+    let (shown, last, further) = match limit {
+        Some(limit) => {
+            let (found, further) = of_one(&*store, &wanted, limit, !args.common.json)?;
+            for decided in &found {
+                output::print(&printer.line(decided)?)?;
+            }
+            (found.len(), found.last().map_or(0, |decided| decided.id), further)
+        }
+        None => {
+            let (shown, last) = all_of_one(&*store, &wanted, &printer)?;
+            (shown, last, Further::default())
+        }
+    };
     if args.follow {
-        let last = found.last().map_or(0, |decided| decided.id);
         return follow(&*store, &wanted, last, &printer);
     }
-    if let Some(rule) = args.rule.as_deref().filter(|_| found.is_empty()) {
+    if let Some(rule) = args.rule.as_deref().filter(|_| shown == 0) {
         known_rule(rule, &*store)?;
     }
-    close(found.len(), further, args.common.json)
+    close(shown, further, args.common.json)
+}
+
+/// Prints all decisions while they are read, however many they are. Says how many, and which record was the last.
+fn all_of_one(store: &dyn Store, wanted: &Wanted, printer: &Printer) -> Result<(usize, u64)> {
+    let (mut shown, mut text, mut printed) = (0, String::new(), Ok(true));
+    let last = decisions(store, wanted, 0, |decided| {
+        shown += 1;
+        printed = printer.line(&decided).and_then(|line| {
+            text.push_str(&line);
+            if text.len() < AT_ONCE { Ok(true) } else { output::print_while_read(&std::mem::take(&mut text)) }
+        });
+        if matches!(printed, Ok(true)) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    if printed? {
+        output::print_while_read(&text)?;
+    }
+    Ok((shown, last))
 }
 
 /// Refuses a rule that no pack has and that nothing on record was decided by.
@@ -208,7 +237,7 @@ fn follow(store: &dyn Store, wanted: &Wanted, last: u64, printer: &Printer) -> R
         let mut fresh = Vec::new();
         last = decisions(store, wanted, last, |decided| {
             fresh.push(decided);
-            std::ops::ControlFlow::Continue(())
+            ControlFlow::Continue(())
         })?;
         for decided in &fresh {
             if !output::print_while_read(&printer.line(decided)?)? {
