@@ -13,7 +13,7 @@ mod terminal;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::thread;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -56,10 +56,11 @@ pub fn run(args: &[String]) -> Result<()> {
     if !args.iter().any(|arg| arg == "--lictor") {
         shell::run("cargo", &["build", "--locked", "--package", "lictor-cli"])?;
     }
-    let start = Instant::now();
+    let (start, began) = (Instant::now(), SystemTime::now());
     let failed = each_in_a_namespace(&run, args);
     if run.writes {
-        matrix::write(run.whole.then(|| start.elapsed()))?;
+        let whole = run.whole && run.agents.iter().all(|agent| matrix::is_written_since(agent, began));
+        matrix::write(whole.then(|| start.elapsed()))?;
     }
     if !failed.is_empty() {
         bail!("sessions of {} went otherwise than they should", failed.join(", "));

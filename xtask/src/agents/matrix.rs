@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result};
 
@@ -59,6 +59,12 @@ pub fn write_agent(agent: &AgentFile, results: &[Outcome]) -> Result<()> {
     fs::create_dir_all(file.parent().context("a file has a directory")?)?;
     fs::write(file, text)?;
     Ok(())
+}
+
+/// Whether the agent has been run to its end since then.
+pub fn is_written_since(agent: &AgentFile, since: SystemTime) -> bool {
+    let changed = fs::metadata(agent_file(&agent.agent)).and_then(|about| about.modified());
+    changed.is_ok_and(|changed| changed >= since)
 }
 
 /// Whether a text of the conversation has words of Lictor's in it.

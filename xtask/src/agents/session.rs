@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(240);
 /// How long an agent is watched that waits for a hook: longer than it waits by itself.
 const HELD: Duration = Duration::from_secs(100);
 
+/// How long an agent is watched after a person has declined its question.
+const DECLINED: Duration = Duration::from_secs(20);
+
 /// What came of a session.
 pub struct Outcome {
     pub session: String,
@@ -252,10 +255,9 @@ fn in_terminal(
     let presses = [terminal.first.as_slice(), answered].concat();
     let turns = session.turns.len();
     let done = || server.script.lock().map_or(true, |script| script.asked.len() > turns);
-    // Who declines a question may have ended the turn with it.
-    let patience = if answer == Answer::No { PATIENCE / 3 } else { PATIENCE };
-    let ended = terminal::run(&command, &scratch.root, &presses, patience, &done)?;
-    Ok(ended || answer == Answer::No)
+    // Who declines a question may have ended the turn with it: then nothing says that it is over.
+    let after = (answer == Answer::No).then_some(DECLINED);
+    terminal::run(&command, &scratch.root, &presses, (PATIENCE, after), &done)
 }
 
 /// Starts the agent, and waits for its end; `false` when it had to be ended.

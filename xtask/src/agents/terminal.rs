@@ -33,12 +33,13 @@ impl Drop for Terminal {
 }
 
 /// Runs the command in a terminal until `done` says so, or for as long as `patience`. Every key is pressed once, in the order of
-/// the list; what can be answered at any time is pressed whenever it is seen. `false` when the time was over.
+/// the list; what can be answered at any time is pressed whenever it is seen. After the last key it is watched for `after`
+/// where that is given, and for as long as `patience` otherwise. `false` when the time was over.
 pub fn run(
     command: &Command,
     root: &Path,
     presses: &[Press],
-    patience: Duration,
+    (patience, after): (Duration, Option<Duration>),
     done: &dyn Fn() -> bool,
 ) -> Result<bool> {
     let script = root.join("terminal.sh");
@@ -50,6 +51,8 @@ pub fn run(
     terminal.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "180", "-y", "60", &line])?;
     let start = Instant::now();
     let mut next = 0;
+    let keys = presses.iter().filter(|press| !press.anytime).count();
+    let mut all_pressed = None;
     let mut seen = String::new();
     while start.elapsed() < patience {
         let Ok(screen) = terminal.tmux(&["capture-pane", "-p"]) else { return Ok(true) };
@@ -72,8 +75,11 @@ pub fn run(
                 terminal.tmux(&["send-keys", key])?;
                 thread::sleep(EVERY);
             }
-        } else if done() && next == presses.iter().filter(|press| !press.anytime).count() {
-            return Ok(true);
+        } else if next == keys {
+            let pressed = *all_pressed.get_or_insert_with(Instant::now);
+            if done() || after.is_some_and(|after| pressed.elapsed() >= after) {
+                return Ok(true);
+            }
         }
         seen = screen;
         thread::sleep(EVERY);
