@@ -160,6 +160,7 @@ fn after(call: &Call, stored: &mut Stored) {
         outcome: Outcome::success(),
         marks: Vec::new(),
         learned,
+        left: Vec::new(),
         notes: Vec::new(),
     });
     fold(&mut state, &event, call.now);

@@ -13,7 +13,7 @@ use crate::guard_memory::Note;
 use crate::history::Mark;
 use crate::risk::Risk;
 use crate::scope::Scope;
-use crate::session::{Recalled, SessionState, Todos};
+use crate::session::{FileState, Recalled, SessionState, Todos};
 use crate::tools::Knowledge;
 
 /// A state, or the empty one where another version wrote it in another form.
@@ -185,6 +185,9 @@ pub struct Judgement {
     /// The dialect through which the call was seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
+    /// What the files hold that it edits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<FileState>,
 }
 
 impl Judgement {
@@ -207,6 +210,7 @@ impl Judgement {
             notes: Vec::new(),
             duplicate: false,
             dialect: None,
+            found: Vec::new(),
         }
     }
 
@@ -236,6 +240,9 @@ pub struct Happened {
     /// Files whose content the agent knows by it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub learned: Vec<Knowledge>,
+    /// What the files hold that it has edited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<FileState>,
     /// What guards remember from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,

@@ -5,6 +5,7 @@
 //! the same state. Everything in it is bounded, so the thousandth event costs what the tenth did.
 
 mod closed;
+mod edits;
 mod open;
 mod pace;
 mod policy;
@@ -13,6 +14,7 @@ mod todos;
 mod watched;
 
 pub use closed::{CLOSED_KEPT, Closed};
+pub use edits::{Blob, Edits, FileState, NotEdits};
 pub use open::{BLOCKED_KEPT, OPEN_KEPT, Open};
 pub use policy::Recalled;
 pub use stored::NotAState;
@@ -97,6 +99,10 @@ pub struct SessionState {
     pub past: Past,
     /// Files whose content the agent knows.
     pub files: KnownFiles,
+    /// Files that it and those below it have edited, kept by the session that has none above it. Stored beside the rest
+    /// of the state: few actions ask about them.
+    #[serde(skip)]
+    pub edits: Edits,
     /// Files that the policy has an eye on.
     pub watched: Watched,
     /// What was said to the agent, and when.
@@ -140,6 +146,7 @@ impl SessionState {
         }
         self.started.get_or_insert(at);
         self.latest = self.latest.max(Some(at));
+        self.edited(event);
         match event {
             SessionEvent::Started { policy, parent, scope } => {
                 if self.policy.is_none() {
@@ -187,6 +194,7 @@ impl SessionState {
     /// what a subagent uses is spent here at once, and comes back when it comes back there.
     pub fn apply_below(&mut self, event: &SessionEvent, at: Timestamp) {
         self.latest = self.latest.max(Some(at));
+        self.edited(event);
         match event {
             SessionEvent::Judged(judgement) if !judgement.dry && !judgement.duplicate => {
                 self.count(judgement, at);
@@ -207,6 +215,19 @@ impl SessionState {
             }
             SessionEvent::Resolved { returned, .. } | SessionEvent::Ended { returned } => {
                 give_back(&mut self.spent, returned);
+            }
+            _ => {}
+        }
+    }
+
+    /// What an event means for the files that are edited. A call that is reported twice happened once.
+    fn edited(&mut self, event: &SessionEvent) {
+        match event {
+            SessionEvent::Judged(judgement) if !judgement.found.is_empty() && self.parent.is_none() => {
+                self.edits.judged(judgement);
+            }
+            SessionEvent::Happened(happened) if !happened.left.is_empty() && self.parent.is_none() => {
+                self.edits.happened(happened);
             }
             _ => {}
         }

@@ -6,6 +6,7 @@
 mod advise;
 mod approvals;
 mod build;
+mod edits;
 mod judge;
 mod judged;
 mod lifecycle;
@@ -32,7 +33,7 @@ use lictor_core::{
     Action, CheckSeal, Clock, Companion, Decision, Digest, Evaluation, Facts, Graph, GraphError, Judged,
     Node, Outcome, SessionKey, SessionState, Standing, Stopwatch, Verdict, redact,
 };
-use lictor_observe::{self as observe, RealObserver};
+use lictor_observe::{self as observe, NoEdits, RealObserver};
 use lictor_store::{Store, StoreError, StoreExt};
 
 pub use build::Builder;
@@ -152,6 +153,7 @@ impl PolicyEngine {
         let current = self.inner.current;
         let asks = evaluation.decision == Decision::Ask && !mode.dry;
         let pins = if asks { observe::pins(action, &facts, &RealObserver) } else { Vec::new() };
+        let found = self.edited(action, &facts);
         let (seals, quorum) = (self.inner.seals.as_deref(), self.rules.quorum);
         let case = record::Case {
             action,
@@ -162,6 +164,7 @@ impl PolicyEngine {
             marks,
             watched,
             pins,
+            found,
             seals,
             quorum,
             versions: self.inner.versions.as_ref(),
@@ -201,7 +204,7 @@ impl PolicyEngine {
     #[must_use]
     pub fn facts(&self, action: &Action) -> Facts {
         let action = &*self.meant(action);
-        catch_unwind(AssertUnwindSafe(|| self.rules.sight.facts(action))).unwrap_or_default()
+        catch_unwind(AssertUnwindSafe(|| self.rules.sight.facts(action, &NoEdits))).unwrap_or_default()
     }
 
     /// The digest of the policy in force.

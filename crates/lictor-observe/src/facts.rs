@@ -3,6 +3,8 @@
 mod code;
 mod described;
 mod files;
+mod git;
+mod sent;
 mod tools;
 
 pub use described::as_task;
@@ -12,7 +14,7 @@ use lictor_core::facts::{
 use lictor_core::{Action, ActionKind};
 use lictor_shell::{Arg, Cwd, Done, Incoming, Listed, Mention, Operand, Reading};
 
-use crate::git::{self, Untracked};
+use crate::edits::{NoEdits, OwnEdits};
 use crate::governing_file;
 use crate::incoming::created;
 use crate::observer::{Observer, Seen};
@@ -23,8 +25,19 @@ use crate::zone::is_at_or_below;
 /// What an action would really do. Total: what cannot be worked out is said to be opaque.
 #[must_use]
 pub fn facts(action: &Action, project: &Project, observer: &dyn Observer) -> Facts {
+    facts_after(action, project, observer, &NoEdits)
+}
+
+/// The same, in a session that has edited files.
+#[must_use]
+pub fn facts_after(
+    action: &Action,
+    project: &Project,
+    observer: &dyn Observer,
+    edits: &dyn OwnEdits,
+) -> Facts {
     let cwd = if action.cwd.is_empty() { project.root.as_str() } else { action.cwd.as_str() };
-    let looker = Looker { project, observer, cwd };
+    let looker = Looker { project, observer, cwd, edits };
     let mut facts = Facts::none();
     match &action.kind {
         ActionKind::Bash => match action.text("command") {
@@ -87,26 +100,6 @@ fn drop_own_scratch(facts: &mut Facts) {
 /// Larger files have no known content; whoever needs it must treat them as changed.
 const MAX_CONTENT: usize = 32 * 1024 * 1024;
 
-/// Commands of git after which other files are known to it.
-const CHANGE_INDEX: [&str; 16] = [
-    "add",
-    "stage",
-    "update-index",
-    "read-tree",
-    "apply",
-    "am",
-    "checkout",
-    "switch",
-    "restore",
-    "reset",
-    "merge",
-    "pull",
-    "rebase",
-    "cherry-pick",
-    "revert",
-    "stash",
-];
-
 /// Fills in what files hold that the action reads or writes.
 fn look_inside(facts: &mut Facts, observer: &dyn Observer) {
     for effect in &mut facts.effects {
@@ -120,16 +113,28 @@ fn look_inside(facts: &mut Facts, observer: &dyn Observer) {
     }
 }
 
+/// How a place is used.
+struct Touch<'a> {
+    access: Access,
+    recursive: bool,
+    /// The command that does it.
+    by: Option<u32>,
+    /// What is known of the list of names that the place comes from.
+    names: Option<Names<'a>>,
+}
+
 impl Looker<'_> {
     /// Adds what the shell reader found, with every operand looked at.
     fn add(&self, facts: &mut Facts, reading: Reading) {
         facts.opaque.extend(reading.opaque);
+        let from = facts.effects.len();
         for effect in reading.effects {
             self.add_effect(facts, effect);
         }
         for mention in reading.mentions {
             self.mentioned(facts, &mention);
         }
+        self.sends_secrets(facts, from);
     }
 
     /// A file is named and nothing tells what is done with it. That matters where it governs, or is watched.
@@ -175,29 +180,10 @@ impl Looker<'_> {
         }
     }
 
-    /// Files that policy watches, at or below a place whose content git shows. What git does not know is not among it.
-    fn shown(&self, facts: &mut Facts, place: &Place) {
-        if self.project.watched.is_empty() {
-            return;
-        }
-        let mut paths = vec![place.path.clone()];
-        if place.existence == Existence::Directory {
-            paths = self.watched_below(&place.path);
-        }
-        paths.retain(|path| self.is_watched(path) && git::untracked(path, self.observer).is_none());
-        for path in paths {
-            let target = self.path(&path, Access::Read, false);
-            facts.effects.push(Effect::File { access: Access::Read, target, recursive: false, by: None });
-        }
-    }
-
     fn add_effect(&self, facts: &mut Facts, effect: Effect<Operand>) {
         match effect {
             Effect::File { access: Access::Restore, target, recursive: true, .. } => {
-                let tree = self.operand(&target, Access::List, true);
-                if changes_files(facts) || !git::tree_holds_nothing_new(&tree.path, self.observer) {
-                    facts.effects.push(Effect::Git { effect: GitEffect::DiscardWork, target: None });
-                }
+                self.restored(facts, &target);
             }
             Effect::File { access, target, recursive, by } => {
                 let place = self.operand(&target, access, recursive);
@@ -217,12 +203,12 @@ impl Looker<'_> {
                     && !recursive
                     && matches!(access, Access::Write | Access::Modify | Access::Empty | Access::Append);
                 let names = self.names_of(facts, &target);
-                if inside && !place.glob && access == Access::Modify && names.is_some() {
+                if inside && !place.glob && names.is_some() {
                     // `find . -type f | xargs sed -i`: every file in it is changed, hidden ones too.
                     let word = format!("{}/**/{{*,.*}}", place.path.trim_end_matches('/'));
                     let files = Operand::new(Arg { glob: true, ..Arg::literal(word.as_str()) }, Cwd::Start);
                     let files = self.operand(&files, access, false);
-                    self.add_word(facts, files, &word, access, false, by, names);
+                    self.add_word(facts, files, &word, Touch { access, recursive: false, by, names });
                 }
                 let incoming = target.incoming.as_deref().or(inside.then_some(&Incoming::Unknown));
                 let created = incoming
@@ -238,7 +224,7 @@ impl Looker<'_> {
                     if taken {
                         self.red_lines_in(facts, &place, by);
                     }
-                    self.add_word(facts, place, word, access, recursive, by, names);
+                    self.add_word(facts, place, word, Touch { access, recursive, by, names });
                 }
                 if created.unread {
                     facts.opaque.push(opaque(OpaqueWhat::Target, &target.arg.text));
@@ -247,6 +233,8 @@ impl Looker<'_> {
                     facts.effects.push(Effect::File { access, target, recursive: false, by });
                 }
             }
+            Effect::Git { effect: GitEffect::DiscardCommits, target: Some(names) }
+                if self.is_kept_elsewhere(facts, &names) => {}
             Effect::Git { effect: effect @ (GitEffect::StashUntracked | GitEffect::StashAll), target } => {
                 self.stashed(facts, effect == GitEffect::StashAll, target.as_deref());
                 facts.effects.push(Effect::Git { effect, target });
@@ -282,17 +270,8 @@ impl Looker<'_> {
         if here.is_none() {
             return Some(Names { listed: Listed::All, holding: None });
         }
-        let changes = |command: &Command| {
-            command.program == "git"
-                && command.words.get(1).is_some_and(|verb| CHANGE_INDEX.contains(&verb.as_str()))
-        };
-        let changed = || {
-            let mut files = facts.files();
-            facts.commands().any(changes)
-                || files.any(|(access, place)| !access.is_read_only() && place.path.contains("/.git/"))
-        };
         let listed = match found.listed {
-            Listed::Tracked { .. } if changed() => Listed::All,
+            Listed::Tracked { .. } if git::changes_index(facts) => Listed::All,
             listed => listed,
         };
         Some(Names { listed, holding: found.holding.as_deref() })
@@ -314,34 +293,6 @@ impl Looker<'_> {
         let names = crate::members::of(archive, self.observer).unwrap_or_default();
         let mut paths = names.iter().map(|name| tidy(&into, name.trim_start_matches('/')));
         paths.any(|path| governing_file::is_own(&path, false, self.project, self.observer))
-    }
-
-    /// Files that govern, are in no commit, and would be put aside with other untracked ones.
-    fn stashed(&self, facts: &mut Facts, all: bool, paths: Option<&str>) {
-        let inside = |path: &str| paths.is_none_or(|paths| paths.split(' ').any(|word| is_meant(word, path)));
-        // What the same line takes out of the index is not known to git when its turn comes.
-        let forgets = facts.commands().any(|command| {
-            command.words.get(1).is_some_and(|verb| verb == "rm" || verb == "update-index")
-                && command.args.iter().flatten().any(|arg| arg == "--cached" || arg.ends_with("-remove"))
-        });
-        for path in governing_file::files(self.project, self.observer) {
-            let here =
-                self.project.relative(&path).is_some_and(|path| inside(path) && !path.starts_with(".git/"));
-            let goes = match git::untracked(&path, self.observer) {
-                None => forgets,
-                Some(Untracked::Ignored) => all,
-                Some(Untracked::Seen) => true,
-            };
-            if here && goes {
-                let target = self.path(&path, Access::MoveAway, false);
-                facts.effects.push(Effect::File {
-                    access: Access::MoveAway,
-                    target,
-                    recursive: false,
-                    by: None,
-                });
-            }
-        }
     }
 
     /// Reading the program's file out is making a copy of it, unless it is only looked at.
@@ -397,7 +348,7 @@ impl Looker<'_> {
         command.is_some_and(|command| {
             let program = command.program.as_str();
             TAKERS.contains(&program)
-                || program == "git" && takes_all_of_git(command)
+                || program == "git" && git::takes_all(command)
                 || PRINTERS.contains(&program) && !place.glob
                 || SEARCHERS.contains(&program) && finds_everything(command)
                 || SEARCHERS.contains(&program) && !is_at_or_below(&self.project.root, &place.path)
@@ -422,21 +373,12 @@ impl Looker<'_> {
     /// Adds a file effect of a place that a tool or a patch names.
     fn add_place(&self, facts: &mut Facts, place: Place, access: Access, recursive: bool, by: Option<u32>) {
         let word = place.text.clone();
-        self.add_word(facts, place, &word, access, recursive, by, None);
+        self.add_word(facts, place, &word, Touch { access, recursive, by, names: None });
     }
 
     /// Adds a file effect, and those of what the place holds that deserves its own judgement.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one effect")]
-    fn add_word(
-        &self,
-        facts: &mut Facts,
-        mut place: Place,
-        word: &str,
-        access: Access,
-        recursive: bool,
-        by: Option<u32>,
-        names: Option<Names<'_>>,
-    ) {
+    fn add_word(&self, facts: &mut Facts, mut place: Place, word: &str, touch: Touch<'_>) {
+        let Touch { access, recursive, by, names } = touch;
         let (within, cut) = remarkable(self, &place, word, access, recursive, names);
         // Each file of a list is named by itself.
         place.own &= names.is_none() || !place.glob;
@@ -477,31 +419,6 @@ fn left_out(command: &Command) -> Vec<String> {
     patterns
 }
 
-/// Whether something in front of the last command may change files: when its turn comes, they are not what they are now.
-fn changes_files(facts: &Facts) -> bool {
-    const LOOKS: [&str; 12] =
-        ["cd", "pushd", "popd", "pwd", "ls", "echo", "printf", "cat", "head", "tail", "grep", "true"];
-    const GIT_LOOKS: [&str; 8] = ["status", "log", "diff", "show", "fetch", "rev-parse", "branch", "remote"];
-    let looks = |command: &Command| {
-        LOOKS.contains(&command.program.as_str())
-            || command.program == "git"
-                && command.words.get(1).is_some_and(|word| GIT_LOOKS.contains(&word.as_str()))
-    };
-    let before = facts.commands().count().saturating_sub(1);
-    !facts.commands().take(before).all(looks) || facts.files().any(|(access, _)| !access.is_read_only())
-}
-
-/// Whether git takes all files out of its store, or prints every line of them.
-fn takes_all_of_git(command: &Command) -> bool {
-    let mut words = command.args.iter().flatten().map(String::as_str).filter(|word| !word.starts_with('-'));
-    match words.find(|word| matches!(*word, "archive" | "checkout-index" | "grep")) {
-        Some("grep") => {
-            words.next().is_some_and(|pattern| pattern.chars().all(|letter| ".*^$".contains(letter)))
-        }
-        found => found.is_some(),
-    }
-}
-
 /// Whether a search prints every line, or leaves out neither hidden nor ignored files.
 fn finds_everything(command: &Command) -> bool {
     let words = || command.args.iter().flatten().map(String::as_str);
@@ -540,16 +457,6 @@ fn fetch(action: &Action, looker: &Looker<'_>, facts: &mut Facts) {
             definition: None,
         });
     }
-}
-
-/// Whether a pathspec may mean a file of the project.
-fn is_meant(spec: &str, path: &str) -> bool {
-    let spec = spec.trim_start_matches("./").trim_end_matches('/');
-    let plain =
-        !spec.contains(['*', '?', '[', ':', '$']) && !spec.starts_with('/') && !spec.starts_with("..");
-    !plain
-        || matches!(spec, "" | ".")
-        || path.strip_prefix(spec).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn agent(action: &Action) -> String {

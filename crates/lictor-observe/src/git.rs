@@ -1,9 +1,13 @@
 //! Git's own files, read without running git.
 
 mod ignored;
+mod refs;
 mod state;
 
-pub(crate) use state::{Untracked, holds_nothing_new, tree_holds_nothing_new, untracked};
+pub(crate) use refs::are_kept_elsewhere;
+pub(crate) use state::{
+    Untracked, blob, holds_nothing_new, repository_of, tree_holds_nothing_new, untracked,
+};
 
 use crate::observer::{Observer, Seen};
 use crate::place::tidy;

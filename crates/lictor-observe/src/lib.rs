@@ -11,6 +11,7 @@
 //! call.
 
 pub mod describe;
+mod edits;
 mod facts;
 mod git;
 mod governing_file;
@@ -24,7 +25,8 @@ mod project;
 mod shell_env;
 mod zone;
 
-pub use facts::{as_task, facts};
+pub use edits::{NoEdits, OwnEdits, edited};
+pub use facts::{as_task, facts, facts_after};
 pub use governing_file::governing_in_projects;
 pub use lictor_shell::GitWords;
 pub use lictor_shell::programs::recipes_of;

@@ -5,6 +5,7 @@ mod glob;
 use lictor_core::facts::{Access, Existence, Place, Zone};
 use lictor_shell::{Arg, Cwd, Known, Operand};
 
+use crate::edits::OwnEdits;
 use crate::git;
 use crate::governing_file;
 use crate::observer::{Observer, Seen};
@@ -82,6 +83,8 @@ pub(crate) struct Looker<'a> {
     pub(crate) observer: &'a dyn Observer,
     /// Directory of the action.
     pub(crate) cwd: &'a str,
+    /// What the session has made of files.
+    pub(crate) edits: &'a dyn OwnEdits,
 }
 
 impl Looker<'_> {
@@ -276,7 +279,9 @@ impl Looker<'_> {
             in_project: self.project.relative(&path).map(str::to_owned),
             own: !access.is_read_only() && (is_own(&path) || differs && is_own(&real)),
             secret: key || self.names_secret(&path) || differs && self.names_secret(&real),
-            committed: access == Access::Restore && !glob && git::holds_nothing_new(&path, self.observer),
+            committed: access == Access::Restore
+                && !glob
+                && git::holds_nothing_new(&path, self.observer, self.edits),
             malformed: false,
             content: None,
             real: differs.then_some(real),

@@ -33,7 +33,7 @@ mod walk;
 mod words;
 
 pub use operand::{Arg, Cwd, Found, Incoming, Known, Listed, Operand, Source, Taint};
-pub use programs::GitWords;
+pub use programs::{GitChanges, GitWords};
 pub use reading::{Done, Mention, Nowhere, Reading, ShellEnv};
 
 pub use lictor_core::facts::Effect;

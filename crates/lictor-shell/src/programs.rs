@@ -47,8 +47,8 @@ mod xargs;
 
 use crate::patch::report_patch as apply_patch;
 pub(crate) use containers::STARTED;
-pub use git::GitWords;
 pub(crate) use git::made::by_code as made_by_code;
+pub use git::{GitChanges, GitWords};
 pub use guard::assignment as judge_assignment;
 pub(crate) use lictor::NAME as GUARD;
 pub use mentions::in_code as strings_in_code;

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use lictor_config::{Loaded, Origin, PolicyBundle, Redactor, ServerConfig, Source};
 use lictor_core::{Action, Digest, FactSource, Facts};
-use lictor_observe::{PolicyView, Project as Known, facts as observe};
+use lictor_observe::{NoEdits, OwnEdits, PolicyView, Project as Known, facts_after};
 
 use crate::error::Error;
 use crate::files;
@@ -295,12 +295,12 @@ pub fn view(policy: &PolicyBundle, project: &Project, watched: Vec<String>, cont
 }
 
 /// Works out what actions in that project would do.
-pub(crate) fn look(project: &Project) -> impl Fn(&Known, &Action) -> Facts + use<> {
+pub(crate) fn look(project: &Project) -> impl Fn(&Known, &Action, &dyn OwnEdits) -> Facts + use<> {
     let observer = project.eyes();
     let settings = project.agent_settings_when_asked();
-    move |known, action| {
+    move |known, action, edits| {
         let _bounded = Bounded::begin();
-        let mut facts = observe(action, known, &observer);
+        let mut facts = facts_after(action, known, &observer, edits);
         remembered::identify(action, &mut facts, &settings);
         facts
     }
@@ -311,5 +311,5 @@ pub fn facts(project: &Project, views: Vec<PolicyView>) -> impl FactSource + use
     let look = look(project);
     let mut known = project.seen.clone();
     views.into_iter().for_each(|view| known.learn(view));
-    move |action: &Action| look(&known, action)
+    move |action: &Action| look(&known, action, &NoEdits)
 }

@@ -44,3 +44,4 @@ mod run;
 mod sandbox;
 mod terminal;
 mod tools;
+mod undo;

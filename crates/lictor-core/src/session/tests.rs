@@ -18,6 +18,7 @@ fn happened(number: u8, id: Option<&str>, standing: Standing) -> SessionEvent {
         outcome: Outcome::success(),
         marks: Vec::new(),
         learned: Vec::new(),
+        left: Vec::new(),
         notes: Vec::new(),
     })
 }

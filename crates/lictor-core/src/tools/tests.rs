@@ -73,6 +73,7 @@ impl Session {
                 outcome,
                 marks: vec![],
                 learned,
+                left: Vec::new(),
                 notes: Vec::new(),
             };
             self.state.apply(&SessionEvent::Happened(happened), self.now);

@@ -104,6 +104,7 @@ fn a_hostile_session_stays_within_its_bounds() {
                 outcome: Outcome::success(),
                 marks: Vec::new(),
                 learned,
+                left: Vec::new(),
                 notes: Vec::new(),
             };
             state.apply(&SessionEvent::Happened(happened), now);

@@ -58,6 +58,7 @@ impl Session {
             outcome,
             marks: Vec::new(),
             learned: Knowledge::gained(facts),
+            left: Vec::new(),
             notes: Vec::new(),
         });
         self.apply(&event);

@@ -9,7 +9,7 @@ use lictor_core::{
     Action, Audience, CheckSeal, Clock, Digest, FactSource, Facts, Graph, GraphError, Quorum, Redact,
     Secrets, SharedGuard, Stopwatch, history::History,
 };
-use lictor_observe::{self as observe, PolicyView, Project, RealObserver};
+use lictor_observe::{self as observe, OwnEdits, PolicyView, Project, RealObserver};
 use lictor_store::{MemoryStore, Store};
 
 use super::rules::{PolicyVersion, Rules, Sight};
@@ -147,7 +147,7 @@ impl Builder {
     pub fn look(
         mut self,
         project: Project,
-        look: impl Fn(&Project, &Action) -> Facts + Send + Sync + 'static,
+        look: impl Fn(&Project, &Action, &dyn OwnEdits) -> Facts + Send + Sync + 'static,
     ) -> Self {
         self.sight = Some(Sight::of(project, self.view.clone(), Arc::new(look)));
         self
@@ -306,6 +306,8 @@ impl Builder {
 fn real(view: PolicyView) -> Sight {
     let cwd = std::env::current_dir().unwrap_or_default();
     let project = Project::discover(&cwd.to_string_lossy(), &RealObserver);
-    let look = |known: &Project, action: &Action| observe::facts(action, known, &RealObserver);
+    let look = |known: &Project, action: &Action, edits: &dyn OwnEdits| {
+        observe::facts_after(action, known, &RealObserver, edits)
+    };
     Sight::of(project, view, Arc::new(look))
 }

@@ -66,7 +66,8 @@ impl PolicyEngine {
         now: Timestamp,
         companion: Option<&Companion>,
     ) -> (Judged, Facts) {
-        let Ok(facts) = catch_unwind(AssertUnwindSafe(|| self.rules.sight.facts(action))) else {
+        let edits = self.edits_of(sessions);
+        let Ok(facts) = catch_unwind(AssertUnwindSafe(|| self.rules.sight.facts(action, &edits))) else {
             let verdict = Verdict::error("what the action does could not be worked out", OPERATOR);
             return (Judged::refused(from_engine("facts", verdict)), Facts::none());
         };

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lictor_core::event::Happened;
 use lictor_core::history::Mark;
-use lictor_core::session::Todos;
+use lictor_core::session::{FileState, Todos};
 use lictor_core::tools::Knowledge;
 use lictor_core::{
     Action, Approval, ApprovalState, GuardMemory, Note, Outcome, Request, SessionEvent, Standing,
@@ -13,7 +13,7 @@ use lictor_core::{
 use lictor_store::{Durability, Space, StoreError, StoreExt, Transaction};
 
 use super::record::Journal;
-use super::{PolicyEngine, Rules, sessions, sessions::Lineage};
+use super::{PolicyEngine, Rules, edits, sessions, sessions::Lineage};
 use crate::{approvals, log::kind};
 
 impl PolicyEngine {
@@ -66,7 +66,7 @@ impl PolicyEngine {
         let now = self.inner.clock.now();
         let digest = action.digest();
         let id = action.tool_use_id.as_deref();
-        let (marks, learned) = self.lessons(action, &outcome);
+        let Lessons { marks, learned, left } = self.lessons(action, &outcome);
         let notes = self.hear_guards(action, &outcome);
         let success = outcome.success;
         self.inner.store.update(Durability::Process, |tx| {
@@ -80,6 +80,7 @@ impl PolicyEngine {
             }
             let standing = own.map_or(Standing::Ungoverned, |own| own.standing(&digest, id));
             sessions.know(tx, learned.iter().map(|file| file.path.as_str()))?;
+            sessions.know_edits(tx, &left)?;
             let event = SessionEvent::Happened(Happened {
                 action: digest,
                 tool_use_id: action.tool_use_id.clone(),
@@ -87,6 +88,7 @@ impl PolicyEngine {
                 outcome,
                 marks,
                 learned,
+                left,
                 notes,
             });
             let mut journal = Journal::new(tx, action.session.as_ref(), now, &*self.rules.redactor);
@@ -114,16 +116,27 @@ enum Posted {
     Elsewhere(Box<Lineage>),
 }
 
+/// What an outcome teaches the session.
+#[derive(Default)]
+struct Lessons {
+    marks: Vec<Mark>,
+    learned: Vec<Knowledge>,
+    left: Vec<FileState>,
+}
+
 impl PolicyEngine {
-    /// What an outcome teaches the session. Looking costs time, so nothing is looked at that no guard asks about.
-    fn lessons(&self, action: &Action, outcome: &Outcome) -> (Vec<Mark>, Vec<Knowledge>) {
+    /// Looking costs time, so nothing is looked at that no guard asks about, but for files that a tool has edited.
+    fn lessons(&self, action: &Action, outcome: &Outcome) -> Lessons {
         let Rules { history, knows_files, .. } = &*self.rules;
-        if history.is_empty() && !knows_files {
-            return (Vec::new(), Vec::new());
+        if history.is_empty() && !knows_files && !edits::may_edit(action) {
+            return Lessons::default();
         }
         let facts = self.facts(action);
-        let learned = if *knows_files && outcome.success { Knowledge::gained(&facts) } else { Vec::new() };
-        (history.marks(action, &facts), learned)
+        Lessons {
+            marks: history.marks(action, &facts),
+            learned: if *knows_files && outcome.success { Knowledge::gained(&facts) } else { Vec::new() },
+            left: self.edited(action, &facts),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use lictor_core::event::Judgement;
 use lictor_core::history::Mark;
+use lictor_core::session::FileState;
 use lictor_core::{
     Action, CheckSeal, Claim, Decision, Digest, Evaluation, Facts, Pin, Quorum, Redact, SessionEvent,
     SessionKey, SessionState, Timestamp, Verdict, redact,
@@ -31,6 +32,8 @@ pub(super) struct Case<'a> {
     pub(super) watched: Option<SessionEvent>,
     /// The files that the action would run or read, when somebody is to be asked about it.
     pub(super) pins: Vec<Pin>,
+    /// What the files hold that the action edits.
+    pub(super) found: Vec<FileState>,
     /// Who knows which signatures are a person's.
     pub(super) seals: Option<&'a dyn CheckSeal>,
     /// Who has to say yes.
@@ -126,6 +129,7 @@ fn commit(
     };
     evaluation.id = Some(journal.write(kind::EVALUATED, body)?);
     if !mode.dry {
+        sessions.know_edits(journal.tx, &case.found)?;
         sessions.apply(&event, now);
         sessions.save(journal.tx)?;
     }
@@ -179,6 +183,7 @@ fn judgement(case: &Case<'_>, evaluation: &Evaluation, duplicate: bool) -> Judge
         notes: evaluation.notes.clone(),
         duplicate,
         dialect: case.mode.dialect.as_deref().map(str::to_owned),
+        found: case.found.clone(),
     }
 }
 

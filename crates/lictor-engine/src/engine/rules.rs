@@ -6,7 +6,7 @@ use lictor_core::completion::Gate;
 use lictor_core::history::History;
 use lictor_core::redact::AllOf;
 use lictor_core::{Action, All, Digest, FactSource, Facts, Graph, GraphError, Node, Quorum, Redact};
-use lictor_observe::{DescribedTool, PolicyView, Project, as_task};
+use lictor_observe::{DescribedTool, OwnEdits, PolicyView, Project, as_task};
 
 use crate::probe::Probe;
 
@@ -148,8 +148,8 @@ pub fn is_of_earlier_version(guard: &str) -> bool {
     first.strip_prefix(BEFORE).is_some_and(|number| number.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// Works out what an action does in a project of which this is known.
-pub(super) type Look = Arc<dyn Fn(&Project, &Action) -> Facts + Send + Sync>;
+/// Works out what an action does in a project of which this is known, in a session that has made this of files.
+pub(super) type Look = Arc<dyn Fn(&Project, &Action, &dyn OwnEdits) -> Facts + Send + Sync>;
 
 /// Who works out what an action does.
 pub(super) enum Sight {
@@ -177,10 +177,10 @@ impl Sight {
         }
     }
 
-    pub(super) fn facts(&self, action: &Action) -> Facts {
+    pub(super) fn facts(&self, action: &Action, edits: &dyn OwnEdits) -> Facts {
         match self {
             Self::Source(source) => source.facts(action),
-            Self::Project { known, look, .. } => look(known, action),
+            Self::Project { known, look, .. } => look(known, action, edits),
         }
     }
 

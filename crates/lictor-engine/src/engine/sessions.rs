@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use lictor_core::session::{Blob, Edits, FileState};
 use lictor_core::tools::{Group, NotAGroup};
 use lictor_core::{Action, Claim, Digest, SessionEvent, SessionKey, SessionState, Timestamp};
 use lictor_store::{Keys, Space, StoreError, Transaction, View};
@@ -205,6 +206,20 @@ impl Lineage {
         sessions.try_for_each(|(key, state)| know(view, key, state, &groups))
     }
 
+    /// Reads what they have made of files that are edited. The session above all others remembers it.
+    pub(super) fn know_edits(
+        &mut self,
+        view: &(impl View + ?Sized),
+        files: &[FileState],
+    ) -> Result<(), StoreError> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let (Some(key), Some(root)) = (self.keys.last(), self.states.last_mut()) else { return Ok(()) };
+        let groups = groups(files.iter().map(|file| file.path.as_str()));
+        groups.into_iter().try_for_each(|group| know_edits(view, key, &mut root.edits, group))
+    }
+
     /// Writes the sessions. Of the files that they know, those groups are written that were read or are new.
     pub(super) fn save(&mut self, tx: &mut dyn Transaction) -> Result<(), StoreError> {
         for ((key, state), stored) in self.keys.iter().zip(&mut self.states).zip(&mut self.stored) {
@@ -216,6 +231,9 @@ impl Lineage {
                 tx.put(Space::Session, &files_key(key, &group.to_string()), text.as_bytes())?;
             }
             state.files = files;
+            for (group, bytes) in state.edits.changed() {
+                tx.put(Space::Session, &edits_key(key, group), &bytes)?;
+            }
         }
         Ok(())
     }
@@ -226,9 +244,9 @@ impl Lineage {
         let saved = |((key, state), stored): ((&SessionKey, &mut SessionState), &mut Option<Vec<u8>>)| {
             let bytes = stored.take()?;
             // What is known of files is stored beside it.
-            let files = std::mem::take(&mut state.files);
+            let (files, edits) = (std::mem::take(&mut state.files), std::mem::take(&mut state.edits));
             let alone = state.clone();
-            state.files = files;
+            (state.files, state.edits) = (files, edits);
             Some((key.clone(), Stored { bytes, state: alone }))
         };
         sessions.filter_map(saved).collect()
@@ -254,6 +272,14 @@ pub(super) fn forget_files(tx: &mut dyn Transaction, key: &SessionKey) -> Result
         tx.delete(Space::Session, &stored)?;
     }
     Ok(())
+}
+
+/// The contents that a session and those below it took a file through.
+pub(super) fn contents(view: &(impl View + ?Sized), root: &SessionKey, path: &str) -> Vec<Blob> {
+    let mut edits = Edits::default();
+    // What cannot be read is not said to be the session's own.
+    let known = know_edits(view, root, &mut edits, Group::of(path)).is_ok();
+    if known { edits.contents(path).to_vec() } else { Vec::new() }
 }
 
 /// The state of one session without the files it knows. Only their groups grow with the session, and an event is about
@@ -283,6 +309,18 @@ fn know(
     Ok(())
 }
 
+fn know_edits(
+    view: &(impl View + ?Sized),
+    key: &SessionKey,
+    edits: &mut Edits,
+    group: Group,
+) -> Result<(), StoreError> {
+    match view.get(Space::Session, &edits_key(key, group))? {
+        Some(bytes) => edits.restore(group, &bytes).map_err(|error| damaged(key, error)),
+        None => Ok(()),
+    }
+}
+
 fn restore(
     state: &mut SessionState,
     key: &SessionKey,
@@ -306,4 +344,10 @@ fn stored_key(key: &SessionKey) -> Vec<u8> {
 fn files_key(key: &SessionKey, group: &str) -> Vec<u8> {
     let SessionKey { agent, id } = key;
     format!("files:{}:{}:{agent}{id}{group}", agent.len(), id.len()).into_bytes()
+}
+
+/// Where a group of edited files is kept.
+fn edits_key(key: &SessionKey, group: Group) -> Vec<u8> {
+    let SessionKey { agent, id } = key;
+    format!("edits:{}:{}:{agent}{id}{group}", agent.len(), id.len()).into_bytes()
 }

@@ -5,9 +5,11 @@
 
 mod index;
 
+use lictor_core::session::Blob;
 use sha1::{Digest as _, Sha1};
 
-use crate::observer::{Observer, Stat};
+use crate::edits::OwnEdits;
+use crate::observer::{Observer, Seen, Stat};
 use index::{Entry, Index};
 
 /// Larger indexes are not looked at.
@@ -19,22 +21,30 @@ const MOST_FILES: usize = 2_000;
 /// The same for a whole work tree.
 const MOST_FILES_OF_A_TREE: usize = 20_000;
 
-/// Whether restoring `path` loses nothing: every file that git knows there is as it was committed or gone, or there is
-/// nothing at all. `false` when that cannot be told.
-pub(crate) fn holds_nothing_new(path: &str, observer: &dyn Observer) -> bool {
-    looked_at(path, observer).unwrap_or(false)
+/// The most files of a tree that are compared with what the session made of them.
+const MOST_OWN_EDITS: usize = 100;
+
+/// Whether restoring `path` loses nothing that is not the session's own: every file that git knows there is as it was
+/// committed, gone or changed by the session alone, or there is nothing at all. `false` when that cannot be told.
+pub(crate) fn holds_nothing_new(path: &str, observer: &dyn Observer, edits: &dyn OwnEdits) -> bool {
+    looked_at(path, observer, edits).unwrap_or(false)
 }
 
 /// The same of the whole work tree that a directory lies in.
-pub(crate) fn tree_holds_nothing_new(directory: &str, observer: &dyn Observer) -> bool {
+pub(crate) fn tree_holds_nothing_new(directory: &str, observer: &dyn Observer, edits: &dyn OwnEdits) -> bool {
     let below = format!("{directory}/.");
     let Some(root) = repository_of(&below, observer) else { return false };
     let clean = |index: &Index, written: &Stat| {
         let mut entries = index.entries.iter();
+        let mut edited = 0;
         index.entries.len() <= MOST_FILES_OF_A_TREE
             && entries.all(|entry| {
-                index.is_as_committed(&entry.name)
-                    && is_unchanged(entry, &format!("{root}/{}", entry.name), written, observer)
+                let path = format!("{root}/{}", entry.name);
+                let mut own = || {
+                    edited += 1;
+                    edited <= MOST_OWN_EDITS && is_own_edit(entry, &path, observer, edits)
+                };
+                index.is_as_committed(&entry.name) && (is_unchanged(entry, &path, written, observer) || own())
             })
     };
     read_index(root, observer)
@@ -49,7 +59,7 @@ fn read_index(root: &str, observer: &dyn Observer) -> Option<(Index, Stat)> {
     Some((Index::read(&bytes)?, observer.stat(&file)?))
 }
 
-fn looked_at(path: &str, observer: &dyn Observer) -> Option<bool> {
+fn looked_at(path: &str, observer: &dyn Observer, edits: &dyn OwnEdits) -> Option<bool> {
     let root = repository_of(path, observer)?;
     let (index, written) = read_index(root, observer)?;
     let inside = path.strip_prefix(root)?.strip_prefix('/').filter(|inside| !inside.is_empty())?;
@@ -64,7 +74,8 @@ fn looked_at(path: &str, observer: &dyn Observer) -> Option<bool> {
         if matched > MOST_FILES || !index.is_as_committed(name) {
             return Some(false);
         }
-        if !is_unchanged(entry, &format!("{root}/{name}"), &written, observer) {
+        let path = format!("{root}/{name}");
+        if !is_unchanged(entry, &path, &written, observer) && !is_own_edit(entry, &path, observer, edits) {
             return Some(false);
         }
     }
@@ -100,10 +111,10 @@ pub(crate) fn untracked(path: &str, observer: &dyn Observer) -> Option<Untracked
 }
 
 /// The work tree that a path lies in.
-fn repository_of<'a>(path: &'a str, observer: &dyn Observer) -> Option<&'a str> {
+pub(crate) fn repository_of<'a>(path: &'a str, observer: &dyn Observer) -> Option<&'a str> {
     let mut at = path;
     while let Some((parent, _)) = at.rsplit_once('/').filter(|(parent, _)| !parent.is_empty()) {
-        if observer.look(&format!("{parent}/.git")) != crate::observer::Seen::Missing {
+        if observer.look(&format!("{parent}/.git")) != Seen::Missing {
             return Some(parent);
         }
         at = parent;
@@ -117,7 +128,7 @@ fn is_unchanged(entry: &Entry, path: &str, index_written: &Stat, observer: &dyn 
     }
     let Some(now) = observer.stat(path) else {
         // What is gone is not lost by being put back.
-        return observer.look(path) == crate::observer::Seen::Missing;
+        return observer.look(path) == Seen::Missing;
     };
     // A file written in the same instant as the index may have changed after git looked.
     let settled = now.modified < index_written.modified;
@@ -126,11 +137,28 @@ fn is_unchanged(entry: &Entry, path: &str, index_written: &Stat, observer: &dyn 
 }
 
 fn same_content(entry: &Entry, path: &str, observer: &dyn Observer) -> bool {
-    let Some(bytes) = observer.bytes(path, FILE_LIMIT) else { return false };
+    blob(path, FILE_LIMIT, observer) == Some(Blob::from_bytes(entry.id))
+}
+
+/// Whether nobody but the session has changed a file since it held what git has of it.
+fn is_own_edit(entry: &Entry, path: &str, observer: &dyn Observer, edits: &dyn OwnEdits) -> bool {
+    let contents = edits.contents(path);
+    let (Some(first), Some(last)) = (contents.first(), contents.last()) else { return false };
+    let known = *first == Blob::MISSING || contents.contains(&Blob::from_bytes(entry.id));
+    entry.is_plain_file && known && blob(path, FILE_LIMIT, observer) == Some(*last)
+}
+
+/// What a file holds, by git's name for it. `None` when that cannot be told, or it is longer than `limit`.
+pub(crate) fn blob(path: &str, limit: usize, observer: &dyn Observer) -> Option<Blob> {
+    // A link is a content of its own for git.
+    if !matches!(observer.look(path), Seen::File { .. }) {
+        return None;
+    }
+    let bytes = observer.bytes(path, limit)?;
     let mut hash = Sha1::new();
     hash.update(format!("blob {}\0", bytes.len()));
     hash.update(&bytes);
-    hash.finalize().as_slice() == entry.id
+    Some(Blob::from_bytes(hash.finalize().into()))
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ fn spellings(path: &str) -> Vec<String> {
 
 fn assert_own(world: &FakeObserver, path: &str, why: &str) {
     let project = Project::discover(PROJECT, world);
-    let looker = Looker { project: &project, observer: world, cwd: PROJECT };
+    let looker = Looker { project: &project, observer: world, cwd: PROJECT, edits: &crate::edits::NoEdits };
     for spelling in spellings(path) {
         for access in [Access::Write, Access::Delete, Access::MoveAway, Access::Link] {
             assert!(looker.path(&spelling, access, false).own, "{why}: {access:?} {spelling}");

@@ -178,7 +178,12 @@ impl Search<'_> {
     fn matches(&self, pattern: &str, relative: &str) -> bool {
         let tracked = self.names.is_some_and(|names| names.listed == (Listed::Tracked { all: true }));
         let hidden = self.access.is_read_only() && !tracked && is_hidden(relative);
-        let pattern = pattern.trim_end_matches('/');
+        let mut pattern = pattern.trim_end_matches('/');
+        // Some of what lies below: any of it may be changed.
+        let changes = matches!(self.access, Access::Modify | Access::Write | Access::Append | Access::Empty);
+        if changes && pattern.ends_with("**/?") {
+            pattern = pattern.trim_end_matches("/?");
+        }
         fast_glob::glob_match(pattern, relative) && !(hidden && leaves_hidden_out(pattern))
     }
 

@@ -14,7 +14,8 @@ fn world() -> FakeObserver {
 
 fn place_in(world: &FakeObserver, path: &str, access: Access) -> Place {
     let project = Project::discover(ROOT, world);
-    Looker { project: &project, observer: world, cwd: ROOT }.path(path, access, false)
+    Looker { project: &project, observer: world, cwd: ROOT, edits: &crate::edits::NoEdits }
+        .path(path, access, false)
 }
 
 fn place(path: &str) -> Place {
@@ -29,7 +30,7 @@ fn operand(value: Known, glob: bool, cwd: Cwd) -> Place {
         _ => "$X".to_owned(),
     };
     let arg = Arg { value, text, glob, splits: false, taint: lictor_shell::Taint::default(), found: None };
-    let looker = Looker { project: &project, observer: &world, cwd: ROOT };
+    let looker = Looker { project: &project, observer: &world, cwd: ROOT, edits: &crate::edits::NoEdits };
     looker.operand(&Operand::new(arg, cwd), Access::Delete, true)
 }
 

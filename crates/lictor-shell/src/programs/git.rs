@@ -7,6 +7,7 @@ mod notes;
 mod push;
 mod shown;
 mod tree;
+mod verbs;
 mod words;
 
 use std::path::Path;
@@ -21,6 +22,7 @@ use crate::operand::{Arg, Incoming, Listed};
 
 pub(crate) use grammar::GLOBAL;
 pub(crate) use shown::shown_paths;
+pub use verbs::GitChanges;
 pub use words::GitWords;
 
 /// Commands that an alias cannot hide.
@@ -115,7 +117,8 @@ pub(crate) fn judge(call: &Call<'_>, report: &mut Report) {
     }
     let git = Git { call: &inner, args, global: &global, settings: &settings };
     transports(&git, report, name);
-    if let Some(directory) = work_tree(call, &global).filter(|_| crate::words::GIT_WRITES.contains(&name)) {
+    let fills = || GitChanges::of(name).is_some_and(|changes| changes.tree);
+    if let Some(directory) = work_tree(call, &global).filter(|_| fills()) {
         git.fills(report, directory);
     }
     if notes::of_record(&git, name) {

@@ -59,7 +59,10 @@ pub(crate) fn scp(call: &Call<'_>, report: &mut Report) {
     for source in sources {
         match network::remote(source) {
             Some(host) => report.reach(Some(host), &source.text, false),
-            None if target.is_some() => network::send_file(call, report, source),
+            // For a program that copies, `.` is a directory, not the standard input.
+            None if target.is_some() && source.known() != Some(".") => {
+                network::send_file(call, report, source);
+            }
             None => secrets::read(call, report, source, options.has(&["r"])),
         }
     }

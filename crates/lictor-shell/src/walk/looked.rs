@@ -72,19 +72,8 @@ impl Walker<'_> {
                 && !words.iter().any(|word| word.starts_with("-v") || word == "--invert-match")
                 && words.iter().skip(1).any(|word| {
                     let upper = word.to_ascii_uppercase();
-                    [
-                        "SECRET",
-                        "TOKEN",
-                        "PASSW",
-                        "API_KEY",
-                        "APIKEY",
-                        "CREDENTIAL",
-                        "PRIVATE_KEY",
-                        "ACCESS_KEY",
-                    ]
-                    .iter()
-                    .any(|part| upper.contains(part))
-                        || upper.trim_matches(['"', '^', '_', '=']) == "KEY"
+                    crate::words::SECRET_VARIABLES.iter().any(|part| upper.contains(part))
+                        || crate::words::SECRET_PREFIXES.contains(&upper.trim_matches(['"', '^', '_', '=']))
                 })
         };
         let shown = pipeline.stages.iter().all(|stage| shows(stage) == Shows::Content);

@@ -36,8 +36,8 @@ pub(super) fn assemble(
         .clock(clock.clone())
         .feedback(policy.feedback())
         .probe(ProjectProbe::new(&project.root, store, clock))
-        .look(project.seen.clone(), move |known, action| {
-            facts(&|action: &Action| look(known, action), action)
+        .look(project.seen.clone(), move |known, action, edits| {
+            facts(&|action: &Action| look(known, action, edits), action)
         }))
 }
 

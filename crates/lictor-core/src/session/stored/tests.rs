@@ -40,6 +40,7 @@ fn busy(calls: u64) -> SessionState {
                 outcome: Outcome::success(),
                 marks: Vec::new(),
                 learned: Vec::new(),
+                left: Vec::new(),
                 notes: Default::default(),
             };
             state.apply(&SessionEvent::Happened(happened), at);

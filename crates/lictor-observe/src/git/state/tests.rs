@@ -1,7 +1,10 @@
 use std::path::Path;
 use std::process::Command;
 
+use lictor_core::session::Blob;
+
 use super::{holds_nothing_new, tree_holds_nothing_new};
+use crate::edits::{NoEdits, OwnEdits};
 use crate::observer::RealObserver;
 
 /// A repository with three committed files.
@@ -26,7 +29,7 @@ fn git(at: &Path, args: &[&str]) {
 }
 
 fn safe(at: &Path, path: &str) -> bool {
-    holds_nothing_new(at.join(path).to_str().unwrap(), &RealObserver)
+    holds_nothing_new(at.join(path).to_str().unwrap(), &RealObserver, &NoEdits)
 }
 
 #[test]
@@ -56,17 +59,24 @@ fn what_is_in_no_commit_is_seen() {
 #[test]
 fn a_tree_is_looked_at_as_a_whole_from_anywhere_in_it() {
     let folder = repository("2");
-    let clean =
-        |path: &str| tree_holds_nothing_new(folder.path().join(path).to_str().unwrap(), &RealObserver);
+    let clean = |path: &str| {
+        tree_holds_nothing_new(folder.path().join(path).to_str().unwrap(), &RealObserver, &NoEdits)
+    };
     assert!(clean("") && clean("src/deep"));
     std::fs::remove_file(folder.path().join("README.md")).unwrap();
     assert!(clean("src"), "what is gone comes back");
     std::fs::write(folder.path().join("README.md"), "changed\n").unwrap();
     assert!(!clean("") && !clean("src/deep"));
     let empty = tempfile::tempdir().unwrap();
-    assert!(!tree_holds_nothing_new(empty.path().to_str().unwrap(), &RealObserver), "no repository");
+    assert!(
+        !tree_holds_nothing_new(empty.path().to_str().unwrap(), &RealObserver, &NoEdits),
+        "no repository"
+    );
     git(empty.path(), &["init", "-q"]);
-    assert!(!tree_holds_nothing_new(empty.path().to_str().unwrap(), &RealObserver), "nothing is known");
+    assert!(
+        !tree_holds_nothing_new(empty.path().to_str().unwrap(), &RealObserver, &NoEdits),
+        "nothing is known"
+    );
 }
 
 #[test]
@@ -115,4 +125,58 @@ fn linked_worktrees_have_their_own_index() {
     std::fs::write(at.join("README.md"), "changed\n").unwrap();
     assert!(!safe(&at, "README.md"));
     assert!(safe(folder.path(), "README.md"));
+}
+
+/// Contents of one file, as a session remembers them.
+struct Contents(String, Vec<Blob>);
+
+impl OwnEdits for Contents {
+    fn contents(&self, path: &str) -> Vec<Blob> {
+        if path == self.0 { self.1.clone() } else { Vec::new() }
+    }
+}
+
+#[test]
+fn what_only_the_session_changed_is_no_loss() {
+    let committed = "text of README.md\n";
+    // Contents that the session remembers, what the file holds now, and whether that is only the session's own.
+    let cases: [(&[&str], &str, bool); 8] = [
+        (&[committed, "one\n"], "one\n", true),
+        (&[committed, "one\n", "two\n"], "two\n", true),
+        (&["other\n", committed, "two\n"], "two\n", true),
+        (&[committed, "one\n"], "two\n", false),
+        (&[committed, "two\n", "one\n"], "two\n", false),
+        (&["a person's\n", "one\n"], "one\n", false),
+        (&["one\n"], "one\n", false),
+        (&[], "one\n", false),
+    ];
+    for (contents, now, own) in cases {
+        let folder = repository("2");
+        let file = folder.path().join("README.md");
+        let path = file.to_str().unwrap().to_owned();
+        let blob_of = |text: &&str| {
+            std::fs::write(&file, text).unwrap();
+            super::blob(&path, 1_000, &RealObserver).unwrap()
+        };
+        let edits = Contents(path.clone(), contents.iter().map(blob_of).collect());
+        std::fs::write(&file, now).unwrap();
+        assert_eq!(holds_nothing_new(&path, &RealObserver, &edits), own, "{contents:?} {now}");
+        let root = folder.path().to_str().unwrap();
+        assert_eq!(tree_holds_nothing_new(root, &RealObserver, &edits), own, "{contents:?} {now}");
+        git(folder.path(), &["add", "-A"]);
+        assert!(!holds_nothing_new(&path, &RealObserver, &edits), "staged is not committed");
+    }
+}
+
+#[test]
+fn a_file_that_was_not_there_is_the_sessions_own() {
+    let folder = repository("2");
+    let file = folder.path().join("README.md");
+    let path = file.to_str().unwrap().to_owned();
+    std::fs::write(&file, "anew\n").unwrap();
+    let now = super::blob(&path, 1_000, &RealObserver).unwrap();
+    let edits = Contents(path.clone(), vec![Blob::MISSING, now]);
+    assert!(holds_nothing_new(&path, &RealObserver, &edits));
+    std::fs::write(&file, "another\n").unwrap();
+    assert!(!holds_nothing_new(&path, &RealObserver, &edits));
 }

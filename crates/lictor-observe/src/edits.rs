@@ -1,0 +1,66 @@
+//! Files that a session edits: what they hold, and what it has made of them before.
+
+use lictor_core::facts::{Access, Effect, Existence, Place};
+use lictor_core::session::{Blob, FileState};
+use lictor_core::{Action, ActionKind, Facts};
+
+use crate::git;
+use crate::observer::Observer;
+
+/// Larger files are not looked into: every edit of them would be slow.
+const MOST_BYTES: usize = 1024 * 1024;
+/// More files than one edit changes; what comes after is not looked at.
+const MOST_FILES: usize = 32;
+
+/// What a session has made of files.
+pub trait OwnEdits: Send + Sync {
+    /// The contents of a file that nobody else has changed since the first of them, the newest last.
+    fn contents(&self, path: &str) -> Vec<Blob>;
+}
+
+/// No session, or one of which nothing is known.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoEdits;
+
+impl OwnEdits for NoEdits {
+    fn contents(&self, _: &str) -> Vec<Blob> {
+        Vec::new()
+    }
+}
+
+/// What the files of the project hold now that a tool edits, as far as version control can put them back. What a command
+/// does to files is not looked at: it may take long, and others work meanwhile.
+#[must_use]
+pub fn edited(action: &Action, facts: &Facts, observer: &dyn Observer) -> Vec<FileState> {
+    if action.kind != ActionKind::Write {
+        return Vec::new();
+    }
+    let edits = facts.effects.iter().filter_map(|effect| match effect {
+        Effect::File { access, target, recursive: false, .. } if changes(*access) => Some(target),
+        _ => None,
+    });
+    let known = edits.filter(|place| is_known_file(place)).take(MOST_FILES);
+    known
+        .filter(|place| git::repository_of(&place.path, observer).is_some())
+        .map(|place| FileState {
+            content: match place.existence {
+                Existence::Missing => Some(Blob::MISSING),
+                _ => git::blob(&place.path, MOST_BYTES, observer),
+            },
+            path: place.path.clone(),
+        })
+        .collect()
+}
+
+fn changes(access: Access) -> bool {
+    matches!(access, Access::Write | Access::Modify | Access::Append | Access::Empty)
+}
+
+/// A file under its own name: behind a link, git would put back the link.
+fn is_known_file(place: &Place) -> bool {
+    let file = matches!(place.existence, Existence::File | Existence::EmptyFile | Existence::Missing);
+    file && place.in_project.is_some() && place.real.is_none() && !place.glob && !place.malformed
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! What is asked of git's own files: whether something is lost, which files it knows.
+
+use std::collections::BTreeSet;
+
+use lictor_core::facts::{Access, Command, Effect, Existence, Facts, GitEffect, Place};
+use lictor_shell::{GitChanges, Operand};
+
+use crate::git::{self, Untracked};
+use crate::governing_file;
+use crate::place::Looker;
+
+/// Programs that only look, besides commands of git that do.
+const LOOKS: [&str; 12] =
+    ["cd", "pushd", "popd", "pwd", "ls", "echo", "printf", "cat", "head", "tail", "grep", "true"];
+
+/// What the command of git changes that a line runs; `None` where it is no git, or may change anything.
+fn changes(command: &Command) -> Option<GitChanges> {
+    let verb = command.words.get(1).filter(|_| command.program == "git")?;
+    GitChanges::of(verb)
+}
+
+/// Whether other files may be known to git after what the line did so far.
+pub(super) fn changes_index(facts: &Facts) -> bool {
+    let mut files = facts.files();
+    facts.commands().any(|command| changes(command).is_some_and(|changes| changes.index))
+        || files.any(|(access, place)| !access.is_read_only() && place.path.contains("/.git/"))
+}
+
+/// Whether something in front of the last command may change files: when its turn comes, they are not what they are now.
+fn changes_files(facts: &Facts) -> bool {
+    let looks = |command: &Command| {
+        LOOKS.contains(&command.program.as_str())
+            || changes(command).is_some_and(|changes| !changes.index && !changes.tree)
+    };
+    let before = facts.commands().count().saturating_sub(1);
+    !facts.commands().take(before).all(looks) || facts.files().any(|(access, _)| !access.is_read_only())
+}
+
+/// Whether git takes all files out of its store, or prints every line of them.
+pub(super) fn takes_all(command: &Command) -> bool {
+    let mut words = command.args.iter().flatten().map(String::as_str).filter(|word| !word.starts_with('-'));
+    match words.find(|word| matches!(*word, "archive" | "checkout-index" | "grep")) {
+        Some("grep") => {
+            words.next().is_some_and(|pattern| pattern.chars().all(|letter| ".*^$".contains(letter)))
+        }
+        found => found.is_some(),
+    }
+}
+
+impl Looker<'_> {
+    /// The whole work tree becomes what git has. Work is lost where it holds anything else.
+    pub(super) fn restored(&self, facts: &mut Facts, target: &Operand) {
+        let tree = self.operand(target, Access::List, true);
+        if changes_files(facts) || !git::tree_holds_nothing_new(&tree.path, self.observer, self.edits) {
+            facts.effects.push(Effect::Git { effect: GitEffect::DiscardWork, target: None });
+        }
+    }
+
+    /// Whether `git branch -D` deletes only branches whose commits other branches or tags have, too.
+    pub(super) fn is_kept_elsewhere(&self, facts: &Facts, names: &str) -> bool {
+        let count = facts.commands().count();
+        let Some(command) = facts.commands().last() else { return false };
+        // Where another command moves branches, they are not where they are now.
+        let moves = |command: &Command| {
+            let checks_out =
+                command.words.get(1).is_some_and(|verb| matches!(verb.as_str(), "checkout" | "switch"));
+            let creates =
+                command.args.iter().flatten().any(|arg| arg.starts_with("-B") || arg.starts_with("-C"));
+            !LOOKS.contains(&command.program.as_str())
+                && !(checks_out && !creates)
+                && changes(command).is_none_or(|changes| changes.refs)
+        };
+        let deletes = command.program == "git"
+            && command.words.get(1).is_some_and(|verb| verb == "branch")
+            && !command.args.iter().flatten().any(|arg| matches!(arg.as_str(), "-r" | "--remotes" | "-f"));
+        if !deletes || facts.commands().take(count.saturating_sub(1)).any(moves) {
+            return false;
+        }
+        let directory = command.directory.clone().unwrap_or_else(|| self.cwd.to_owned());
+        let names: BTreeSet<&str> = names.split_whitespace().collect();
+        git::are_kept_elsewhere(&directory, &names, self.observer)
+    }
+
+    /// Files that policy watches, at or below a place whose content git shows. What git does not know is not among it.
+    pub(super) fn shown(&self, facts: &mut Facts, place: &Place) {
+        if self.project.watched.is_empty() {
+            return;
+        }
+        let mut paths = vec![place.path.clone()];
+        if place.existence == Existence::Directory {
+            paths = self.watched_below(&place.path);
+        }
+        paths.retain(|path| self.is_watched(path) && git::untracked(path, self.observer).is_none());
+        for path in paths {
+            let target = self.path(&path, Access::Read, false);
+            facts.effects.push(Effect::File { access: Access::Read, target, recursive: false, by: None });
+        }
+    }
+
+    /// Files that govern, are in no commit, and would be put aside with other untracked ones.
+    pub(super) fn stashed(&self, facts: &mut Facts, all: bool, paths: Option<&str>) {
+        let inside = |path: &str| paths.is_none_or(|paths| paths.split(' ').any(|word| is_meant(word, path)));
+        // What the same line takes out of the index is not known to git when its turn comes.
+        let forgets = facts.commands().any(|command| {
+            command.words.get(1).is_some_and(|verb| verb == "rm" || verb == "update-index")
+                && command.args.iter().flatten().any(|arg| arg == "--cached" || arg.ends_with("-remove"))
+        });
+        for path in governing_file::files(self.project, self.observer) {
+            let here =
+                self.project.relative(&path).is_some_and(|path| inside(path) && !path.starts_with(".git/"));
+            let goes = match git::untracked(&path, self.observer) {
+                None => forgets,
+                Some(Untracked::Ignored) => all,
+                Some(Untracked::Seen) => true,
+            };
+            if here && goes {
+                let target = self.path(&path, Access::MoveAway, false);
+                facts.effects.push(Effect::File {
+                    access: Access::MoveAway,
+                    target,
+                    recursive: false,
+                    by: None,
+                });
+            }
+        }
+    }
+}
+
+/// Whether a pathspec may mean a file of the project.
+fn is_meant(spec: &str, path: &str) -> bool {
+    let spec = spec.trim_start_matches("./").trim_end_matches('/');
+    let plain =
+        !spec.contains(['*', '?', '[', ':', '$']) && !spec.starts_with('/') && !spec.starts_with("..");
+    !plain
+        || matches!(spec, "" | ".")
+        || path.strip_prefix(spec).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
