@@ -13,6 +13,7 @@ mod endless;
 mod functions;
 mod javascript;
 mod mentioned;
+mod printed;
 mod processes;
 mod python;
 mod scripting;

@@ -113,8 +113,7 @@ pub fn judge_one(kind: &str, what: &str, cwd: &Path) -> Result<(Runtime, Evaluat
 /// The kind of action that people try most.
 const BASH: &str = "bash";
 /// The kinds that people can name.
-const KINDS: [&str; 8] =
-    [BASH, "read", "write", "execute_code", "submit_task", "fetch", "tool", "delegate"];
+const KINDS: [&str; 8] = [BASH, "read", "write", "execute_code", "submit_task", "fetch", "tool", "delegate"];
 
 fn action(kind: &str, what: &str, payload: Option<&str>) -> Result<Action> {
     if !KINDS.contains(&kind) {

@@ -67,7 +67,7 @@ impl Looker<'_> {
             let creates =
                 command.args.iter().flatten().any(|arg| arg.starts_with("-B") || arg.starts_with("-C"));
             !LOOKS.contains(&command.program.as_str())
-                && !(checks_out && !creates)
+                && (creates || !checks_out)
                 && changes(command).is_none_or(|changes| changes.refs)
         };
         let deletes = command.program == "git"

@@ -222,6 +222,9 @@ impl Script<'_, '_> {
             return;
         };
         self.bind_callback(node, function);
+        if super::printed::prints_secret_variable(node, self.body) {
+            crate::programs::reveals(report);
+        }
         let callee = self.value(function, 0);
         let positional = self.arguments(node, 0);
         let text: String = self.text(node).chars().take(400).collect();

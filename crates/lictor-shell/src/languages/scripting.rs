@@ -208,7 +208,13 @@ impl Reader<'_, '_> {
                 if let Some((value @ Value::Text(_), _)) = self.word(name, rest.get(1..).unwrap_or_default())
                     && matches!(
                         name.as_str(),
-                        "Dir.glob" | "glob" | "Dir" | "Pathname.glob" | "Dir.children" | "Dir.entries"
+                        "Dir.glob"
+                            | "glob"
+                            | "Dir"
+                            | "Pathname.glob"
+                            | "Dir.children"
+                            | "Dir.entries"
+                            | "readdir"
                     )
                 {
                     self.listed = Some(value);
@@ -281,7 +287,7 @@ impl Reader<'_, '_> {
     /// `unlink` of `$_`: of each name in the list around it or behind it, or of each that a walk comes by.
     fn implied(&self, rest: &[Token], call: &Call<'_>, report: &mut Report) {
         let behind = rest.iter().enumerate().find_map(|(at, token)| match token {
-            Token::Word(word) if word == "glob" => {
+            Token::Word(word) if matches!(word.as_str(), "glob" | "readdir") => {
                 Some(self.word(word, rest.get(at + 1..).unwrap_or_default())?.0)
             }
             _ => None,
@@ -576,7 +582,7 @@ impl Reader<'_, '_> {
                 }
             }
             // Names come without the folder they are in.
-            "Dir.children" | "Dir.entries" => {
+            "Dir.children" | "Dir.entries" | "readdir" | "scandir" => {
                 let (_, used) = self.arguments(after);
                 Some((Value::Text(crate::programs::report::glob("*")), used + 1))
             }

@@ -123,6 +123,10 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     if !launch.tasks.is_empty() && !launch.tasks.contains(&first) {
         return;
     }
+    // Schemas and types for programmers.
+    if options.word(1).starts_with("generate-") && !launch.tasks.contains(&first) {
+        return;
+    }
     if launch::MANAGING.contains(&first) {
         // Hooks and permissions can be edited through these.
         let text = written(call).to_lowercase();
@@ -150,6 +154,7 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         || launch::moving().any(|name| call.env.is_set_here(name))
         // Another user has other settings, and another view of the file system has other files.
         || call.env.runs_through(crate::words::OTHER_VIEWS)
+        || call.env.runs_through(&["find -execdir"])
         // Another directory has other settings.
         || *call.cwd != Cwd::Start
         || options.has(&["C", "cd", "dir", "cwd", "settings", "config-dir", "plugin-dir", "worktree", "w"])

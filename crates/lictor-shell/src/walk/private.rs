@@ -126,7 +126,14 @@ pub(crate) fn is_private(outside: &dyn ShellEnv, target: &Operand, tree: bool) -
         return false;
     }
     let homes = home.rsplit_once('/').map_or("", |(homes, _)| homes);
-    if fixed.is_empty() || fixed == home || fixed == homes {
+    // The home of whoever has one on such a machine, or all of them.
+    let is_home =
+        |top: &str| below(fixed, top) && !fixed.get(top.len() + 1..).unwrap_or_default().contains('/');
+    if fixed.is_empty()
+        || fixed == home
+        || fixed == homes
+        || ["/home", "/Users"].iter().any(|top| is_home(top))
+    {
         return true;
     }
     let Some(inside) = fixed.strip_prefix(home.as_str()).and_then(|rest| rest.strip_prefix('/')) else {
