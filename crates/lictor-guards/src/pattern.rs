@@ -1,5 +1,7 @@
 //! Regular expressions that people write into policy: checked when given, compiled when they could match.
 
+use std::sync::OnceLock;
+
 use lictor_core::Fixable;
 use regex::{Regex, RegexBuilder};
 
@@ -24,13 +26,15 @@ impl Fixable for PatternError {
     }
 }
 
-/// A regular expression as written. Compiled for a check only when the text holds what the pattern cannot match
-/// without, so that nothing is compiled for a command it has nothing to do with.
+/// A regular expression as written. Compiled once, when a text first holds what the pattern cannot match without, so
+/// that nothing is compiled for a command it has nothing to do with.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     source: String,
     whole: bool,
     needs: Option<String>,
+    /// `None` inside where it cannot be compiled.
+    compiled: OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
@@ -76,7 +80,7 @@ impl Pattern {
     }
 
     fn unchecked(source: &str, whole: bool) -> Self {
-        Self { needs: needed_literal(source), source: source.to_owned(), whole }
+        Self { needs: needed_literal(source), source: source.to_owned(), whole, compiled: OnceLock::new() }
     }
 
     /// A regular expression for exactly this text, as few characters escaped as possible: people read it.
@@ -110,18 +114,17 @@ impl Pattern {
         if self.needs.as_deref().is_some_and(|needs| !text.contains(needs)) {
             return 0;
         }
-        let compiled =
-            if self.whole { compile(&format!("^(?:{})$", self.source)) } else { compile(&self.source) };
-        match compiled {
-            Ok(regex) => regex.find_iter(text).take(limit).count(),
-            Err(_) if self.whole => 0,
-            Err(_) => limit,
+        match self.compiled.get_or_init(|| self.compile()) {
+            Some(regex) => regex.find_iter(text).take(limit).count(),
+            None if self.whole => 0,
+            None => limit,
         }
     }
-}
 
-fn compile(source: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(source).size_limit(SIZE_LIMIT).build()
+    fn compile(&self) -> Option<Regex> {
+        let whole = self.whole.then(|| format!("^(?:{})$", self.source));
+        RegexBuilder::new(whole.as_ref().unwrap_or(&self.source)).size_limit(SIZE_LIMIT).build().ok()
+    }
 }
 
 /// The longest run of plain characters that every match holds. `None` when there is none that is easy to see.

@@ -37,3 +37,12 @@ fn a_pattern_that_is_too_large_forbids_everything_and_excepts_nothing() {
     assert!(Pattern::anywhere(large).unwrap().is_match("ls"));
     assert!(!Pattern::whole(large).unwrap().is_match("ls"));
 }
+
+#[test]
+fn a_pattern_is_compiled_once_and_only_for_a_text_that_it_could_match() {
+    let pattern = Pattern::anywhere(r"rm\s+-rf\s+/").unwrap();
+    assert!(!pattern.is_match("ls"));
+    assert!(pattern.compiled.get().is_none());
+    assert!(pattern.is_match("rm -rf /"));
+    assert!(pattern.compiled.get().is_some());
+}
