@@ -12,7 +12,7 @@ use lictor_ledger::council::{Progress, Reviewer};
 use lictor_ledger::gate::{Blocked, Gate, GateEvent, GateOutcome, guards};
 use lictor_ledger::plain::Plain;
 use lictor_ledger::repository::{CommitArgs, Git, Repository as _};
-use lictor_store::Store;
+use lictor_store::{Keys, Space, Store, StoreExt as _};
 
 use crate::councils::ActiveCouncils;
 use crate::git_switch::{self, Git as GitCommand};
@@ -39,6 +39,9 @@ impl CommitGate {
             Ok(active) => active,
             Err(error) => return Verdict::error(error.chain(), "run `lictor check`"),
         };
+        if active.councils.is_empty() && self.nothing_is_found() {
+            return Verdict::pass();
+        }
         let git = match Git::rooted(&self.root) {
             Ok(git) => git,
             // Not a repository: git will say so itself.
@@ -67,6 +70,13 @@ impl CommitGate {
             }
             GateOutcome::Error { reason } => Verdict::warn(reason),
         }
+    }
+
+    /// Whether no finding is on record, of whatever repository. Git, which takes longer than all the rest, is not asked
+    /// then.
+    fn nothing_is_found(&self) -> bool {
+        let found = self.store.view(|view| view.scan(Space::Finding, &Keys::all().limit(1)));
+        found.is_ok_and(|found| found.is_empty())
     }
 }
 

@@ -1,6 +1,7 @@
 //! `lictor verdict` and `lictor council` as people and git run them.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use lictor_ledger::hooks::{Home, install, read_file};
 
@@ -351,4 +352,21 @@ fn an_agent_is_told_before_it_commits_what_is_flagged() {
         let run = sandbox.claude_bash(command);
         assert_eq!(run.code, 0, "{command}: {run:?}");
     }
+}
+
+/// A hook that starts git takes several times as long.
+#[test]
+fn git_is_not_started_for_a_commit_where_nothing_was_found() {
+    let mut sandbox = project();
+    let (programs, started) = (sandbox.home().join("programs"), sandbox.home().join("started"));
+    let real = sandbox.program("sh", &["-c", "command -v git"], "").stdout;
+    let git = format!("#!/bin/sh\necho \"$@\" >> '{}'\nexec {} \"$@\"\n", started.display(), real.trim());
+    sandbox.write_at(&programs.join("git"), &git);
+    fs::set_permissions(programs.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    sandbox.on_path(&programs);
+    assert_eq!(sandbox.claude_bash("git commit -m x").code, 0);
+    assert!(!started.exists(), "{:?}", fs::read_to_string(&started));
+    assert_eq!(record(&sandbox, "HIGH", "SQL injection", "src/users.py:4").code, 0);
+    assert_eq!(sandbox.claude_bash("git commit -m x").code, 2);
+    assert!(started.exists(), "what is committed is git's to say");
 }
