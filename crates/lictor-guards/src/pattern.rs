@@ -1,7 +1,5 @@
 //! Regular expressions that people write into policy: checked when given, compiled when they could match.
 
-use std::sync::OnceLock;
-
 use lictor_core::Fixable;
 use regex::{Regex, RegexBuilder};
 
@@ -34,7 +32,8 @@ pub struct Pattern {
     whole: bool,
     needs: Option<String>,
     /// `None` inside where it cannot be compiled.
-    compiled: OnceLock<Option<Regex>>,
+    #[expect(clippy::disallowed_types, reason = "a memo inside one value, not a static")]
+    compiled: std::sync::OnceLock<Option<Regex>>,
 }
 
 impl Pattern {
@@ -80,7 +79,7 @@ impl Pattern {
     }
 
     fn unchecked(source: &str, whole: bool) -> Self {
-        Self { needs: needed_literal(source), source: source.to_owned(), whole, compiled: OnceLock::new() }
+        Self { needs: needed_literal(source), source: source.to_owned(), whole, compiled: Default::default() }
     }
 
     /// A regular expression for exactly this text, as few characters escaped as possible: people read it.
