@@ -36,6 +36,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("pruning is taken back too", prune_rolls_back),
     ("threads do not lose each other's changes", threads),
     ("any text and any bytes are kept", any_content),
+    ("of a change that may run again, the last run counts, and no other", last_run_counts),
 ];
 
 fn draft(kind: &str, body: &str) -> Draft {
@@ -287,5 +288,33 @@ fn any_content(store: &dyn Store) -> Outcome {
         assert_eq!(found.as_deref(), Some(text.as_bytes()));
     }
     assert!(store.view(|view| verify(view, 1..=u64::MAX, None))?.is_sound());
+    Ok(())
+}
+
+fn last_run_counts(store: &dyn Store) -> Outcome {
+    let key = b"counter".as_slice();
+    for round in 1..=3_u8 {
+        let mut runs = 0_u64;
+        let seen = store.update_retrying(Durability::Process, |tx| {
+            runs += 1;
+            let before = tx.get(Space::Meta, key)?.unwrap_or_default();
+            tx.append(draft("counted", &format!(r#"{{"run": {runs}}}"#)))?;
+            tx.put(Space::Meta, key, &[round])?;
+            Ok(before)
+        })?;
+        assert_eq!(seen, if round == 1 { Vec::new() } else { vec![round - 1] });
+        let (found, _) = store.view_cached(|view| Ok((view.get(Space::Meta, key)?, view.head()?.seq)))?;
+        assert_eq!(found, (Some(vec![round]), u64::from(round)));
+        let last = store.view(|view| view.records(&Query::all().newest_first().limit(1)))?;
+        assert_eq!(last.first().map(|record| record.body.as_str()), Some(&*format!(r#"{{"run": {runs}}}"#)));
+    }
+    let refused = store.update_retrying(Durability::Process, |tx| {
+        tx.append(draft("refused", "{}"))?;
+        tx.put(Space::Meta, key, b"refused")?;
+        Err::<(), _>(StoreError::other("refused"))
+    });
+    assert!(refused.is_err_and(|error| error.to_string().contains("refused")));
+    let (found, head) = store.view(|view| Ok((view.get(Space::Meta, key)?, view.head()?.seq)))?;
+    assert_eq!((found, head), (Some(vec![3]), 3));
     Ok(())
 }

@@ -56,5 +56,5 @@ pub use retention::{ArchivedStore, Retention, WithArchives};
 pub use seal::Seal;
 pub use space::Space;
 pub use sqlite::{SqliteOptions, SqliteStore, Stamp};
-pub use store::{Durability, Store, StoreExt, Transaction, View};
+pub use store::{Durability, Freshness, Store, StoreExt, Transaction, View};
 pub use verify::{Anchoring, Chain, Fault, Sealing, Verification, verify};

@@ -15,8 +15,10 @@ use tokio_postgres::Config;
 use tokio_postgres::error::SqlState;
 
 use crate::sealed::{Sealed, Sealer};
-use crate::{Durability, Keyring, Store, StoreError, Transaction, View};
+use crate::{Durability, Freshness, Keyring, Store, StoreError, Transaction, View};
 
+mod batch;
+mod change;
 mod connection;
 mod failure;
 mod known;
@@ -24,9 +26,10 @@ mod rows;
 mod schema;
 mod tls;
 
+use batch::Batches;
 use connection::{Connection, NotOpened};
 use failure::Failure;
-use known::Known;
+use known::{Known, OnlyWriter};
 use rows::{Chain, Rows};
 
 /// Chains of which something is known.
@@ -83,6 +86,7 @@ impl PostgresOptions {
             idle: Mutex::new(Idle { free: Vec::new(), open: 0 }),
             returned: Condvar::new(),
             known: Mutex::default(),
+            batches: Batches::default(),
         };
         let pool = PostgresPool { pool: Arc::new(pool) };
         pool.pool.with(schema::migrate)?;
@@ -105,6 +109,7 @@ struct Pool {
     idle: Mutex<Idle>,
     returned: Condvar,
     known: Mutex<HashMap<(String, String), Arc<Known>>>,
+    batches: Batches,
 }
 
 impl fmt::Debug for Pool {
@@ -315,6 +320,50 @@ impl PostgresStore {
     }
 }
 
+impl PostgresStore {
+    /// Waits for the other writers of this process. What is known of a chain without keys is nothing, so they do not
+    /// meet there.
+    fn alone(&self) -> Result<Option<OnlyWriter<'_>>, StoreError> {
+        match self.chain().known {
+            None => Ok(None),
+            Some(known) => known.alone(self.pool.wait).map(Some).ok_or_else(|| self.pool.failure().busy()),
+        }
+    }
+
+    /// The chain when it was last seen, for those who ask nothing of the database.
+    fn remembered(&self) -> Option<Rows<'_>> {
+        let chain = self.chain();
+        let last = chain.known?.last()?;
+        Some(Rows::remembered(self.pool.failure(), chain, last))
+    }
+
+    /// Changes the chain as it was last seen, if it still is so; `false` when `f` has to run on the chain itself.
+    fn write_remembered(
+        &self,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError> {
+        let Some(rows) = self.remembered().filter(Rows::has_month) else { return Ok(false) };
+        let mut tx = Sealed::new(rows, &self.sealer);
+        // Whatever fails may not fail on the chain as it is now.
+        if f(&mut tx).is_err() {
+            return Ok(false);
+        }
+        let Some(rows) = tx.finish().ok().filter(|rows| !rows.lacks()) else { return Ok(false) };
+        rows.commit_by(|change| self.pool.batches.carry_out(&self.pool, change))
+    }
+
+    fn write_locked(
+        &self,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.pool.with(|connection, failure| {
+            let mut tx = Sealed::new(Rows::locking(connection, failure, self.chain())?, &self.sealer);
+            f(&mut tx)?;
+            tx.finish()?.commit()
+        })
+    }
+}
+
 impl Store for PostgresStore {
     fn read(&self, f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>) -> Result<(), StoreError> {
         self.pool.with(|connection, failure| {
@@ -330,10 +379,29 @@ impl Store for PostgresStore {
         _: Durability,
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.pool.with(|connection, failure| {
-            let mut tx = Sealed::new(Rows::locking(connection, failure, self.chain())?, &self.sealer);
-            f(&mut tx)?;
-            tx.finish()?.commit()
-        })
+        let _alone = self.alone()?;
+        self.write_locked(f)
+    }
+
+    fn read_cached(
+        &self,
+        f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>,
+    ) -> Result<Freshness, StoreError> {
+        if let Some(rows) = self.remembered() {
+            let reading = Sealed::new(rows, &self.sealer);
+            if f(&reading).is_ok() && !reading.into_tables().lacks() {
+                return Ok(Freshness::Cached);
+            }
+        }
+        self.read(f).map(|()| Freshness::Current)
+    }
+
+    fn write_retrying(
+        &self,
+        _: Durability,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let _alone = self.alone()?;
+        if self.write_remembered(f)? { Ok(()) } else { self.write_locked(f) }
     }
 }

@@ -117,6 +117,40 @@ pub trait Store: Send + Sync {
         durability: Durability,
         f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
+
+    /// As [`read`](Self::read), but a store far away may show what this process last saw of it, without asking it: what
+    /// others have written since is missing then. `f` may run twice; only its last run counts.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    fn read_cached(
+        &self,
+        f: &mut dyn FnMut(&dyn View) -> Result<(), StoreError>,
+    ) -> Result<Freshness, StoreError> {
+        self.read(f).map(|()| Freshness::Current)
+    }
+
+    /// As [`write`](Self::write), but `f` may run twice, each time on the state as it is then; only its last run counts.
+    /// A store far away need not be asked before its commit then.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    fn write_retrying(
+        &self,
+        durability: Durability,
+        f: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.write(durability, f)
+    }
+}
+
+/// How new the state is that a reader was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Freshness {
+    /// The state of the store when it was read.
+    Current,
+    /// What this process last saw of it.
+    Cached,
 }
 
 /// [`Store`] with closures that return values.
@@ -175,6 +209,40 @@ pub trait StoreExt: Store {
             (Some(Ok(value)), Ok(())) => Ok(value),
             (None, Ok(())) => Err(StoreError::Abandoned.into()),
         }
+    }
+
+    /// What `f` finds in the state that [`Store::read_cached`] shows.
+    ///
+    /// # Errors
+    /// As [`Store::read_cached`].
+    fn view_cached<T>(
+        &self,
+        mut f: impl FnMut(&dyn View) -> Result<T, StoreError>,
+    ) -> Result<(T, Freshness), StoreError> {
+        let mut found = None;
+        let freshness = self.read_cached(&mut |view| {
+            found = Some(f(view)?);
+            Ok(())
+        })?;
+        found.map(|found| (found, freshness)).ok_or(StoreError::Abandoned)
+    }
+
+    /// Changes the store by the last run of `f`, and returns what that returns.
+    ///
+    /// # Errors
+    /// As [`Store::write_retrying`]; nothing has changed then.
+    fn update_retrying<T>(
+        &self,
+        durability: Durability,
+        mut f: impl FnMut(&mut dyn Transaction) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut outcome = None;
+        self.write_retrying(durability, &mut |tx| {
+            outcome = None;
+            outcome = Some(f(tx)?);
+            Ok(())
+        })?;
+        outcome.ok_or(StoreError::Abandoned)
     }
 }
 

@@ -4,6 +4,8 @@
 //! than most of the work that is done there.
 
 use std::collections::HashMap;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
@@ -49,6 +51,32 @@ pub(super) enum NotOpened {
     Refused(Error),
     /// What the system said.
     System(std::io::Error),
+}
+
+/// A transaction that was not carried out, as far as is known.
+pub(super) struct Undone {
+    pub(super) error: Error,
+    /// For certain: the database said so before it was asked to commit.
+    pub(super) rolled_back: bool,
+}
+
+/// Waits for all of them. Each is begun in its order before any is waited for.
+async fn all_of<F: Future + Unpin>(mut futures: Vec<F>) -> Vec<F::Output> {
+    let mut outputs: Vec<Option<F::Output>> = futures.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        let mut ready = true;
+        for (future, output) in futures.iter_mut().zip(&mut outputs) {
+            if output.is_none() {
+                match Pin::new(future).poll(context) {
+                    Poll::Ready(value) => *output = Some(value),
+                    Poll::Pending => ready = false,
+                }
+            }
+        }
+        if ready { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    outputs.into_iter().flatten().collect()
 }
 
 impl Connection {
@@ -143,23 +171,62 @@ impl Connection {
         Ok(())
     }
 
-    /// Carries out the last statement of a transaction, and commits. Returns how many rows the statement changed.
-    pub(super) fn execute_and_commit(
+    /// Carries out the last statement of a transaction, and commits. Returns the rows of the statement.
+    pub(super) fn query_and_commit(
         &mut self,
         sql: &str,
         values: &[&(dyn ToSql + Sync)],
-    ) -> Result<u64, Error> {
+    ) -> Result<Vec<Row>, Error> {
         let statement = self.statement(sql)?;
         let client = &self.client;
-        let both = async { tokio::join!(client.execute(&statement, values), client.batch_execute("COMMIT")) };
-        let (changed, committed) = self.driver.runtime.block_on(both);
+        let both = async { tokio::join!(client.query(&statement, values), client.batch_execute("COMMIT")) };
+        let (rows, committed) = self.driver.runtime.block_on(both);
         // After a statement that failed, the database takes `COMMIT` for `ROLLBACK`, and says so without an error.
         if committed.is_ok() {
             self.in_transaction = false;
         }
-        let changed = changed?;
+        let rows = rows?;
         committed?;
-        Ok(changed)
+        Ok(rows)
+    }
+
+    /// Carries out a statement for each of several tenants in one transaction, all on one way to the database and back.
+    /// Returns the rows of each.
+    pub(super) fn write_all(
+        &mut self,
+        sql: &str,
+        writes: &[(&str, &[&(dyn ToSql + Sync)])],
+    ) -> Result<Vec<Vec<Row>>, Undone> {
+        let prepared = |connection: &mut Self, sql| {
+            connection.statement(sql).map_err(|error| Undone { error, rolled_back: true })
+        };
+        let (named, statement) = (prepared(self, AS_TENANT)?, prepared(self, sql)?);
+        self.in_transaction = true;
+        let client = &self.client;
+        let (named, statement) = (&named, &statement);
+        let mut all_writes = Vec::with_capacity(writes.len());
+        for (tenant, values) in writes {
+            all_writes.push(Box::pin(async move {
+                let who: [&(dyn ToSql + Sync); 1] = [tenant];
+                let (named, rows) =
+                    tokio::join!(biased; client.query(named, &who), client.query(statement, values));
+                named?;
+                rows
+            }));
+        }
+        let all = async {
+            tokio::join!(biased; client.batch_execute("BEGIN"), all_of(all_writes), client.batch_execute("COMMIT"))
+        };
+        let (begun, written, committed) = self.driver.runtime.block_on(all);
+        if committed.is_ok() {
+            self.in_transaction = false;
+        }
+        // After a statement that failed, the database takes `COMMIT` for `ROLLBACK`, and says so without an error.
+        let failed = |error: Error| Undone { rolled_back: error.as_db_error().is_some(), error };
+        begun.map_err(failed)?;
+        let rows = written.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        committed.map_err(|error| Undone { error, rolled_back: false })?;
+        Ok(rows)
     }
 
     /// Ends a transaction that only read. Should it fail, the connection is dropped when it is given back.

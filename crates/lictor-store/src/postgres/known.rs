@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::sealed::SealedValue;
 use crate::{Head, Seal, Space};
@@ -24,7 +25,20 @@ pub(super) type Entries = BTreeMap<(Space, Vec<u8>), Option<SealedValue>>;
 /// What is known of one chain.
 #[derive(Default)]
 pub(super) struct Known {
-    state: Mutex<Option<(End, Arc<Entries>)>>,
+    last: Mutex<Option<Last>>,
+    /// Whether a thread of this process writes to the chain.
+    writing: Mutex<bool>,
+    written: Condvar,
+}
+
+/// A chain when it was last seen.
+#[derive(Clone)]
+pub(super) struct Last {
+    pub(super) end: End,
+    pub(super) base: Head,
+    pub(super) entries: Arc<Entries>,
+    /// As long as this has not passed, what is written now has a month to lie in.
+    pub(super) month_until: Option<Instant>,
 }
 
 impl fmt::Debug for Known {
@@ -33,23 +47,58 @@ impl fmt::Debug for Known {
     }
 }
 
+/// The only writer of a chain in this process.
+pub(super) struct OnlyWriter<'a>(&'a Known);
+
+impl Drop for OnlyWriter<'_> {
+    fn drop(&mut self) {
+        *self.0.writing.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.0.written.notify_one();
+    }
+}
+
 impl Known {
-    fn state(&self) -> MutexGuard<'_, Option<(End, Arc<Entries>)>> {
+    fn state(&self) -> MutexGuard<'_, Option<Last>> {
         // Nothing is left half done under the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no other thread of this process writes to the chain; nothing when that takes too long.
+    pub(super) fn alone(&self, wait: Duration) -> Option<OnlyWriter<'_>> {
+        let writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.written.wait_timeout_while(writing, wait, |writing| *writing);
+        let (mut writing, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        if *writing {
+            return None;
+        }
+        *writing = true;
+        Some(OnlyWriter(self))
+    }
+
+    /// The chain when it was last seen.
+    pub(super) fn last(&self) -> Option<Last> {
+        self.state().clone()
+    }
+
+    /// Another end than the one that is known was found.
+    pub(super) fn forget(&self, end: &End) {
+        let mut state = self.state();
+        if state.as_ref().is_some_and(|last| last.end == *end) {
+            *state = None;
+        }
     }
 
     /// What is known of the chain with that end.
     pub(super) fn under(&self, end: &End) -> Arc<Entries> {
         match &*self.state() {
-            Some((known, entries)) if known == end => Arc::clone(entries),
+            Some(last) if last.end == *end => Arc::clone(&last.entries),
             _ => Arc::default(),
         }
     }
 
-    /// Remembers what a transaction has `seen` and made, on top of what was known before it.
-    pub(super) fn learn(&self, end: End, before: Arc<Entries>, seen: Entries) {
-        let mut entries = Arc::unwrap_or_clone(before);
+    /// Remembers the chain as a transaction leaves it, with what it has `seen` and made on top of what was known before.
+    pub(super) fn learn(&self, mut last: Last, seen: Entries) {
+        let mut entries = Arc::unwrap_or_clone(last.entries);
         for (slot, value) in seen {
             if size(&slot, value.as_ref()) > LONGEST {
                 entries.remove(&slot);
@@ -60,10 +109,12 @@ impl Known {
         if entries.iter().map(|(slot, value)| size(slot, value.as_ref())).sum::<usize>() > MOST_BYTES {
             entries.clear();
         }
+        last.entries = Arc::new(entries);
         let mut state = self.state();
         // Who has begun to read before others wrote ends after them.
-        if state.as_ref().is_none_or(|((known, _), _)| known.seq <= end.0.seq) {
-            *state = Some((end, Arc::new(entries)));
+        if state.as_ref().is_none_or(|known| known.end.0.seq <= last.end.0.seq) {
+            last.month_until = last.month_until.or(state.as_ref().and_then(|known| known.month_until));
+            *state = Some(last);
         }
     }
 }

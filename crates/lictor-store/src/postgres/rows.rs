@@ -1,19 +1,20 @@
 //! Records and entries as rows.
 
-use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell, RefMut};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use lictor_core::{Digest, SessionKey, Timestamp};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use super::batch::Outcome;
+use super::change::{Change, Columns, Pending, WRITE, escaped, signed, unescaped};
 use super::connection::Connection;
 use super::failure::Failure;
-use super::known::{Entries, Known};
+use super::known::{End, Entries, Known, Last};
 use crate::seal::EntrySeal;
 use crate::sealed::{SealedEntry, SealedValue, Tables};
 use crate::{Head, Keys, Query, Record, Seal, Space, StoreError};
@@ -22,15 +23,22 @@ type Values<'v> = [&'v (dyn ToSql + Sync)];
 
 /// The rows of one chain inside one transaction.
 pub(super) struct Rows<'a> {
-    connection: RefCell<&'a mut Connection>,
+    /// None where all that is needed must be known already.
+    connection: Option<RefCell<&'a mut Connection>>,
+    /// Something was needed for which there is no connection.
+    lacks: Cell<bool>,
     failure: Failure<'a>,
     tenant: &'a str,
     project: &'a str,
-    /// The row of the chain, written back by [`store_end`](Self::store_end).
+    /// The end of the chain as its row has it.
+    stored: RefCell<End>,
+    /// The end and the base as they are to be.
     head: Head,
     seal: Option<Seal>,
     base: Head,
     changed: Cell<bool>,
+    /// As long as this has not passed, what is written now has a month to lie in.
+    month_until: Option<Instant>,
     pending: RefCell<Pending>,
     /// What this process knows of the chain; nothing where entries carry no seal.
     known: Option<&'a Known>,
@@ -49,35 +57,13 @@ pub(super) struct Chain<'a> {
     pub(super) known: Option<&'a Known>,
 }
 
-/// What waits to be written.
-#[derive(Default)]
-struct Pending {
-    records: Vec<(Record, Option<Vec<u8>>)>,
-    entries: BTreeMap<(Space, Vec<u8>), SealedValue>,
-    bytes: usize,
-}
-
 /// So many bytes wait at most.
 const MOST_WAITING: usize = 4 * 1024 * 1024;
 /// A transaction that sees more bytes of entries is no judgement: nothing is remembered of it.
 const MOST_SEEN: usize = 256 * 1024;
 
-/// The records of a chain, its entries, and its row. The row was locked before, so that there is one to take the time from.
-const WRITE: &str = "WITH told AS (
-    INSERT INTO lictor.log (tenant, project, seq, at, received, agent, session, kind, prev, hash, body, seal)
-    SELECT $1, $2, new.seq, new.at, greatest(head.received, clock_timestamp()), new.agent, new.session, new.kind, new.prev, new.hash,
-      new.body, new.seal
-    FROM lictor.head AS head, unnest($3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bytea[], $9::bytea[],
-      $10::text[], $11::bytea[]) AS new(seq, at, agent, session, kind, prev, hash, body, seal)
-    WHERE head.tenant = $1 AND head.project = $2
-  ), kept AS (
-    INSERT INTO lictor.entry (tenant, project, space, key, value, seal)
-    SELECT $1, $2, new.space, new.key, new.value, new.seal
-    FROM unnest($12::text[], $13::bytea[], $14::bytea[], $15::bytea[]) AS new(space, key, value, seal)
-    ON CONFLICT (tenant, project, space, sha256(key)) DO UPDATE SET value = excluded.value, seal = excluded.seal
-  )
-  UPDATE lictor.head SET seq = $16, hash = $17, seal = $18, base_seq = $19, base_hash = $20,
-    received = greatest(received, clock_timestamp()) WHERE tenant = $1 AND project = $2";
+/// A writer that has locked a chain has seen to the months of an hour from then.
+const MONTH_KNOWN: Duration = Duration::from_secs(30 * 60);
 
 const CHAIN: &str =
     "SELECT seq, hash, seal, base_seq, base_hash FROM lictor.head WHERE tenant = $1 AND project = $2";
@@ -96,6 +82,11 @@ impl<'a> Rows<'a> {
         let found = connection.begin_read(tenant, CHAIN, &[&tenant, &project]);
         let found = found.map_err(|error| failure.of(&error))?;
         Self::at(connection, failure, chain, found.first())
+    }
+
+    /// By what is known of the chain, without asking the database.
+    pub(super) fn remembered(failure: Failure<'a>, chain: Chain<'a>, last: Last) -> Self {
+        Self::new(None, failure, chain, last)
     }
 
     /// Waits until no other writer has the chain.
@@ -123,13 +114,15 @@ impl<'a> Rows<'a> {
                        FROM lictor.head WHERE tenant = $1 AND project = $2";
             connection.query(sql, &[&tenant, &project]).map_err(failed)?;
         }
-        Self::at(connection, failure, chain, found.first())
+        let mut rows = Self::at(connection, failure, chain, found.first())?;
+        rows.month_until = Instant::now().checked_add(MONTH_KNOWN);
+        Ok(rows)
     }
 
     fn at(
         connection: &'a mut Connection,
         failure: Failure<'a>,
-        Chain { tenant, project, known }: Chain<'a>,
+        chain: Chain<'a>,
         row: Option<&Row>,
     ) -> Result<Self, StoreError> {
         let (mut head, mut seal, mut base) = (Head::START, None, Head::START);
@@ -139,40 +132,89 @@ impl<'a> Rows<'a> {
             base = Head { seq: number(row, 3, failure)?, hash: digest(row, 4, failure)? };
         }
         let end = (head, seal);
-        let before = known.map(|known| known.under(&end)).unwrap_or_default();
-        let (head, seal) = end;
-        Ok(Self {
-            connection: RefCell::new(connection),
+        let entries = chain.known.map(|known| known.under(&end)).unwrap_or_default();
+        let last = Last { end, base, entries, month_until: None };
+        Ok(Self::new(Some(connection), failure, chain, last))
+    }
+
+    fn new(
+        connection: Option<&'a mut Connection>,
+        failure: Failure<'a>,
+        Chain { tenant, project, known }: Chain<'a>,
+        Last { end, base, entries, month_until }: Last,
+    ) -> Self {
+        Self {
+            connection: connection.map(RefCell::new),
+            lacks: Cell::new(false),
             failure,
             tenant,
             project,
-            head,
-            seal,
+            stored: RefCell::new(end.clone()),
+            head: end.0,
+            seal: end.1,
             base,
             changed: Cell::new(false),
+            month_until,
             pending: RefCell::default(),
             known,
-            before,
+            before: entries,
             seen: RefCell::default(),
             seen_bytes: Cell::new(0),
-        })
+        }
+    }
+
+    /// Whether something was needed for which the database has to be asked: nothing that was read or made counts then.
+    pub(super) fn lacks(&self) -> bool {
+        self.lacks.get()
+    }
+
+    /// Whether what is written now has a month to lie in, as far as is known.
+    pub(super) fn has_month(&self) -> bool {
+        self.month_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    fn connection(&self) -> Result<RefMut<'_, &'a mut Connection>, StoreError> {
+        match &self.connection {
+            Some(connection) => Ok(connection.borrow_mut()),
+            None => {
+                self.lacks.set(true);
+                Err(StoreError::Abandoned)
+            }
+        }
     }
 
     /// Writes what waits and the row of the chain, and commits.
     pub(super) fn commit(self) -> Result<(), StoreError> {
-        let pending = self.pending.take();
-        if pending.records.is_empty() && pending.entries.is_empty() && !self.changed.get() {
-            self.connection.borrow_mut().commit().map_err(|error| self.failure.of(&error))?;
-        } else {
-            self.write(&pending, Connection::execute_and_commit)?;
+        match self.change() {
+            None => self.connection()?.commit().map_err(|error| self.failure.of(&error))?,
+            Some(change) => self.write(change, Connection::query_and_commit)?,
         }
         self.remember();
         Ok(())
     }
 
+    /// Has what waits and the row of the chain written by somebody else; `false` when the chain has another end by now.
+    pub(super) fn commit_by(
+        self,
+        write: impl FnOnce(Change) -> Result<Outcome, StoreError>,
+    ) -> Result<bool, StoreError> {
+        if let Some(change) = self.change()
+            && write(change)? == Outcome::Moved
+        {
+            if let Some(known) = self.known {
+                known.forget(&self.stored.borrow());
+            }
+            return Ok(false);
+        }
+        self.remember();
+        Ok(true)
+    }
+
     /// Ends a transaction that only read.
     pub(super) fn leave(self) {
-        self.connection.borrow_mut().rollback();
+        if let Some(connection) = &self.connection {
+            connection.borrow_mut().rollback();
+        }
         self.remember();
     }
 
@@ -183,7 +225,8 @@ impl<'a> Rows<'a> {
                 bytes if bytes > MOST_SEEN => (Arc::default(), Entries::new()),
                 _ => (self.before, self.seen.into_inner()),
             };
-            known.learn((self.head, self.seal), before, seen);
+            let (end, base, month_until) = ((self.head, self.seal), self.base, self.month_until);
+            known.learn(Last { end, base, entries: before, month_until }, seen);
         }
     }
 
@@ -213,67 +256,41 @@ impl<'a> Rows<'a> {
         self.seen.borrow().get(slot).or_else(|| self.before.get(slot)).cloned()
     }
 
+    /// What waits, and the row of the chain; nothing when all of it is written.
+    fn change(&self) -> Option<Change> {
+        let pending = self.pending.take();
+        (!pending.is_empty() || self.changed.get()).then(|| Change {
+            tenant: self.tenant.to_owned(),
+            project: self.project.to_owned(),
+            from: self.stored.borrow().clone(),
+            to: (self.head, self.seal.clone()),
+            base: self.base,
+            pending,
+        })
+    }
+
     /// Writes what waits, for whoever reads now.
     fn write_pending(&self) -> Result<(), StoreError> {
-        let pending = self.pending.take();
-        if pending.records.is_empty() && pending.entries.is_empty() {
+        if self.pending.borrow().is_empty() {
             return Ok(());
         }
-        self.write(&pending, Connection::execute)
+        drop(self.connection()?);
+        self.change().map_or(Ok(()), |change| self.write(change, Connection::query))
     }
 
     /// Writes records, entries and the row of the chain at once.
     fn write(
         &self,
-        Pending { records, entries, bytes: _ }: &Pending,
-        execute: impl FnOnce(&mut Connection, &str, &Values<'_>) -> Result<u64, tokio_postgres::Error>,
+        change: Change,
+        query: impl FnOnce(&mut Connection, &str, &Values<'_>) -> Result<Vec<Row>, tokio_postgres::Error>,
     ) -> Result<(), StoreError> {
-        let session = |of: fn(&SessionKey) -> &str| -> Vec<Option<Cow<'_, str>>> {
-            records.iter().map(|(record, _)| record.session.as_ref().map(|key| escaped(of(key)))).collect()
-        };
-        let text = |of: fn(&Record) -> &str| -> Vec<Cow<'_, str>> {
-            records.iter().map(|(record, _)| escaped(of(record))).collect()
-        };
-        let hash = |of: fn(&Record) -> &Digest| -> Vec<&[u8]> {
-            records.iter().map(|(record, _)| of(record).as_bytes().as_slice()).collect()
-        };
-        let seqs: Vec<i64> = records.iter().map(|(record, _)| signed(record.seq)).collect();
-        let times: Vec<i64> = records.iter().map(|(record, _)| record.at.0).collect();
-        let (agents, sessions) = (session(|key| &key.agent), session(|key| &key.id));
-        let (kinds, bodies) = (text(|record| &record.kind), text(|record| &record.body));
-        let (before, hashes) = (hash(|record| &record.prev), hash(|record| &record.hash));
-        let seals: Vec<Option<&[u8]>> = records.iter().map(|(_, seal)| seal.as_deref()).collect();
-        let spaces: Vec<&str> = entries.keys().map(|(space, _)| space.name()).collect();
-        let keys: Vec<&[u8]> = entries.keys().map(|(_, key)| key.as_slice()).collect();
-        let new: Vec<&[u8]> = entries.values().map(|(value, _)| value.as_slice()).collect();
-        let entry_seals: Vec<Option<&[u8]>> =
-            entries.values().map(|(_, seal)| seal.as_ref().map(<[u8; 16]>::as_slice)).collect();
-        let values: &Values<'_> = &[
-            &self.tenant,
-            &self.project,
-            &seqs,
-            &times,
-            &agents,
-            &sessions,
-            &kinds,
-            &before,
-            &hashes,
-            &bodies,
-            &seals,
-            &spaces,
-            &keys,
-            &new,
-            &entry_seals,
-            &signed(self.head.seq),
-            &self.head.hash.as_bytes().as_slice(),
-            &self.seal.as_ref().map(Seal::to_bytes),
-            &signed(self.base.seq),
-            &self.base.hash.as_bytes().as_slice(),
-        ];
-        let written = execute(&mut self.connection.borrow_mut(), WRITE, values);
-        if written.map_err(|error| self.failure.of(&error))? != 1 {
+        let columns = Columns::of(&change);
+        let written = query(&mut **self.connection()?, WRITE, &columns.values());
+        if written.map_err(|error| self.failure.of(&error))?.is_empty() {
             return Err(self.failure.corrupt(format!("the chain of `{}` has no row", self.project)));
         }
+        drop(columns);
+        *self.stored.borrow_mut() = change.to;
         self.changed.set(false);
         Ok(())
     }
@@ -286,11 +303,11 @@ impl<'a> Rows<'a> {
     }
 
     fn query(&self, sql: &str, values: &Values<'_>) -> Result<Vec<Row>, StoreError> {
-        self.connection.borrow_mut().query(sql, values).map_err(|error| self.failure.of(&error))
+        self.connection()?.query(sql, values).map_err(|error| self.failure.of(&error))
     }
 
     fn execute(&self, sql: &str, values: &Values<'_>) -> Result<u64, StoreError> {
-        self.connection.borrow_mut().execute(sql, values).map_err(|error| self.failure.of(&error))
+        self.connection()?.execute(sql, values).map_err(|error| self.failure.of(&error))
     }
 
     fn record(&self, row: &Row) -> Result<Record, StoreError> {
@@ -394,7 +411,7 @@ impl Tables for Rows<'_> {
             " ORDER BY seq LIMIT $5"
         });
         let rows = if kind.is_some() || session.is_some() {
-            let planned = self.connection.borrow_mut().query_planned(&sql, &values);
+            let planned = self.connection()?.query_planned(&sql, &values);
             planned.map_err(|error| self.failure.of(&error))?
         } else {
             self.query(&sql, &values)?
@@ -487,35 +504,6 @@ impl Tables for Rows<'_> {
     fn name(&self) -> &Path {
         self.failure.place
     }
-}
-
-/// PostgreSQL's text has no character 0: it is written as 1 and `0`, and 1 as 1 and `1`.
-fn escaped(text: &str) -> Cow<'_, str> {
-    if text.bytes().any(|byte| byte < 2) {
-        text.replace('\u{1}', "\u{1}1").replace('\0', "\u{1}0").into()
-    } else {
-        text.into()
-    }
-}
-
-fn unescaped(text: &str) -> Cow<'_, str> {
-    if !text.contains('\u{1}') {
-        return text.into();
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(next) = characters.next() {
-        match (next, if next == '\u{1}' { characters.next() } else { None }) {
-            ('\u{1}', Some('0')) => plain.push('\0'),
-            ('\u{1}', Some('1')) => plain.push('\u{1}'),
-            (next, after) => plain.extend(std::iter::once(next).chain(after)),
-        }
-    }
-    plain.into()
-}
-
-fn signed(seq: u64) -> i64 {
-    i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
 fn count(limit: usize) -> i64 {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use lictor_core::Timestamp;
 use lictor_store::{
-    Anchor, Draft, Durability, Fault, Keep, Keyring, PostgresOptions, PostgresStore, Query, RecordKey,
-    Segment, Space, Store, StoreError, StoreExt, conformance, retain, verify,
+    Anchor, Draft, Durability, Fault, Freshness, Keep, Keyring, PostgresOptions, PostgresStore, Query,
+    RecordKey, Segment, Space, Store, StoreError, StoreExt, conformance, retain, verify,
 };
 
 use crate::cluster::Cluster;
@@ -101,6 +101,103 @@ fn what_another_process_changed_is_read_again() {
     assert!(abandoned.is_err());
     assert_eq!(read(&ours), None);
     assert_eq!(faults(&ours), []);
+}
+
+/// Adds one to a counter, with a record, as one whose change may run again. Returns how often it ran.
+fn count(store: &PostgresStore) -> Result<u64, StoreError> {
+    let mut runs = 0;
+    store.update_retrying(Durability::Process, |tx| {
+        runs += 1;
+        let before = tx.get(Space::Session, b"counter")?.and_then(|bytes| bytes.try_into().ok());
+        let next = before.map_or(0, u64::from_be_bytes) + 1;
+        tx.append(draft(format!("{{\"count\": {next}}}")))?;
+        tx.put(Space::Session, b"counter", &next.to_be_bytes())
+    })?;
+    Ok(runs)
+}
+
+fn counted(store: &PostgresStore) -> u64 {
+    let found = store.view(|view| view.get(Space::Session, b"counter")).unwrap();
+    found.and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_be_bytes)
+}
+
+/// Changes of different chains are committed together; none is lost and no chain forks.
+#[test]
+fn chains_share_commits() {
+    let cluster = Cluster::start();
+    drop(cluster.database("batches"));
+    let pool = cluster.options("batches").connections(4).connect().unwrap();
+    let stores: Vec<PostgresStore> =
+        (0..16).map(|n| pool.store(&format!("team {n}"), "project").unwrap().keys(keys(1))).collect();
+    std::thread::scope(|scope| {
+        for store in &stores {
+            for _ in 0..2 {
+                scope.spawn(move || (0..20).for_each(|_| assert!(count(store).unwrap() <= 2)));
+            }
+        }
+    });
+    for store in &stores {
+        assert_eq!(faults(store), []);
+        assert_eq!((counted(store), store.view(|view| view.head()).unwrap().seq), (40, 40));
+    }
+    // Each row says which transaction wrote it.
+    let sql = "SELECT count(DISTINCT xmin::text) FROM lictor.log";
+    let commits: i64 = cluster.client("owner", "batches").query_one(sql, &[]).unwrap().get(0);
+    assert!(commits < 16 * 40, "{commits}");
+}
+
+/// Two servers over one database: each believes to know the chain, and neither overwrites what the other wrote.
+#[test]
+fn a_change_on_an_older_state_runs_again() {
+    let cluster = Cluster::start();
+    let ours = cluster.database("moved").store("team", "project").unwrap().keys(keys(1));
+    let pool = cluster.options("moved").connect().unwrap();
+    let theirs = pool.store("team", "project").unwrap().keys(keys(1));
+    count(&ours).unwrap();
+    assert_eq!(count(&ours).unwrap(), 1, "what is known need not be asked for");
+    assert_eq!((count(&theirs).unwrap(), count(&theirs).unwrap()), (1, 1));
+    let cached = ours.view_cached(|view| Ok(view.head()?.seq)).unwrap();
+    assert_eq!(cached, (2, Freshness::Cached), "nobody was asked");
+    assert_eq!(count(&ours).unwrap(), 2);
+    assert_eq!(ours.view_cached(|view| Ok(view.head()?.seq)).unwrap(), (5, Freshness::Cached));
+    std::thread::scope(|scope| {
+        for store in [&ours, &theirs, &ours, &theirs] {
+            scope.spawn(move || (0..25).for_each(|_| assert!(count(store).unwrap() <= 2)));
+        }
+    });
+    assert_eq!((counted(&ours), counted(&theirs)), (105, 105));
+    assert_eq!(faults(&ours), []);
+}
+
+/// Who shares a commit with a change that cannot be made is not kept from making its own.
+#[test]
+fn one_change_that_fails_does_not_take_others_with_it() {
+    let cluster = Cluster::start();
+    drop(cluster.database("shared_fate"));
+    let pool = cluster.options("shared_fate").wait(Duration::from_millis(300)).connect().unwrap();
+    let stores: Vec<PostgresStore> =
+        (0..6).map(|n| pool.store("team", &format!("project {n}")).unwrap().keys(keys(1))).collect();
+    for store in &stores {
+        count(store).unwrap();
+    }
+    let holder = cluster.options("shared_fate").connect().unwrap();
+    let holder = holder.store("team", "project 0").unwrap().keys(keys(1));
+    let held = holder.update(Durability::Process, |tx| {
+        tx.append(draft("{}"))?;
+        std::thread::scope(|scope| {
+            let all: Vec<_> = stores.iter().map(|store| scope.spawn(move || count(store))).collect();
+            let mut all = all.into_iter().map(|one| one.join().unwrap());
+            let first = all.next().unwrap();
+            assert!(matches!(first, Err(StoreError::Busy { .. })), "{first:?}");
+            all.for_each(|other| assert_eq!(other.unwrap(), 1));
+        });
+        Ok(())
+    });
+    held.unwrap();
+    assert_eq!(count(stores.first().unwrap()).unwrap(), 2);
+    for store in &stores {
+        assert_eq!((faults(store), counted(store)), (Vec::new(), 2));
+    }
 }
 
 #[test]

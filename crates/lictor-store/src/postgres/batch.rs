@@ -1,0 +1,193 @@
+//! Changes of several chains that share a commit.
+//!
+//! To wait for the disk takes longer than to write a change, and each way to the database and back wakes two processes.
+//! So whoever finds nobody writing writes its own change with all that wait by then, and has one of those that came
+//! meanwhile do the next. Nobody is told before the commit.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use tokio_postgres::Row;
+
+use super::Pool;
+use super::change::{Change, Columns, WRITE};
+use super::connection::{Connection, Undone};
+use super::failure::Failure;
+use crate::StoreError;
+
+/// So many batches are written at a time: while one waits for the disk, the next is worked on.
+const AT_A_TIME: usize = 2;
+/// So many changes share a commit.
+const MOST_CHANGES: usize = 64;
+/// And so many bytes.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+
+/// What came of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Written,
+    /// The chain has another end by now. Nothing was written.
+    Moved,
+}
+
+/// The changes that wait.
+#[derive(Default)]
+pub(super) struct Batches {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Arc<Ticket>>,
+    writing: usize,
+}
+
+/// A change, and what its owner waits for.
+struct Ticket {
+    change: Change,
+    turn: Mutex<Turn>,
+    told: Condvar,
+}
+
+enum Turn {
+    Waits,
+    /// To write the next batch, beginning with its own change.
+    Writes,
+    Over(Result<Outcome, StoreError>),
+}
+
+impl Ticket {
+    fn turn(&self) -> MutexGuard<'_, Turn> {
+        // Nothing is left half done under the lock.
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, turn: Turn) {
+        *self.turn() = turn;
+        self.told.notify_one();
+    }
+
+    /// Waits until it is over; nothing when it is to be written by its owner.
+    fn wait(&self) -> Option<Result<Outcome, StoreError>> {
+        let mut turn = self.turn();
+        loop {
+            match std::mem::replace(&mut *turn, Turn::Waits) {
+                Turn::Over(outcome) => return Some(outcome),
+                Turn::Writes => return None,
+                Turn::Waits => turn = self.told.wait(turn).unwrap_or_else(PoisonError::into_inner),
+            }
+        }
+    }
+}
+
+impl Batches {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Carries out a change, together with those of others.
+    pub(super) fn carry_out(&self, pool: &Pool, change: Change) -> Result<Outcome, StoreError> {
+        let ticket = Arc::new(Ticket { change, turn: Mutex::new(Turn::Waits), told: Condvar::new() });
+        let mut state = self.state();
+        let waits = state.writing >= AT_A_TIME;
+        if waits {
+            state.waiting.push_back(Arc::clone(&ticket));
+        } else {
+            state.writing += 1;
+        }
+        drop(state);
+        if waits && let Some(outcome) = ticket.wait() {
+            return outcome;
+        }
+        // From here on this is the writer, and has another one write afterwards.
+        let _writer = Writer { of: self };
+        let mut lent = pool.lend()?;
+        let Some(connection) = lent.connection.as_mut() else { return Err(StoreError::Abandoned) };
+        self.batch(&ticket).write(connection, pool.failure());
+        ticket.wait().unwrap_or(Err(StoreError::Abandoned))
+    }
+
+    /// That change and those that wait.
+    fn batch(&self, first: &Arc<Ticket>) -> Batch {
+        let mut tickets = vec![Arc::clone(first)];
+        let mut bytes = first.change.pending.bytes;
+        let mut state = self.state();
+        while tickets.len() < MOST_CHANGES
+            && bytes < MOST_BYTES
+            && let Some(next) = state.waiting.pop_front()
+        {
+            bytes += next.change.pending.bytes;
+            tickets.push(next);
+        }
+        drop(state);
+        // All lock the rows of their chains in the same order, so nobody waits for one who waits for them.
+        tickets.sort_by(|one, other| one.change.chain().cmp(&other.change.chain()));
+        Batch { tickets }
+    }
+}
+
+/// Who writes. Dropped, it has the next one write.
+struct Writer<'a> {
+    of: &'a Batches,
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        let mut state = self.of.state();
+        match state.waiting.pop_front() {
+            Some(next) => next.tell(Turn::Writes),
+            None => state.writing = state.writing.saturating_sub(1),
+        }
+    }
+}
+
+/// Changes that are written together.
+struct Batch {
+    /// Whom nothing was told yet.
+    tickets: Vec<Arc<Ticket>>,
+}
+
+impl Batch {
+    fn write(mut self, connection: &mut Connection, failure: Failure<'_>) {
+        let changes: Vec<&Change> = self.tickets.iter().map(|ticket| &ticket.change).collect();
+        match written(connection, &changes) {
+            Ok(outcomes) => {
+                for (ticket, outcome) in self.tickets.drain(..).zip(outcomes) {
+                    ticket.tell(Turn::Over(Ok(outcome)));
+                }
+            }
+            // One of them is at fault, and the others can do without it. What may have been committed is not tried again.
+            Err(Undone { rolled_back: true, .. }) if self.tickets.len() > 1 => {
+                for ticket in self.tickets.drain(..) {
+                    let alone = written(connection, &[&ticket.change]);
+                    let outcome = alone.map(|all| all.first().copied().unwrap_or(Outcome::Moved));
+                    ticket.tell(Turn::Over(outcome.map_err(|undone| failure.of(&undone.error))));
+                }
+            }
+            Err(undone) => {
+                for ticket in self.tickets.drain(..) {
+                    ticket.tell(Turn::Over(Err(failure.of(&undone.error))));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Batch {
+    /// Nobody waits forever for a writer that panicked.
+    fn drop(&mut self) {
+        for ticket in self.tickets.drain(..) {
+            ticket.tell(Turn::Over(Err(StoreError::Abandoned)));
+        }
+    }
+}
+
+/// Carries out changes in one transaction.
+fn written(connection: &mut Connection, changes: &[&Change]) -> Result<Vec<Outcome>, Undone> {
+    let columns: Vec<Columns<'_>> = changes.iter().map(|change| Columns::of(change)).collect();
+    let values: Vec<_> = columns.iter().map(|columns| (columns.tenant(), columns.values())).collect();
+    let statements: Vec<_> = values.iter().map(|(tenant, values)| (*tenant, values.as_slice())).collect();
+    let rows = connection.write_all(WRITE, &statements)?;
+    let outcome = |rows: Vec<Row>| if rows.is_empty() { Outcome::Moved } else { Outcome::Written };
+    Ok(rows.into_iter().map(outcome).collect())
+}
