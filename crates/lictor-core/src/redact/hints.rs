@@ -8,7 +8,8 @@ const HINTS: &[&[u8; 3]] = &[
     // What logs in is given one.
     b"ogi", // Headers: cookie; Bearer, Basic.
     b"oki", b"rer", b"sic", // `pass:…` of openssl, and what is piped into `chpasswd`.
-    b"ss:",
+    b"ss:", // What a prompt is given to read: `kinit <<< x`. How SQL gives a password: `IDENTIFIED BY 'x'`.
+    b"<<<", b"tif",
     // Tokens: ghp_, gho_, ghu_, ghs_, ghr_, github_pat_, glpat-, sk-, sk_live_ and rk_live_, xox?-. Not `sk_`, which stands in
     // every record of something that was stopped (`risk_after`).
     b"hp_", b"ho_", b"hu_", b"hs_", b"hr_", b"ub_", b"lpa", b"sk-", b"k_l", b"xox",
@@ -22,9 +23,14 @@ const HINTS: &[&[u8; 3]] = &[
 pub(super) struct Hints {
     /// Something that a secret has near it.
     pub(super) words: bool,
-    /// A word that begins with a dash: options may take a secret.
+    /// A word that begins as an option behind which a program may take a secret.
     pub(super) options: bool,
 }
+
+/// The letters of short options that may take a secret or say that one comes (`-p`, `-u`, `-S`), in either case.
+const SHORT: &[u8] = b"abkpsuw";
+/// How long options begin that may: `--user`, `--proxy-user`, `--auth`, `--pass`. Others have the name of a secret in them.
+const LONG: &[u8] = b"apu";
 
 /// What a byte is to [`HINTS`]: a letter of either case, one of their marks, an `@`, or nothing, in five bits.
 const CLASSES: [u8; 256] = {
@@ -39,6 +45,7 @@ const CLASSES: [u8; 256] = {
                 b'-' => DASH,
                 b':' => 29,
                 b'@' => AT,
+                b'<' => 31,
                 _ => 0,
             };
         }
@@ -57,16 +64,22 @@ const THREE: usize = 1 << 15;
 const WORDS: u8 = 1;
 const OPTIONS: u8 = 2;
 
+#[expect(clippy::indexing_slicing, reason = "as many entries as a byte has values")]
+const fn class(byte: u8) -> u8 {
+    CLASSES[byte as usize]
+}
+
+/// Where [`SIGNS`] has three classes in a row.
+const fn place_of(one: u8, two: u8, three: u8) -> usize {
+    (one as usize) << 10 | (two as usize) << 5 | three as usize
+}
+
 /// What each three classes in a row are a sign of: every byte of every record is looked up here.
 static SIGNS: [u8; THREE] = {
     let mut signs = [0; THREE];
     let mut place = 0;
     #[expect(clippy::indexing_slicing, reason = "five bits for each of three characters")]
     while place < THREE {
-        // What is before the dash is no letter and no mark. A digit is neither, and only costs a closer look.
-        if place & 0x3ff == DASH as usize {
-            signs[place] |= OPTIONS;
-        }
         // A password in a URL stands before an `@`.
         if place & 0x1f == AT as usize {
             signs[place] |= WORDS;
@@ -77,11 +90,21 @@ static SIGNS: [u8; THREE] = {
     #[expect(clippy::indexing_slicing, reason = "five bits for each of three characters")]
     while hint < HINTS.len() {
         let [one, two, three] = HINTS[hint];
-        let place = (CLASSES[*one as usize] as usize) << 10
-            | (CLASSES[*two as usize] as usize) << 5
-            | CLASSES[*three as usize] as usize;
-        signs[place] |= WORDS;
+        signs[place_of(class(*one), class(*two), class(*three))] |= WORDS;
         hint += 1;
+    }
+    // What is before a dash is no letter and no mark. A digit is neither, and only costs a closer look.
+    let mut letter = 0;
+    #[expect(clippy::indexing_slicing, reason = "five bits for each of three characters")]
+    while letter < SHORT.len() {
+        signs[place_of(0, DASH, class(SHORT[letter]))] |= OPTIONS;
+        letter += 1;
+    }
+    let mut letter = 0;
+    #[expect(clippy::indexing_slicing, reason = "five bits for each of three characters")]
+    while letter < LONG.len() {
+        signs[place_of(DASH, DASH, class(LONG[letter]))] |= OPTIONS;
+        letter += 1;
     }
     signs
 };

@@ -15,7 +15,7 @@ pub(super) enum Form {
 
 /// How a program takes a password in a short option.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
+pub(super) enum How {
     /// `-pX`.
     Attached,
     /// `-p X`.
@@ -25,7 +25,7 @@ enum How {
 }
 
 /// Programs, by the beginning of their names, and the short option behind which they take a password.
-const SHORT: &[(&str, &str, How)] = &[
+pub(super) const SHORT: &[(&str, &str, How)] = &[
     ("mysql", "-p", How::Attached),
     ("mariadb", "-p", How::Attached),
     ("sshpass", "-p", How::Either),
@@ -59,7 +59,7 @@ const SHORT: &[(&str, &str, How)] = &[
 ];
 
 /// Programs that take a secret as the word behind one of theirs.
-const GIVEN: [(&str, &str); 6] = [
+pub(super) const GIVEN: [(&str, &str); 6] = [
     ("vault", "login"),
     ("cargo", "login"),
     ("heroku", "auth:token"),
@@ -69,16 +69,20 @@ const GIVEN: [(&str, &str); 6] = [
 ];
 
 /// How SQL says that a password comes.
-const IN_SQL: [&str; 3] = ["identified by '", "password '", "password = '"];
+pub(super) const IN_SQL: [&str; 3] = ["identified by '", "password '", "password = '"];
 
 /// Programs whose short options mean something else except when they log in.
 const LOG_IN: [&str; 5] = ["docker", "podman", "helm", "oc", "az"];
 
 /// Options of any program that take `user:password`.
-const PAIRS: [&str; 5] = ["-u", "--user", "--proxy-user", "-U", "--auth"];
+pub(super) const PAIRS: [&str; 5] = ["-u", "--user", "--proxy-user", "-U", "--auth"];
+
+/// Long options that take a secret, beside those with the name of one.
+pub(super) const LONG: [&str; 7] =
+    ["pass", "pw", "pwd", "passphrase", "secret-string", "cookie", "oauth2-bearer"];
 
 /// Programs that read a password from their standard input, by the words that say so.
-const PROMPTED: [&str; 8] = [
+pub(super) const PROMPTED: [&str; 8] = [
     "--password-stdin",
     "sudo -S",
     "chpasswd",
@@ -201,10 +205,7 @@ fn is_wrapper(program: &str) -> bool {
 fn is_secret_option(name: &str) -> bool {
     let name = name.trim_start_matches('-');
     let is_file = ["-file", "-stdin", "-path", "-env", "-id", "-name", "-type", "-url"];
-    !is_file.iter().any(|end| name.ends_with(end))
-        && (is_secret_name(name)
-            || ["pass", "pw", "pwd", "passphrase", "secret-string", "cookie", "oauth2-bearer"]
-                .contains(&name))
+    !is_file.iter().any(|end| name.ends_with(end)) && (is_secret_name(name) || LONG.contains(&name))
 }
 
 fn takes_next(program: &str, option: &str) -> bool {

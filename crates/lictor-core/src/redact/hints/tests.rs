@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::super::options::Form;
+use super::super::options::{self, Form};
 use super::super::secrets::{KEY_BEGINS, NAMES, SCHEMES, TOKENS, find, is_secret_name, search};
 use super::*;
 
@@ -15,6 +15,20 @@ fn every_shape_has_a_hint() {
     for option in ["curl -u a:b", "'-p'", "\"-psecret\"", "(-p", "-p"] {
         assert!(Hints::of(option).options, "{option}");
     }
+    let has_any = |hints: Hints| hints.words || hints.options;
+    for (program, letter, _) in options::SHORT {
+        assert!(Hints::of(&format!("{program} {letter}")).options, "{program} {letter}");
+    }
+    for option in options::PAIRS {
+        assert!(Hints::of(&format!(" {option} ")).options, "{option}");
+    }
+    for option in options::LONG {
+        assert!(has_any(Hints::of(&format!(" --{option} "))), "{option}");
+    }
+    let given = options::GIVEN.iter().map(|(_, before)| *before);
+    for words in options::PROMPTED.into_iter().chain(options::IN_SQL).chain(given) {
+        assert!(has_any(Hints::of(words)), "{words}");
+    }
     for name in NAMES {
         assert!(is_secret_name(name), "{name}");
     }
@@ -25,7 +39,16 @@ fn what_hooks_write_most_has_none() {
     let record = r#"{"action":{"actor":{"agent":"claude-code"},"kind":"bash","payload":{"command":"cargo build"},"tool":"Bash"},"#;
     let trace = r#""trace":[{"below":"/all[0]/all","passed":["rules","base.known_tools"]},{"status":"active","value":"pass"}]"#;
     let stopped = r#"{"value":"block","risk_before":0.5,"risk_after":1.0,"fix":"go on without changing what governs you"}"#;
-    for text in [record, trace, stopped, "git status", "cd src && ls", "0860c63ca1c3ed11f9f15daa6e3b6b7a"] {
+    for text in [
+        record,
+        trace,
+        stopped,
+        "git status",
+        "ls -la",
+        "rm -rf target",
+        "cargo test --release",
+        "0860c63ca1c3ed11f9f15daa6e3b6b7a",
+    ] {
         let hints = Hints::of(text);
         assert!(!hints.words && !hints.options, "{text}");
     }
@@ -42,7 +65,8 @@ proptest! {
                     "password", "PASSWD", "token", "api_key", "Bearer ", "basic ", "ghp_", "sk-", "AKIA", "eyJ", "-p", "-u ",
                     "--user ", "mysql ", "curl ", "cookie: ", "pass:", "https://u:", "@host", "0123456789abcdefghij",
                     "sudo -S", "echo ", " | ", "=", "\"", "\\\"", "TOKEN_PROD", "xoxb-", "github_pat_",
-                    "sk_live_", "rk_live_", "Authorization: ", "auth_key=",
+                    "sk_live_", "rk_live_", "Authorization: ", "auth_key=", " -e ", "identified by '", "kinit <<< ",
+                    "redis-cli ", " -a ", "ldapsearch ", " -w", "docker login ", " -P", " --pass ", " --auth=", "openssl -k ",
                 ]).prop_map(str::to_owned),
             ],
             0..8,
