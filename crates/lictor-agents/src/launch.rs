@@ -20,12 +20,14 @@ pub struct Launch {
     pub libraries: &'static [(&'static str, &'static str)],
     /// The words that start it, where the program has the name of others too. Any words when there are none.
     pub tasks: &'static [&'static str],
+    /// Subcommands of two words that write something for programmers and start no agent.
+    pub generators: &'static [(&'static str, &'static str)],
 }
 
 impl Launch {
     /// An agent that is not started from a command line.
     pub(crate) const NONE: Self =
-        Self { programs: &[], packages: &[], unchecked: &[], libraries: &[], tasks: &[] };
+        Self { programs: &[], packages: &[], unchecked: &[], libraries: &[], tasks: &[], generators: &[] };
 }
 
 /// One way to start an agent unchecked.

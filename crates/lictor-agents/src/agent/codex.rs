@@ -26,6 +26,7 @@ pub(super) static SPEC: AgentSpec = AgentSpec {
     launch: Some(Launch {
         programs: &["codex"],
         packages: &["@openai/codex"],
+        generators: &[("app-server", "generate-json-schema"), ("app-server", "generate-ts")],
         unchecked: &[
             Unchecked::Option("yolo"),
             Unchecked::Option("dangerously-bypass-approvals-and-sandbox"),

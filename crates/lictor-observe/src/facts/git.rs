@@ -36,6 +36,18 @@ fn changes_files(facts: &Facts) -> bool {
     !facts.commands().take(before).all(looks) || facts.files().any(|(access, _)| !access.is_read_only())
 }
 
+/// Options with which another branch is checked out and none that is there is moved.
+const SWITCHES: [&str; 10] =
+    ["-", "-q", "--quiet", "-b", "-c", "--create", "-d", "--detach", "-t", "--track"];
+
+/// Whether a command checks a branch out, at most a new one.
+fn only_switches(command: &Command) -> bool {
+    let plain = |arg: &str| !arg.starts_with('-') || SWITCHES.contains(&arg);
+    command.program == "git"
+        && command.words.get(1).is_some_and(|verb| matches!(verb.as_str(), "checkout" | "switch"))
+        && command.args.iter().all(|arg| arg.as_deref().is_some_and(plain))
+}
+
 /// Whether git takes all files out of its store, or prints every line of them.
 pub(super) fn takes_all(command: &Command) -> bool {
     let mut words = command.args.iter().flatten().map(String::as_str).filter(|word| !word.starts_with('-'));
@@ -62,12 +74,8 @@ impl Looker<'_> {
         let Some(command) = facts.commands().last() else { return false };
         // Where another command moves branches, they are not where they are now.
         let moves = |command: &Command| {
-            let checks_out =
-                command.words.get(1).is_some_and(|verb| matches!(verb.as_str(), "checkout" | "switch"));
-            let creates =
-                command.args.iter().flatten().any(|arg| arg.starts_with("-B") || arg.starts_with("-C"));
             !LOOKS.contains(&command.program.as_str())
-                && (creates || !checks_out)
+                && !only_switches(command)
                 && changes(command).is_none_or(|changes| changes.refs)
         };
         let deletes = command.program == "git"
@@ -135,3 +143,6 @@ fn is_meant(spec: &str, path: &str) -> bool {
         || matches!(spec, "" | ".")
         || path.strip_prefix(spec).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
+
+#[cfg(test)]
+mod tests;

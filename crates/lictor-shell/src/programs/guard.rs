@@ -123,8 +123,7 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
     if !launch.tasks.is_empty() && !launch.tasks.contains(&first) {
         return;
     }
-    // Schemas and types for programmers.
-    if options.word(1).starts_with("generate-") && !launch.tasks.contains(&first) {
+    if launch.generators.contains(&(first, options.word(1))) {
         return;
     }
     if launch::MANAGING.contains(&first) {
