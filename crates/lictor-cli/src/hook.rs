@@ -13,7 +13,7 @@ use std::process;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lictor::Options;
 use lictor::fault::Pending;
@@ -30,9 +30,6 @@ pub fn main(args: &[OsString]) -> u8 {
     // Where memory runs out the process aborts, which agents take for a hook that is broken and let the call proceed.
     let always = Arc::new(AtomicBool::new(true));
     let _ = signal_hook::flag::register_conditional_shutdown(signal_hook::consts::SIGABRT, 2, always);
-    lictor::bound_memory();
-    // A file size limit has to become a write that fails, and so a block, not a death that lets the call proceed.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let out = Out { confirm: args.iter().any(|arg| arg == install::CONFIRM) };
     let mut words =
         args.iter().map(|arg| arg.to_str().unwrap_or_default()).filter(|word| *word != install::CONFIRM);
@@ -45,18 +42,31 @@ pub fn main(args: &[OsString]) -> u8 {
     let hint = words.next();
     let slot = HookContext::hinted(agent, hint);
     let (refused, planted) = (AlreadyRefusedStop::default(), Planted::here());
+    let failed = |_| hook::failed(&slot, &refused, "lictor failed inside", &here::options());
+    if let Some(socket) = client::guardian() {
+        // Nothing here waits without a deadline of its own, so nobody has to watch.
+        let deadline = Instant::now() + deadline(&slot, planted);
+        let answer = panic::catch_unwind(|| handed_over(agent, hint, &socket, &refused, deadline));
+        return out.write(&answer.unwrap_or_else(failed));
+    }
+    lictor::bound_memory();
+    // A file size limit has to become a write that fails, and so a block, not a death that lets the call proceed.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
     let options = here::options();
     let watch = Watch::start(slot, refused.clone(), planted, options.clone(), out);
     let answer = panic::catch_unwind(AssertUnwindSafe(|| {
         planted.strike();
-        match client::guardian() {
-            Some(socket) => handed_over(agent, hint, &socket, &refused, &options),
-            None => answer(agent, hint, &refused, &options),
-        }
-    }))
-    .unwrap_or_else(|_| hook::failed(&slot, &refused, "lictor failed inside", &options));
+        answer(agent, hint, &refused, &options)
+    }));
+    let answer = answer.unwrap_or_else(failed);
     watch.stop();
     out.write(&answer)
+}
+
+/// How long the answer may take.
+fn deadline(slot: &HookContext, planted: Planted) -> Duration {
+    let patience = install::timeout(slot.agent(), slot.event_name());
+    planted.deadline().or_else(|| Some(patience? * hook::SHARE / 10)).unwrap_or(hook::SHORT)
 }
 
 fn answer(agent: Agent, hint: Option<&str>, refused: &AlreadyRefusedStop, options: &Options) -> Rendered {
@@ -77,20 +87,23 @@ fn handed_over(
     hint: Option<&str>,
     socket: &Path,
     refused: &AlreadyRefusedStop,
-    options: &Options,
+    deadline: Instant,
 ) -> Rendered {
-    let mut input = Vec::with_capacity(8 * 1024);
-    let read = io::stdin().lock().take(MAX_INPUT as u64 + 1).read_to_end(&mut input);
+    let input = client::read_input(MAX_INPUT + 1, deadline);
     let args = ["hook", agent.name()].into_iter().chain(hint).map(str::to_owned).collect();
-    let asked =
-        read.map_err(RunError::io("the event could not be read")).and_then(|_| run::ask(socket, args, input));
+    let asked = input
+        .map_err(RunError::io("the event could not be read"))
+        .and_then(|input| run::ask(socket, args, input, deadline.saturating_duration_since(Instant::now())));
     match asked {
         Ok(answer) => Rendered {
             exit: answer.exit,
             stdout: String::from_utf8_lossy(&answer.stdout.0).into_owned(),
             stderr: String::from_utf8_lossy(&answer.stderr.0).into_owned(),
         },
-        Err(error) => hook::failed(&HookContext::hinted(agent, hint), refused, error.to_string(), options),
+        Err(error) => {
+            let slot = HookContext::hinted(agent, hint);
+            hook::failed(&slot, refused, error.to_string(), &here::options())
+        }
     }
 }
 
@@ -131,9 +144,7 @@ impl Watch {
         options: Options,
         out: Out,
     ) -> Self {
-        let patience = install::timeout(slot.agent(), slot.event_name());
-        let deadline =
-            planted.deadline().or_else(|| Some(patience? * hook::SHARE / 10)).unwrap_or(hook::SHORT);
+        let deadline = deadline(&slot, planted);
         let answered = Arc::new(AtomicBool::new(false));
         let watch = Self { answered: Arc::clone(&answered) };
         let started = beside(move || {

@@ -20,8 +20,7 @@ pub struct Local {
     program: PathBuf,
     /// The program as it was when the run began: a later one is not run.
     known: Option<(u64, u64)>,
-    /// What judged last. While its store is open, the next call finds the index of the store's log made; nothing is judged by
-    /// it, so that a changed policy counts at once.
+    /// What judged last. Where nothing has changed since, the next call is judged by it, on the store that it has open.
     last: Mutex<Option<Runtime>>,
 }
 
@@ -123,9 +122,12 @@ impl Local {
         let refused = AlreadyRefusedStop::default();
         let hint = args.get(1).map(String::as_str);
         let judge = std::panic::AssertUnwindSafe(|| {
-            let answered = hook::answer(agent, hint, &call.stdin.0, &refused, &options);
+            let last = || self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            let earlier = last().clone();
+            let answered =
+                hook::answer_after(agent, hint, &call.stdin.0, &refused, &options, earlier.as_ref());
             if let Some(runtime) = answered.runtime {
-                *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(runtime);
+                *last() = Some(runtime);
             }
             answered.rendered
         });

@@ -15,6 +15,24 @@ use crate::message::{Failure, Request, Response};
 /// Bytes of an answer.
 const MOST: usize = 64 * 1024 * 1024;
 
+/// How long to wait for a connection, unless it is said.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Connects in bounded time: where the queue of the other side is full, connecting waits as sending does.
+fn connected(file: &Path, wait: Duration) -> io::Result<UnixStream> {
+    use rustix::net::sockopt::{Timeout, set_socket_timeout};
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+
+    #[cfg(target_os = "linux")]
+    let flags = SocketFlags::CLOEXEC;
+    #[cfg(not(target_os = "linux"))]
+    let flags = SocketFlags::empty();
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    set_socket_timeout(&socket, Timeout::Send, Some(wait.max(Duration::from_millis(1))))?;
+    connect(&socket, &SocketAddrUnix::new(file)?)?;
+    Ok(socket.into())
+}
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -69,13 +87,21 @@ impl Client {
     /// # Errors
     /// See [`ClientError`].
     pub fn connect(file: &Path) -> Result<Self, ClientError> {
+        Self::connect_within(file, CONNECT)
+    }
+
+    /// The same, and waits at most so long where others wait to connect.
+    ///
+    /// # Errors
+    /// See [`ClientError`].
+    pub fn connect_within(file: &Path, wait: Duration) -> Result<Self, ClientError> {
         let failed = |source| ClientError::Unreachable { file: file.to_owned(), source };
         // The owner of the file, not the process: of one outside of this namespace the kernel does not tell.
         let owner = fs::metadata(file).map_err(failed)?.uid();
         if owner != 0 && owner != rustix::process::geteuid().as_raw() {
             return Err(ClientError::Stranger { file: file.to_owned(), uid: owner });
         }
-        let stream = UnixStream::connect(file).map_err(failed)?;
+        let stream = connected(file, wait).map_err(failed)?;
         let lines = Lines::new(stream.try_clone().map_err(failed)?, MOST);
         Ok(Self { stream, lines, file: file.to_owned() })
     }

@@ -86,6 +86,20 @@ pub fn answer(
     refused: &AlreadyRefusedStop,
     options: &Options,
 ) -> Answered {
+    answer_after(agent, hint, input, refused, options, None)
+}
+
+/// The same for a process that answers many: with what the runtime of an earlier answer has opened and read, where that
+/// still holds.
+#[must_use]
+pub fn answer_after(
+    agent: Agent,
+    hint: Option<&str>,
+    input: &[u8],
+    refused: &AlreadyRefusedStop,
+    options: &Options,
+    earlier: Option<&Runtime>,
+) -> Answered {
     let cwd = options.cwd.to_string_lossy();
     let env = HookEnv::new(cwd, |name| options.environment.text(name));
     let event = match parse(agent, hint, input, &env) {
@@ -96,7 +110,7 @@ pub fn answer(
         }
     };
     refused.note(&event);
-    match judged(&event, options, None) {
+    match judged(&event, options, Known::Earlier(earlier)) {
         Ok((reply, runtime)) => Answered { rendered: reply.render(), runtime: Some(runtime) },
         Err(error) => {
             let policy = is_refused_policy(&error);
@@ -142,7 +156,7 @@ impl Runtime {
     #[must_use]
     pub fn handle(&self, event: &Event) -> HookReply {
         let options = self.project().options();
-        match judged(event, options, Some(self)) {
+        match judged(event, options, Known::This(self)) {
             Ok((reply, _)) => reply,
             Err(error) => {
                 let refused = AlreadyRefusedStop::default();
@@ -159,8 +173,16 @@ impl Runtime {
     }
 }
 
+/// A runtime that is there before an event comes.
+enum Known<'a> {
+    /// Its policy counts for its project, whatever the files say by now.
+    This(&'a Runtime),
+    /// What it has opened and read is used again, where it still holds.
+    Earlier(Option<&'a Runtime>),
+}
+
 /// The answer of the session's own policy, and before it that of the place where the agent is.
-fn judged(event: &Event, options: &Options, known: Option<&Runtime>) -> Result<(HookReply, Runtime), Error> {
+fn judged(event: &Event, options: &Options, known: Known<'_>) -> Result<(HookReply, Runtime), Error> {
     let SessionHome { home, elsewhere } = SessionHome::of(event, options)?;
     let objection = match (elsewhere, &event.kind) {
         (Some(there), EventKind::PreTool(action)) => objected_by(&Runtime::visited(there)?, action),
@@ -170,8 +192,9 @@ fn judged(event: &Event, options: &Options, known: Option<&Runtime>) -> Result<(
         session_home::forget_old(&home);
     }
     let runtime = match known {
-        Some(known) if known.project().root == home.root => known.clone(),
-        _ => Runtime::of_project(home)?,
+        Known::This(known) if known.project().root == home.root => known.clone(),
+        Known::This(_) => Runtime::of_project(home)?,
+        Known::Earlier(earlier) => Runtime::of_project_after(home, earlier)?,
     };
     let mut slot = event.slot;
     if let Some(reply @ Reply::Block(_)) = objection {

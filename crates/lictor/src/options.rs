@@ -10,7 +10,7 @@ use lictor_engine::SystemClock;
 use lictor_store::Store;
 
 /// Environment variables, as they were when they were taken.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: Vec<(OsString, OsString)>,
 }

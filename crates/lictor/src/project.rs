@@ -81,6 +81,19 @@ impl Project {
         project
     }
 
+    /// Whether it is the same project, looked at in the same way. From where in it and by which process does not matter.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (one, two) = (&self.options, &other.options);
+        self.root == other.root
+            && self.seen == other.seen
+            && self.state_dir() == other.state_dir()
+            && one.environment == two.environment
+            && Arc::ptr_eq(&one.clock.0, &two.clock.0)
+            && (&one.managed, &one.registered_home) == (&two.managed, &two.registered_home)
+            && one.store.is_none()
+            && two.store.is_none()
+    }
+
     /// Where the keys of the person are: what their answers are signed with.
     #[must_use]
     pub fn person_keys(&self) -> PathBuf {

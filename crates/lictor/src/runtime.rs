@@ -16,6 +16,7 @@ use lictor_core::{
 use lictor_engine::log::{Evaluated, kind};
 use lictor_engine::{Approvals, Mode, PersonSigner, PolicyEngine, Prompt};
 use lictor_ledger::gate::{GateEvent, GateOutcome, judge_by_record};
+use lictor_observe::{Identity, Observer as _, RealObserver};
 use lictor_store::{MemoryStore, Query, Store, StoreExt as _};
 
 use crate::councils::ActiveCouncils;
@@ -64,6 +65,12 @@ struct Inner {
     engine: PolicyEngine,
     project: Project,
     current: Arc<Snapshot>,
+    /// The file that the store was opened from. None where it is no file.
+    store_file: Option<Identity>,
+}
+
+fn identity_of_store(project: &Project) -> Option<Identity> {
+    RealObserver.identity(project.store_file()?.to_str()?)
 }
 
 /// What came of reporting an outcome.
@@ -117,7 +124,20 @@ impl Runtime {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn of_project(project: Project) -> Result<Self, Error> {
+        Self::of_project_after(project, None)
+    }
+
+    /// As [`of_project`](Self::of_project), with what an earlier runtime has opened and read, where that still holds: a
+    /// process that answers many events of one project opens the store once and reads an unchanged policy once.
+    pub(crate) fn of_project_after(project: Project, earlier: Option<&Self>) -> Result<Self, Error> {
         let (sources, absent) = policy_files::in_force(&project)?;
+        if let Some(earlier) =
+            earlier.filter(|earlier| absent.is_none() && earlier.holds_for(&project, &sources))
+        {
+            let Inner { engine, current, store_file, .. } = &*earlier.inner;
+            let (engine, current) = (engine.clone(), Arc::clone(current));
+            return Ok(Self { inner: Arc::new(Inner { engine, project, current, store_file: *store_file }) });
+        }
         let store = project.store()?;
         let current = Arc::new(Snapshot::of_project(&project, sources)?);
         if let Some((server, why)) = &absent {
@@ -207,7 +227,19 @@ impl Runtime {
     }
 
     fn new(engine: PolicyEngine, project: Project, current: Arc<Snapshot>) -> Self {
-        Self { inner: Arc::new(Inner { engine, project, current }) }
+        let store_file = identity_of_store(&project);
+        Self { inner: Arc::new(Inner { engine, project, current, store_file }) }
+    }
+
+    /// Whether judging in that project by those files would open the same store and read the same policy. The programs of
+    /// a policy are part of it, and may have changed.
+    fn holds_for(&self, project: &Project, sources: &[Source]) -> bool {
+        let Inner { project: known, current, store_file, .. } = &*self.inner;
+        known.is_same(project)
+            && current.sources() == sources
+            && current.policy.programs().is_empty()
+            && store_file.is_some()
+            && *store_file == identity_of_store(project)
     }
 
     /// Reads the policy again: a runtime over the same store. Sessions that began under the old policy keep to it where
@@ -390,7 +422,7 @@ impl Runtime {
     /// The project's findings.
     #[must_use]
     pub fn ledger(&self) -> ProjectLedger {
-        let Inner { project, current, engine } = &*self.inner;
+        let Inner { project, current, engine, .. } = &*self.inner;
         ProjectLedger::with(project.clone(), Arc::clone(engine.store()), current.redactor.clone())
     }
 

@@ -13,7 +13,7 @@ use lictor_run::{RunError, client};
 use crate::exit::Exit;
 use crate::output;
 
-/// Commands outside take as long as they take; hooks have a deadline of their own.
+/// Commands outside take as long as they take.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Hands this process's command to the guardian, when there is one, and ends as it says.
@@ -34,7 +34,7 @@ pub fn handed_over(args: &[OsString]) -> Option<u8> {
     if !std::io::stdin().is_terminal() && args.iter().any(|arg| arg == "-" || arg == "gate") {
         let _ = std::io::stdin().lock().read_to_end(&mut stdin);
     }
-    Some(ask(&socket, args, stdin).map_or_else(
+    Some(ask(&socket, args, stdin, PATIENCE).map_or_else(
         |error| {
             output::tell(&format!("error: {error}\n"));
             Exit::Block.code()
@@ -46,12 +46,12 @@ pub fn handed_over(args: &[OsString]) -> Option<u8> {
 /// Asks the guardian on behalf of this process.
 ///
 /// # Errors
-/// When there is no answer: the caller has to block.
-pub fn ask(socket: &Path, args: Vec<String>, stdin: Vec<u8>) -> Result<Answer, RunError> {
+/// When there is no answer in time: the caller has to block.
+pub fn ask(socket: &Path, args: Vec<String>, stdin: Vec<u8>, patience: Duration) -> Result<Answer, RunError> {
     let cwd = env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
     let names = HookEnv::VARIABLES.into_iter().chain(PASSED);
     let env = names.filter_map(|name| Some((name.to_owned(), env::var(name).ok()?))).collect();
-    client::ask(socket, &Call { args, cwd, env, stdin: stdin.into() }, PATIENCE)
+    client::ask(socket, &Call { args, cwd, env, stdin: stdin.into() }, patience)
 }
 
 fn print(answer: &Answer) -> u8 {
