@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-use crate::shell;
+use crate::{setup, shell};
 
 /// Builds it and says where it is.
 pub fn build() -> Result<PathBuf> {
@@ -71,13 +71,14 @@ impl Target {
             return Ok(Self { name: host, flags: &[] });
         }
         let musl = format!("{}musl", host.trim_end_matches("gnu"));
-        if can_build(&musl) {
-            return Ok(Self { name: musl, flags: STATIC });
+        match can_build(&musl) {
+            Ok(()) => Ok(Self { name: musl, flags: STATIC }),
+            Err(error) => {
+                println!("{error}");
+                println!("building with glibc; with musl the hook starts sooner");
+                Ok(Self { name: host, flags: STATIC })
+            }
         }
-        println!(
-            "building with glibc: the hook starts sooner with musl; `rustup target add {musl}` and install `musl-tools` for it"
-        );
-        Ok(Self { name: host, flags: STATIC })
     }
 
     fn is_static(&self) -> bool {
@@ -85,11 +86,16 @@ impl Target {
     }
 }
 
-/// Whether the standard library and a compiler for C are there.
-fn can_build(target: &str) -> bool {
+/// Gets the standard library and a compiler for C where they are missing, or says what does.
+fn can_build(target: &str) -> Result<()> {
     let library = shell::output("rustc", &["--print", "target-libdir", "--target", target]);
-    let has_library = library.is_ok_and(|path| Path::new(path.trim()).is_dir());
-    has_library && shell::output("musl-gcc", &["--version"]).is_ok()
+    if !library.is_ok_and(|path| Path::new(path.trim()).is_dir()) {
+        shell::run("rustup", &["target", "add", target])?;
+    }
+    match shell::output("musl-gcc", &["--version"]) {
+        Ok(_) => Ok(()),
+        Err(_) => setup::install(&["musl-tools"]),
+    }
 }
 
 fn host() -> Result<String> {

@@ -54,10 +54,15 @@ pub fn run() -> Result<()> {
         println!("`{}` is missing: needed for {}", need.package, need.purpose);
     }
     let packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
-    let install = [&["install", "--yes", "--no-install-recommends"][..], &packages].concat();
+    install(&packages)
+}
+
+/// Installs Debian's packages, or says which command does.
+pub fn install(packages: &[&str]) -> Result<()> {
+    let install = [&["install", "--yes", "--no-install-recommends"][..], packages].concat();
     let by_hand = format!("apt-get update && apt-get {}", install.join(" "));
     if !is_root() || shell::output("apt-get", &["--version"]).is_err() {
-        bail!("the tests need more programs; install them as root and run this again: {by_hand}");
+        bail!("more programs are needed; install them as root and run this again: {by_hand}");
     }
     let installed = shell::run("apt-get", &["update"]).and_then(|()| shell::run("apt-get", &install));
     match installed {
