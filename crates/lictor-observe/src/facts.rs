@@ -212,7 +212,7 @@ impl Looker<'_> {
                 }
                 let incoming = target.incoming.as_deref().or(inside.then_some(&Incoming::Unknown));
                 let created = incoming
-                    .map(|incoming| created(self, &target, &place, access, incoming))
+                    .map(|incoming| created(self, &target, &place, access, (incoming, facts)))
                     .unwrap_or_default();
                 let taken = access == Access::Read && self.takes_tree(facts, &place, by);
                 // Where every file is known, the rest of the directory is left alone; a system's is judged whole.

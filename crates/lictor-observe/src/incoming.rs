@@ -1,6 +1,6 @@
 //! What a write brings into a directory: every file that it would create there, as far as that can be told.
 
-use lictor_core::facts::{Access, Existence, Place, Zone};
+use lictor_core::facts::{Access, Existence, Facts, Place, Zone};
 use lictor_shell::{Arg, Cwd, Incoming, Known, Operand, Source};
 
 use crate::governing_file;
@@ -58,22 +58,24 @@ struct Arrival<'a> {
     looker: &'a Looker<'a>,
     target: &'a Place,
     access: Access,
+    /// What the line has done so far.
+    before: &'a Facts,
     created: Created,
     seen: usize,
 }
 
-/// What the operand's write creates at that place.
+/// What the operand's write creates at that place: what arrives, on a line that has done something before.
 pub(crate) fn created(
     looker: &Looker<'_>,
     operand: &Operand,
     target: &Place,
     access: Access,
-    incoming: &Incoming,
+    (incoming, before): (&Incoming, &Facts),
 ) -> Created {
     if target.path.is_empty() || target.malformed {
         return Created::default();
     }
-    let mut arrival = Arrival { looker, target, access, created: Created::default(), seen: 0 };
+    let mut arrival = Arrival { looker, target, access, before, created: Created::default(), seen: 0 };
     match incoming {
         Incoming::Sources { sources, into, exact, linked, kept } => {
             arrival.sources(operand, sources, *into, *exact, *linked);
@@ -211,15 +213,17 @@ impl Arrival<'_> {
                     return vec![Name::Pattern(pattern)];
                 }
                 let base = self.looker.directory(&operand.cwd);
-                let listed = base.and_then(|base| {
-                    let folder = tidy(&base, &self.looker.untilde(&folder));
-                    self.looker.observer.names(&folder, MAX_ENTRIES)
-                });
+                let folder = base.map(|base| tidy(&base, &self.looker.untilde(&folder)));
+                let listed =
+                    folder.as_ref().and_then(|folder| self.looker.observer.names(folder, MAX_ENTRIES));
                 match listed {
                     Some(listing) if !listing.cut => {
+                        let made = self.made_in(folder.as_deref().unwrap_or_default());
+                        let made = made.into_iter().filter(|(name, _)| !name.contains('/'));
                         let mut found: Vec<Name> = listing
                             .names
                             .into_iter()
+                            .chain(made.map(|(name, _)| name))
                             .filter(|name| fast_glob::glob_match(pattern.as_str(), name.as_str()))
                             .map(Name::Known)
                             .collect();
@@ -247,7 +251,10 @@ impl Arrival<'_> {
     /// All that a source tree holds arrives below a directory.
     fn tree(&mut self, source: Option<&str>, target: &str) {
         match source {
-            Some(source) if self.is_directory(source) => self.below(source, target, 0),
+            Some(source) if self.is_directory(source) => {
+                self.below(source, target, 0);
+                self.made_below(source, target);
+            }
             Some(source) if self.looker.observer.look(source) != Seen::Missing => {}
             // Not there yet, or not known: it may hold anything.
             _ => self.fear(target, &Name::Any, true),
@@ -269,6 +276,28 @@ impl Arrival<'_> {
                 }
             } else {
                 self.add(&to, false);
+            }
+        }
+    }
+
+    /// What the line itself has put into a directory, and whether that is a pattern.
+    fn made_in(&self, directory: &str) -> Vec<(String, bool)> {
+        let made = |(access, place): (Access, &Place)| {
+            let inner = place.path.strip_prefix(directory)?.strip_prefix('/')?;
+            (!access.is_read_only() && access != Access::Delete).then(|| (inner.to_owned(), place.glob))
+        };
+        self.before.files().filter_map(made).collect()
+    }
+
+    /// What the line itself has put into a source tree arrives too.
+    fn made_below(&mut self, source: &str, target: &str) {
+        for (inner, glob) in self.made_in(source) {
+            match inner.rsplit_once('/') {
+                Some((folder, name)) if glob => {
+                    self.fear(&join(target, folder), &Name::Pattern(name.to_owned()), true);
+                }
+                None if glob => self.fear(target, &Name::Pattern(inner), true),
+                _ => self.add(&join(target, &inner), false),
             }
         }
     }

@@ -10,6 +10,7 @@ fn world() -> FakeObserver {
         .directory("/home/user/.ssh")
         .file("/home/user/x/settings.json", "{}")
         .file("/home/user/x/notes.md", "x")
+        .file("/home/user/z/notes.json", "x")
         .file("/home/user/y/.claude/settings.json", "{}")
         .file(
             "/home/user/p.diff",
@@ -103,4 +104,17 @@ fn the_same_ways_elsewhere_are_not() {
     ] {
         assert!(!touches_own(command), "{command}: {:?}", changes(command));
     }
+}
+
+#[test]
+fn what_the_line_puts_into_a_source_arrives_too() {
+    for made in ["echo x > ~/z/settings.local.json", "mkdir -p ~/z/hooks; touch ~/z/settings.local.json"] {
+        for copy in
+            ["cp -r ~/z/. .claude", "rsync -a ~/z/ .claude/", "cp ~/z/* .claude", "mv ~/z/*.json .claude"]
+        {
+            assert!(touches_own(&format!("{made}; {copy}")), "{made}; {copy}");
+        }
+    }
+    assert!(!touches_own("echo x > ~/z/more.md; cp -r ~/z/. docs"));
+    assert!(!touches_own("echo x > ~/z/more.md; cp ~/z/*.md .claude"));
 }

@@ -148,7 +148,8 @@ pub(crate) fn agent(call: &Call<'_>, report: &mut Report) {
         return;
     }
     report.effects.push(Effect::Delegate { agent: call.program.to_owned() });
-    let elsewhere = call.assignments.iter().any(|(name, _)| launch::moves_settings(name))
+    let elsewhere = is_led_elsewhere(call)
+        || call.assignments.iter().any(|(name, _)| launch::moves_settings(name))
         // Set or taken away earlier on the line.
         || launch::moving().any(|name| call.env.is_set_here(name))
         // Another user has other settings, and another view of the file system has other files.
