@@ -39,14 +39,16 @@ impl Redactor {
 impl Redact for Redactor {
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match without(text, self.places(text)) {
-            Cow::Borrowed(text) => Secrets.redact(text),
+            Cow::Borrowed(text) => Cow::Borrowed(text),
+            // What was cut out may have hidden a secret that is one by what stands before it now.
             Cow::Owned(cut) => Cow::Owned(Secrets.redact(&cut).into_owned()),
         }
     }
 
     fn places(&self, text: &str) -> Vec<Range<usize>> {
         let found = self.patterns.iter().flat_map(|pattern| pattern.find_iter(text));
-        found.map(|hit| hit.range()).filter(|range| !range.is_empty()).collect()
+        let found = found.map(|hit| hit.range()).filter(|range| !range.is_empty());
+        found.chain(Secrets.places(text)).collect()
     }
 
     /// A pattern may find in a text what it does not find in the text's JSON form: anchors, quotes, line ends.

@@ -52,6 +52,73 @@ impl Redact for AllOf {
     }
 }
 
+/// Takes out what another redactor does, and texts that it took out of something else: what is worked out from a command
+/// line holds its words without what told that one of them is a secret.
+pub struct Taken<'a> {
+    /// The other redactor.
+    pub redactor: &'a dyn Redact,
+    /// What it took out; see [`taken_from`].
+    pub texts: &'a [String],
+}
+
+/// A shorter text is taken out only where it stands alone: it may be part of any word.
+const LONG: usize = 6;
+
+impl Redact for Taken<'_> {
+    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.texts.iter().any(|taken| taken == text) {
+            return Cow::Owned(REDACTED.to_owned());
+        }
+        match without(text, self.places(text)) {
+            Cow::Borrowed(text) => self.redactor.redact(text),
+            Cow::Owned(cut) => Cow::Owned(self.redactor.redact(&cut).into_owned()),
+        }
+    }
+
+    fn may_redact_json(&self, json: &str) -> bool {
+        !self.texts.is_empty() || self.redactor.may_redact_json(json)
+    }
+
+    fn places(&self, text: &str) -> Vec<Range<usize>> {
+        let long = self.texts.iter().filter(|taken| taken.len() >= LONG);
+        let again = long.flat_map(|taken| text.match_indices(taken.as_str()));
+        let again = again.map(|(at, taken)| at..at + taken.len());
+        again.chain(self.redactor.places(text)).collect()
+    }
+}
+
+/// The texts that a redactor takes out of what an agent hands over.
+#[must_use]
+pub fn taken_from(payload: &Json, redactor: &dyn Redact) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(payload, redactor, &mut found);
+    found.retain(|text| !text.trim().is_empty());
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn collect(value: &Json, redactor: &dyn Redact, found: &mut Vec<String>) {
+    match value {
+        Json::String(text) => {
+            let places = redactor.places(text).into_iter();
+            found.extend(places.filter_map(|place| text.get(place)).map(str::to_owned));
+        }
+        Json::Array(items) => items.iter().for_each(|item| collect(item, redactor, found)),
+        Json::Object(map) => {
+            let named_so = is_named_as_secret(map);
+            for (key, item) in map {
+                let secret = is_secret_field(key, item) || named_so && key == VALUE;
+                match item {
+                    Json::String(text) if secret && holds_text(item, redactor) => found.push(text.clone()),
+                    _ => collect(item, redactor, found),
+                }
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
 /// The text with a mark in place of these parts, which may overlap.
 #[must_use]
 pub fn without(text: &str, mut places: Vec<Range<usize>>) -> Cow<'_, str> {
@@ -132,6 +199,24 @@ fn finds_a_record(key: &str, item: &Json) -> bool {
     }
 }
 
+/// Names of fields that hold a secret, beside those that have the name of one.
+const FIELDS: [&str; 4] = ["pass", "pwd", "pw", "cookie"];
+
+/// Whether a field has the name of a secret. `pwd` may be a directory.
+fn is_secret_field(key: &str, item: &Json) -> bool {
+    let is_path = || item.as_str().is_some_and(|text| text.starts_with(['/', '~', '.']));
+    is_secret_name(key) || FIELDS.iter().any(|name| key.eq_ignore_ascii_case(name)) && !is_path()
+}
+
+/// The field beside the name, in lists of variables and headers: `{"name": "TOKEN", "value": "x"}`.
+const VALUE: &str = "value";
+
+fn is_named_as_secret(map: &Map<String, Json>) -> bool {
+    let name = ["name", "key"].iter().find_map(|key| map.get(*key)).and_then(Json::as_str);
+    map.contains_key(VALUE)
+        && name.is_some_and(|name| is_secret_name(name) || name.eq_ignore_ascii_case("cookie"))
+}
+
 /// Whether a field with the name of a secret holds one: under a redactor that knows such names.
 fn holds_text(item: &Json, redactor: &dyn Redact) -> bool {
     let text = match item {
@@ -173,9 +258,13 @@ fn walk(value: &mut Json, redactor: &dyn Redact, ours: bool) {
                     map.insert(redactor.redact(&key).into_owned(), item);
                 }
             }
+            let named_so = !ours && is_named_as_secret(map);
             for (key, item) in map.iter_mut().filter(|(key, item)| !ours || !finds_a_record(key, item)) {
                 // A field is judged by its name too: `{"password": "x"}`.
-                if !ours && is_secret_name(key) && holds_text(item, redactor) {
+                if !ours
+                    && (is_secret_field(key, item) || named_so && key == VALUE)
+                    && holds_text(item, redactor)
+                {
                     *item = Json::String(REDACTED.to_owned());
                 }
                 walk(item, redactor, ours && key != "payload");

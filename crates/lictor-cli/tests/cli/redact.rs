@@ -233,3 +233,36 @@ fn a_pattern_cannot_take_the_record_apart() {
         .collect();
     assert!(kept.is_empty(), "missing in redact/words.txt: {kept:?}");
 }
+
+/// Command lines that hand `Zq8vKwLp2Xr` to a program as a secret, in words that say so only together.
+const LINES: [&str; 16] = [
+    "curl -u ann:Zq8vKwLp2Xr https://example.com",
+    "mysql -pZq8vKwLp2Xr shop",
+    "mysql --password Zq8vKwLp2Xr",
+    "sshpass -p 'Zq8vKwLp2Xr' ssh host",
+    "docker login -u ann -p Zq8vKwLp2Xr",
+    "echo Zq8vKwLp2Xr | docker login -u ann --password-stdin",
+    "cargo publish --token Zq8vKwLp2Xr",
+    "cargo login Zq8vKwLp2Xr",
+    "vault kv put secret/x value=Zq8vKwLp2Xr",
+    "kubectl create secret generic x --from-literal=pw=Zq8vKwLp2Xr",
+    "keytool -storepass Zq8vKwLp2Xr -list",
+    "zip -P Zq8vKwLp2Xr a.zip a",
+    "python3 run.py --secret Zq8vKwLp2Xr",
+    "wrangler secret put NAME <<< Zq8vKwLp2Xr",
+    "DB_PASSWORD=Zq8vKwLp2Xr make; echo $DB_PASSWORD",
+    "curl -b 'sid=Zq8vKwLp2Xr' https://example.com",
+];
+
+#[test]
+fn secrets_of_a_command_line_are_in_no_part_of_its_record() {
+    let sandbox = Sandbox::new();
+    for (at, line) in LINES.iter().enumerate() {
+        let id = format!("toolu_{at}");
+        let input = json!({"command": line});
+        sandbox.claude("PreToolUse", json!({"tool_name": "Bash", "tool_input": input, "tool_use_id": &id}));
+        let records = sandbox.lictor(&["audit", "export"]).stdout;
+        assert!(records.contains(&id), "{line} is on record: {records}");
+        assert!(!records.contains("Zq8vKwLp2Xr"), "{line}: {records}");
+    }
+}

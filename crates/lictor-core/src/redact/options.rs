@@ -56,17 +56,36 @@ pub(super) const SHORT: &[(&str, &str, How)] = &[
     ("curl", "-b", How::Next),
     ("http", "-a", How::Next),
     ("xh", "-a", How::Next),
+    ("snmp", "-c", How::Either),
+    ("ssh-keygen", "-N", How::Next),
+    ("ssh-keygen", "-P", How::Next),
 ];
 
-/// Programs that take a secret as the word behind one of theirs.
-pub(super) const GIVEN: [(&str, &str); 6] = [
-    ("vault", "login"),
-    ("cargo", "login"),
-    ("heroku", "auth:token"),
-    ("rabbitmqctl", "change_password"),
-    ("npm", "_authToken"),
-    ("aws", "aws_secret_access_key"),
+/// Programs that take a secret behind one of their words, and how many words stand between.
+pub(super) const GIVEN: [(&str, &str, usize); 12] = [
+    ("vault", "login", 0),
+    ("cargo", "login", 0),
+    ("heroku", "auth:token", 0),
+    ("rabbitmqctl", "change_password", 1),
+    ("rabbitmqctl", "add_user", 1),
+    ("npm", "_authToken", 0),
+    ("aws", "aws_secret_access_key", 0),
+    ("nmcli", "password", 0),
+    ("wpa_passphrase", "wpa_passphrase", 1),
+    ("htpasswd", "-b", 2),
+    ("htpasswd", "-bc", 2),
+    ("htpasswd", "-cb", 2),
 ];
+
+/// Programs that put secrets away, by the word that says so: what is assigned behind it is one.
+pub(super) const PUTS: [(&str, &str); 5] =
+    [("vault", "put"), ("vault", "write"), ("vault", "patch"), ("kubectl", "secret"), ("oc", "secret")];
+
+/// What a line says whose standard input may hold a secret.
+const MENTIONED: [&str; 6] = ["secret", "passw", "token", "login", "read -s", "pwprompt"];
+
+/// Programs that give a variable the value behind its name.
+const SETS: [&str; 3] = ["set", "setenv", "setx"];
 
 /// How SQL says that a password comes.
 pub(super) const IN_SQL: [&str; 3] = ["identified by '", "password '", "password = '"];
@@ -78,8 +97,17 @@ const LOG_IN: [&str; 5] = ["docker", "podman", "helm", "oc", "az"];
 pub(super) const PAIRS: [&str; 5] = ["-u", "--user", "--proxy-user", "-U", "--auth"];
 
 /// Long options that take a secret, beside those with the name of one.
-pub(super) const LONG: [&str; 7] =
-    ["pass", "pw", "pwd", "passphrase", "secret-string", "cookie", "oauth2-bearer"];
+pub(super) const LONG: [&str; 9] = [
+    "pass",
+    "pw",
+    "pwd",
+    "passphrase",
+    "secret-string",
+    "cookie",
+    "oauth2-bearer",
+    "_auth",
+    "password-command",
+];
 
 /// Programs that read a password from their standard input, by the words that say so.
 pub(super) const PROMPTED: [&str; 8] = [
@@ -110,20 +138,21 @@ impl Word<'_> {
 
 /// Adds where secrets stand on a command line inside `text`.
 pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
-    const NEAR: [&str; 4] = [" -", " pass:", "login", " set "];
+    const NEAR: [&str; 6] = [" -", "login", "set", "put ", "_user", "pass"];
     in_sql(text, found);
     if !text.contains([':', '<']) && !NEAR.iter().any(|near| text.contains(near)) {
         return;
     }
     // Looked for only where it matters: it takes longer than all the rest.
     let is_prompted = std::cell::LazyCell::new(|| PROMPTED.iter().any(|words| text.contains(words)));
-    let (mut program, mut logs_in) = ("", false);
+    let (mut program, mut logs_in, mut puts) = ("", false, false);
     let mut taken: Option<&str> = None;
     let mut words = Words { text, form, at: 0, first: true }.peekable();
     while let Some(word) = words.next() {
         if word.first || (taken.is_none() && is_wrapper(program)) {
             program = word.text.rsplit('/').next().unwrap_or(word.text);
             logs_in = !LOG_IN.contains(&program);
+            puts = false;
         }
         logs_in |= word.text == "login";
         let named = if logs_in { program } else { "" };
@@ -137,17 +166,29 @@ pub(super) fn find(text: &str, form: Form, found: &mut Vec<Range<usize>>) {
             continue;
         }
         // What a program is given to read.
-        if word.text == "<<<" && *is_prompted {
+        if word.text == "<<<" && (*is_prompted || MENTIONED.iter().any(|words| text.contains(words))) {
             if let Some(next) = words.next() {
                 note(&next, Some(0), found);
             }
             continue;
         }
-        let given = |(name, before): &(&str, &str)| program == *name && word.text.ends_with(before);
-        if GIVEN.iter().any(given)
-            && let Some(next) = words.next_if(|next| !next.first && !next.text.starts_with('-'))
-        {
-            note(&next, Some(0), found);
+        let given =
+            |(name, before, _): &&(&str, &str, usize)| program == *name && word.text.ends_with(before);
+        let sets = SETS.contains(&program) && !word.text.starts_with('-') && is_secret_name(word.text);
+        let between = GIVEN.iter().find(given).map(|(_, _, between)| *between).or(sets.then_some(0));
+        if let Some(between) = between {
+            let plain = |next: &Word<'_>| !next.first && !next.text.starts_with('-');
+            for _ in 0..between {
+                words.next_if(plain);
+            }
+            if let Some(next) = words.next_if(plain) {
+                note(&next, Some(0), found);
+                continue;
+            }
+        }
+        puts |= PUTS.iter().any(|(name, before)| program == *name && word.text == *before);
+        if puts && let Some((name, _)) = word.text.rsplit_once('=') {
+            note(&word, Some(name.len() + 1), found);
             continue;
         }
         match word.text.split_once('=') {
@@ -208,9 +249,14 @@ fn is_secret_option(name: &str) -> bool {
     !is_file.iter().any(|end| name.ends_with(end)) && (is_secret_name(name) || LONG.contains(&name))
 }
 
+/// More than letters of short options in one word.
+const LONGEST_BUNDLE: usize = 5;
+
 fn takes_next(program: &str, option: &str) -> bool {
-    if option.starts_with("--") {
-        return is_secret_option(option) || PAIRS.contains(&option);
+    // `-storepass x`: some programs have one dash before long names.
+    let is_long = option.starts_with("--") || option.len() > LONGEST_BUNDLE;
+    if is_long && (is_secret_option(option) || PAIRS.contains(&option)) {
+        return true;
     }
     let short = |(name, letter, how): &(&str, &str, How)| {
         program.starts_with(name) && *letter == option && *how != How::Attached
@@ -222,7 +268,7 @@ fn takes_next(program: &str, option: &str) -> bool {
 fn value_of(option: &str, program: &str, value: &str) -> Option<usize> {
     let is_pair = PAIRS.contains(&option);
     let whole = SHORT.iter().any(|(name, letter, _)| program.starts_with(name) && *letter == option);
-    let secret_name = option.starts_with("--") && !is_pair;
+    let secret_name = option.len() > LONGEST_BUNDLE && !is_pair;
     match value.find([':', '%', ',']) {
         // Two numbers are a user and a group.
         Some(_) if is_pair && value.bytes().all(|byte| byte == b':' || byte.is_ascii_digit()) => None,
@@ -263,11 +309,15 @@ fn in_word(word: &str) -> Option<usize> {
         return Some(at + 1);
     }
     // The scheme before a credential is not one.
-    let value = rest.strip_prefix(": ").filter(|_| is_header() || is_secret_name(name))?;
+    let value = match rest.strip_prefix(": ") {
+        Some(value) => Some(value).filter(|_| is_header() || is_secret_name(name)),
+        None => rest.strip_prefix(':').filter(|_| is_header()),
+    }?;
+    let blank = rest.len() - value.len();
     let scheme =
         value.split_once(' ').filter(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphabetic()));
     let scheme = scheme.map_or(0, |(scheme, _)| scheme.len() + 1);
-    Some(at + 2 + scheme)
+    Some(at + blank + scheme)
 }
 
 /// The words of a line as a shell would part them, near enough: quotes hold blanks together, separators begin a command.

@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use super::hints::Hints;
 use super::options::{self, Form};
-use super::{REDACTED, Redact};
+use super::{FIELDS, Redact, without};
 
 /// Takes out what looks like a credential: well-known token shapes, private keys, passwords in URLs, and values that
 /// are assigned to a name like `password` or `api_key`.
@@ -71,6 +71,11 @@ pub(super) const NAMES: &[&str] = &[
     "secret-key",
     "access-key",
     "private-key",
+    "account_key",
+    "account-key",
+    "accountkey",
+    "storepass",
+    "keypass",
 ];
 
 /// Shorter values are not worth hiding: `token=1`, `password=$PW`.
@@ -81,27 +86,30 @@ const KEY_ENDS: &str = "PRIVATE KEY-----";
 
 impl Redact for Secrets {
     fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let found = find(text, Form::Plain);
-        if found.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
-        for Range { start, end } in found {
-            if start < done {
-                continue;
-            }
-            out.push_str(text.get(done..start).unwrap_or_default());
-            out.push_str(REDACTED);
-            done = end;
-        }
-        out.push_str(text.get(done..).unwrap_or_default());
-        Cow::Owned(out)
+        without(text, self.places(text))
+    }
+
+    fn places(&self, text: &str) -> Vec<Range<usize>> {
+        find(text, Form::Plain)
     }
 
     fn may_redact_json(&self, json: &str) -> bool {
-        !find(json, Form::Json).is_empty()
+        let hints = Hints::of(json);
+        !search(json, Form::Json, hints).is_empty() || may_hold_secret_field(json, hints)
     }
+}
+
+/// Whether what an agent hands over may have a field that holds a secret without having the name of one.
+fn may_hold_secret_field(json: &str, hints: Hints) -> bool {
+    json.contains("\"payload\":")
+        && (hints.words && json.contains("\"value\":")
+            || FIELDS.iter().any(|name| {
+                json.match_indices('"').any(|(at, _)| {
+                    let rest = json.get(at + 1..).unwrap_or_default();
+                    let (field, after) = rest.split_at_checked(name.len()).unwrap_or_default();
+                    field.eq_ignore_ascii_case(name) && after.starts_with("\":")
+                })
+            }))
 }
 
 /// Where secrets stand, in order of their beginning; they may overlap. Linear in the text for each shape.

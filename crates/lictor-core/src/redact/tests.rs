@@ -84,6 +84,25 @@ const GIVEN_AWAY: &[&str] = &[
     "some-tool --client-secret hunter2!x --verbose",
     "git clone https://oauth2:hunter2!x@example.com/a.git",
     "cd a && mysql -phunter2!x",
+    "npm login --_auth=hunter2!x",
+    "kubectl create secret generic x --from-literal=pw=hunter2!x",
+    "vault kv put secret/x value=hunter2!x",
+    "http example.com 'Authorization:Token hunter2!x'",
+    "wrangler secret put NAME <<< hunter2!x",
+    "htpasswd -b file ann hunter2!x",
+    "snmpget -c hunter2!x host",
+    "rabbitmqctl add_user ann hunter2!x",
+    "createuser --pwprompt <<< hunter2!x",
+    "keytool -storepass hunter2!x -list",
+    "some-tool -token hunter2!x",
+    "nmcli dev wifi connect home password hunter2!x",
+    "wpa_passphrase home hunter2!x",
+    "az storage blob list --account-key hunter2!x",
+    "ssh-keygen -N hunter2!x -f key",
+    "restic --password-command 'echo hunter2!x' backup",
+    "set -x TOKEN hunter2!x",
+    "setenv DB_PASSWORD hunter2!x",
+    "read -s PW <<< hunter2!x",
 ];
 
 #[test]
@@ -109,6 +128,9 @@ fn fields_that_are_named_after_a_secret_go() {
         "db_pass",
         "passphrase",
         "privateKey",
+        "pass",
+        "pwd",
+        "cookie",
     ] {
         let mut value =
             json!({"action": {"payload": {"user": "ann", (name): "p w", "deep": {(name): "x#y"}}}});
@@ -197,4 +219,34 @@ fn secrets_without_an_option_of_their_own_go_too() {
     ] {
         assert_eq!(redacted(line), line);
     }
+}
+
+#[test]
+fn values_of_variables_that_are_named_after_a_secret_go() {
+    let mut value =
+        json!({"payload": {"env": [{"name": "API_TOKEN", "value": "x#y"}, {"key": "HOME", "value": "/h"}]}});
+    assert!(Secrets.may_redact_json(&value.to_string()));
+    json(&mut value, &Secrets);
+    let env = json!([{"name": "API_TOKEN", "value": REDACTED}, {"key": "HOME", "value": "/h"}]);
+    assert_eq!(value, json!({"payload": {"env": env}}));
+    let mut directory = json!({"payload": {"pwd": "/home/ann"}});
+    json(&mut directory, &Secrets);
+    assert_eq!(directory, json!({"payload": {"pwd": "/home/ann"}}));
+}
+
+#[test]
+fn what_was_taken_out_of_an_action_is_taken_out_of_what_is_made_from_it() {
+    for line in GIVEN_AWAY {
+        let texts = taken_from(&json!({"command": line}), &Secrets);
+        let redactor = Taken { redactor: &Secrets, texts: &texts };
+        let words: Vec<&str> = line.split([' ', '\'', '"']).collect();
+        let mut facts = json!({"effects": [{"run": {"args": words, "program": "x", "words": words}}]});
+        assert!(redactor.may_redact_json(&facts.to_string()), "{line}");
+        json(&mut facts, &redactor);
+        assert!(!facts.to_string().contains("hunter2"), "{line}: {facts}");
+    }
+    let texts = taken_from(&json!({"command": "git status", "secret": "ab"}), &Secrets);
+    let redactor = Taken { redactor: &Secrets, texts: &texts };
+    assert_eq!(redactor.redact("cabin"), "cabin", "a short one may be part of any word");
+    assert_eq!(redactor.redact("ab"), REDACTED);
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use lictor_core::event::Judgement;
 use lictor_core::history::Mark;
+use lictor_core::redact::Taken;
 use lictor_core::session::FileState;
 use lictor_core::{
     Action, CheckSeal, Claim, Decision, Digest, Evaluation, Facts, Pin, Quorum, Redact, SessionEvent,
@@ -197,7 +198,9 @@ struct Prepared {
 
 impl Prepared {
     fn of(case: &Case<'_>, evaluation: &Evaluation, redactor: &dyn Redact) -> Result<Self, StoreError> {
-        let parts = Parts { action: clean(case.action, redactor)?, facts: clean(case.facts, redactor)? };
+        let (action, taken) = clean_action(case.action, redactor)?;
+        let facts = clean(case.facts, &Taken { redactor, texts: &taken })?;
+        let parts = Parts { action, facts, taken };
         let asks = evaluation.decision == Decision::Ask && !case.mode.dry && !case.mode.observe;
         let whole = if asks { None } else { Some(parts.with(case, evaluation, false, redactor)?) };
         Ok(Self { parts, whole })
@@ -208,6 +211,8 @@ impl Prepared {
 struct Parts {
     action: String,
     facts: String,
+    /// What was taken out of the action: nothing that is said of it may hold that either.
+    taken: Vec<String>,
 }
 
 impl Parts {
@@ -220,6 +225,7 @@ impl Parts {
         redactor: &dyn Redact,
     ) -> Result<(SessionEvent, String), StoreError> {
         let event = SessionEvent::Judged(judgement(case, evaluation, duplicate));
+        let redactor = &Taken { redactor, texts: &self.taken };
         // Each is an object of one field; the fields of all of them make one.
         let happening = clean(&Happening { event: Cow::Borrowed(&event) }, redactor)?;
         let answer = clean(&Answer { evaluation: Cow::Borrowed(evaluation) }, redactor)?;
@@ -263,6 +269,18 @@ impl<'a> Journal<'a> {
         let draft = Draft { at: self.now, session: self.session.cloned(), kind: kind.to_owned(), body };
         self.tx.append(draft).map(|record| record.seq)
     }
+}
+
+/// An action as it may be written down, and what was taken out of it.
+fn clean_action(action: &Action, redactor: &dyn Redact) -> Result<(String, Vec<String>), StoreError> {
+    let text = serde_json::to_string(action).map_err(StoreError::other)?;
+    if !redactor.may_redact_json(&text) {
+        return Ok((text, Vec::new()));
+    }
+    let mut value = serde_json::to_value(action).map_err(StoreError::other)?;
+    let taken = value.get("payload").map(|payload| redact::taken_from(payload, redactor));
+    redact::json(&mut value, redactor);
+    Ok((value.to_string(), taken.unwrap_or_default()))
 }
 
 /// Something as it may be written down.

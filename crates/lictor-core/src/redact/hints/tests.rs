@@ -17,7 +17,7 @@ fn every_shape_has_a_hint() {
     }
     let has_any = |hints: Hints| hints.words || hints.options;
     for (program, letter, _) in options::SHORT {
-        assert!(Hints::of(&format!("{program} {letter}")).options, "{program} {letter}");
+        assert!(has_any(Hints::of(&format!("{program} {letter}"))), "{program} {letter}");
     }
     for option in options::PAIRS {
         assert!(Hints::of(&format!(" {option} ")).options, "{option}");
@@ -25,8 +25,11 @@ fn every_shape_has_a_hint() {
     for option in options::LONG {
         assert!(has_any(Hints::of(&format!(" --{option} "))), "{option}");
     }
-    let given = options::GIVEN.iter().map(|(_, before)| *before);
-    for words in options::PROMPTED.into_iter().chain(options::IN_SQL).chain(given) {
+    let given = options::GIVEN.iter().map(|(program, before, _)| (*program, *before));
+    for (program, before) in given.chain(options::PUTS) {
+        assert!(has_any(Hints::of(&format!("{program} {before}"))), "{program} {before}");
+    }
+    for words in options::PROMPTED.into_iter().chain(options::IN_SQL) {
         assert!(has_any(Hints::of(words)), "{words}");
     }
     for name in NAMES {
